@@ -10,5 +10,4 @@ require (
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/tmc/langchaingo v0.1.14 // indirect
 	go.starlark.net v0.0.0-20260908191801-89a6a09411d5 // indirect
-	honnef.co/go/tools v0.8.2 // indirect
 )

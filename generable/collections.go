@@ -1,0 +1,195 @@
+package generable
+
+import "unsafe"
+
+// List is an immutable sequence of values.
+type List struct {
+	items []Value
+	hostCache
+}
+
+// NewList returns a list over items, which the caller gives away.
+func NewList(items []Value) *List { return &List{items: items} }
+
+// ListOf returns a list value of the given items.
+func ListOf(items ...Value) Value { return NewList(items).Value() }
+
+// Value returns l as a value.
+func (l *List) Value() Value { return Value{p: unsafe.Pointer(l), kind: ListKind} }
+
+// Len returns the number of items.
+func (l *List) Len() int { return len(l.items) }
+
+// At returns item i.
+func (l *List) At(i int) Value { return l.items[i] }
+
+// Items returns the items; they must not be changed.
+func (l *List) Items() []Value { return l.items }
+
+// Map is a map with string keys in insertion order. Its maker may Set entries until it
+// shares the map; from then on it is immutable.
+type Map struct {
+	keys  []string
+	vals  []Value
+	index map[string]int // only beyond smallMap entries
+	hostCache
+}
+
+// smallMap is the size up to which a scan of the keys beats a hash index.
+const smallMap = 8
+
+// NewMap returns an empty map with room for n entries.
+func NewMap(n int) *Map {
+	return &Map{keys: make([]string, 0, n), vals: make([]Value, 0, n)}
+}
+
+// Value returns m as a value.
+func (m *Map) Value() Value { return Value{p: unsafe.Pointer(m), kind: MapKind} }
+
+// Len returns the number of entries.
+func (m *Map) Len() int { return len(m.keys) }
+
+// At returns entry i in insertion order.
+func (m *Map) At(i int) (string, Value) { return m.keys[i], m.vals[i] }
+
+// Keys returns the keys in insertion order; they must not be changed.
+func (m *Map) Keys() []string { return m.keys }
+
+func (m *Map) find(key string) int {
+	if m.index != nil {
+		if i, ok := m.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, k := range m.keys {
+		if k == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Get returns the value under key.
+func (m *Map) Get(key string) (Value, bool) {
+	if i := m.find(key); i >= 0 {
+		return m.vals[i], true
+	}
+	return Value{}, false
+}
+
+// Set adds an entry or replaces the value of an existing one, which keeps its place.
+func (m *Map) Set(key string, v Value) {
+	if i := m.find(key); i >= 0 {
+		m.vals[i] = v
+		return
+	}
+	m.keys = append(m.keys, key)
+	m.vals = append(m.vals, v)
+	if m.index != nil {
+		m.index[key] = len(m.keys) - 1
+	} else if len(m.keys) > smallMap {
+		m.index = make(map[string]int, 2*len(m.keys))
+		for i, k := range m.keys {
+			m.index[k] = i
+		}
+	}
+}
+
+// Record is an instance of a schema: one value per field, in declared order.
+type Record struct {
+	typ  *Type
+	vals []Value
+	hostCache
+}
+
+// NewRecord returns an instance of t, whose vals (one per field, in declared order) the
+// caller gives away. It does not check them: see [Type.Construct].
+func NewRecord(t *Type, vals []Value) *Record {
+	if t.Kind != RecordType || len(vals) != len(t.Fields) {
+		panic("generable: NewRecord: values do not fit the schema's fields")
+	}
+	return &Record{typ: t, vals: vals}
+}
+
+// Value returns r as a value.
+func (r *Record) Value() Value { return Value{p: unsafe.Pointer(r), kind: RecordKind} }
+
+// Type returns the record's schema.
+func (r *Record) Type() *Type { return r.typ }
+
+// At returns the value of field i.
+func (r *Record) At(i int) Value { return r.vals[i] }
+
+// Get returns the value of the named field.
+func (r *Record) Get(name string) (Value, bool) {
+	if i := r.typ.FieldIndex(name); i >= 0 {
+		return r.vals[i], true
+	}
+	return Value{}, false
+}
+
+// Equal reports whether two values are the same: numbers by numeric value (1 equals 1.0),
+// maps whatever their order, records by nominal type and fields.
+func Equal(a, b Value) bool {
+	if a.kind != b.kind {
+		if (a.kind == Int && b.kind == Float) || (a.kind == Float && b.kind == Int) {
+			x, _ := a.AsNumber()
+			y, _ := b.AsNumber()
+			return x == y
+		}
+		return false
+	}
+	switch a.kind {
+	case Null:
+		return true
+	case Bool, Int:
+		return a.n == b.n
+	case Float:
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return x == y
+	case Big:
+		x, _ := a.AsBig()
+		y, _ := b.AsBig()
+		return x.Cmp(y) == 0
+	case Str:
+		x, _ := a.AsStr()
+		y, _ := b.AsStr()
+		return x == y
+	case ListKind:
+		x, y := (*List)(a.p), (*List)(b.p)
+		return x == y || equalAll(x.items, y.items)
+	case RecordKind:
+		x, y := (*Record)(a.p), (*Record)(b.p)
+		return x == y || (Same(x.typ, y.typ) && equalAll(x.vals, y.vals))
+	case MapKind:
+		x, y := (*Map)(a.p), (*Map)(b.p)
+		if x == y {
+			return true
+		}
+		if len(x.keys) != len(y.keys) {
+			return false
+		}
+		for i, k := range x.keys {
+			w, ok := y.Get(k)
+			if !ok || !Equal(x.vals[i], w) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func equalAll(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}

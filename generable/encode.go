@@ -1,0 +1,211 @@
+package generable
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendJSON appends v as compact JSON: records in declared order, maps in insertion order,
+// no HTML escaping. Where t says that a declared union is expected, the variant's
+// discriminator comes first, so that the text decodes back to the same value. A nil t means
+// that nothing is known of the context.
+func AppendJSON(b []byte, v Value, t *Type) []byte {
+	switch v.kind {
+	case Null:
+		return append(b, "null"...)
+	case Bool:
+		return strconv.AppendBool(b, v.n != 0)
+	case Int:
+		return strconv.AppendInt(b, int64(v.n), 10)
+	case Big:
+		return (*big.Int)(v.p).Append(b, 10)
+	case Float:
+		return appendFloat(b, math.Float64frombits(v.n))
+	case Str:
+		s, _ := v.AsStr()
+		return AppendQuoted(b, s)
+	case ListKind:
+		elem := elemFor(t, ListType)
+		b = append(b, '[')
+		for i, item := range (*List)(v.p).items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJSON(b, item, elem)
+		}
+		return append(b, ']')
+	case MapKind:
+		m, elem := (*Map)(v.p), elemFor(t, DictType)
+		b = append(b, '{')
+		for i, k := range m.keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(AppendQuoted(b, k), ':')
+			b = AppendJSON(b, m.vals[i], elem)
+		}
+		return append(b, '}')
+	case RecordKind:
+		r := (*Record)(v.p)
+		b = append(b, '{')
+		first := true
+		if u := unionFor(t, r.typ); u != nil {
+			b = append(AppendQuoted(b, u.Tag), ':')
+			b = AppendQuoted(b, r.typ.Name)
+			first = false
+		}
+		for i := range r.typ.Fields {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			f := &r.typ.Fields[i]
+			b = append(AppendQuoted(b, f.Name), ':')
+			b = AppendJSON(b, r.vals[i], f.Type)
+		}
+		return append(b, '}')
+	}
+	return b
+}
+
+// JSON returns v as compact JSON; see [AppendJSON].
+func JSON(v Value, t *Type) string { return string(AppendJSON(nil, v, t)) }
+
+// elemFor finds the element type of the list or dict that t expects, looking into inline
+// unions such as list[T] | None; nil when t does not tell.
+func elemFor(t *Type, kind TypeKind) *Type {
+	if t == nil {
+		return nil
+	}
+	switch t = t.Deref(); {
+	case t.Kind == kind:
+		return t.Elem
+	case t.Kind == OneOfType:
+		for _, v := range t.Variants {
+			if e := elemFor(v, kind); e != nil {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// unionFor finds the declared union expected by t that has schema s as a variant.
+func unionFor(t, s *Type) *Type {
+	if t == nil {
+		return nil
+	}
+	switch t = t.Deref(); t.Kind {
+	case UnionType:
+		for _, v := range t.Variants {
+			if Same(v, s) {
+				return t
+			}
+		}
+	case OneOfType:
+		for _, v := range t.Variants {
+			if u := unionFor(v, s); u != nil {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// AppendCanon appends a canonical text of v for hashing: equal values of one kind give equal
+// bytes, map keys are sorted, records carry the identity of their schema. It is no JSON.
+func AppendCanon(b []byte, v Value) []byte {
+	switch v.kind {
+	case ListKind:
+		b = append(b, '[')
+		for _, item := range (*List)(v.p).items {
+			b = append(AppendCanon(b, item), ',')
+		}
+		return append(b, ']')
+	case MapKind:
+		m := (*Map)(v.p)
+		keys := slices.Clone(m.keys)
+		slices.Sort(keys)
+		b = append(b, '{')
+		for _, k := range keys {
+			b = append(AppendQuoted(b, k), ':')
+			item, _ := m.Get(k)
+			b = append(AppendCanon(b, item), ',')
+		}
+		return append(b, '}')
+	case RecordKind:
+		r := (*Record)(v.p)
+		b = append(append(b, r.typ.ID()...), '(')
+		for _, item := range r.vals {
+			b = append(AppendCanon(b, item), ',')
+		}
+		return append(b, ')')
+	}
+	return AppendJSON(b, v, nil)
+}
+
+// appendFloat writes the shortest text that reads back as f, and always as a float.
+func appendFloat(b []byte, f float64) []byte {
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	start := len(b)
+	b = strconv.AppendFloat(b, f, format, -1, 64)
+	if format == 'f' && !slices.Contains(b[start:], '.') {
+		b = append(b, ".0"...)
+	}
+	return b
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character;
+// the line separators that JavaScript dislikes are escaped.
+func AppendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = append(b, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			case '\r':
+				b = append(b, '\\', 'r')
+			case '\t':
+				b = append(b, '\\', 't')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && n == 1) || r == '\u2028' || r == '\u2029' {
+			b = append(b, s[start:i]...)
+			switch {
+			case r == utf8.RuneError:
+				b = append(b, "\ufffd"...)
+			default:
+				b = append(b, '\\', 'u', '2', '0', '2', hexDigits[r&15])
+			}
+			i += n
+			start = i
+			continue
+		}
+		i += n
+	}
+	return append(append(b, s[start:]...), '"')
+}

@@ -1,0 +1,327 @@
+package generable
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// TypeKind tells what a [Type] describes.
+type TypeKind uint8
+
+// The kinds of types. AnyType accepts every value and is checked only at run time.
+const (
+	AnyType TypeKind = iota
+	NoneType
+	BoolType
+	IntType
+	FloatType
+	StrType
+	ListType
+	DictType
+	RecordType // a schema: nominal
+	EnumType   // a closed set of strings: nominal
+	UnionType  // a declared union, discriminated by its tag: nominal
+	OneOfType  // an inline union A | B, T | None: structural
+	RefType    // a reference by name to a nominal type declared later or recursively
+	ErrorType  // stands for a type whose declaration failed; assignable both ways, so that one mistake yields one message
+)
+
+// DefaultTag is the discriminator of a union unless it names another.
+const DefaultTag = "type"
+
+// Type is an immutable description of values. Build it with the constructors; compare with
+// [Same].
+//
+// Schemas, unions and enums are nominal: two are the same when name and content agree.
+// Lists, dicts and inline unions are structural.
+type Type struct {
+	Kind        TypeKind
+	Name        string   // of a nominal type, and of a reference
+	Doc         string   // what the type means, for people and models
+	Description string   // replaces the generated description verbatim, when not empty
+	Fields      []Field  // of a schema, in declared order
+	Elem        *Type    // of a list's items or a dict's values
+	Variants    []*Type  // of a union, in declared order
+	Tag         string   // of a declared union: the discriminator's key
+	Values      []string // of an enum, in declared order
+
+	target atomic.Pointer[Type] // of a bound reference
+	id     atomic.Pointer[string]
+}
+
+// Field is one field of a schema.
+type Field struct {
+	Name     string
+	Type     *Type
+	Guide    string // what to put there, for people and models
+	Default  Value
+	Optional bool     // has a default (which may be None)
+	Alias    []string // other keys accepted when decoding
+	Limits   *Limits  // nil when unconstrained
+	Examples []Value
+}
+
+// Limits constrain a field's value. Nil members do not constrain.
+type Limits struct {
+	Ge, Le         *float64
+	MinLen, MaxLen *int // runes of a string, items of a list, entries of a dict
+	Pattern        string
+	Format         string
+}
+
+// Required reports whether an instance must give the field: it has no default and its type
+// does not accept None.
+func (f *Field) Required() bool { return !f.Optional && !f.Type.AcceptsNone() }
+
+// The scalar types.
+var (
+	AnyT   = &Type{Kind: AnyType}
+	NoneT  = &Type{Kind: NoneType}
+	BoolT  = &Type{Kind: BoolType}
+	IntT   = &Type{Kind: IntType}
+	FloatT = &Type{Kind: FloatType}
+	StrT   = &Type{Kind: StrType}
+	ErrorT = &Type{Kind: ErrorType}
+)
+
+// ListOfType returns list[elem].
+func ListOfType(elem *Type) *Type { return &Type{Kind: ListType, Elem: elem} }
+
+// DictOfType returns dict[str, elem].
+func DictOfType(elem *Type) *Type { return &Type{Kind: DictType, Elem: elem} }
+
+// RefTo returns a reference to the nominal type of that name, to be bound with [Type.Bind].
+func RefTo(name string) *Type { return &Type{Kind: RefType, Name: name} }
+
+// Bind makes a reference stand for t. It reports false when the reference is bound already
+// to another type or t is itself.
+func (r *Type) Bind(t *Type) bool {
+	if r.Kind != RefType || t == nil || t == r {
+		return false
+	}
+	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
+}
+
+// Deref follows bound references; an unbound one yields itself.
+func (t *Type) Deref() *Type {
+	for t.Kind == RefType {
+		next := t.target.Load()
+		if next == nil {
+			return t
+		}
+		t = next
+	}
+	return t
+}
+
+// OneOf returns the inline union of the given types: nested inline unions are flattened,
+// duplicates dropped, None moved to the end. A union that is left with one member is that
+// member, and any absorbs all.
+func OneOf(types ...*Type) *Type {
+	var out []*Type
+	none := false
+	var add func(t *Type)
+	add = func(t *Type) {
+		switch t.Kind {
+		case OneOfType:
+			for _, v := range t.Variants {
+				add(v)
+			}
+		case NoneType:
+			none = true
+		default:
+			for _, have := range out {
+				if Same(have, t) {
+					return
+				}
+			}
+			out = append(out, t)
+		}
+	}
+	for _, t := range types {
+		if t.Kind == AnyType {
+			return AnyT
+		}
+		add(t)
+	}
+	if none {
+		out = append(out, NoneT)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return &Type{Kind: OneOfType, Variants: out}
+}
+
+// FieldIndex returns the index of the named field, or -1.
+func (t *Type) FieldIndex(name string) int {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// FieldNames returns the names of the fields in declared order.
+func (t *Type) FieldNames() []string {
+	names := make([]string, len(t.Fields))
+	for i := range t.Fields {
+		names[i] = t.Fields[i].Name
+	}
+	return names
+}
+
+// Variant returns the schema of that name among a union's variants, or nil.
+func (t *Type) Variant(name string) *Type {
+	for _, v := range t.Variants {
+		if v = v.Deref(); v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// AcceptsNone reports whether None is a value of t.
+func (t *Type) AcceptsNone() bool {
+	switch t = t.Deref(); t.Kind {
+	case AnyType, NoneType, ErrorType:
+		return true
+	case OneOfType:
+		for _, v := range t.Variants {
+			if v.AcceptsNone() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsNominal reports whether t is identified by its declared name.
+func (t *Type) IsNominal() bool {
+	return t.Kind == RecordType || t.Kind == EnumType || t.Kind == UnionType
+}
+
+// String gives the type as the script language writes it: list[str], A | B, Measurement.
+func (t *Type) String() string {
+	switch t.Kind {
+	case AnyType:
+		return "any"
+	case NoneType:
+		return "None"
+	case BoolType:
+		return "bool"
+	case IntType:
+		return "int"
+	case FloatType:
+		return "float"
+	case StrType:
+		return "str"
+	case ListType:
+		return "list[" + t.Elem.String() + "]"
+	case DictType:
+		return "dict[str, " + t.Elem.String() + "]"
+	case OneOfType:
+		names := make([]string, len(t.Variants))
+		for i, v := range t.Variants {
+			names[i] = v.String()
+		}
+		return strings.Join(names, " | ")
+	case ErrorType:
+		return "<error>"
+	}
+	if t.Name == "" {
+		return "<unnamed>"
+	}
+	return t.Name
+}
+
+// ID returns the identity of t: equal for types that are the same. For nominal types it is
+// their name and a digest of their content.
+func (t *Type) ID() string {
+	if p := t.id.Load(); p != nil {
+		return *p
+	}
+	var id string
+	switch t.Kind {
+	case ListType:
+		id = "list[" + t.Elem.ID() + "]"
+	case DictType:
+		id = "dict[" + t.Elem.ID() + "]"
+	case OneOfType:
+		ids := make([]string, len(t.Variants))
+		for i, v := range t.Variants {
+			ids[i] = v.ID()
+		}
+		id = strings.Join(ids, "|")
+	case RefType:
+		// A reference is known by its name alone: content would recurse.
+		id = "ref:" + t.Name
+	case RecordType, EnumType, UnionType:
+		sum := sha256.Sum256(t.appendContent(nil))
+		id = t.Name + "#" + hex.EncodeToString(sum[:8])
+	default:
+		id = t.String()
+	}
+	t.id.Store(&id)
+	return id
+}
+
+// appendContent writes all that makes two nominal types differ, unambiguously.
+func (t *Type) appendContent(b []byte) []byte {
+	b = append(b, byte(t.Kind))
+	for _, s := range []string{t.Name, t.Doc, t.Description, t.Tag} {
+		b = strconv.AppendQuote(b, s)
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		b = append(b, 'f')
+		b = strconv.AppendQuote(b, f.Name)
+		b = strconv.AppendQuote(b, f.Type.ID())
+		b = strconv.AppendQuote(b, f.Guide)
+		b = strconv.AppendBool(b, f.Optional)
+		b = AppendCanon(b, f.Default)
+		for _, a := range f.Alias {
+			b = strconv.AppendQuote(append(b, 'a'), a)
+		}
+		for _, e := range f.Examples {
+			b = AppendCanon(append(b, 'e'), e)
+		}
+		b = f.Limits.appendContent(b)
+	}
+	for _, v := range t.Variants {
+		b = strconv.AppendQuote(append(b, 'v'), v.ID())
+	}
+	for _, s := range t.Values {
+		b = strconv.AppendQuote(append(b, 'e'), s)
+	}
+	return b
+}
+
+func (l *Limits) appendContent(b []byte) []byte {
+	if l == nil {
+		return append(b, '-')
+	}
+	for _, f := range []*float64{l.Ge, l.Le} {
+		if f != nil {
+			b = strconv.AppendFloat(b, *f, 'g', -1, 64)
+		}
+		b = append(b, ',')
+	}
+	for _, n := range []*int{l.MinLen, l.MaxLen} {
+		if n != nil {
+			b = strconv.AppendInt(b, int64(*n), 10)
+		}
+		b = append(b, ',')
+	}
+	return strconv.AppendQuote(strconv.AppendQuote(b, l.Pattern), l.Format)
+}
+
+// Same reports whether a and b are the same type.
+func Same(a, b *Type) bool {
+	a, b = a.Deref(), b.Deref()
+	return a == b || (a.Kind == b.Kind && a.ID() == b.ID())
+}
