@@ -1,0 +1,117 @@
+package diag
+
+// A Code names a kind of diagnostic for good: "AS301". The first digit is the
+// family: 1 syntax, 2 names and arguments, 3 types and composition, 4 placement,
+// 5 schemas, 6 capabilities, 7 run.
+type Code string
+
+// Syntax: what Starlark's grammar lacks.
+const (
+	SyntaxError       Code = "AS101"
+	FString           Code = "AS102"
+	TryExcept         Code = "AS103"
+	ClassStatement    Code = "AS104"
+	ImportStatement   Code = "AS105"
+	IsOperator        Code = "AS106"
+	PowerOperator     Code = "AS107"
+	FormatSpec        Code = "AS108"
+	TypeAnnotation    Code = "AS109"
+	AdjacentStrings   Code = "AS110"
+	ChainedComparison Code = "AS111"
+	PythonOnly        Code = "AS112"
+)
+
+// Names and arguments.
+const (
+	UndefinedName        Code = "AS201"
+	UnknownArgument      Code = "AS202"
+	MissingArgument      Code = "AS203"
+	WrongArgument        Code = "AS204"
+	TooManyArguments     Code = "AS205"
+	HidesBuiltin         Code = "AS206"
+	TruthValue           Code = "AS207"
+	CapturedLoopVariable Code = "AS208"
+	UnknownAttribute     Code = "AS209"
+	CalledWhileComposing Code = "AS210"
+	LoadFailed           Code = "AS211"
+	LoadCycle            Code = "AS212"
+	ScriptError          Code = "AS213"
+	TypeComparison       Code = "AS214"
+	NoMain               Code = "AS215"
+	CallbackArity        Code = "AS216"
+	Reassigned           Code = "AS217"
+)
+
+// Types and composition.
+const (
+	CannotJoin         Code = "AS301"
+	InputsDiffer       Code = "AS302"
+	OutputsDiffer      Code = "AS303"
+	ForumInput         Code = "AS304"
+	NotExhaustive      Code = "AS305"
+	BadBranchKey       Code = "AS306"
+	LoopBound          Code = "AS307"
+	MixedOperators     Code = "AS308"
+	UnionOfNodes       Code = "AS309"
+	NotANode           Code = "AS310"
+	UnknownPick        Code = "AS311"
+	NoSkill            Code = "AS312"
+	SkillConflict      Code = "AS313"
+	UnknownPlaceholder Code = "AS314"
+	LoopFeedback       Code = "AS315"
+	EmptyComposition   Code = "AS316"
+	UncheckedAny       Code = "AS317"
+	NotAList           Code = "AS318"
+)
+
+// Placement.
+const (
+	AlreadyPlaced        Code = "AS401"
+	SealedNode           Code = "AS402"
+	ComposedWhileRunning Code = "AS403"
+)
+
+// Schemas and values.
+const (
+	UnnamedType   Code = "AS501"
+	BadField      Code = "AS502"
+	UnknownField  Code = "AS503"
+	WrongValue    Code = "AS504"
+	TagClash      Code = "AS505"
+	UnresolvedRef Code = "AS506"
+	BadEnum       Code = "AS507"
+	DuplicateName Code = "AS508"
+	MissingField  Code = "AS509"
+)
+
+// Capabilities.
+const (
+	OutsideDirectory Code = "AS601"
+	FileMissing      Code = "AS602"
+)
+
+// Run.
+const (
+	CallbackFailed      Code = "AS701"
+	NoRoute             Code = "AS702"
+	LoopLimit           Code = "AS703"
+	BudgetExceeded      Code = "AS704"
+	WrongTypeAtBoundary Code = "AS705"
+	BadModelOutput      Code = "AS706"
+	NoModel             Code = "AS707"
+	UnknownProvider     Code = "AS708"
+	MissingKey          Code = "AS709"
+	ProviderError       Code = "AS710"
+	Timeout             Code = "AS711"
+	Cancelled           Code = "AS712"
+	ToolFailed          Code = "AS713"
+	ScriptedModel       Code = "AS714"
+	Panic               Code = "AS715"
+	BadInput            Code = "AS716"
+	StepLimit           Code = "AS717"
+	ReplayMismatch      Code = "AS718"
+	ContextLength       Code = "AS719"
+	AuthRefused         Code = "AS720"
+	RateLimited         Code = "AS721"
+	UnknownTool         Code = "AS722"
+)

@@ -1,0 +1,150 @@
+// Package diag holds what every other package says about a script: a position,
+// a coded message, notes, help and machine-applicable fixes, and their human and
+// JSON forms. It is the bottom of the module and imports the standard library alone.
+//
+// A diagnostic is plain data. Building one never reads a file; the renderer asks
+// a Sources for the text it quotes and copes without it.
+package diag
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Pos is a place in a file. Line and Col are 1-based and Col counts runes, as
+// the Starlark scanner does. The zero Pos is unknown; a Pos with a File and no
+// Line speaks of the file as a whole.
+type Pos struct {
+	File string
+	Line int
+	Col  int
+}
+
+// IsValid reports whether p names a line.
+func (p Pos) IsValid() bool { return p.Line > 0 }
+
+// String gives "file:line:col", leaving out what is unknown; the zero Pos is "".
+func (p Pos) String() string {
+	if !p.IsValid() {
+		return p.File
+	}
+	s := strconv.Itoa(p.Line)
+	if p.Col > 0 {
+		s += ":" + strconv.Itoa(p.Col)
+	}
+	if p.File == "" {
+		return s
+	}
+	return p.File + ":" + s
+}
+
+// compare orders positions by file, line and column.
+func (p Pos) compare(q Pos) int {
+	switch {
+	case p.File < q.File:
+		return -1
+	case p.File > q.File:
+		return 1
+	case p.Line != q.Line:
+		return p.Line - q.Line
+	}
+	return p.Col - q.Col
+}
+
+// A Span is a piece of one line. Len counts runes; 0 means 1.
+type Span struct {
+	Pos
+	Len int
+}
+
+// Severity says how much a diagnostic matters. The zero value is Error.
+type Severity uint8
+
+const (
+	Error   Severity = iota // the script is refused, or the run failed
+	Warning                 // probably a mistake; the script still loads
+	Info                    // worth knowing; rendered as "note"
+)
+
+// String gives "error", "warning" or "note".
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	case Info:
+		return "note"
+	}
+	return "severity(" + strconv.Itoa(int(s)) + ")"
+}
+
+// MarshalText gives String, so that JSON carries the word.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for _, k := range [...]Severity{Error, Warning, Info} {
+		if k.String() == string(text) {
+			*s = k
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown severity %q: want error, warning or note", text)
+}
+
+// A Note adds a fact. When Pos is valid the renderer appends " at file:line:col",
+// unless the message says so itself.
+type Note struct {
+	Message string
+	Pos     Pos
+}
+
+// A Fix is an edit that a tool may apply: the Len runes at Span become
+// Replacement. Here a Len of 0 is an insertion.
+type Fix struct {
+	Message     string
+	Span        Span
+	Replacement string
+}
+
+// A Frame is one call of a backtrace: the function that was running, and where in it.
+type Frame struct {
+	Name string
+	Pos  Pos
+}
+
+// A Diagnostic is one finding. Only Message is needed; everything else is
+// rendered when it is there.
+type Diagnostic struct {
+	Code     Code
+	Severity Severity
+	Message  string   // lower case, no final stop: what is wrong
+	Span     Span     // where; zero when unknown
+	Label    string   // beside the carets: what is wrong with this very token
+	Notes    []Note   // why: facts from elsewhere
+	Help     []string // what to do, best first; may have several lines
+	Fixes    []Fix    // the same for machines
+	Trace    []Frame  // for errors raised by running code: outermost call first
+	Cause    error    // what errors.Is and errors.As see; neither rendered nor encoded
+}
+
+// Error gives "file:line:col: error[AS301]: message" on one line.
+func (d *Diagnostic) Error() string {
+	s := d.head()
+	if at := d.Span.Pos.String(); at != "" {
+		s = at + ": " + s
+	}
+	return s
+}
+
+// Unwrap gives Cause.
+func (d *Diagnostic) Unwrap() error { return d.Cause }
+
+func (d *Diagnostic) head() string {
+	s := d.Severity.String()
+	if d.Code != "" {
+		s += "[" + string(d.Code) + "]"
+	}
+	return s + ": " + d.Message
+}

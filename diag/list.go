@@ -1,0 +1,110 @@
+package diag
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A List is what one pass found. As an error it stands for all of them; Err
+// gives nil when none is an Error.
+type List []*Diagnostic
+
+// Add appends diagnostics; nil ones are left out.
+func (l *List) Add(ds ...*Diagnostic) {
+	for _, d := range ds {
+		if d != nil {
+			*l = append(*l, d)
+		}
+	}
+}
+
+// Error gives one line for each diagnostic.
+func (l List) Error() string {
+	lines := make([]string, 0, len(l))
+	for _, d := range l {
+		lines = append(lines, d.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.Is and errors.As look into every diagnostic.
+func (l List) Unwrap() []error {
+	errs := make([]error, 0, len(l))
+	for _, d := range l {
+		errs = append(errs, d)
+	}
+	return errs
+}
+
+// Err gives the list as an error, or nil when it holds no Error.
+func (l List) Err() error {
+	if l.HasErrors() {
+		return l
+	}
+	return nil
+}
+
+// HasErrors reports whether any diagnostic is an Error.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d *Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort orders the list by file, line, column and code, keeping the order of
+// equals, and drops repetitions: same place, code, severity and message.
+func (l *List) Sort() {
+	slices.SortStableFunc(*l, func(a, b *Diagnostic) int {
+		if c := a.Span.Pos.compare(b.Span.Pos); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Code), string(b.Code))
+	})
+	type key struct {
+		pos      Pos
+		code     Code
+		severity Severity
+		message  string
+	}
+	seen := make(map[key]bool, len(*l))
+	*l = slices.DeleteFunc(*l, func(d *Diagnostic) bool {
+		k := key{d.Span.Pos, d.Code, d.Severity, d.Message}
+		if seen[k] {
+			return true
+		}
+		seen[k] = true
+		return false
+	})
+}
+
+// count gives the number of diagnostics of each severity.
+func (l List) count() (errors, warnings, notes int) {
+	for _, d := range l {
+		switch d.Severity {
+		case Error:
+			errors++
+		case Warning:
+			warnings++
+		default:
+			notes++
+		}
+	}
+	return
+}
+
+// summary gives "2 errors, 1 warning"; "" for an empty list.
+func (l List) summary() string {
+	errors, warnings, notes := l.count()
+	var parts []string
+	for _, p := range [...]struct {
+		n    int
+		word string
+	}{{errors, "error"}, {warnings, "warning"}, {notes, "note"}} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.word)
+		case p.n > 1:
+			parts = append(parts, strconv.Itoa(p.n)+" "+p.word+"s")
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,210 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Options of Render. The zero value writes plain text.
+type Options struct {
+	Color     bool // ANSI colours; the caller knows whether w is a terminal
+	Width     int  // of the terminal, in cells; 0 means 160. Longer source lines are cut around their carets
+	NoSummary bool // leave out the last line that counts
+}
+
+const (
+	defaultWidth = 160
+	leastWidth   = 40 // narrower terminals get this much of a source line anyway
+	mostFrames   = 16 // of a trace; the middle of longer ones is left out
+)
+
+// Render writes the human form of every diagnostic of l, in its order, with a
+// blank line between them, and a last line such as "2 errors, 1 warning".
+// src may be nil: positions are then given without the text they point at.
+func Render(w io.Writer, l List, src Sources, o Options) error {
+	if len(l) == 0 {
+		return nil
+	}
+	r := &renderer{lines: sourceLines{src, map[string][]string{}}, width: o.Width}
+	if r.width <= 0 {
+		r.width = defaultWidth
+	}
+	if o.Color {
+		r.paint = ansi
+	}
+	for _, d := range l {
+		if r.out.Len() > 0 {
+			r.out.WriteByte('\n')
+		}
+		r.diagnostic(d)
+	}
+	if !o.NoSummary {
+		r.out.WriteByte('\n')
+		r.out.WriteString(l.summary())
+		r.out.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// ink is what a piece of the output is, for colouring.
+type ink int
+
+const (
+	inkError ink = iota
+	inkWarning
+	inkNote
+	inkGutter
+	inkTitle
+	inkHelp
+)
+
+func ansi(i ink, s string) string {
+	codes := [...]string{inkError: "1;31", inkWarning: "1;33", inkNote: "1;36", inkGutter: "34", inkTitle: "1", inkHelp: "1;32"}
+	return "\x1b[" + codes[i] + "m" + s + "\x1b[0m"
+}
+
+type renderer struct {
+	out    strings.Builder
+	lines  sourceLines
+	width  int
+	paint  func(ink, string) string // nil without colours
+	margin string                   // as wide as the line numbers of the diagnostic at hand
+}
+
+func (r *renderer) ink(i ink, s string) string {
+	if r.paint == nil || s == "" {
+		return s
+	}
+	return r.paint(i, s)
+}
+
+func severityInk(s Severity) ink {
+	switch s {
+	case Error:
+		return inkError
+	case Warning:
+		return inkWarning
+	}
+	return inkNote
+}
+
+func (r *renderer) diagnostic(d *Diagnostic) {
+	if d == nil {
+		return
+	}
+	word := d.Severity.String()
+	if d.Code != "" {
+		word += "[" + plain(string(d.Code)) + "]"
+	}
+	fmt.Fprintf(&r.out, "%s%s\n", r.ink(severityInk(d.Severity), word),
+		r.ink(inkTitle, ": "+indentRest(plain(d.Message), "  ")))
+
+	r.margin = " "
+	if d.Span.IsValid() {
+		r.margin = strings.Repeat(" ", len(strconv.Itoa(d.Span.Line)))
+	}
+	if at := d.Span.Pos.String(); at != "" {
+		fmt.Fprintf(&r.out, "%s%s %s\n", r.margin, r.ink(inkGutter, "-->"), plain(at))
+	}
+	quoted := r.quote(d)
+	if quoted && len(d.Notes)+len(d.Help)+len(d.Fixes)+len(d.Trace) > 0 {
+		r.bar("")
+	}
+	for _, n := range d.Notes {
+		text := n.Message
+		if at := n.Pos.String(); n.Pos.IsValid() && !strings.Contains(text, at) {
+			text += " at " + at
+		}
+		r.remark(inkNote, "note", text)
+	}
+	for _, h := range d.Help {
+		r.remark(inkHelp, "help", h)
+	}
+	for _, f := range d.Fixes {
+		// Help says the same for humans; a fix without it speaks for itself.
+		if len(d.Help) == 0 && f.Message != "" {
+			r.remark(inkHelp, "help", f.Message)
+		}
+	}
+	r.trace(d.Trace)
+}
+
+// remark writes "= note: text"; further lines of text line up under the first.
+func (r *renderer) remark(i ink, word, text string) {
+	indent := r.margin + strings.Repeat(" ", len(" = : ")+len(word))
+	fmt.Fprintf(&r.out, "%s %s %s: %s\n", r.margin, r.ink(inkGutter, "="), r.ink(i, word), indentRest(plain(text), indent))
+}
+
+// bar writes a gutter line without a number.
+func (r *renderer) bar(text string) {
+	fmt.Fprintf(&r.out, "%s %s%s\n", r.margin, r.ink(inkGutter, "|"), text)
+}
+
+// quote writes the source line with carets and label; without a source the
+// label alone. It reports whether it wrote a line with a gutter.
+func (r *renderer) quote(d *Diagnostic) bool {
+	label := plain(d.Label)
+	text, ok := r.lines.line(d.Span.Pos)
+	if !ok {
+		if label == "" {
+			return false
+		}
+		r.remark(inkNote, "note", d.Label)
+		return false
+	}
+	e := excerptOf(text, d.Span, max(leastWidth, r.width-len(r.margin)-3))
+	r.bar("")
+	fmt.Fprintf(&r.out, "%s\n", strings.TrimRight(
+		r.ink(inkGutter, strconv.Itoa(d.Span.Line)+" |")+" "+e.text, " "))
+	carets := strings.Repeat("^", e.carets)
+	indent := strings.Repeat(" ", e.before)
+	if label != "" {
+		carets += " " + indentRest(label, r.margin+"   "+indent+strings.Repeat(" ", e.carets+1))
+	}
+	r.bar(" " + indent + r.ink(severityInk(d.Severity), carets))
+	return true
+}
+
+// trace writes the calls that led here, each with the line it was made in.
+func (r *renderer) trace(frames []Frame) {
+	if len(frames) == 0 {
+		return
+	}
+	fmt.Fprintf(&r.out, "%s %s %s:\n", r.margin, r.ink(inkGutter, "="), r.ink(inkNote, "trace, innermost last"))
+	for i, f := range frames {
+		if len(frames) > mostFrames && i >= mostFrames/2 && i < len(frames)-mostFrames/2 {
+			if i == mostFrames/2 {
+				fmt.Fprintf(&r.out, "%s     (%d calls left out)\n", r.margin, len(frames)-mostFrames)
+			}
+			continue
+		}
+		fmt.Fprintf(&r.out, "%s     %s", r.margin, plain(f.Name))
+		if at := f.Pos.String(); at != "" {
+			fmt.Fprintf(&r.out, " at %s", plain(at))
+		}
+		r.out.WriteByte('\n')
+		if text, ok := r.lines.line(f.Pos); ok {
+			text = strings.TrimSpace(text)
+			e := excerptOf(text, Span{}, max(leastWidth, r.width-len(r.margin)-9))
+			fmt.Fprintf(&r.out, "%s         %s\n", r.margin, e.text)
+		}
+	}
+}
+
+// indentRest puts indent before every line but the first.
+func indentRest(s, indent string) string {
+	s = strings.TrimRight(s, "\n")
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i := 1; i < len(lines); i++ {
+		if lines[i] != "" {
+			lines[i] = indent + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,58 @@
+package diag
+
+import "strings"
+
+// Sources gives the text of a file by the name that positions carry.
+type Sources interface {
+	Source(file string) (text string, ok bool)
+}
+
+// SourceMap is a Sources that holds its texts.
+type SourceMap map[string]string
+
+// Source implements Sources.
+func (m SourceMap) Source(file string) (string, bool) {
+	text, ok := m[file]
+	return text, ok
+}
+
+// SourceFunc is a Sources made of a function.
+type SourceFunc func(file string) (string, bool)
+
+// Source implements Sources.
+func (f SourceFunc) Source(file string) (string, bool) { return f(file) }
+
+// sourceLines caches the split text of the files that one rendering quotes.
+type sourceLines struct {
+	src   Sources
+	files map[string][]string
+}
+
+// line gives the text of p's line without its end; false when there is none.
+func (s *sourceLines) line(p Pos) (string, bool) {
+	if s.src == nil || !p.IsValid() {
+		return "", false
+	}
+	lines, ok := s.files[p.File]
+	if !ok {
+		if text, found := s.src.Source(p.File); found {
+			lines = splitLines(text)
+		}
+		s.files[p.File] = lines
+	}
+	if p.Line > len(lines) {
+		return "", false
+	}
+	return lines[p.Line-1], true
+}
+
+// splitLines splits at \n, \r\n and a lone \r, which the Starlark scanner takes
+// for line ends too. A final line end gives an empty last line, so that a
+// position at the end of the file has a line to point into.
+func splitLines(text string) []string {
+	if strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		text = strings.ReplaceAll(text, "\r", "\n")
+	}
+	return strings.Split(text, "\n")
+}

@@ -1,0 +1,128 @@
+package diag
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// longestName bounds the quadratic distance; nobody mistypes a longer name.
+const longestName = 128
+
+// Suggest gives the name of among that somebody who wrote name most likely
+// meant. In this order: the same name in another spelling (case, underscores),
+// the least Damerau-Levenshtein distance, a name that begins with it. The
+// distance may be 1 for names of up to two runes, else 2 or a third of the
+// length. Ties go to the same first rune, then to the alphabet, so the order of
+// among does not matter.
+func Suggest(name string, among []string) (string, bool) {
+	if name == "" || utf8.RuneCountInString(name) > longestName {
+		return "", false
+	}
+	best, found := "", false
+	var bestRank rank
+	for _, c := range among {
+		if c == "" || c == name {
+			continue
+		}
+		r, ok := rankOf(name, c)
+		if ok && (!found || r.less(bestRank) || r == bestRank && c < best) {
+			best, bestRank, found = c, r, true
+		}
+	}
+	return best, found
+}
+
+// DidYouMean gives `did you mean "x"?`, or "" when no name is near.
+func DidYouMean(name string, among []string) string {
+	if s, ok := Suggest(name, among); ok {
+		return `did you mean "` + s + `"?`
+	}
+	return ""
+}
+
+// A rank orders candidates: by kind of likeness, then distance, then first rune.
+type rank struct {
+	kind     int // 0 another spelling, 1 near, 2 begins with it
+	distance int
+	first    int // 0 when the first runes agree
+}
+
+func (r rank) less(s rank) bool {
+	if r.kind != s.kind {
+		return r.kind < s.kind
+	}
+	if r.distance != s.distance {
+		return r.distance < s.distance
+	}
+	return r.first < s.first
+}
+
+func rankOf(name, candidate string) (rank, bool) {
+	if spelling(name) == spelling(candidate) {
+		// Among several spellings the one that needs fewer edits wins.
+		d, _ := distance([]rune(name), []rune(candidate), longestName)
+		return rank{distance: d}, true
+	}
+	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(candidate))
+	first := 1
+	if a[0] == b[0] {
+		first = 0
+	}
+	limit := max(2, len(a)/3)
+	switch {
+	case len(a) <= 2:
+		limit = 1
+	case len(a) == 3 && first == 1:
+		limit = 1 // two edits in three runes leave nothing alike
+	}
+	if d, ok := distance(a, b, limit); ok && d < len(a) {
+		return rank{kind: 1, distance: d, first: first}, true
+	}
+	if len(a) >= 3 && len(b) > len(a) && slices.Equal(a, b[:len(a)]) {
+		return rank{kind: 2, distance: len(b) - len(a)}, true
+	}
+	return rank{}, false
+}
+
+// spelling folds away what people get wrong about a name they know: maxSteps
+// and max-steps are max_steps.
+func spelling(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// distance is the number of insertions, deletions, substitutions and swaps of
+// neighbours (each rune edited once) between a and b; false when above limit.
+func distance(a, b []rune, limit int) (int, bool) {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return 0, false
+	}
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	before, last, row := rows[0], rows[1], rows[2]
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d := min(row[j]+1, last[j+1]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row[j+1] = d
+		}
+		before, last, row = last, row, before
+	}
+	d := last[len(b)]
+	return d, d <= limit
+}
