@@ -1,0 +1,52 @@
+package generable
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FieldError says why a value, or the text of one, does not fit a type at one place.
+type FieldError struct {
+	Path     string // ".plan.steps[2]"; empty for the root
+	Expected string // "int", "one of low, medium, high"
+	Got      string // what stood there, shortened
+	Hint     string // what to do; may be empty
+	Offset   int    // byte offset in the decoded text, -1 when there is no text
+	Line     int    // 1-based, 0 when there is no text
+	Col      int    // 1-based, in runes
+}
+
+func (e *FieldError) Error() string {
+	var b strings.Builder
+	if e.Path != "" {
+		b.WriteString(strings.TrimPrefix(e.Path, "."))
+		b.WriteString(": ")
+	}
+	fmt.Fprintf(&b, "want %s, got %s", e.Expected, e.Got)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, " at line %d, column %d", e.Line, e.Col)
+	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// FieldErrors is all that is wrong with one value.
+type FieldErrors []*FieldError
+
+func (l FieldErrors) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns l as an error, nil when it is empty.
+func (l FieldErrors) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return l
+}
