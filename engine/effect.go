@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// EffectKind is the first word under which handlers are registered.
+type EffectKind string
+
+// The kinds of effects.
+const (
+	EffectModel EffectKind = "model"
+	EffectTool  EffectKind = "tool"
+)
+
+// Class says what may be done with an effect whose result was lost.
+type Class string
+
+// The classes of effects.
+const (
+	ClassRead       Class = "read"       // changes nothing: run it again
+	ClassIdempotent Class = "idempotent" // may run again under the same id
+	ClassOnce       Class = "once"       // must never run twice; the default for tools
+)
+
+// Payload is the canonical request of an effect: *[Request] or *[ToolRequest]. It is data,
+// never a closure, so that another process can run the effect.
+type Payload interface {
+	// Digest hashes all that decides the result: no secret, no time, no attempt.
+	Digest() [32]byte
+}
+
+// ToolRequest asks for one run of a Go or remote tool.
+type ToolRequest struct {
+	Args    generable.Value // a record of the tool's parameters
+	Version string          // of the tool, so that a changed tool is not answered from a record
+}
+
+// Digest implements [Payload].
+func (r *ToolRequest) Digest() [32]byte {
+	return abi.Hash(generable.AppendCanon([]byte(r.Version+"\x00"), r.Args))
+}
+
+// Effect is one step that touches the world, described by data. A handler is found by its
+// Kind and Name.
+type Effect struct {
+	Kind   EffectKind
+	Name   string // the model ("openai/gpt-5") or tool
+	Agent  string // the agent on whose behalf it runs
+	Run    string // the run's id
+	At     *Frame
+	Req    Payload
+	Class  Class
+	Stream bool // somebody listens to tokens
+
+	id atomic.Pointer[string]
+}
+
+// ID returns the effect's structural identity: its position and a digest of its kind and
+// request, as in `main/then:review#0/agent:critic#1/llm0@4f2a9c…`. It is computed when first
+// asked for. The same script and input give the same ids in any order of completion.
+// Together with the run's id it is the idempotency key of the call.
+func (e *Effect) ID() string {
+	if p := e.id.Load(); p != nil {
+		return *p
+	}
+	d := e.Req.Digest()
+	sum := abi.Hash(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
+	id := abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
+	e.id.Store(&id)
+	return id
+}
+
+// Outcome is what an effect came to. It is recorded as it is.
+type Outcome struct {
+	Response *Response       // of a model
+	Value    generable.Value // of a tool
+	Err      *Error          // non-nil when it failed
+	Usage    Usage
+	Attempt  int // of the attempt that ended it, from 1
+}
+
+// Sink receives an effect's tokens while it runs, tagged with the attempt (a new attempt
+// starts the text anew) and a sequence number within it.
+type Sink func(Token)
+
+// Token is a piece of streamed text.
+type Token struct {
+	Attempt   int
+	Seq       int
+	Text      string
+	Reasoning bool
+}
+
+// Handler runs effects. It is the effect side of the engine: it may block and is called from
+// many branches and runs at once. It returns a failure inside the outcome, with an error kind
+// that says what can be done.
+type Handler interface {
+	Do(ctx context.Context, e *Effect, sink Sink) Outcome
+}
+
+// HandlerFunc makes a function a [Handler].
+type HandlerFunc func(ctx context.Context, e *Effect, sink Sink) Outcome
+
+// Do implements [Handler].
+func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome { return f(ctx, e, sink) }
+
+// Middleware wraps a handler. Order matters: limiter, retry and fallback, cassette or
+// faults, driver, from the outside in.
+type Middleware func(Handler) Handler
+
+// Chain wraps h so that the first middleware is outermost.
+func Chain(h Handler, mw ...Middleware) Handler {
+	for i := len(mw) - 1; i >= 0; i-- {
+		h = mw[i](h)
+	}
+	return h
+}
+
+// Failed returns the outcome of a failure.
+func Failed(err *Error) Outcome { return Outcome{Err: err, Usage: err.Usage, Attempt: 1} }

@@ -1,0 +1,52 @@
+package engine
+
+import "strconv"
+
+// Frame is one segment of a position. Frames link upwards and are rendered only when
+// somebody reads them, so that a node costs one small allocation.
+//
+// A path reads `main/then:review#0/par0[3]/agent:critic#1/llm0`: kind and name with an
+// ordinal among siblings of the same kind and name, or kind and ordinal where there is no
+// name, then the index of a branch or turn. Counting per kind and name keeps a path stable
+// when an unrelated node is inserted beside it.
+type Frame struct {
+	up   *Frame
+	kind string
+	name string
+	n    int32
+	idx  int32 // branch or turn, -1 when there is none
+}
+
+func (f *Frame) child(kind, name string, n int) *Frame {
+	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: -1}
+}
+
+func (f *Frame) index(kind, name string, n, idx int) *Frame {
+	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: int32(idx)}
+}
+
+// Path renders the position.
+func (f *Frame) Path() string {
+	if f == nil {
+		return ""
+	}
+	return string(f.append(make([]byte, 0, 64)))
+}
+
+func (f *Frame) append(b []byte) []byte {
+	if f.up != nil {
+		b = append(f.up.append(b), '/')
+	}
+	b = append(b, f.kind...)
+	switch {
+	case f.name != "":
+		b = append(append(append(b, ':'), f.name...), '#')
+		b = strconv.AppendInt(b, int64(f.n), 10)
+	case f.up != nil:
+		b = strconv.AppendInt(b, int64(f.n), 10)
+	}
+	if f.idx >= 0 {
+		b = append(strconv.AppendInt(append(b, '['), int64(f.idx), 10), ']')
+	}
+	return b
+}

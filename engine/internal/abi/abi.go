@@ -1,0 +1,31 @@
+// Package abi fixes the recipe of positions and ids. Runs recorded under one Version can be
+// resumed by every engine of that version; changing anything here is a new version.
+package abi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Version numbers the position grammar and the hash recipe.
+const Version = 1
+
+// Positions longer than maxPosition keep their last tail bytes behind a hash of the rest:
+// stores and remote runtimes cap the length of ids.
+const (
+	maxPosition = 900
+	tail        = 200
+)
+
+// Hash is the digest used for ids.
+func Hash(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
+
+// Position returns path as it stands in an id.
+func Position(path string) string {
+	if len(path) <= maxPosition {
+		return path
+	}
+	cut := len(path) - tail
+	sum := sha256.Sum256([]byte(path[:cut]))
+	return "~" + hex.EncodeToString(sum[:8]) + "~" + path[cut:]
+}
