@@ -92,9 +92,6 @@ func severityInk(s Severity) ink {
 }
 
 func (r *renderer) diagnostic(d *Diagnostic) {
-	if d == nil {
-		return
-	}
 	word := d.Severity.String()
 	if d.Code != "" {
 		word += "[" + plain(string(d.Code)) + "]"
