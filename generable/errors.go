@@ -50,3 +50,23 @@ func (l FieldErrors) Err() error {
 	}
 	return l
 }
+
+// newFieldError makes an error about a value that has no text behind it.
+func newFieldError(path, want, got, hint string) *FieldError {
+	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
+}
+
+// maxShown is how much of a text an error shows.
+const maxShown = 40
+
+// quoteShort quotes s for an error, cut where it is long.
+func quoteShort(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxShown {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return string(AppendQuoted(nil, s))
+}

@@ -3,6 +3,7 @@ package generable
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -48,8 +49,10 @@ type Type struct {
 	Tag         string   // of a declared union: the discriminator's key
 	Values      []string // of an enum, in declared order
 
+	index  map[string]int       // field name to index, when there are many
 	target atomic.Pointer[Type] // of a bound reference
 	id     atomic.Pointer[string]
+	made   artefacts
 }
 
 // Field is one field of a schema.
@@ -67,9 +70,11 @@ type Field struct {
 // Limits constrain a field's value. Nil members do not constrain.
 type Limits struct {
 	Ge, Le         *float64
-	MinLen, MaxLen *int // runes of a string, items of a list, entries of a dict
-	Pattern        string
-	Format         string
+	MinLen, MaxLen *int   // runes of a string, items of a list, entries of a dict
+	Pattern        string // a regular expression that some part of the text must match
+	Format         string // one of [FormatNames]
+
+	compiled *regexp.Regexp // Pattern, compiled when the schema was declared
 }
 
 // Required reports whether an instance must give the field: it has no default and its type
@@ -158,12 +163,29 @@ func OneOf(types ...*Type) *Type {
 
 // FieldIndex returns the index of the named field, or -1.
 func (t *Type) FieldIndex(name string) int {
+	if t.index != nil {
+		if i, ok := t.index[name]; ok {
+			return i
+		}
+		return -1
+	}
 	for i := range t.Fields {
 		if t.Fields[i].Name == name {
 			return i
 		}
 	}
 	return -1
+}
+
+// indexFields prepares the lookup of fields by name once there are too many to scan.
+func (t *Type) indexFields() {
+	if len(t.Fields) <= smallMap {
+		return
+	}
+	t.index = make(map[string]int, len(t.Fields))
+	for i := range t.Fields {
+		t.index[t.Fields[i].Name] = i
+	}
 }
 
 // FieldNames returns the names of the fields in declared order.

@@ -1,0 +1,348 @@
+package generable
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Convert makes v a value of type t without losing anything, or tells all that stands
+// against it. It serves constructors, the command line and values from the host; the text of
+// a model goes through [Decode].
+//
+// It widens int to float and takes a whole float for an int, builds schemas from dicts by
+// field name with defaults filled in, finds the variant of a union by its tag and that of an
+// inline union by the only one that fits, and checks enums and limits. It never parses text,
+// drops a key or rounds a number. When nothing changes it returns v itself.
+func (t *Type) Convert(v Value) (Value, FieldErrors) {
+	var c converter
+	w, ok := c.convert(v, t, nil)
+	if !ok {
+		return v, c.result()
+	}
+	return w, nil
+}
+
+const (
+	// maxErrors bounds what one value reports: the hundredth line helps nobody.
+	maxErrors = 100
+	// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
+	maxDepth = 10_000
+)
+
+// converter carries one conversion. While quiet, only whether a value fits is wanted.
+type converter struct {
+	errs  FieldErrors
+	more  int // errors beyond maxErrors
+	quiet int
+	depth int
+	memo  map[attempt]outcome // attempts at the branches of inline unions
+}
+
+// attempt is one collection tried as one type. Without remembering them, nested inline
+// unions would be tried in every combination.
+type attempt struct {
+	p unsafe.Pointer
+	t *Type
+}
+
+type outcome struct {
+	v  Value
+	ok bool
+}
+
+// fail records an error, if errors are wanted, and reports false.
+func (c *converter) fail(at *path, want, got, hint string) bool {
+	switch {
+	case c.quiet > 0:
+	case len(c.errs) >= maxErrors:
+		c.more++
+	default:
+		c.errs = append(c.errs, newFieldError(at.String(), want, got, hint))
+	}
+	return false
+}
+
+// result is all errors, the last of them counting those that were left out.
+func (c *converter) result() FieldErrors {
+	if c.more > 0 {
+		c.errs = append(c.errs, newFieldError("", "a value without errors", strconv.Itoa(c.more)+" errors more", ""))
+	}
+	return c.errs
+}
+
+// mismatch records that v is of another type than t.
+func (c *converter) mismatch(v Value, t *Type, at *path) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	want, hint := wanted(t)
+	return c.fail(at, want, v.TypeName(), hint)
+}
+
+// wanted says in words what t takes.
+func wanted(t *Type) (want, hint string) {
+	switch t.Kind {
+	case EnumType:
+		return oneOfTexts(t.Values), ""
+	case RefType:
+		return t.Name, "the type " + t.Name + " is not declared"
+	}
+	return t.String(), ""
+}
+
+// oneOfTexts lists an enum's values for an error, shortened when there are many.
+func oneOfTexts(values []string) string {
+	const most = 12
+	if len(values) > most {
+		return "one of " + strings.Join(values[:most], ", ") + " and " + strconv.Itoa(len(values)-most) + " more"
+	}
+	return "one of " + strings.Join(values, ", ")
+}
+
+func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
+	t = t.Deref()
+	switch t.Kind {
+	case AnyType, ErrorType:
+		return v, true
+	case NoneType, BoolType, StrType:
+		if fits(v, t) {
+			return v, true
+		}
+	case IntType:
+		if v.kind == Int || v.kind == Big {
+			return v, true
+		}
+		if w, ok := exactInt(v); ok {
+			return w, true
+		}
+		if v.kind == Float {
+			return v, c.fail(at, "int", "float "+JSON(v, nil), "")
+		}
+	case FloatType:
+		if v.kind == Float {
+			return v, true
+		}
+		if w, ok := exactFloat(v); ok {
+			return w, true
+		}
+		if v.kind == Int || v.kind == Big {
+			return v, c.fail(at, "float", "int "+quoteDigits(v), "a float cannot hold all its digits")
+		}
+	case EnumType:
+		if fits(v, t) {
+			return v, true
+		}
+		if s, ok := v.AsStr(); ok {
+			if c.quiet > 0 {
+				return v, false
+			}
+			return v, c.fail(at, oneOfTexts(t.Values), quoteShort(s), didYouMean(s, t.Values))
+		}
+	case ListType, DictType, RecordType, UnionType:
+		if c.depth >= maxDepth {
+			return v, c.fail(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
+		}
+		c.depth++
+		defer func() { c.depth-- }()
+		switch t.Kind {
+		case ListType:
+			if v.kind == ListKind {
+				return c.list(v, t, at)
+			}
+		case DictType:
+			if v.kind == MapKind {
+				return c.dict(v, t, at)
+			}
+		case RecordType:
+			if fits(v, t) {
+				return v, true
+			}
+			if m, ok := v.AsMap(); ok {
+				return c.record(m, t, "", at)
+			}
+		case UnionType:
+			if fits(v, t) {
+				return v, true
+			}
+			if m, ok := v.AsMap(); ok {
+				return c.variant(m, t, at)
+			}
+		}
+	case OneOfType:
+		return c.oneOf(v, t, at)
+	}
+	return v, c.mismatch(v, t, at)
+}
+
+func quoteDigits(v Value) string {
+	s := JSON(v, nil)
+	if len(s) > maxShown {
+		return s[:maxShown] + "…"
+	}
+	return s
+}
+
+func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
+	items := (*List)(v.p).items
+	var out []Value // a copy, once something changes
+	good := true
+	for i, item := range items {
+		step := path{up: at, idx: i, is: pathIndex}
+		w, ok := c.convert(item, t.Elem, &step)
+		if !ok {
+			if good = false; c.quiet > 0 {
+				return v, false
+			}
+			continue
+		}
+		if out == nil && changed(item, w) {
+			out = slices.Clone(items)
+		}
+		if out != nil {
+			out[i] = w
+		}
+	}
+	if out == nil || !good {
+		return v, good
+	}
+	return NewList(out).Value(), true
+}
+
+func (c *converter) dict(v Value, t *Type, at *path) (Value, bool) {
+	m := (*Map)(v.p)
+	var out []Value
+	good := true
+	for i, key := range m.keys {
+		step := path{up: at, name: key}
+		w, ok := c.convert(m.vals[i], t.Elem, &step)
+		if !ok {
+			if good = false; c.quiet > 0 {
+				return v, false
+			}
+			continue
+		}
+		if out == nil && changed(m.vals[i], w) {
+			out = slices.Clone(m.vals)
+		}
+		if out != nil {
+			out[i] = w
+		}
+	}
+	if out == nil || !good {
+		return v, good
+	}
+	// Keys and index never change once shared, so both maps may have them.
+	return (&Map{keys: m.keys, vals: out, index: m.index}).Value(), true
+}
+
+// changed reports whether a conversion made a new value.
+func changed(a, b Value) bool { return a.p != b.p || a.n != b.n || a.kind != b.kind }
+
+// record builds an instance of t from the entries of m, one of which, under skip, is the
+// tag of a union and no field.
+func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool) {
+	vals := make([]Value, len(t.Fields))
+	good, used := true, 0
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		step := path{up: at, name: f.Name}
+		given, has := m.Get(f.Name)
+		ok := true
+		switch {
+		case has:
+			used++
+			vals[i], ok = c.field(f, given, &step)
+		case f.Optional:
+			vals[i] = f.Default
+		case f.Type.AcceptsNone():
+		default:
+			want, _ := wanted(f.Type.Deref())
+			ok = c.fail(&step, want, "nothing", "")
+		}
+		if !ok {
+			if good = false; c.quiet > 0 {
+				return Value{}, false
+			}
+		}
+	}
+	if skip != "" {
+		used++
+	}
+	if used < m.Len() {
+		good = false
+		if c.quiet == 0 {
+			c.unknownKeys(m, t, skip, at)
+		}
+	}
+	if !good {
+		return Value{}, false
+	}
+	return NewRecord(t, vals).Value(), true
+}
+
+// field converts the value given for a field and holds it against the field's limits.
+func (c *converter) field(f *Field, given Value, at *path) (Value, bool) {
+	w, ok := c.convert(given, f.Type, at)
+	if !ok || f.Limits == nil {
+		return w, ok
+	}
+	for _, e := range f.Limits.check(w, at, nil) {
+		ok = c.fail(at, e.Expected, e.Got, e.Hint)
+	}
+	return w, ok
+}
+
+func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *path) {
+	names := t.FieldNames()
+	want := "one of the fields " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		want = "no fields"
+	}
+	for _, key := range m.keys {
+		if key == skip || t.FieldIndex(key) >= 0 {
+			continue
+		}
+		step := path{up: at, name: key}
+		c.fail(&step, want, "a field that "+t.String()+" does not have", t.keyHint(key, names))
+	}
+}
+
+// keyHint finds what an unknown key may have meant.
+func (t *Type) keyHint(key string, names []string) string {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; slices.Contains(f.Alias, key) {
+			return "did you mean " + f.Name + "?"
+		}
+	}
+	return didYouMean(key, names)
+}
+
+// variant builds the instance of a union's variant that the tag in m names.
+func (c *converter) variant(m *Map, t *Type, at *path) (Value, bool) {
+	tag, has := m.Get(t.Tag)
+	name, isStr := tag.AsStr()
+	if v := t.Variant(name); has && isStr && v != nil && v.Kind == RecordType {
+		return c.record(m, v, t.Tag, at)
+	}
+	if c.quiet > 0 {
+		return Value{}, false
+	}
+	step, names := path{up: at, name: t.Tag}, t.variantNames()
+	switch {
+	case !has:
+		return Value{}, c.fail(&step, oneOfTexts(names), "nothing", "the key "+t.Tag+" names the variant of "+t.String())
+	case !isStr:
+		return Value{}, c.fail(&step, oneOfTexts(names), tag.TypeName(), "")
+	}
+	return Value{}, c.fail(&step, oneOfTexts(names), quoteShort(name), didYouMean(name, names))
+}
+
+func (t *Type) variantNames() []string {
+	names := make([]string, len(t.Variants))
+	for i, v := range t.Variants {
+		names[i] = v.Deref().Name
+	}
+	return names
+}

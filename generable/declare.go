@@ -1,0 +1,185 @@
+package generable
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// NewSchema declares a schema. The name may be empty; such a schema cannot be a variant.
+//
+// All problems are returned at once, each with the path of the field at fault. The type is
+// usable all the same, so that checking goes on: what is wrong with it has been left out.
+// Defaults and examples are converted to their field's type and kept in that form.
+func NewSchema(name, doc string, fields []Field) (*Type, FieldErrors) {
+	t := &Type{Kind: RecordType, Name: name, Doc: doc, Fields: make([]Field, 0, len(fields))}
+	var errs FieldErrors
+	taken := make(map[string]bool, len(fields)) // names and aliases
+	for i := range fields {
+		f := fields[i]
+		if f.Name == "" || !utf8.ValidString(f.Name) {
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a name for the field", quoteShort(f.Name), ""))
+			continue
+		}
+		if taken[f.Name] {
+			errs = append(errs, newFieldError(keyPath(f.Name), "a name of its own for each field", "this name twice", ""))
+			continue
+		}
+		taken[f.Name] = true
+		errs = append(errs, f.normalise()...)
+		t.Fields = append(t.Fields, f)
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		f.Alias = slices.DeleteFunc(slices.Clone(f.Alias), func(alias string) bool {
+			if alias == "" || taken[alias] {
+				errs = append(errs, newFieldError(keyPath(f.Name), "an alias that no other field uses", quoteShort(alias), ""))
+				return true
+			}
+			taken[alias] = true
+			return false
+		})
+	}
+	t.indexFields()
+	return t, errs
+}
+
+// normalise checks one field by itself and removes what is wrong with it.
+func (f *Field) normalise() FieldErrors {
+	at := &path{name: f.Name}
+	var errs FieldErrors
+	if f.Type == nil {
+		errs = append(errs, newFieldError(at.String(), "a type", "nothing", ""))
+		f.Type = ErrorT
+	}
+	if f.Limits != nil {
+		limits, bad := f.Limits.validated(f.Type, at)
+		f.Limits, errs = limits, append(errs, bad...)
+	}
+	fit := func(v Value, what string) (Value, bool) {
+		c := converter{}
+		w, ok := c.convert(v, f.Type, at)
+		if ok && f.Limits != nil {
+			c.errs = f.Limits.check(w, at, c.errs)
+		}
+		for _, e := range c.errs {
+			e.Hint = joinHints(what+" must be a value of the field", e.Hint)
+		}
+		errs = append(errs, c.errs...)
+		return w, len(c.errs) == 0
+	}
+	if f.Optional {
+		if v, ok := fit(f.Default, "the default"); ok {
+			f.Default = v
+		} else {
+			f.Default = Value{}
+		}
+	}
+	var examples []Value
+	for _, e := range f.Examples {
+		if v, ok := fit(e, "an example"); ok {
+			examples = append(examples, v)
+		}
+	}
+	f.Examples = examples
+	return errs
+}
+
+func joinHints(hints ...string) string {
+	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
+}
+
+// NewUnion declares a union whose values carry the name of their variant under the key tag
+// ("" means [DefaultTag]). Variants are named schemas, or references to such; what a
+// reference stands for is checked by [Type.Verify] once it is bound.
+//
+// All problems are returned at once. Wrong variants are left out; a union that has none left
+// is the error type.
+func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
+	if tag == "" {
+		tag = DefaultTag
+	}
+	var errs FieldErrors
+	if name == "" {
+		errs = append(errs, newFieldError("", "a name for the union", "none", "assign it to a variable or name it with _name"))
+	}
+	t := &Type{Kind: UnionType, Name: name, Doc: doc, Tag: tag}
+	names := make(map[string]bool, len(variants))
+	for i, v := range variants {
+		at := "[" + strconv.Itoa(i) + "]"
+		if v == nil {
+			errs = append(errs, newFieldError(at, "a schema", "nothing", ""))
+			continue
+		}
+		bad := variantErrors(v.Deref(), tag, at)
+		variantName := v.Deref().Name
+		if bad == nil && names[variantName] {
+			bad = FieldErrors{newFieldError(at, "each variant once", "a second "+variantName, "")}
+		}
+		if bad != nil {
+			errs = append(errs, bad...)
+			continue
+		}
+		names[variantName] = true
+		t.Variants = append(t.Variants, v)
+	}
+	if len(variants) == 0 {
+		errs = append(errs, newFieldError("", "at least one variant", "none", ""))
+	}
+	if len(t.Variants) == 0 {
+		return ErrorT, errs
+	}
+	return t, errs
+}
+
+// variantErrors tells why v cannot be a variant of a union with that tag.
+func variantErrors(v *Type, tag, at string) FieldErrors {
+	switch v.Kind {
+	case ErrorType:
+		return nil // reported where it was declared
+	case RefType:
+		return nil // see Verify
+	case RecordType:
+	default:
+		hint := "a union holds schemas; write " + v.String() + " into a schema's field, or join types with |"
+		return FieldErrors{newFieldError(at, "a schema", v.String(), hint)}
+	}
+	var errs FieldErrors
+	if v.Name == "" {
+		errs = append(errs, newFieldError(at, "a named schema", "one without name", "assign it to a variable or name it with _name"))
+	}
+	for i := range v.Fields {
+		if f := &v.Fields[i]; f.Name == tag || slices.Contains(f.Alias, tag) {
+			errs = append(errs, newFieldError(at+keyPath(f.Name), "no field under the union's tag "+quoteShort(tag),
+				fmt.Sprintf("%s.%s", v.Name, f.Name), "rename the field, or give the union another _tag"))
+		}
+	}
+	return errs
+}
+
+// NewEnum declares a closed set of strings. All problems are returned at once; wrong values
+// are left out, and an enum that has none left is the error type.
+func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
+	var errs FieldErrors
+	t := &Type{Kind: EnumType, Name: name, Doc: doc}
+	for i, v := range values {
+		at := "[" + strconv.Itoa(i) + "]"
+		switch {
+		case v == "" || !utf8.ValidString(v):
+			errs = append(errs, newFieldError(at, "a text that is not empty", quoteShort(v), ""))
+		case slices.Contains(t.Values, v):
+			errs = append(errs, newFieldError(at, "each value once", "a second "+quoteShort(v), ""))
+		default:
+			t.Values = append(t.Values, v)
+		}
+	}
+	if len(values) == 0 {
+		errs = append(errs, newFieldError("", "at least one value", "none", ""))
+	}
+	if len(t.Values) == 0 {
+		return ErrorT, errs
+	}
+	return t, errs
+}

@@ -1,0 +1,95 @@
+package generable
+
+import "strings"
+
+// oneOf converts v to the member of an inline union that takes it: one that v belongs to as
+// it is, else the only one it can be converted to.
+func (c *converter) oneOf(v Value, t *Type, at *path) (Value, bool) {
+	if fits(v, t) {
+		return v, true
+	}
+	var found, near *Type // the member that fits; the last one that v could have been meant for
+	var out Value
+	nears := 0
+	for _, m := range t.Variants {
+		m = m.Deref()
+		if !resembles(v, m) {
+			continue
+		}
+		near = m
+		nears++
+		w, ok := c.try(v, m)
+		if !ok {
+			continue
+		}
+		if found != nil {
+			return v, c.ambiguous(v, t, at)
+		}
+		found, out = m, w
+	}
+	switch {
+	case found != nil:
+		return out, true
+	case c.quiet > 0:
+		return v, false
+	case nears == 1:
+		return c.convert(v, near, at) // for its errors, which say more
+	}
+	return v, c.mismatch(v, t, at)
+}
+
+func (c *converter) ambiguous(v Value, t *Type, at *path) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	var names []string
+	for _, m := range t.Variants {
+		if _, ok := c.try(v, m.Deref()); ok {
+			names = append(names, m.String())
+		}
+	}
+	return c.fail(at, t.String(), v.TypeName()+" that fits "+strings.Join(names, " and "),
+		"give the value as an instance of one of them, or declare a union, whose tag decides")
+}
+
+// resembles reports whether v has the outer form of a value of t, so that what keeps it from
+// being one is worth telling.
+func resembles(v Value, t *Type) bool {
+	switch t.Kind {
+	case AnyType, ErrorType:
+		return true
+	case BoolType:
+		return v.kind == Bool
+	case IntType, FloatType:
+		return v.kind == Int || v.kind == Big || v.kind == Float
+	case StrType, EnumType:
+		return v.kind == Str
+	case ListType:
+		return v.kind == ListKind
+	case DictType, RecordType, UnionType:
+		return v.kind == MapKind
+	}
+	return false
+}
+
+// try converts v to t without recording errors.
+func (c *converter) try(v Value, t *Type) (Value, bool) {
+	key := attempt{t: t}
+	switch v.kind {
+	case ListKind, MapKind:
+		key.p = v.p
+		if o, ok := c.memo[key]; ok {
+			return o.v, o.ok
+		}
+	}
+	c.quiet++
+	w, ok := c.convert(v, t, nil)
+	c.quiet--
+	if key.p != nil {
+		if c.memo == nil {
+			c.memo = make(map[attempt]outcome)
+		}
+		c.memo[key] = outcome{w, ok}
+	}
+	return w, ok
+}

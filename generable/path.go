@@ -1,0 +1,77 @@
+package generable
+
+import (
+	"strconv"
+	"strings"
+)
+
+// path is the way from the root of a value to one place in it, linked upwards so that a walk
+// costs nothing until an error has to name the place. A nil path is the root.
+type path struct {
+	up   *path
+	name string // a field or a key; unused for an index
+	idx  int    // an index when isIdx
+	is   pathKind
+}
+
+type pathKind uint8
+
+const (
+	pathField pathKind = iota
+	pathIndex
+)
+
+func (p *path) String() string {
+	n := 0
+	for q := p; q != nil; q = q.up {
+		n++
+	}
+	steps := make([]*path, n)
+	for q := p; q != nil; q = q.up {
+		n--
+		steps[n] = q
+	}
+	var b strings.Builder
+	for _, s := range steps {
+		if s.is == pathIndex {
+			b.WriteByte('[')
+			b.WriteString(strconv.Itoa(s.idx))
+			b.WriteByte(']')
+			continue
+		}
+		writeKey(&b, s.name)
+	}
+	return b.String()
+}
+
+// writeKey appends one step by name: .name, or ["some key"] for what is no plain word.
+func writeKey(b *strings.Builder, name string) {
+	if isWord(name) {
+		b.WriteByte('.')
+		b.WriteString(name)
+		return
+	}
+	b.WriteByte('[')
+	b.Write(AppendQuoted(nil, name))
+	b.WriteByte(']')
+}
+
+// keyPath is the path of a field at the root.
+func keyPath(name string) string {
+	var b strings.Builder
+	writeKey(&b, name)
+	return b.String()
+}
+
+func isWord(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
