@@ -40,6 +40,7 @@ const (
 	KindTruncated     ErrKind = "truncated" // the answer was cut off in transit or by the token limit
 	KindBadResponse   ErrKind = "bad_response"
 	KindReplay        ErrKind = "replay" // a recorded run does not hold this effect
+	KindStore         ErrKind = "store"  // the journal failed
 )
 
 // Provider tells which model call an error is about.

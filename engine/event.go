@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// EventKind is a bit, so that a listener can say what it wants.
+type EventKind uint16
+
+// The kinds of events.
+const (
+	EventRun    EventKind = 1 << iota // start and end of the run
+	EventNode                         // start and end of a node
+	EventEffect                       // start and end of an effect
+	EventToken                        // streamed text
+	EventTool                         // a tool call and its result
+	EventRepair                       // a model's answer was repaired, or asked for again
+	EventBudget                       // a budget refused, or changed hands
+	EventLog                          // print
+	EventAll    = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog
+)
+
+var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log"}
+
+func (k EventKind) String() string { return eventNames[k] }
+
+// MarshalText gives the kind's word.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Phase says which end of a run, node or effect an event is.
+type Phase string
+
+// The phases of an event.
+const (
+	PhaseStart Phase = "start"
+	PhaseEnd   Phase = "end"
+)
+
+// Event is something that happened in a run. Events are for watching: nothing that the
+// engine does depends on a listener. No event carries a secret.
+type Event struct {
+	Kind     EventKind `json:"kind"`
+	Phase    Phase     `json:"phase,omitempty"`
+	Run      string    `json:"run"`
+	Path     string    `json:"path,omitempty"`
+	ID       string    `json:"id,omitempty"` // of an effect
+	Name     string    `json:"name,omitempty"`
+	Attempt  int       `json:"attempt,omitempty"`
+	Seq      uint64    `json:"seq"` // total order within the run
+	At       time.Time `json:"at"`
+	Text     string    `json:"text,omitempty"` // token, log line, or what was repaired
+	Replayed bool      `json:"replayed,omitempty"`
+	Usage    *Usage    `json:"usage,omitempty"`
+	Err      *Error    `json:"error,omitempty"`
+}
+
+// Listener receives a run's events, one at a time and in the order of Seq. It must be quick:
+// the run waits for it.
+type Listener struct {
+	Kinds EventKind
+	Emit  func(Event)
+}
+
+// emitter numbers events and hands them on in order.
+type emitter struct {
+	Listener
+	run string
+	mu  sync.Mutex
+	seq uint64
+}
+
+func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
+
+func (e *emitter) emit(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seq++
+	ev.Run, ev.Seq = e.run, e.seq
+	e.Emit(ev)
+}

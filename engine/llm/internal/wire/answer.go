@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// answer gathers what arrives, whole or in pieces.
+type answer struct {
+	text, reasoning, refusal strings.Builder
+
+	calls   []*callPieces
+	byIndex map[int]*callPieces
+
+	model, id string
+	finish    string // the provider's word, kept when later pieces hold none
+	ended     bool   // an end marker was seen: nothing of the answer is missing
+	usage     *engine.Usage
+	failure   *failure // an error object inside an answer of status 200
+	sink      func(text string, reasoning bool)
+}
+
+type callPieces struct {
+	id, name string
+	args     strings.Builder
+}
+
+func (a *answer) addText(s string) {
+	if s == "" {
+		return
+	}
+	a.text.WriteString(s)
+	if a.sink != nil {
+		a.sink(s, false)
+	}
+}
+
+func (a *answer) addReasoning(s string) {
+	if s == "" {
+		return
+	}
+	a.reasoning.WriteString(s)
+	if a.sink != nil {
+		a.sink(s, true)
+	}
+}
+
+// addCall takes a piece of a tool call. Pieces belong together by index; where a server
+// gives none, or the same for all, by id; a piece with neither continues the last call.
+func (a *answer) addCall(index *int, id, name, args string) {
+	c := a.find(index, id, name)
+	if c == nil {
+		c = &callPieces{}
+		a.calls = append(a.calls, c)
+	}
+	if index != nil {
+		if a.byIndex == nil {
+			a.byIndex = map[int]*callPieces{}
+		}
+		a.byIndex[*index] = c
+	}
+	if c.id == "" {
+		c.id = id
+	}
+	if name != c.name { // some servers repeat the name in every piece
+		c.name += name
+	}
+	c.args.WriteString(args)
+}
+
+func (a *answer) find(index *int, id, name string) *callPieces {
+	if index != nil {
+		c := a.byIndex[*index]
+		if c != nil && id != "" && c.id != "" && id != c.id && name != "" {
+			return nil // another call under the same index
+		}
+		return c
+	}
+	if id != "" {
+		for _, c := range a.calls {
+			if c.id == id {
+				return c
+			}
+		}
+		return nil
+	}
+	if n := len(a.calls); n > 0 && name == "" {
+		return a.calls[n-1]
+	}
+	return nil
+}
+
+func (a *answer) end(finish string) {
+	if finish != "" {
+		a.finish = finish
+		a.ended = true
+	}
+}
+
+// response is the answer as decoded: nothing is generated, filled in or judged.
+func (a *answer) response() *engine.Response {
+	r := &engine.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish}
+	if a.usage != nil {
+		r.Usage = *a.usage
+	}
+	if a.reasoning.Len() > 0 {
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String()})
+	}
+	if a.text.Len() > 0 {
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.text.String()})
+	}
+	for _, c := range a.calls {
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{
+			ID: c.id, Name: c.name, Args: c.args.String(),
+		}})
+	}
+	r.Finish = finishOf(a.finish)
+	switch {
+	case a.refusal.Len() > 0:
+		r.Finish = engine.FinishRefusal
+		if a.text.Len() == 0 {
+			r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.refusal.String()})
+		}
+	case len(a.calls) > 0 && (r.Finish == engine.FinishStop || r.Finish == engine.FinishUnknown):
+		r.Finish = engine.FinishCalls
+	}
+	return r
+}
+
+func finishOf(raw string) engine.Finish {
+	switch strings.ToLower(raw) {
+	case "stop", "end_turn", "stop_sequence", "eos", "eos_token":
+		return engine.FinishStop
+	case "length", "max_tokens", "model_length":
+		return engine.FinishLength
+	case "tool_calls", "function_call", "tool_use":
+		return engine.FinishCalls
+	case "content_filter", "safety":
+		return engine.FinishFilter
+	case "refusal":
+		return engine.FinishRefusal
+	}
+	return engine.FinishUnknown
+}

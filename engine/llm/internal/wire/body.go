@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Body is a JSON object that keeps the order of its members: a patch touches what it names
+// and nothing else, and the keys of a schema inside stay in their declared order.
+type Body struct {
+	keys   []string
+	values map[string]json.RawMessage
+}
+
+// ParseBody reads one JSON object.
+func ParseBody(data []byte) (*Body, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	if open != json.Delim('{') {
+		return nil, fmt.Errorf("a JSON object is wanted, not %v", open)
+	}
+	b := &Body{values: map[string]json.RawMessage{}}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		b.SetRaw(key.(string), value)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Get returns the member as it is written, or nil.
+func (b *Body) Get(key string) json.RawMessage { return b.values[key] }
+
+// SetRaw replaces the member in place, or appends it.
+func (b *Body) SetRaw(key string, value json.RawMessage) {
+	if _, ok := b.values[key]; !ok {
+		b.keys = append(b.keys, key)
+	}
+	b.values[key] = value
+}
+
+// Set replaces the member in place, or appends it.
+func (b *Body) Set(key string, value any) error {
+	raw, err := encode(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	b.SetRaw(key, raw)
+	return nil
+}
+
+// Delete drops members.
+func (b *Body) Delete(keys ...string) {
+	for _, key := range keys {
+		if _, ok := b.values[key]; ok {
+			delete(b.values, key)
+			b.keys = slices.DeleteFunc(b.keys, func(k string) bool { return k == key })
+		}
+	}
+}
+
+// Len returns the number of members.
+func (b *Body) Len() int { return len(b.keys) }
+
+// MarshalJSON writes the members in their order.
+func (b *Body) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, key := range b.keys {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := encode(key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), b.values[key]...)
+	}
+	return append(out, '}'), nil
+}
+
+// encode writes JSON without the HTML escapes of json.Marshal: prompts are full of < and &,
+// and a model reads an escape in a schema's description as it stands.
+func encode(value any) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case *Body:
+		return v.MarshalJSON()
+	case json.RawMessage:
+		return v, nil
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}

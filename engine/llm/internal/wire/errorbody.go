@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// errorBody is what a provider says about a failure, whatever shape it says it in.
+type errorBody struct {
+	message string
+	code    string // the most telling of code, type and status
+	kinds   []string
+	param   string
+	status  int    // a code that is a number
+	delay   string // Google's retryDelay
+	reset   string // OpenRouter's reset, in milliseconds since 1970
+	other   bool   // the body is no JSON: a proxy or another program answered
+}
+
+// parseErrorBody reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}, the same
+// in a list, and plain text.
+func parseErrorBody(data []byte) errorBody {
+	var e errorBody
+	data = bytes.TrimSpace(data)
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) == nil && len(list) > 0 {
+		data = list[0]
+	}
+	var top map[string]json.RawMessage
+	if json.Unmarshal(data, &top) != nil {
+		e.other = len(data) > 0
+		e.message = quote(stripTags(string(data)))
+		return e
+	}
+	e.object(top)
+	if inner, ok := top["error"]; ok {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(inner, &fields) == nil {
+			e.object(fields)
+		} else if s := text(inner); s != "" {
+			e.message = s
+		}
+	}
+	e.message = quote(e.message)
+	for _, k := range e.kinds {
+		if e.code == "" || e.code == "error" || e.code == "invalid_request_error" {
+			e.code = k
+		}
+	}
+	return e
+}
+
+func (e *errorBody) object(fields map[string]json.RawMessage) {
+	for _, key := range []string{"message", "detail", "error_description"} {
+		if s := detail(fields[key]); s != "" {
+			e.message = s
+			break
+		}
+	}
+	for _, key := range []string{"code", "type", "status"} {
+		s := text(fields[key])
+		if n, err := strconv.Atoi(s); err == nil {
+			e.status = n
+		} else if s != "" {
+			e.kinds = append(e.kinds, s)
+		}
+	}
+	if s := text(fields["param"]); s != "" {
+		e.param = s
+	}
+	var meta struct {
+		Raw     any               `json:"raw"`
+		Headers map[string]string `json:"headers"`
+	}
+	if json.Unmarshal(fields["metadata"], &meta) == nil {
+		if s, ok := meta.Raw.(string); ok && s != "" {
+			e.message += ": " + s
+		}
+		e.reset = meta.Headers["X-RateLimit-Reset"]
+	}
+	var details []struct {
+		Reason string `json:"reason"`
+		Delay  string `json:"retryDelay"`
+	}
+	if json.Unmarshal(fields["details"], &details) == nil {
+		for _, d := range details {
+			if d.Reason != "" {
+				e.kinds = append([]string{d.Reason}, e.kinds...)
+			}
+			if d.Delay != "" {
+				e.delay = d.Delay
+			}
+		}
+	}
+}
+
+// text gives a JSON string or number as text.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// detail gives a message that is a string or a list of {loc, msg}.
+func detail(raw json.RawMessage) string {
+	if s := text(raw); s != "" {
+		return s
+	}
+	var items []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	if json.Unmarshal(raw, &items) != nil {
+		return ""
+	}
+	var parts []string
+	for _, item := range items {
+		var loc []string
+		for _, l := range item.Loc {
+			loc = append(loc, fmt.Sprint(l))
+		}
+		parts = append(parts, strings.TrimPrefix(strings.Join(loc, ".")+": ", ": ")+item.Msg)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// stripTags leaves the text of an HTML error page.
+func stripTags(s string) string {
+	if !strings.Contains(s, "<") {
+		return s
+	}
+	var b strings.Builder
+	depth := 0
+	for _, r := range s {
+		switch {
+		case r == '<':
+			depth++
+			b.WriteByte(' ')
+		case r == '>' && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

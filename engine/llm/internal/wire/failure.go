@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// failure is what went wrong before it is put into words for a model and provider.
+type failure struct {
+	kind      engine.ErrKind
+	what      string // "the rate limit is reached"
+	says      string // the provider's own words
+	help      string // "" for the kind's usual remedy
+	status    int
+	code      string // the provider's own
+	param     string // the request member the provider objects to
+	requestID string
+	wait      time.Duration // what the provider asks to wait
+	retryable bool
+	raw       string // what had arrived of the answer
+	usage     engine.Usage
+	cause     error
+}
+
+func (f *failure) Error() string { return f.what }
+
+// Fail makes an error about the call. An empty help gives the kind's usual remedy.
+func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
+	return p.error(&failure{kind: kind, what: fmt.Sprintf(format, args...), help: help, cause: cause})
+}
+
+// error puts a failure into words. Nothing secret leaves through it, whatever a server
+// echoed or a transport put into its error.
+func (p *Plan) error(f *failure) *engine.Error {
+	var b strings.Builder
+	b.WriteString(p.Provider + "/" + p.Model + ": " + f.what)
+	switch {
+	case f.status != 0 && f.code != "":
+		fmt.Fprintf(&b, " (status %d, %s)", f.status, f.code)
+	case f.status != 0:
+		fmt.Fprintf(&b, " (status %d)", f.status)
+	case f.code != "":
+		fmt.Fprintf(&b, " (%s)", f.code)
+	}
+	if f.says != "" {
+		b.WriteString(": " + f.says)
+	}
+	help := f.help
+	if help == "" {
+		help = p.remedy(f)
+	}
+	return &engine.Error{
+		Kind:    f.kind,
+		Code:    CodeOf(f.kind),
+		Message: p.redact(b.String()),
+		Help:    p.redact(help),
+		Raw:     p.redact(f.raw),
+		Usage:   f.usage,
+		Cause:   p.redactError(f.cause),
+		Model: &engine.Provider{
+			Name: p.Provider, Model: p.Model, Status: f.status, Code: p.redact(f.code),
+			RequestID: f.requestID, RetryAfter: f.wait, Retryable: f.retryable,
+		},
+	}
+}
+
+// CodeOf gives the diagnostic code of a model error's kind.
+func CodeOf(kind engine.ErrKind) diag.Code {
+	switch kind {
+	case engine.KindTimeout:
+		return diag.Timeout
+	case engine.KindCancelled:
+		return diag.Cancelled
+	case engine.KindContextLength:
+		return diag.ContextLength
+	case engine.KindAuth:
+		return diag.AuthRefused
+	case engine.KindRateLimit, engine.KindQuota:
+		return diag.RateLimited
+	case engine.KindPanic:
+		return diag.Panic
+	case engine.KindBudget:
+		return diag.BudgetExceeded
+	case engine.KindSchema:
+		return diag.BadModelOutput
+	case engine.KindTool:
+		return diag.ToolFailed
+	}
+	return diag.ProviderError
+}
+
+const redacted = "[redacted]"
+
+func (p *Plan) redact(s string) string {
+	for _, secret := range p.Secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, redacted)
+		}
+	}
+	return s
+}
+
+// redactError keeps a cause for errors.Is and As unless its text holds a secret.
+func (p *Plan) redactError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := err.Error(); p.redact(text) != text {
+		return fmt.Errorf("%s", p.redact(text))
+	}
+	return err
+}
+
+// longestQuote bounds what is quoted from a provider.
+const longestQuote = 600
+
+// quote makes a server's text fit for a message on a terminal: one line, no control
+// characters, not endless.
+func quote(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > longestQuote {
+		s = string([]rune(s)[:longestQuote]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+// Package wire is the HTTP round tripper under the provider clients. It takes the plan of a
+// call from the request's context, rewrites the outgoing JSON for the provider's dialect,
+// decodes the real answer itself (streams, calls, usage, errors), and hands the client above
+// a plain body that it understands. What the call truly came to is left in the [Exchange].
+//
+// A request without an exchange in its context passes through untouched.
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Plan is one model call as the transport has to make it.
+type Plan struct {
+	Provider string // "openai"
+	Model    string // as the provider knows it
+	Origin   string // scheme://host[:port]: the only place that this call may reach
+	Dialect  Dialect
+	Request  *engine.Request
+	Output   *Output // nil when the prompt alone holds the model to its type
+	Stream   bool    // ask for a stream
+	Sink     func(text string, reasoning bool)
+	Bearer   string // sent as Authorization when the client above sends none
+	Limits   Limits
+	Secrets  []string // values that no error may show
+	Hints    Hints
+}
+
+// Output is the provider's own constraint on the answer.
+type Output struct {
+	Name   string          // what the provider calls the schema: letters, digits, _ and -
+	Schema json.RawMessage // nil for JSON mode: any object
+	Strict bool            // the schema keeps the rules of the provider's strict mode
+}
+
+// Limits bound the waits of a call. Zero waits for ever.
+type Limits struct {
+	FirstByte time.Duration // from sending the request to the first byte of the answer
+	Idle      time.Duration // between two pieces of the answer
+}
+
+// Hints are what a remedy names.
+type Hints struct {
+	KeyEnv  string // the variable of the key, "" when the provider takes none
+	BaseEnv string // the variable of the base URL
+	Local   bool   // a server on the user's own machine
+}
+
+// Exchange is a call's plan and what the call came to: a response or an error once it was
+// sent, neither when it never was.
+type Exchange struct {
+	Plan
+	Response *engine.Response
+	Err      *engine.Error
+}
+
+// Dialect is a provider's way to write requests and answers.
+type Dialect interface {
+	// Patch rewrites the body that the client above wrote.
+	Patch(b *Body, p *Plan) error
+	// CallID returns the id under which a tool call goes on the wire.
+	CallID(id string) string
+	// Canonical writes a complete plain answer for the client above.
+	Canonical(r *engine.Response) ([]byte, error)
+
+	// document takes a whole answer of one JSON object, event one piece of a stream.
+	document(data []byte, a *answer) error
+	event(data []byte, a *answer) error
+	// lines reports whether streams are JSON objects one after the other, not SSE.
+	lines() bool
+}
+
+type exchangeKey struct{}
+
+// With returns a context that carries x to the transport.
+func With(ctx context.Context, x *Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+func from(ctx context.Context) *Exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
+	return x
+}

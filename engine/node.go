@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// NodeKind is what a node is made of.
+type NodeKind uint8
+
+// The kinds of nodes. Every kind goes wherever a node goes.
+const (
+	AgentNode NodeKind = iota
+	FnNode
+	PickNode
+	TemplateNode
+	PipelineNode // then
+	ParallelNode // par
+	ForumNode
+	LoopNode
+	BranchNode
+	EachNode
+)
+
+// The words are those of positions and messages.
+var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each"}
+var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each"}
+
+// String gives the word used in messages: "pipeline", "parallel", "agent".
+func (k NodeKind) String() string { return nodeWords[k] }
+
+// Node is a typed step or composition in build form. A [Session] makes nodes; they do not
+// change after the session is sealed, and are then safe for any number of runs.
+type Node struct {
+	kind   NodeKind
+	name   string
+	in     *generable.Type
+	out    *generable.Type
+	span   diag.Span // where it was made
+	kids   []*Node
+	place  *placement // nil while free
+	byOp   bool       // made by an operator, so that the next one may flatten it
+	failed bool       // a mistake was reported: says nothing more about its types
+
+	agent  *AgentSpec
+	fn     Func
+	field  string        // of a pick
+	text   *TemplateText // of a template
+	limit  int           // of par and each: how many at once, 0 for all
+	loop   *loopSpec
+	routes []Route // of a branch; kids are the source and then the handlers
+	other  *Node   // of a branch: the route for the rest
+	rounds int     // of a forum
+
+	plan atomic.Pointer[Plan]
+}
+
+// placement says in which structure a node stands, and where that was written.
+type placement struct {
+	kind NodeKind
+	in   *Node // the structure, once it is built
+	at   diag.Span
+}
+
+// Kind tells what the node is made of.
+func (n *Node) Kind() NodeKind { return n.kind }
+
+// Name is the declared name, or "".
+func (n *Node) Name() string { return n.name }
+
+// In is the type of the input.
+func (n *Node) In() *generable.Type { return n.in }
+
+// Out is the type of the output.
+func (n *Node) Out() *generable.Type { return n.out }
+
+// Pos is where the node was made.
+func (n *Node) Pos() diag.Pos { return n.span.Pos }
+
+// Children are the nodes placed in this one: of a branch the source first, then the handlers.
+func (n *Node) Children() []*Node { return n.kids }
+
+// Failed reports whether a mistake was already reported for the node.
+func (n *Node) Failed() bool { return n.failed }
+
+// Agent returns the specification of an agent, nil for other nodes.
+func (n *Node) Agent() *AgentSpec { return n.agent }
+
+// Routes returns the routes of a branch in order, and its otherwise node.
+func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
+
+// Field is the field that a pick projects.
+func (n *Node) Field() string { return n.field }
+
+// Label names the node for people: its name, or its kind.
+func (n *Node) Label() string {
+	if n.name != "" {
+		return n.name
+	}
+	if n.kind == PickNode {
+		return `pick("` + n.field + `")`
+	}
+	return n.kind.String()
+}
+
+// Func is a callback of the host language.
+type Func interface {
+	// Call runs the callback on a branch. An error ends the node; it carries the host
+	// language's position when it is an [*Error].
+	Call(b *Branch, args []generable.Value) (generable.Value, error)
+	// Info describes the callback.
+	Info() FuncInfo
+}
+
+// FuncInfo describes a callback.
+type FuncInfo struct {
+	Name   string
+	Doc    string
+	Pos    diag.Pos
+	Params int // positional parameters it takes at most
+	Needs  int // of which must be given
+}
+
+// GoFunc makes a Go function a [Func].
+func GoFunc(name string, params int, f func(b *Branch, args []generable.Value) (generable.Value, error)) Func {
+	return &goFunc{FuncInfo{Name: name, Params: params, Needs: params}, f}
+}
+
+type goFunc struct {
+	info FuncInfo
+	f    func(b *Branch, args []generable.Value) (generable.Value, error)
+}
+
+func (g *goFunc) Call(b *Branch, args []generable.Value) (generable.Value, error) {
+	return g.f(b, args)
+}
+func (g *goFunc) Info() FuncInfo { return g.info }
+
+// AgentSpec declares an agent: a typed function that a model or code carries out.
+type AgentSpec struct {
+	Name        string
+	In, Out     *generable.Type // default str
+	Model       string          // "provider/model"; "" takes the run's default
+	Params      Params
+	Structured  Structured
+	Prompt      string        // the system text, literal
+	Template    *TemplateText // the system text with the input's fields, instead of Prompt
+	Skills      []*Skill      // none: Run or Prompt makes the one obvious skill
+	Tools       []*Tool       // of every skill that a model carries out
+	Run         Func          // deterministic: no model
+	Budget      Limits        // of one call of the agent
+	OnBadOutput Func          // raw text → a value of Out
+	Repairs     int           // how often a model is asked again for an answer that fits
+}
+
+// Skill is one thing that an agent can do.
+type Skill struct {
+	Name, Doc   string
+	In, Out     *generable.Type // nil: the agent's
+	Run         Func            // deterministic; excludes Tools
+	Tools       []*Tool
+	Knowledge   []Knowledge
+	Description string // replaces the generated description verbatim, when not empty
+	Span        diag.Span
+}
+
+// Knowledge is a text that a model can ask for. It is not part of the prompt.
+type Knowledge struct {
+	Key, Doc string
+	Text     string
+	Load     Func // called when the model asks, instead of Text
+}
+
+// Tool is a function that a model can call.
+type Tool struct {
+	Name, Doc string
+	Params    *generable.Type // a schema; its fields are the parameters
+	Returns   *generable.Type // nil: any
+	Class     Class
+	Run       Func   // runs inline and again on replay; nil: an effect handled under Name
+	Version   string // of a handled tool
+	Span      diag.Span
+}

@@ -1,0 +1,43 @@
+package engine
+
+import "time"
+
+// Sched is the composition side's only door to concurrency, time and effects. Each branch of
+// a run holds its own; the methods are called from that branch alone, except Wake.
+//
+// There are two implementations here, [NewGoSched] on goroutines and [NewCoopSched], a seeded
+// cooperative one for tests; a third interprets the same runs inside a durable workflow. No
+// other code of the engine starts goroutines or reads clocks, contexts or randomness.
+type Sched interface {
+	// Par runs body for 0 ≤ i < n, at most limit at once (0: all), each with a Sched of its
+	// own, and returns when all have ended. A body that fails cancels its siblings. The
+	// error is that of the lowest index that failed for a reason of its own.
+	Par(n, limit int, body func(i int, s Sched) error) error
+
+	// First runs n bodies at once until one is settled, cancels the others, waits for them
+	// and returns the settled one with its error. When none settles it returns -1 and the
+	// error of the last to end.
+	First(n int, body func(i int, s Sched) (settled bool, err error)) (int, error)
+
+	// Do runs an effect on the effect side and waits for its outcome.
+	Do(h Handler, e *Effect, sink Sink) Outcome
+
+	// Wait parks the branch until ready reports true. It is asked again after every Wake.
+	Wait(ready func() bool) error
+
+	// Wake has every waiting branch of the run ask again. Any branch may call it.
+	Wake()
+
+	// SleepUntil parks the branch until t.
+	SleepUntil(t time.Time) error
+
+	// Now reads the run's clock.
+	Now() time.Time
+
+	// Yield lets other branches go on and reports the branch's cancellation.
+	Yield() error
+
+	// Err returns why the branch is to stop, nil while it is not. A control outcome means
+	// that a sibling ended it.
+	Err() error
+}

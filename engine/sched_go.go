@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
+// cancels the run and every effect in flight.
+func NewGoSched(ctx context.Context) Sched {
+	return &goSched{ctx: ctx, waiters: &waiters{}}
+}
+
+// goSched is shared by all branches under one context: it has no state of a branch.
+type goSched struct {
+	ctx     context.Context
+	waiters *waiters
+}
+
+// waiters are the branches of a run parked in Wait.
+type waiters struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed by Wake; nil when nobody waits
+}
+
+func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
+	if n == 0 {
+		return s.Err()
+	}
+	if n == 1 { // nothing to cancel and nobody to wait for
+		return body(0, s)
+	}
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	child := &goSched{ctx: ctx, waiters: s.waiters}
+	errs := newFirstError(n)
+	var next atomic.Int64
+	var done sync.WaitGroup
+	done.Add(limit)
+	for range limit {
+		go func() {
+			defer done.Done()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || ctx.Err() != nil {
+					return
+				}
+				if err := body(i, child); err != nil {
+					errs.add(i, err)
+					cancel(errSibling)
+				}
+			}
+		}()
+	}
+	done.Wait()
+	if err := errs.lowest(); err != nil {
+		return err
+	}
+	return s.Err() // branches that were never started because the run was cancelled
+}
+
+// firstError keeps the failure of the lowest index, preferring real failures to control
+// outcomes, in constant space.
+type firstError struct {
+	mu      sync.Mutex
+	at      int
+	err     error
+	control error
+}
+
+func newFirstError(n int) *firstError { return &firstError{at: n} }
+
+func (f *firstError) add(i int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case IsControl(err):
+		f.control = err
+	case i < f.at:
+		f.at, f.err = i, err
+	}
+}
+
+func (f *firstError) lowest() error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.control
+}
+
+func (s *goSched) First(n int, body func(i int, s Sched) (bool, error)) (int, error) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	child := &goSched{ctx: ctx, waiters: s.waiters}
+	var mu sync.Mutex
+	winner, last := -1, error(nil)
+	var done sync.WaitGroup
+	done.Add(n)
+	for i := range n {
+		go func() {
+			defer done.Done()
+			settled, err := body(i, child)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case winner >= 0:
+			case settled:
+				winner, last = i, err
+				cancel(errSibling)
+			default:
+				last = err
+			}
+		}()
+	}
+	done.Wait()
+	return winner, last
+}
+
+func (s *goSched) Do(h Handler, e *Effect, sink Sink) Outcome { return h.Do(s.ctx, e, sink) }
+
+func (s *goSched) Wait(ready func() bool) error {
+	for {
+		s.waiters.mu.Lock()
+		if s.waiters.changed == nil {
+			s.waiters.changed = make(chan struct{})
+		}
+		changed := s.waiters.changed
+		s.waiters.mu.Unlock()
+		// Asked after the channel is in place: a Wake in between closes it.
+		if ready() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-s.ctx.Done():
+			return s.Err()
+		}
+	}
+}
+
+func (s *goSched) Wake() {
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
+	if s.waiters.changed != nil {
+		close(s.waiters.changed)
+		s.waiters.changed = nil
+	}
+}
+
+func (s *goSched) SleepUntil(t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return s.Err()
+	case <-s.ctx.Done():
+		return s.Err()
+	}
+}
+
+func (s *goSched) Now() time.Time { return time.Now() }
+
+func (s *goSched) Yield() error { return s.Err() }
+
+func (s *goSched) Err() error {
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(s.ctx)
+	if IsControl(cause) {
+		return cause
+	}
+	var e *Error
+	if errors.As(cause, &e) {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &Error{Kind: KindTimeout, Code: diag.Timeout, Message: "the run's deadline passed", Cause: cause,
+			Help: "allow more time with --timeout, or find the slow step in the events"}
+	}
+	return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause}
+}
