@@ -31,30 +31,18 @@ func assignable(from, to *Type, path string) []Reason {
 	case Same(from, to):
 		return nil
 	case from.Kind == OneOfType:
-		var out []Reason
-		for _, v := range from.Variants {
-			out = append(out, assignable(v, to, path)...)
-		}
-		return out
+		return assignEach(from, to, path)
 	case to.Kind == OneOfType || to.Kind == UnionType:
 		for _, v := range to.Variants {
-			if assignable(from, v, path) == nil {
+			if isMember(to, v) && assignable(from, v, path) == nil {
 				return nil
 			}
 		}
 		if from.Kind == UnionType { // a union fits where each of its variants does
-			var out []Reason
-			for _, v := range from.Variants {
-				out = append(out, assignable(v, to, path)...)
-			}
-			return out
+			return assignEach(from, to, path)
 		}
 	case from.Kind == UnionType:
-		var out []Reason
-		for _, v := range from.Variants {
-			out = append(out, assignable(v, to, path)...)
-		}
-		return out
+		return assignEach(from, to, path)
 	case from.Kind == ListType && to.Kind == ListType:
 		return assignable(from.Elem, to.Elem, path+"[]")
 	case from.Kind == DictType && to.Kind == DictType:
@@ -64,6 +52,22 @@ func assignable(from, to *Type, path string) []Reason {
 	}
 	return []Reason{{Path: path, From: from, To: to, Text: mismatch(from, to)}}
 }
+
+// assignEach gathers why the members of a union do not fit to.
+func assignEach(from, to *Type, path string) []Reason {
+	var out []Reason
+	for _, v := range from.Variants {
+		if isMember(from, v) {
+			out = append(out, assignable(v, to, path)...)
+		}
+	}
+	return out
+}
+
+// isMember reports whether v can be a member of u. A reference inside a declared union may
+// turn out to stand for a union, even the same one; [Type.Verify] reports it, and looking
+// into it would never end.
+func isMember(u, v *Type) bool { return u.Kind != UnionType || v.Deref().Kind != UnionType }
 
 func mismatch(from, to *Type) string {
 	if from.IsNominal() && to.IsNominal() && from.Name == to.Name {
@@ -85,13 +89,13 @@ func Unchecked(from, to *Type) bool {
 		return false
 	case from.Kind == OneOfType || from.Kind == UnionType:
 		for _, v := range from.Variants {
-			if Unchecked(v, to) {
+			if isMember(from, v) && Unchecked(v, to) {
 				return true
 			}
 		}
 	case to.Kind == OneOfType || to.Kind == UnionType:
 		for _, v := range to.Variants {
-			if assignable(from, v, "") == nil && !Unchecked(from, v) {
+			if isMember(to, v) && assignable(from, v, "") == nil && !Unchecked(from, v) {
 				return false
 			}
 		}

@@ -133,12 +133,17 @@ func (r *Record) Get(name string) (Value, bool) {
 // maps whatever their order, records by nominal type and fields.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
-		if (a.kind == Int && b.kind == Float) || (a.kind == Float && b.kind == Int) {
-			x, _ := a.AsNumber()
-			y, _ := b.AsNumber()
-			return x == y
+		// Numbers compare exactly: rounding a large integer would make two different ones
+		// equal to the same float.
+		if b.kind != Float {
+			a, b = b, a
 		}
-		return false
+		f, ok := b.AsFloat()
+		if !ok || a.kind == Float {
+			return false
+		}
+		c, ok := compareToFloat(a, f)
+		return ok && c == 0
 	}
 	switch a.kind {
 	case Null:

@@ -115,8 +115,9 @@ func unionFor(t, s *Type) *Type {
 	return nil
 }
 
-// AppendCanon appends a canonical text of v for hashing: equal values of one kind give equal
-// bytes, map keys are sorted, records carry the identity of their schema. It is no JSON.
+// AppendCanon appends a canonical text of v for hashing: equal values give equal bytes, map
+// keys are sorted, records carry the identity of their schema. An integer and the float of
+// the same value stay apart, since their JSON does. It is no JSON.
 func AppendCanon(b []byte, v Value) []byte {
 	switch v.kind {
 	case ListKind:
@@ -143,6 +144,10 @@ func AppendCanon(b []byte, v Value) []byte {
 			b = append(AppendCanon(b, item), ',')
 		}
 		return append(b, ')')
+	case Float:
+		if f := math.Float64frombits(v.n); f == 0 {
+			return append(b, "0.0"...) // negative zero equals zero
+		}
 	}
 	return AppendJSON(b, v, nil)
 }

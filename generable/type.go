@@ -101,10 +101,14 @@ func DictOfType(elem *Type) *Type { return &Type{Kind: DictType, Elem: elem} }
 // RefTo returns a reference to the nominal type of that name, to be bound with [Type.Bind].
 func RefTo(name string) *Type { return &Type{Kind: RefType, Name: name} }
 
-// Bind makes a reference stand for t. It reports false when the reference is bound already
-// to another type or t is itself.
+// Bind makes a reference stand for t, a nominal type or the error type: a list that is its
+// own item type has no end. It reports false for others, when t leads back to the reference,
+// and when the reference is bound already to another type.
 func (r *Type) Bind(t *Type) bool {
-	if r.Kind != RefType || t == nil || t == r {
+	if r.Kind != RefType || t == nil {
+		return false
+	}
+	if d := t.Deref(); d == r || !(d.IsNominal() || d.Kind == RefType || d.Kind == ErrorType) {
 		return false
 	}
 	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
@@ -305,12 +309,12 @@ func (t *Type) appendContent(b []byte) []byte {
 		b = strconv.AppendQuote(b, f.Type.ID())
 		b = strconv.AppendQuote(b, f.Guide)
 		b = strconv.AppendBool(b, f.Optional)
-		b = AppendCanon(b, f.Default)
+		b = append(AppendCanon(b, f.Default), ';')
 		for _, a := range f.Alias {
 			b = strconv.AppendQuote(append(b, 'a'), a)
 		}
 		for _, e := range f.Examples {
-			b = AppendCanon(append(b, 'e'), e)
+			b = append(AppendCanon(append(b, 'e'), e), ';')
 		}
 		b = f.Limits.appendContent(b)
 	}

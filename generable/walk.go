@@ -1,10 +1,174 @@
 package generable
 
-import "sync/atomic"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// artefacts are the texts that a type has yielded, made when first asked for. They are kept
-// only once every reference inside the type is bound.
-type artefacts struct {
-	description, fragment, schemaText atomic.Pointer[string]
-	schema                            atomic.Pointer[Value]
+// Walk calls visit once for each type that t is made of, t first, then in declared order,
+// following bound references. Where visit reports false, the parts of that type are skipped.
+func Walk(t *Type, visit func(*Type) bool) {
+	seen := make(map[*Type]bool)
+	var walk func(t *Type)
+	walk = func(t *Type) {
+		t = t.Deref()
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		if !visit(t) {
+			return
+		}
+		if t.Elem != nil {
+			walk(t.Elem)
+		}
+		for _, v := range t.Variants {
+			walk(v)
+		}
+		for i := range t.Fields {
+			walk(t.Fields[i].Type)
+		}
+	}
+	walk(t)
+}
+
+// Refs lists the references inside t that are not bound, each once, in declared order.
+func Refs(t *Type) []*Type {
+	var out []*Type
+	Walk(t, func(t *Type) bool {
+		if t.Kind == RefType {
+			out = append(out, t)
+		}
+		return true
+	})
+	return out
+}
+
+// Verify tells what is wrong with t that could only be seen once its references were bound:
+// names that nothing declares, variants that are no schemas, and schemas that no finite
+// value can satisfy because they contain themselves without a way out.
+func (t *Type) Verify() FieldErrors {
+	var errs FieldErrors
+	var records []*Type
+	reported := make(map[string]bool)
+	Walk(t, func(t *Type) bool {
+		switch t.Kind {
+		case RefType:
+			if !reported[t.Name] {
+				reported[t.Name] = true
+				errs = append(errs, newFieldError(keyPath(t.Name), "a type declared under this name", "none", ""))
+			}
+		case UnionType:
+			errs = append(errs, t.verifyVariants()...)
+		case RecordType:
+			records = append(records, t)
+		}
+		return true
+	})
+	return append(errs, endless(records)...)
+}
+
+// verifyVariants checks what stands behind the references among a union's variants.
+func (t *Type) verifyVariants() FieldErrors {
+	var errs FieldErrors
+	names := make(map[string]bool)
+	for _, v := range t.Variants {
+		isRef := v.Kind == RefType
+		v = v.Deref()
+		if isRef {
+			errs = append(errs, variantErrors(v, t.Tag, keyPath(t.Name))...)
+		}
+		if v.Kind == RecordType && names[v.Name] {
+			errs = append(errs, newFieldError(keyPath(t.Name), "each variant once", "a second "+v.Name, ""))
+		}
+		names[v.Name] = true
+	}
+	return errs
+}
+
+// endless finds the schemas of which no finite value exists. A schema has one when all its
+// required fields have one; what is never found to have one has none.
+func endless(records []*Type) FieldErrors {
+	finite := make(map[*Type]bool, len(records))
+	var hasValue func(t *Type) bool
+	hasValue = func(t *Type) bool {
+		switch t = t.Deref(); t.Kind {
+		case RecordType:
+			return finite[t]
+		case UnionType, OneOfType:
+			return slices.ContainsFunc(t.Variants, func(v *Type) bool { return isMember(t, v) && hasValue(v) })
+		}
+		return true // a list or dict may be empty
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, r := range records {
+			if !finite[r] && len(r.blocked(hasValue)) == 0 {
+				finite[r], grew = true, true
+			}
+		}
+	}
+	var errs FieldErrors
+	for _, r := range records {
+		if finite[r] {
+			continue
+		}
+		for _, f := range r.blocked(hasValue) {
+			errs = append(errs, newFieldError(keyPath(r.String())+keyPath(f.Name), "a type that a finite value can have",
+				f.Type.String()+", which leads back to itself", "make it "+f.Type.String()+" | None, a list, or give it a default"))
+		}
+	}
+	return errs
+}
+
+// blocked lists the required fields of a schema for which no value is known yet.
+func (t *Type) blocked(hasValue func(*Type) bool) []*Field {
+	var out []*Field
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Required() && !hasValue(f.Type) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// namer gives each nominal type inside an artefact a name of its own: two modules may each
+// have declared a Report.
+type namer struct {
+	names map[*Type]string
+	used  map[string]bool
+}
+
+func newNamer() *namer { return &namer{names: make(map[*Type]string), used: make(map[string]bool)} }
+
+// name is the type's own name, with a number where that is taken.
+func (n *namer) name(t *Type) string {
+	if name, ok := n.names[t]; ok {
+		return name
+	}
+	base := t.Name
+	if base == "" {
+		base = "Object"
+	}
+	name := base
+	for i := 2; n.used[name]; i++ {
+		name = base + "_" + strconv.Itoa(i)
+	}
+	n.names[t], n.used[name] = name, true
+	return name
+}
+
+// oneLine joins the lines of a text, for places that have room for one.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
+	}
+	var parts []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, " ")
 }

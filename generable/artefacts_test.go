@@ -1,0 +1,182 @@
+package generable
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// artefactText is all that a type tells a model, in one text.
+func artefactText(typ *Type) string {
+	var b strings.Builder
+	part := func(title, text string) {
+		b.WriteString("==== " + title + "\n" + text + "\n")
+	}
+	part("description", typ.LLMDescription())
+	part("prompt fragment", typ.PromptFragment())
+	part("json schema", typ.JSONSchema())
+	return b.String()
+}
+
+func TestArtefacts(t *testing.T) {
+	s := newSamples(t)
+	for name, typ := range map[string]*Type{
+		"schema":        s.Measurement,
+		"union":         s.Decision,
+		"enum":          s.Severity,
+		"nested":        s.Report,
+		"recursive":     s.Tree,
+		"recursive_tag": s.Expr,
+		"str":           StrT,
+		"int":           IntT,
+		"float":         FloatT,
+		"bool":          BoolT,
+		"none":          NoneT,
+		"any":           AnyT,
+		"list":          ListOfType(s.Finding),
+		"list_any":      ListOfType(AnyT),
+		"dict":          DictOfType(s.Severity),
+		"dict_any":      DictOfType(AnyT),
+		"optional":      OneOf(s.Decision, NoneT),
+		"inline":        OneOf(s.Measurement, ListOfType(IntT), NoneT),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := artefactText(typ)
+			golden(t, "artefacts/"+name+".txt", got)
+			if again := artefactText(typ); again != got {
+				t.Errorf("the second time it differs:\n%s", again)
+			}
+			var want bytes.Buffer
+			if err := json.Indent(&want, []byte(JSON(typ.SchemaValue(), nil)), "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			if typ.JSONSchema() != want.String() {
+				t.Errorf("schema text is not the indented schema value:\n%s", typ.JSONSchema())
+			}
+		})
+	}
+}
+
+func TestDescriptionOverrideIsVerbatim(t *testing.T) {
+	typ := must(t)(NewSchema("A", "generated", []Field{{Name: "x", Type: IntT}}))
+	typ.Description = "  my own text\n"
+	if got := typ.LLMDescription(); got != "  my own text\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSkillDescription(t *testing.T) {
+	s := newSamples(t)
+	spec := must(t)(NewSchema("Specification", "A structured API specification", []Field{
+		{Name: "endpoints", Type: ListOfType(StrT), Guide: "List of endpoint paths to implement"},
+		{Name: "owner", Type: StrT},
+	}))
+	var b strings.Builder
+	for _, text := range []string{
+		SkillDescription("write-code", "Writes production code from scratch.", spec, s.Decision,
+			[]Knowledge{{"style-guide", "Preferred coding style"}, {"examples", ""}}),
+		SkillDescription("triage", "", ListOfType(s.Finding), s.Severity, nil),
+		SkillDescription("shout", "Makes text loud.", StrT, OneOf(s.Decision, s.Measurement, NoneT), nil),
+	} {
+		b.WriteString(text + "\n====\n")
+	}
+	golden(t, "artefacts/skills.txt", b.String())
+}
+
+// Artefacts are made once; with an unbound reference inside, they must not stick.
+func TestArtefactsWaitForReferences(t *testing.T) {
+	ref := RefTo("Leaf")
+	typ := must(t)(NewSchema("Node", "", []Field{{Name: "leaf", Type: ref}}))
+	before := typ.JSONSchema()
+	ref.Bind(must(t)(NewSchema("Leaf", "", []Field{{Name: "x", Type: IntT}})))
+	after := typ.JSONSchema()
+	if before == after || !strings.Contains(after, `"x"`) {
+		t.Errorf("the schema does not show the type bound later:\n%s", after)
+	}
+	if !strings.Contains(typ.PromptFragment(), "Leaf:\n{\n  \"x\": <int>\n}") {
+		t.Errorf("no template of the type bound later:\n%s", typ.PromptFragment())
+	}
+	if p, q := typ.made.schemaText.Load(), typ.made.schemaText.Load(); p == nil || p != q {
+		t.Error("the schema text is not kept")
+	}
+}
+
+func TestArtefactsConcurrently(t *testing.T) {
+	s := newSamples(t)
+	var wg sync.WaitGroup
+	texts := make([]string, 8)
+	for i := range texts {
+		wg.Go(func() { texts[i] = artefactText(s.Report) })
+	}
+	wg.Wait()
+	for _, text := range texts {
+		if text != texts[0] {
+			t.Fatal("branches see different texts")
+		}
+	}
+}
+
+// A ladder of schemas, each using the next one twice, must not double with every rung.
+func TestSchemaStaysSmall(t *testing.T) {
+	typ := StrT
+	for i := range 60 {
+		typ = must(t)(NewSchema("Rung"+string(rune('A'+i)), "", []Field{{Name: "left", Type: typ}, {Name: "right", Type: typ}}))
+	}
+	text := typ.JSONSchema()
+	if len(text) > 60*600 {
+		t.Errorf("schema has %d bytes", len(text))
+	}
+	checkRefs(t, parseStd(t, text))
+	if n := len(typ.PromptFragment()); n > 60*100 {
+		t.Errorf("fragment has %d bytes", n)
+	}
+}
+
+// Types of the same name from different modules keep apart in one schema.
+func TestSchemaNamesStayApart(t *testing.T) {
+	m := must(t)
+	node := func(extra string) *Type {
+		ref := RefTo("Node")
+		n := m(NewSchema("Node", "", []Field{{Name: extra, Type: StrT}, {Name: "next", Type: OneOf(ref, NoneT)}}))
+		ref.Bind(n)
+		return n
+	}
+	pair := m(NewSchema("Pair", "", []Field{{Name: "a", Type: node("one")}, {Name: "b", Type: node("two")}}))
+	schema := parseStd(t, pair.JSONSchema())
+	checkRefs(t, schema)
+	defs := schema.(map[string]any)["$defs"].(map[string]any)
+	if len(defs) != 2 || defs["Node"] == nil || defs["Node_2"] == nil {
+		t.Errorf("definitions: %v", defs)
+	}
+	if f := pair.PromptFragment(); !strings.Contains(f, "\nNode:\n") || !strings.Contains(f, "\nNode_2:\n") {
+		t.Errorf("fragment does not tell the two apart:\n%s", f)
+	}
+}
+
+// checkRefs fails unless every reference in a schema leads to a definition.
+func checkRefs(t *testing.T, schema any) {
+	t.Helper()
+	defs, _ := schema.(map[string]any)["$defs"].(map[string]any)
+	var walk func(x any)
+	walk = func(x any) {
+		switch x := x.(type) {
+		case []any:
+			for _, item := range x {
+				walk(item)
+			}
+		case map[string]any:
+			if ref, ok := x["$ref"].(string); ok {
+				name, ok := strings.CutPrefix(ref, "#/$defs/")
+				if _, found := defs[name]; !ok || !found {
+					t.Errorf("dangling reference %s", ref)
+				}
+			}
+			for _, item := range x {
+				walk(item)
+			}
+		}
+	}
+	walk(schema)
+}

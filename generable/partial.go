@@ -1,0 +1,165 @@
+package generable
+
+import "sync/atomic"
+
+// Partial is an instance of a schema that arrives field by field. It is immutable: adding a
+// field yields a new version, and all versions share what they have in common. Several
+// branches may hold and extend versions at the same time.
+//
+// Fields hold what arrived, unchecked, so that a half-written answer can be shown; only
+// [Partial.ToComplete] asks that all fits.
+//
+// Of a union, nothing is known until its tag arrives; from then on the Partial is one of the
+// variant.
+type Partial struct {
+	typ *Type
+	log *partialLog
+	n   int // how much of the log belongs to this version
+}
+
+// partialLog is the history that versions share. An entry never changes once it is written,
+// and only the version that moves used forward by one may write it.
+type partialLog struct {
+	entries []partialEntry
+	used    atomic.Int64
+}
+
+type partialEntry struct {
+	field int
+	v     Value
+}
+
+// NewPartial returns an instance of schema or union t of which no field has arrived. It
+// fails for other types.
+func NewPartial(t *Type) (Partial, error) {
+	t = t.Deref()
+	if t.Kind != RecordType && t.Kind != UnionType {
+		return Partial{}, newFieldError("", "a schema or union", t.String(), "only these arrive field by field")
+	}
+	return Partial{typ: t}, nil
+}
+
+// Type is the schema, or the union as long as its variant is unknown.
+func (p Partial) Type() *Type { return p.typ }
+
+// WithField returns a version in which the field has arrived with value v. It fails for a
+// name that the schema does not have.
+func (p Partial) WithField(name string, v Value) (Partial, error) {
+	if p.typ == nil {
+		return p, newFieldError(keyPath(name), "a partial value of a schema", "the empty one", "start from NewPartial")
+	}
+	if p.typ.Kind == UnionType {
+		return p.withTag(name, v)
+	}
+	i := p.typ.FieldIndex(name)
+	if i < 0 {
+		var c converter
+		m := NewMap(1)
+		m.Set(name, v)
+		c.unknownKeys(m, p.typ, "", nil)
+		return p, c.errs[0]
+	}
+	return p.with(i, v), nil
+}
+
+func (p Partial) withTag(name string, v Value) (Partial, error) {
+	var c converter
+	if name != p.typ.Tag {
+		c.fail(&path{name: name}, "the tag "+p.typ.Tag+" first", "another field", "it says which variant of "+p.typ.String()+" the fields belong to")
+		return p, c.errs[0]
+	}
+	if s, ok := v.AsStr(); ok {
+		if variant := p.typ.Variant(s); variant != nil && variant.Kind == RecordType {
+			return Partial{typ: variant}, nil
+		}
+	}
+	m := NewMap(1)
+	m.Set(name, v)
+	c.variant(m, p.typ, nil)
+	return p, c.errs[0]
+}
+
+func (p Partial) with(field int, v Value) Partial {
+	e := partialEntry{field, v}
+	if p.log != nil && p.n < len(p.log.entries) && p.log.used.CompareAndSwap(int64(p.n), int64(p.n+1)) {
+		p.log.entries[p.n] = e
+		return Partial{p.typ, p.log, p.n + 1}
+	}
+	// The log is full, or another version went on from here: copy what still counts. As the
+	// copy is at most half full, growing a field token by token costs one copy per length.
+	live := p.live()
+	log := &partialLog{entries: make([]partialEntry, 2*(len(live)+2))}
+	n := copy(log.entries, live)
+	log.entries[n] = e
+	log.used.Store(int64(n + 1))
+	return Partial{p.typ, log, n + 1}
+}
+
+// live lists the entries that count, in the order in which their fields first arrived, each
+// with its latest value.
+func (p Partial) live() []partialEntry {
+	var out []partialEntry
+	place := make(map[int]int) // field to index in out
+	for i := range p.n {
+		e := p.log.entries[i]
+		if at, ok := place[e.field]; ok {
+			out[at].v = e.v
+			continue
+		}
+		place[e.field] = len(out)
+		out = append(out, e)
+	}
+	return out
+}
+
+// Get returns the value of a field that has arrived.
+func (p Partial) Get(name string) (Value, bool) {
+	if p.typ == nil {
+		return Value{}, false
+	}
+	field := p.typ.FieldIndex(name)
+	if field < 0 {
+		return Value{}, false
+	}
+	for i := p.n - 1; i >= 0; i-- {
+		if e := &p.log.entries[i]; e.field == field {
+			return e.v, true
+		}
+	}
+	return Value{}, false
+}
+
+// Has reports whether the field has arrived, be it as None.
+func (p Partial) Has(name string) bool {
+	_, ok := p.Get(name)
+	return ok
+}
+
+// ArrivedFieldNames lists the fields that have arrived, in order of arrival.
+func (p Partial) ArrivedFieldNames() []string {
+	live := p.live()
+	names := make([]string, len(live))
+	for i, e := range live {
+		names[i] = p.typ.Fields[e.field].Name
+	}
+	return names
+}
+
+// ToComplete makes an instance of the fields that have arrived, by the rules of
+// [Type.Construct], or tells what is missing or wrong.
+func (p Partial) ToComplete() (*Record, FieldErrors) {
+	if p.typ == nil {
+		return nil, FieldErrors{newFieldError("", "a partial value of a schema", "the empty one", "start from NewPartial")}
+	}
+	if p.typ.Kind == UnionType {
+		var c converter
+		c.variant(NewMap(0), p.typ, nil)
+		return nil, c.result()
+	}
+	live := p.live()
+	m := NewMap(len(live))
+	for _, e := range live {
+		m.Set(p.typ.Fields[e.field].Name, e.v)
+	}
+	return p.typ.Construct(m)
+}

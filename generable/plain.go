@@ -1,0 +1,75 @@
+package generable
+
+// plain is v without records: what [AppendJSON] writes, as a value. Where t says that a
+// declared union is expected, the discriminator comes first.
+func plain(v Value, t *Type) Value {
+	switch v.kind {
+	case ListKind:
+		elem := elemFor(t, ListType)
+		items := (*List)(v.p).items
+		out := make([]Value, len(items))
+		for i, item := range items {
+			out[i] = plain(item, elem)
+		}
+		return NewList(out).Value()
+	case MapKind:
+		elem := elemFor(t, DictType)
+		m := (*Map)(v.p)
+		out := NewMap(m.Len())
+		for i, key := range m.keys {
+			out.Set(key, plain(m.vals[i], elem))
+		}
+		return out.Value()
+	case RecordKind:
+		r := (*Record)(v.p)
+		out := NewMap(len(r.vals) + 1)
+		if u := unionFor(t, r.typ); u != nil {
+			out.Set(u.Tag, StrOf(r.typ.Name))
+		}
+		for i := range r.vals {
+			out.Set(r.typ.Fields[i].Name, plain(r.vals[i], r.typ.Fields[i].Type))
+		}
+		return out.Value()
+	}
+	return v
+}
+
+// appendIndented appends v, which holds no records, as JSON indented by two spaces.
+func appendIndented(b []byte, v Value, indent string) []byte {
+	const step = "  "
+	newline := func(indent string) { b = append(append(b, '\n'), indent...) }
+	switch v.kind {
+	case ListKind:
+		items := (*List)(v.p).items
+		if len(items) == 0 {
+			return append(b, "[]"...)
+		}
+		b = append(b, '[')
+		for i, item := range items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			newline(indent + step)
+			b = appendIndented(b, item, indent+step)
+		}
+		newline(indent)
+		return append(b, ']')
+	case MapKind:
+		m := (*Map)(v.p)
+		if m.Len() == 0 {
+			return append(b, "{}"...)
+		}
+		b = append(b, '{')
+		for i, key := range m.keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			newline(indent + step)
+			b = append(AppendQuoted(b, key), ": "...)
+			b = appendIndented(b, m.vals[i], indent+step)
+		}
+		newline(indent)
+		return append(b, '}')
+	}
+	return AppendJSON(b, v, nil)
+}

@@ -1,0 +1,247 @@
+package generable
+
+import (
+	"slices"
+	"strings"
+)
+
+// PromptFragment tells a model how to write an answer of this type: an instruction, a
+// template of the JSON, and after it the types that the template names, each once. It says
+// all that the decoder will ask for, so that a model without constrained decoding can do it.
+func (t *Type) PromptFragment() string {
+	t = t.Deref()
+	return kept(t, &t.made.fragment, func() string {
+		w := fragmentWriter{names: newNamer(), seen: make(map[*Type]bool)}
+		w.root(t)
+		w.sections()
+		return strings.TrimRight(w.b.String(), "\n")
+	})
+}
+
+// fragmentWriter writes one fragment. Types that a template names wait in the queue for a
+// section of their own.
+type fragmentWriter struct {
+	b       strings.Builder
+	names   *namer
+	seen    map[*Type]bool
+	queue   []*Type
+	top     *Type // what the answer is, written without a name
+	recurse bool  // top has been named all the same, by a part of itself
+}
+
+func (w *fragmentWriter) line(parts ...string) {
+	for _, p := range parts {
+		w.b.WriteString(p)
+	}
+	w.b.WriteByte('\n')
+}
+
+func (w *fragmentWriter) root(t *Type) {
+	switch t.Kind {
+	case RecordType:
+		w.top = t
+		w.names.name(t)
+		w.line("Respond with a JSON object matching this structure:")
+		w.template(t, "")
+	case UnionType:
+		w.top = t
+		w.names.name(t)
+		w.seen[t] = true
+		w.line("Respond with a JSON object for one of the following variants.")
+		w.line("Set ", quoted(t.Tag), " to the variant name.")
+		w.variants(t)
+	case EnumType:
+		w.line("Respond with one of these values and nothing else:")
+		for _, v := range t.Values {
+			w.line("- ", v)
+		}
+	case ListType:
+		w.line("Respond with a JSON array matching this structure:")
+		w.line("[<", w.typeName(t.Elem), ">, ...]")
+	case DictType:
+		w.line("Respond with a JSON object matching this structure:")
+		w.line(`{"<key>": <`, w.typeName(t.Elem), ">, ...}")
+	case OneOfType:
+		w.rootOneOf(t)
+	case StrType:
+		w.line("Respond with plain text.")
+	case IntType:
+		w.line("Respond with a whole number and nothing else.")
+	case FloatType:
+		w.line("Respond with a number and nothing else.")
+	case BoolType:
+		w.line("Respond with true or false and nothing else.")
+	case NoneType:
+		w.line("Respond with null and nothing else.")
+	default:
+		w.line("Respond with a JSON value.")
+	}
+}
+
+// rootOneOf writes T | None as T with a way out, and other inline unions as a choice.
+func (w *fragmentWriter) rootOneOf(t *Type) {
+	if inner := t.nonNone(); inner != nil {
+		w.root(inner)
+		w.line()
+		w.line("If there is no such answer, respond with null.")
+		return
+	}
+	w.line("Respond with a JSON value of one of these types:")
+	for _, v := range t.Variants {
+		w.line("- ", w.typeName(v))
+	}
+}
+
+// sections writes the types that were named on the way, and those that they name.
+func (w *fragmentWriter) sections() {
+	for len(w.queue) > 0 {
+		// Unions come last: the headings of their variants look like those of types.
+		next := max(0, slices.IndexFunc(w.queue, func(t *Type) bool { return t.Kind != UnionType }))
+		t := w.queue[next]
+		w.queue = slices.Delete(w.queue, next, next+1)
+		w.line()
+		w.line(heading(w.names.name(t), t.Doc))
+		switch t.Kind {
+		case RecordType:
+			w.template(t, "")
+		case UnionType:
+			w.line("A JSON object for one of the following variants, with ", quoted(t.Tag), " set to the variant name.")
+			w.variants(t)
+		case EnumType:
+			values := make([]string, len(t.Values))
+			for i, v := range t.Values {
+				values[i] = quoted(v)
+			}
+			w.line("One of ", strings.Join(values, ", "))
+		}
+	}
+	if w.recurse {
+		w.line()
+		w.line(w.names.name(w.top), ": again as described at the start.")
+	}
+}
+
+func (w *fragmentWriter) variants(t *Type) {
+	for _, v := range t.Variants {
+		if v = v.Deref(); v.Kind == RecordType {
+			w.line()
+			w.line(heading(v.Name, v.Doc))
+			w.template(v, t.Tag)
+		}
+	}
+}
+
+func heading(name, doc string) string {
+	if doc == "" {
+		return name + ":"
+	}
+	return titled(name, doc)
+}
+
+// template writes a schema as pseudo JSON, with the discriminator first when the schema is a
+// variant, and below it what the template cannot say of its fields.
+func (w *fragmentWriter) template(t *Type, tag string) {
+	if tag == "" {
+		w.seen[t] = true // as a variant it looks different, and may come again without the tag
+	}
+	var lines []string
+	if tag != "" {
+		lines = append(lines, "  "+quoted(tag)+": "+quoted(t.Name))
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		lines = append(lines, "  "+quoted(f.Name)+": <"+titled(w.typeName(f.Type), f.Guide)+">")
+	}
+	w.line("{")
+	if len(lines) > 0 {
+		w.line(strings.Join(lines, ",\n"))
+	}
+	w.line("}")
+	for i := range t.Fields {
+		if note := t.Fields[i].note(); note != "" {
+			w.line("- ", t.Fields[i].Name, ": ", note)
+		}
+	}
+}
+
+// typeName names t as it should appear in JSON, and queues the nominal types it mentions.
+func (w *fragmentWriter) typeName(t *Type) string {
+	switch t = t.Deref(); t.Kind {
+	case ListType:
+		return "list[" + w.typeName(t.Elem) + "]"
+	case DictType:
+		return "dict[str, " + w.typeName(t.Elem) + "]"
+	case OneOfType:
+		names := make([]string, len(t.Variants))
+		for i, v := range t.Variants {
+			names[i] = w.typeName(v)
+		}
+		return strings.Join(names, " | ")
+	case NoneType:
+		return "null"
+	case RecordType, UnionType, EnumType:
+		if !w.seen[t] {
+			w.seen[t] = true
+			w.queue = append(w.queue, t)
+		}
+		if t == w.top {
+			w.recurse = true
+		}
+		return w.names.name(t)
+	}
+	return t.String()
+}
+
+// note says in words what an answer must know of a field beyond type and guide.
+func (f *Field) note() string {
+	var parts []string
+	if l := f.Limits; l != nil {
+		if l.Ge != nil {
+			parts = append(parts, "at least "+formatBound(*l.Ge))
+		}
+		if l.Le != nil {
+			parts = append(parts, "at most "+formatBound(*l.Le))
+		}
+		unit := lengthUnit(f.Type)
+		if l.MinLen != nil {
+			parts = append(parts, "at least "+count(*l.MinLen, unit))
+		}
+		if l.MaxLen != nil {
+			parts = append(parts, "at most "+count(*l.MaxLen, unit))
+		}
+		if l.Pattern != "" {
+			parts = append(parts, "matches the regular expression "+l.Pattern)
+		}
+		if f, ok := formats[l.Format]; ok {
+			parts = append(parts, f.what+" such as "+f.example)
+		}
+	}
+	if len(f.Examples) > 0 {
+		shown := make([]string, len(f.Examples))
+		for i, e := range f.Examples {
+			shown[i] = JSON(e, f.Type)
+		}
+		parts = append(parts, "for example "+strings.Join(shown, " or "))
+	}
+	switch {
+	case f.Required():
+	case !f.Default.IsNull():
+		parts = append(parts, "may be left out, which means "+JSON(f.Default, f.Type))
+	default:
+		parts = append(parts, "may be left out")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lengthUnit is what min_len and max_len count for a type; an inline union may count several.
+func lengthUnit(t *Type) string {
+	switch {
+	case accepts(t, []TypeKind{StrType}):
+		return "character"
+	case accepts(t, []TypeKind{ListType}):
+		return "item"
+	}
+	return "entry"
+}
+
+func quoted(s string) string { return string(AppendQuoted(nil, s)) }

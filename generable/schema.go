@@ -1,0 +1,254 @@
+package generable
+
+import "strings"
+
+// JSONSchema is the JSON Schema (draft 2020-12) of the type as text, indented by two spaces,
+// keys in declared order, the same bytes each time.
+//
+// Objects are closed; required are the fields without a default whose type does not take
+// None. A union is oneOf, its discriminator a constant that comes first; T | None is anyOf
+// with null; a dict gives its values' schema as additionalProperties. Types are written where
+// they are used, recursive ones once under $defs.
+func (t *Type) JSONSchema() string {
+	t = t.Deref()
+	return kept(t, &t.made.schemaText, func() string {
+		return string(appendIndented(nil, t.SchemaValue(), ""))
+	})
+}
+
+// SchemaValue is the JSON Schema of the type as a map; see [Type.JSONSchema].
+func (t *Type) SchemaValue() Value {
+	t = t.Deref()
+	return kept(t, &t.made.schema, func() Value {
+		w := schemaWriter{names: newNamer(), defs: NewMap(0), referred: make(map[schemaNode]bool)}
+		w.survey(t)
+		m := w.body(schemaNode{t: t})
+		describeSchema(m, t.Doc)
+		if w.defs.Len() > 0 {
+			m.Set("$defs", w.defs.Value())
+		}
+		return m.Value()
+	})
+}
+
+// schemaNode is one type as it is written: as a variant, a schema carries its union's tag.
+type schemaNode struct {
+	t   *Type
+	tag string
+}
+
+type schemaWriter struct {
+	names    *namer
+	defs     *Map
+	referred map[schemaNode]bool // written once under $defs and referred to
+}
+
+// write gives the schema of a type in place, or a reference to it.
+func (w *schemaWriter) write(t *Type, tag string) *Map {
+	n := schemaNode{t.Deref(), tag}
+	if !w.referred[n] {
+		m := w.body(n)
+		describeSchema(m, n.t.Doc)
+		return m
+	}
+	name := w.defName(n)
+	if _, done := w.defs.Get(name); !done {
+		w.defs.Set(name, Value{}) // holds the place while the body refers to itself
+		m := w.body(n)
+		describeSchema(m, n.t.Doc)
+		w.defs.Set(name, m.Value())
+	}
+	return object("$ref", StrOf("#/$defs/"+name))
+}
+
+// defName names a definition with characters that need no escaping in a reference.
+func (w *schemaWriter) defName(n schemaNode) string {
+	plain := func(r rune) rune {
+		if r < 0x80 && (isAlnum(byte(r)) || strings.ContainsRune("_.-", r)) {
+			return r
+		}
+		return '_'
+	}
+	name := strings.Map(plain, w.names.name(n.t))
+	if n.tag != "" {
+		name += "." + strings.Map(plain, n.tag)
+	}
+	return name
+}
+
+func (w *schemaWriter) body(n schemaNode) *Map {
+	switch t := n.t; t.Kind {
+	case NoneType:
+		return typed("null")
+	case BoolType:
+		return typed("boolean")
+	case IntType:
+		return typed("integer")
+	case FloatType:
+		return typed("number")
+	case StrType:
+		return typed("string")
+	case EnumType:
+		m := typed("string")
+		m.Set("enum", texts(t.Values))
+		return m
+	case ListType:
+		m := typed("array")
+		if items := w.write(t.Elem, ""); items.Len() > 0 {
+			m.Set("items", items.Value())
+		}
+		return m
+	case DictType:
+		m := typed("object")
+		if values := w.write(t.Elem, ""); values.Len() > 0 {
+			m.Set("additionalProperties", values.Value())
+		} else {
+			m.Set("additionalProperties", BoolOf(true))
+		}
+		return m
+	case RecordType:
+		return w.object(t, n.tag)
+	case UnionType:
+		return object("oneOf", w.members(t, t.Tag))
+	case OneOfType:
+		return object("anyOf", w.members(t, ""))
+	}
+	return NewMap(0) // any value
+}
+
+func (w *schemaWriter) members(t *Type, tag string) Value {
+	var out []Value
+	for _, v := range t.Variants {
+		if isMember(t, v) {
+			out = append(out, w.write(v, tag).Value())
+		}
+	}
+	return NewList(out).Value()
+}
+
+func (w *schemaWriter) object(t *Type, tag string) *Map {
+	props := NewMap(len(t.Fields) + 1)
+	required := []string{}
+	if tag != "" {
+		c := typed("string")
+		c.Set("const", StrOf(t.Name))
+		props.Set(tag, c.Value())
+		required = append(required, tag)
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		props.Set(f.Name, w.property(f).Value())
+		if f.Required() {
+			required = append(required, f.Name)
+		}
+	}
+	m := typed("object")
+	m.Set("properties", props.Value())
+	m.Set("required", texts(required))
+	m.Set("additionalProperties", BoolOf(false))
+	return m
+}
+
+func (w *schemaWriter) property(f *Field) *Map {
+	n := schemaNode{t: f.Type.Deref()}
+	doc := n.t.Doc
+	var m *Map
+	if w.referred[n] {
+		m, doc = w.write(f.Type, ""), "" // the definition has the type's own doc
+	} else {
+		m = w.body(n)
+	}
+	limitSchema(m, f.Type, f.Limits)
+	if f.Optional {
+		m.Set("default", plain(f.Default, f.Type))
+	}
+	if len(f.Examples) > 0 {
+		examples := make([]Value, len(f.Examples))
+		for i, e := range f.Examples {
+			examples[i] = plain(e, f.Type)
+		}
+		m.Set("examples", NewList(examples).Value())
+	}
+	if f.Guide != "" {
+		doc = f.Guide
+	}
+	describeSchema(m, doc)
+	return m
+}
+
+// limitSchema writes limits into the schema of a type, or into those members of an inline
+// union that they concern.
+func limitSchema(m *Map, t *Type, l *Limits) {
+	if l == nil {
+		return
+	}
+	setLen := func(minKey, maxKey string) {
+		if l.MinLen != nil {
+			m.Set(minKey, IntOf(int64(*l.MinLen)))
+		}
+		if l.MaxLen != nil {
+			m.Set(maxKey, IntOf(int64(*l.MaxLen)))
+		}
+	}
+	switch t = t.Deref(); t.Kind {
+	case IntType, FloatType:
+		if l.Ge != nil {
+			m.Set("minimum", boundValue(*l.Ge))
+		}
+		if l.Le != nil {
+			m.Set("maximum", boundValue(*l.Le))
+		}
+	case StrType:
+		setLen("minLength", "maxLength")
+		if l.Pattern != "" {
+			m.Set("pattern", StrOf(l.Pattern))
+		}
+		if l.Format != "" {
+			m.Set("format", StrOf(l.Format))
+		}
+	case ListType:
+		setLen("minItems", "maxItems")
+	case DictType:
+		setLen("minProperties", "maxProperties")
+	case OneOfType:
+		anyOf, _ := m.Get("anyOf")
+		if list, ok := anyOf.AsList(); ok {
+			for i, v := range t.Variants {
+				if member, ok := list.At(i).AsMap(); ok {
+					limitSchema(member, v, l)
+				}
+			}
+		}
+	}
+}
+
+// boundValue writes a whole bound as an integer.
+func boundValue(f float64) Value {
+	v, _ := FloatOf(f)
+	if i, ok := exactInt(v); ok {
+		return i
+	}
+	return v
+}
+
+func describeSchema(m *Map, doc string) {
+	if doc != "" {
+		m.Set("description", StrOf(doc))
+	}
+}
+
+func typed(name string) *Map { return object("type", StrOf(name)) }
+
+func object(key string, v Value) *Map {
+	m := NewMap(4)
+	m.Set(key, v)
+	return m
+}
+
+func texts(list []string) Value {
+	out := make([]Value, len(list))
+	for i, s := range list {
+		out[i] = StrOf(s)
+	}
+	return NewList(out).Value()
+}
