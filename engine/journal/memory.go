@@ -1,0 +1,50 @@
+// Package journal stores the effects of runs, so that a run can be answered from what it did
+// before.
+package journal
+
+import (
+	"context"
+	"sync"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Memory is a journal that lives as long as the process. It is safe for concurrent use; its
+// zero value is empty and ready. Give each run its own, or the same one to a run and its
+// replays.
+type Memory struct {
+	mu       sync.RWMutex
+	outcomes map[string]engine.Outcome
+	order    []string
+}
+
+// Answer implements [engine.Journal].
+func (m *Memory) Answer(id string) (engine.Outcome, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	out, ok := m.outcomes[id]
+	return out, ok
+}
+
+// Commit implements [engine.Journal]. The first outcome of an effect stays.
+func (m *Memory) Commit(_ context.Context, id string, _ *engine.Effect, out engine.Outcome) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.outcomes == nil {
+		m.outcomes = map[string]engine.Outcome{}
+	}
+	if _, have := m.outcomes[id]; !have {
+		m.outcomes[id] = out
+		m.order = append(m.order, id)
+	}
+	return nil
+}
+
+// IDs returns the ids of all recorded effects in the order they were committed.
+func (m *Memory) IDs() []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return append([]string(nil), m.order...)
+}
+
+var _ engine.Journal = (*Memory)(nil)
