@@ -25,9 +25,10 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 	if f.kind == "" {
 		f.kind, f.what = byStatus(status)
 	}
-	if f.kind == engine.KindNotFound && e.other {
+	if f.kind == engine.KindNotFound && (e.other || e.message == "") {
+		// No provider's words: it is the address, not the model, that is unknown.
 		f.what = "the server knows no such address"
-		f.help = "check the base URL: it may lack its path, as /v1"
+		f.help = "check the base URL: it may lack its path, as in /v1"
 	}
 	switch f.kind {
 	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindTimeout:

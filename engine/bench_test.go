@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func identity(v generable.Value) generable.Value { return v }
+
+func chain(n int) *engine.Node {
+	c := compose()
+	nodes := make([]*engine.Node, n)
+	for i := range nodes {
+		nodes[i] = c.step("noop", intT, intT, identity)
+	}
+	return c.Then(c.site("then", "main"), nodes...)
+}
+
+func fanout(n int) *engine.Node {
+	c := compose()
+	nodes := make([]*engine.Node, n)
+	for i := range nodes {
+		nodes[i] = c.step("noop", intT, intT, identity)
+	}
+	return c.Par(c.site("par", "main"), engine.ParOptions{}, nodes...)
+}
+
+func looped(n int64) *engine.Node {
+	c := compose()
+	next := engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		if integer(a[0]) >= n {
+			return generable.Value{}, nil
+		}
+		return a[0], nil
+	})
+	return c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), engine.LoopOptions{Next: next, Max: int(n) + 1})
+}
+
+func execute(b *testing.B, main *engine.Node) {
+	b.Helper()
+	spec := &engine.RunSpec{Node: main, Input: generable.IntOf(0)}
+	if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkChain(b *testing.B) {
+	for _, n := range []int{1, 10, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { execute(b, chain(n)) })
+	}
+}
+
+func BenchmarkFanout(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { execute(b, fanout(n)) })
+	}
+}
+
+func BenchmarkLoop1000(b *testing.B) { execute(b, looped(1000)) }
+
+func BenchmarkCompose100(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		engine.Compile(chain(100))
+	}
+}
+
+// BenchmarkEffect is one scripted model call, with and without a journal in memory.
+func BenchmarkEffect(b *testing.B) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	answer := &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}
+	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		return engine.Outcome{Response: answer, Attempt: 1}
+	})
+	for _, kept := range []bool{false, true} {
+		b.Run(fmt.Sprintf("journal=%v", kept), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h}
+				if kept {
+					spec.Journal = &journal.Memory{}
+				}
+				if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Allocations per node are gated: a chain's node, a loop's turn and a fan-out's branch.
+func TestAllocationsPerNode(t *testing.T) {
+	perNode := func(small, large *engine.Node, nodes float64) float64 {
+		count := func(main *engine.Node) float64 {
+			spec := &engine.RunSpec{Node: main, Input: generable.IntOf(0)}
+			return testing.AllocsPerRun(20, func() {
+				if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		return (count(large) - count(small)) / nodes
+	}
+	for _, g := range []struct {
+		name         string
+		small, large *engine.Node
+		nodes, limit float64
+	}{
+		{"chain", chain(1), chain(101), 100, 3},
+		{"loop", looped(1), looped(1001), 1000, 5}, // a body, a callback and a position
+		{"fan-out", fanout(100), fanout(1100), 1000, 6},
+	} {
+		if got := perNode(g.small, g.large, g.nodes); got > g.limit {
+			t.Errorf("%s: %.1f allocations per node, at most %.0f", g.name, got, g.limit)
+		} else {
+			t.Logf("%s: %.1f allocations per node", g.name, got)
+		}
+	}
+}

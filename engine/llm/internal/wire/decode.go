@@ -1,0 +1,293 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// maxAnswer bounds one answer, far above what any model writes.
+const maxAnswer = 64 << 20
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
+
+// malformed is an answer that breaks its own format.
+type malformed struct{ what string }
+
+func (m *malformed) Error() string { return m.what }
+
+// decode reads an answer of status 2xx, whole or streamed, whatever was asked for: servers
+// answer plainly to a request for a stream, and the other way round. It returns nil when the
+// answer is complete or holds an error object, which is then in a.failure.
+func decode(d Dialect, src io.Reader, a *answer) error {
+	r := bufio.NewReaderSize(&bounded{r: src, left: maxAnswer}, 16<<10)
+	first, err := firstByte(r)
+	switch {
+	case errors.Is(err, io.EOF):
+		return &malformed{"the answer is empty"}
+	case err != nil:
+		return err
+	case first == '{' && d.lines():
+		err = decodeLines(d, r, a)
+	case first == '{' || first == '[':
+		err = decodeDocument(d, r, a)
+	case first == ':' || first >= 'a' && first <= 'z':
+		err = decodeEvents(d, r, a)
+	default:
+		return &malformed{"the answer is neither JSON nor an event stream"}
+	}
+	if a.failure != nil {
+		return nil
+	}
+	if a.ended && err != nil {
+		// All of the answer had arrived; what broke carried nothing more than usage.
+		var m *malformed
+		if !errors.As(err, &m) {
+			return nil
+		}
+	}
+	return err
+}
+
+// firstByte skips blanks and a byte order mark, and peeks at what follows.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		switch b {
+		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF:
+			continue
+		}
+		return b, r.UnreadByte()
+	}
+}
+
+func decodeDocument(d Dialect, r io.Reader, a *answer) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	data = bytes.TrimSpace(data)
+	if !json.Valid(data) {
+		var syntax *json.SyntaxError
+		var any json.RawMessage
+		err := json.Unmarshal(data, &any)
+		if errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) {
+			return io.ErrUnexpectedEOF
+		}
+		return &malformed{"the answer is not valid JSON"}
+	}
+	if a.failed(data) {
+		return nil
+	}
+	return d.document(data, a)
+}
+
+func decodeLines(d Dialect, r io.Reader, a *answer) error {
+	dec := json.NewDecoder(r)
+	for {
+		var data json.RawMessage
+		err := dec.Decode(&data)
+		var syntax *json.SyntaxError
+		switch {
+		case errors.Is(err, io.EOF) && a.ended:
+			return nil
+		case errors.Is(err, io.EOF):
+			return io.ErrUnexpectedEOF
+		case errors.As(err, &syntax):
+			return &malformed{"the stream holds something that is not valid JSON"}
+		case err != nil:
+			return err
+		}
+		if a.failed(data) {
+			return nil
+		}
+		if err := d.event(data, a); err != nil {
+			return err
+		}
+	}
+}
+
+// decodeEvents reads server-sent events. An event is taken as soon as its data is whole, as
+// some servers leave out the blank line between events.
+func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
+	var pending []byte
+	marked := false // [DONE] was seen
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		atEnd := err != nil
+		line = bytes.TrimRight(line, "\r\n")
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimSpace(value)
+		switch string(name) {
+		case "": // a comment, or the blank line that ends an event
+			if len(line) == 0 && len(pending) > 0 {
+				if atEnd {
+					return io.ErrUnexpectedEOF
+				}
+				return &malformed{"the stream holds an event that is not valid JSON"}
+			}
+		case "data":
+			if len(pending) > 0 {
+				pending = append(pending, '\n')
+			}
+			pending = append(pending, value...)
+		case "error": // llama.cpp reports errors so, under status 200
+			if !a.failed(value) {
+				a.failure = inAnswer(value)
+			}
+			return nil
+		case "event", "id", "retry":
+		default:
+			return &malformed{"the stream is no event stream"}
+		}
+		switch {
+		case len(pending) == 0:
+		case string(pending) == "[DONE]":
+			a.ended, marked, pending = true, true, nil
+		case json.Valid(pending):
+			if a.failed(pending) {
+				return nil
+			}
+			if err := d.event(pending, a); err != nil {
+				return err
+			}
+			pending = pending[:0]
+		}
+		if atEnd {
+			if !a.ended || len(pending) > 0 && !marked {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+	}
+}
+
+// failed looks for an error object in place of an answer, or beside one.
+func (a *answer) failed(data []byte) bool {
+	if !bytes.Contains(data, []byte(`"error"`)) && !bytes.Contains(data, []byte(`"detail"`)) {
+		return false
+	}
+	probe := data
+	if data[0] == '[' {
+		var list []json.RawMessage
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
+			return false
+		}
+		probe = list[0]
+	}
+	var top struct {
+		Error   json.RawMessage `json:"error"`
+		Detail  json.RawMessage `json:"detail"`
+		Choices json.RawMessage `json:"choices"`
+		Message json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(probe, &top) != nil {
+		return false
+	}
+	if empty(top.Error) && (empty(top.Detail) || !empty(top.Choices) || !empty(top.Message)) {
+		return false
+	}
+	a.failure = inAnswer(probe)
+	return true
+}
+
+func inAnswer(data []byte) *failure { return classify(200, http.Header{}, data, time.Time{}) }
+
+func empty(raw json.RawMessage) bool {
+	switch strings.TrimSpace(string(raw)) {
+	case "", "null", `""`, "{}", "[]", "false":
+		return true
+	}
+	return false
+}
+
+// bounded fails, rather than ends, when more than left bytes come.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
+// makes it an answer at all.
+func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*engine.Response, *engine.Error) {
+	a := &answer{sink: p.Sink}
+	if f := p.read(status, header, body, a); f != nil {
+		return nil, p.error(f)
+	}
+	return a.named(header), nil
+}
+
+func (a *answer) named(header http.Header) *engine.Response {
+	r := a.response()
+	if id := requestID(header); id != "" {
+		r.RequestID = id
+	}
+	return r
+}
+
+// maxErrorBody is what is read of a refusal.
+const maxErrorBody = 64 << 10
+
+// read takes an answer of any status into a. A failed read gives a failure whose cause is
+// the reader's error; the transport knows better why reading failed and says so.
+func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *failure {
+	if status < 200 || status >= 300 {
+		data, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
+		f := classify(status, header, data, time.Now())
+		f.cause = err
+		return f
+	}
+	err := decode(p.Dialect, body, a)
+	f := a.failure
+	switch {
+	case f != nil:
+	case err == nil:
+		return nil
+	default:
+		f = unreadable(err, header)
+	}
+	f.requestID = requestID(header)
+	f.raw = a.text.String()
+	if a.usage != nil {
+		f.usage = *a.usage
+	}
+	return f
+}
+
+func unreadable(err error, header http.Header) *failure {
+	f := &failure{kind: engine.KindTruncated, what: "the connection ended before the answer did", retryable: true, cause: err}
+	var m *malformed
+	switch {
+	case errors.Is(err, errTooLarge):
+		f.kind, f.what, f.retryable = engine.KindBadResponse, err.Error(), false
+	case errors.As(err, &m):
+		f.kind, f.what, f.retryable = engine.KindBadResponse, m.what, false
+		if t := header.Get("Content-Type"); t != "" && !strings.Contains(t, "json") && !strings.Contains(t, "event-stream") {
+			f.what += ": its content type is " + quote(t)
+		}
+	}
+	return f
+}

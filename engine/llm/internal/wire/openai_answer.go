@@ -1,0 +1,225 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// completion is a chat completion, and a chunk of one, in all the shapes that the speakers
+// of this dialect give it.
+type completion struct {
+	ID      string           `json:"id"`
+	Model   string           `json:"model"`
+	Choices []choice         `json:"choices"`
+	Usage   *completionUsage `json:"usage"`
+	Groq    struct {
+		Usage *completionUsage `json:"usage"`
+	} `json:"x_groq"`
+}
+
+type choice struct {
+	Index   count             `json:"index"`
+	Message completionMessage `json:"message"`
+	Delta   completionMessage `json:"delta"`
+	Finish  loose             `json:"finish_reason"`
+	Native  loose             `json:"native_finish_reason"`
+	Text    loose             `json:"text"` // of servers that answer in the older form
+}
+
+type completionMessage struct {
+	Content   json.RawMessage `json:"content"` // a string or a list of pieces
+	Refusal   loose           `json:"refusal"`
+	Reasoning json.RawMessage `json:"reasoning"`
+	Thoughts  loose           `json:"reasoning_content"`
+	Calls     []callPiece     `json:"tool_calls"`
+	Function  *functionPiece  `json:"function_call"` // the older form of a call
+}
+
+type callPiece struct {
+	Index    *int          `json:"index"`
+	ID       loose         `json:"id"`
+	Function functionPiece `json:"function"`
+}
+
+type functionPiece struct {
+	Name loose           `json:"name"`
+	Args json.RawMessage `json:"arguments"` // JSON in a string, by some the object itself
+}
+
+type completionUsage struct {
+	In      *count `json:"prompt_tokens"`
+	Out     count  `json:"completion_tokens"`
+	Total   count  `json:"total_tokens"`
+	Details struct {
+		Cached  count `json:"cached_tokens"`
+		Written count `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	Spent struct {
+		Reasoning count `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit count `json:"prompt_cache_hit_tokens"` // DeepSeek's name
+}
+
+func (d *OpenAI) document(data []byte, a *answer) error {
+	c, err := parseCompletion(data)
+	if err != nil {
+		return err
+	}
+	if len(c.Choices) == 0 {
+		return &malformed{"the answer holds no choice"}
+	}
+	a.completion(c, func(ch *choice) *completionMessage { return &ch.Message })
+	a.ended = true
+	return nil
+}
+
+func (d *OpenAI) event(data []byte, a *answer) error {
+	c, err := parseCompletion(data)
+	if err != nil {
+		return err
+	}
+	// A server that was asked for a stream may put the whole answer into one event.
+	a.completion(c, func(ch *choice) *completionMessage {
+		if ch.Delta.empty() {
+			return &ch.Message
+		}
+		return &ch.Delta
+	})
+	return nil
+}
+
+func parseCompletion(data []byte) (*completion, error) {
+	var c completion
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, &malformed{"the answer does not have the form of a chat completion: " + err.Error()}
+	}
+	return &c, nil
+}
+
+func (a *answer) completion(c *completion, part func(*choice) *completionMessage) {
+	if c.ID != "" {
+		a.id = c.ID
+	}
+	if c.Model != "" {
+		a.model = c.Model
+	}
+	for _, u := range []*completionUsage{c.Groq.Usage, c.Usage} {
+		if u != nil && u.In != nil {
+			a.usage = u.normal()
+		}
+	}
+	for i := range c.Choices {
+		ch := &c.Choices[i]
+		if ch.Index != 0 {
+			continue // never asked for
+		}
+		m := part(ch)
+		reasoning := string(m.Thoughts)
+		if reasoning == "" {
+			reasoning, _ = pieces(m.Reasoning)
+		}
+		content, thoughts := pieces(m.Content)
+		a.addReasoning(reasoning + thoughts)
+		a.addText(content + string(ch.Text))
+		a.refusal.WriteString(string(m.Refusal))
+		for j := range m.Calls {
+			p := &m.Calls[j]
+			a.addCall(p.Index, string(p.ID), string(p.Function.Name), arguments(p.Function.Args))
+		}
+		if f := m.Function; f != nil && len(m.Calls) == 0 {
+			zero := 0
+			a.addCall(&zero, "", string(f.Name), arguments(f.Args))
+		}
+		a.end(string(ch.Finish))
+		if ch.Finish == "error" || ch.Finish == "insufficient_system_resource" {
+			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(ch.Finish), says: string(ch.Native), retryable: true}
+		}
+	}
+}
+
+func (m *completionMessage) empty() bool {
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && len(m.Calls) == 0 && m.Function == nil
+}
+
+// pieces reads content that is a string or a list of text and thinking pieces.
+func pieces(raw json.RawMessage) (text, thoughts string) {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return "", ""
+	}
+	if raw[0] == '"' {
+		var s string
+		_ = json.Unmarshal(raw, &s) // raw is a valid JSON string
+		return s, ""
+	}
+	var list []struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking json.RawMessage `json:"thinking"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return "", ""
+	}
+	for _, p := range list {
+		if p.Type == "thinking" {
+			inner, _ := pieces(p.Thinking)
+			thoughts += inner + p.Text
+			continue
+		}
+		text += p.Text
+	}
+	return text, thoughts
+}
+
+func arguments(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return ""
+	}
+	if raw[0] != '"' {
+		var b bytes.Buffer
+		_ = json.Compact(&b, raw) // raw is valid JSON
+		return b.String()
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s)
+	return s
+}
+
+// normal counts cached tokens as input and reasoning as output. Where the total is larger
+// than the parts, the rest is reasoning that the provider left out of the output.
+func (u *completionUsage) normal() *engine.Usage {
+	n := &engine.Usage{
+		In: int(*u.In), Out: int(u.Out), Reasoning: int(u.Spent.Reasoning),
+		CacheRead: int(max(u.Details.Cached, u.CacheHit)), CacheWrite: int(u.Details.Written),
+	}
+	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
+		n.Out += hidden
+		n.Reasoning = max(n.Reasoning, hidden)
+	}
+	return n
+}
+
+// count is a number of tokens. Null, fractions and strings are taken for what they mean.
+type count int
+
+func (c *count) UnmarshalJSON(data []byte) error {
+	var n json.Number
+	if json.Unmarshal(bytes.Trim(data, `"`), &n) == nil {
+		if f, err := n.Float64(); err == nil {
+			*c = count(f)
+		}
+	}
+	return nil
+}
+
+// loose is a string that some servers give as null or as a number.
+type loose string
+
+func (l *loose) UnmarshalJSON(data []byte) error {
+	if s := strings.TrimSpace(string(data)); s != "null" {
+		*l = loose(text(data))
+	}
+	return nil
+}
