@@ -1,0 +1,109 @@
+package source
+
+import (
+	"go.starlark.net/syntax"
+)
+
+// A callSite is a call and the variable that takes its value.
+type callSite struct {
+	call *syntax.CallExpr
+	name string
+}
+
+// An operatorAt is an operator with its operands and the variable that takes its
+// value. x >>= y counts as one, with x as its left operand and its name.
+type operatorAt struct {
+	left, right syntax.Expr
+	op          syntax.Token
+	augmented   bool
+	name        string
+}
+
+// A body is the part of a def in which its name is the enclosing function:
+// defaults of parameters belong to the outside.
+type body struct {
+	name       string
+	start, end spot
+}
+
+func (f *File) index() {
+	f.comments = map[int32]int32{}
+	f.calls = map[spot]*callSite{}
+	f.ops = map[spot]operatorAt{}
+	f.noteComments(f.tree)
+	syntax.Walk(f.tree, func(n syntax.Node) bool {
+		if n == nil {
+			return true
+		}
+		f.noteComments(n)
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			f.addCall(n, "")
+		case *syntax.BinaryExpr:
+			if n.Op != syntax.EQ { // a keyword argument or a default
+				f.addOperator(n, "")
+			}
+		case *syntax.AssignStmt:
+			f.assignment(n)
+		case *syntax.DefStmt:
+			f.bodies = append(f.bodies, body{n.Name.Name, at(start(n.Body[0])), at(end(n))})
+		}
+		return true
+	})
+}
+
+// assignment is seen before the walk reaches the parts of the statement.
+func (f *File) assignment(n *syntax.AssignStmt) {
+	id, ok := unparen(n.LHS).(*syntax.Ident)
+	if n.Op != syntax.EQ {
+		name := ""
+		if ok {
+			name = id.Name
+		}
+		f.ops[at(n.OpPos)] = operatorAt{n.LHS, n.RHS, n.Op - syntax.PLUS_EQ + syntax.PLUS, true, name}
+		return
+	}
+	if !ok {
+		return
+	}
+	switch rhs := unparen(n.RHS).(type) {
+	case *syntax.CallExpr:
+		f.addCall(rhs, id.Name)
+	case *syntax.BinaryExpr:
+		f.addOperator(rhs, id.Name)
+	}
+}
+
+func (f *File) addCall(n *syntax.CallExpr, name string) {
+	if _, ok := f.calls[at(n.Lparen)]; !ok {
+		f.calls[at(n.Lparen)] = &callSite{n, name}
+	}
+}
+
+func (f *File) addOperator(n *syntax.BinaryExpr, name string) {
+	if _, ok := f.ops[at(n.OpPos)]; !ok {
+		f.ops[at(n.OpPos)] = operatorAt{n.X, n.Y, n.Op, false, name}
+	}
+}
+
+func (f *File) noteComments(n syntax.Node) {
+	c := n.Comments()
+	if c == nil {
+		return
+	}
+	for _, list := range [...][]syntax.Comment{c.Before, c.Suffix, c.After} {
+		for i := range list {
+			f.comments[list[i].Start.Line] = list[i].Start.Col
+		}
+	}
+}
+
+func unparen(e syntax.Expr) syntax.Expr {
+	for {
+		p, ok := e.(*syntax.ParenExpr)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}

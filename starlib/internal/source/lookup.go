@@ -1,0 +1,167 @@
+package source
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// A Call is a call expression. The spans of what has several lines are those of
+// its first line.
+type Call struct {
+	Span  diag.Span   // from the function to the closing parenthesis
+	Fn    diag.Span   // the expression before the parenthesis
+	Args  []Arg       // in the order they are written
+	Elems []diag.Span // of the list or tuple that is the only positional argument, when it is written out
+}
+
+// An Arg is an argument of a call.
+type Arg struct {
+	Name     string       // of a keyword argument, else ""
+	NameSpan diag.Span    // of Name; zero without it
+	Span     diag.Span    // the value; with its stars, when it has any
+	Spread   syntax.Token // syntax.STAR or syntax.STARSTAR for *args and **kwargs, else 0
+}
+
+// An Op is a binary operator with its operands. Parentheses around an operand
+// belong to its span.
+type Op struct {
+	Span        diag.Span // the operator alone
+	Left, Right diag.Span
+	// The operator of an operand that is itself a binary expression, with or
+	// without parentheses; 0 for all other operands.
+	LeftOp, RightOp       syntax.Token
+	LeftParen, RightParen bool
+}
+
+// NameAt gives the variable that is assigned the value of the call whose opening
+// parenthesis is at pos, or of the binary operator at pos. The call or operator
+// must be all of the right side of `name = …`, parentheses aside; otherwise the
+// result is "". An augmented assignment `name >>= …` names its operator.
+func (f *File) NameAt(pos syntax.Position) string {
+	if c, ok := f.calls[at(pos)]; ok {
+		return c.name
+	}
+	return f.ops[at(pos)].name
+}
+
+// FuncAt gives the name of the innermost def around pos, or "". The default of a
+// parameter is outside of the def that it belongs to.
+func (f *File) FuncAt(pos syntax.Position) string {
+	name, p := "", at(pos)
+	for _, b := range f.bodies {
+		if p.before(b.start) {
+			continue
+		}
+		if p.before(b.end) {
+			name = b.name
+		}
+	}
+	return name
+}
+
+// CallAt gives the call whose opening parenthesis is at lparen.
+func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
+	site, ok := f.calls[at(lparen)]
+	if !ok {
+		return Call{}, false
+	}
+	c := Call{Span: f.span(site.call), Fn: f.span(site.call.Fn)}
+	var positional []syntax.Expr
+	for _, arg := range site.call.Args {
+		a := Arg{Span: f.span(arg)}
+		switch x := arg.(type) {
+		case *syntax.BinaryExpr:
+			if x.Op != syntax.EQ {
+				positional = append(positional, x)
+				break
+			}
+			a.Name, a.NameSpan, a.Span = keyword(x), f.span(x.X), f.span(x.Y)
+		case *syntax.UnaryExpr:
+			if x.Op == syntax.STAR || x.Op == syntax.STARSTAR {
+				a.Spread = x.Op
+			}
+			positional = append(positional, x)
+		default:
+			positional = append(positional, x)
+		}
+		c.Args = append(c.Args, a)
+	}
+	if len(positional) == 1 {
+		for _, e := range elements(positional[0]) {
+			c.Elems = append(c.Elems, f.span(e))
+		}
+	}
+	return c, true
+}
+
+// OperatorAt gives the binary operator at pos.
+func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
+	o, ok := f.ops[at(pos)]
+	if !ok {
+		return Op{}, false
+	}
+	written := o.op.String()
+	switch {
+	case o.augmented:
+		written += "="
+	case o.op == syntax.NOT_IN:
+		written = "in" // the position is that of its second word
+	}
+	op := Op{Span: f.token(pos, written), Left: f.span(o.left), Right: f.span(o.right)}
+	_, op.LeftParen = o.left.(*syntax.ParenExpr)
+	_, op.RightParen = o.right.(*syntax.ParenExpr)
+	if x, ok := unparen(o.left).(*syntax.BinaryExpr); ok {
+		op.LeftOp = x.Op
+	}
+	if y, ok := unparen(o.right).(*syntax.BinaryExpr); ok {
+		op.RightOp = y.Op
+	}
+	return op, true
+}
+
+// DictKeys gives the places of the keys of the first argument that is a written
+// out dict, in the call whose opening parenthesis is at lparen; nil without one.
+func (f *File) DictKeys(lparen syntax.Position) []diag.Span {
+	site, ok := f.calls[at(lparen)]
+	if !ok {
+		return nil
+	}
+	for _, arg := range site.call.Args {
+		if kw, ok := arg.(*syntax.BinaryExpr); ok && kw.Op == syntax.EQ {
+			arg = kw.Y
+		}
+		d, ok := unparen(arg).(*syntax.DictExpr)
+		if !ok {
+			continue
+		}
+		keys := make([]diag.Span, 0, len(d.List))
+		for _, e := range d.List {
+			if entry, ok := e.(*syntax.DictEntry); ok {
+				keys = append(keys, f.span(entry.Key))
+			}
+		}
+		return keys
+	}
+	return nil
+}
+
+// elements gives the parts of a written out list or tuple.
+func elements(e syntax.Expr) []syntax.Expr {
+	switch x := unparen(e).(type) {
+	case *syntax.ListExpr:
+		return x.List
+	case *syntax.TupleExpr:
+		return x.List
+	}
+	return nil
+}
+
+// keyword gives the name of a keyword argument or of a parameter with a default.
+func keyword(x *syntax.BinaryExpr) string {
+	id, _ := x.X.(*syntax.Ident)
+	if id == nil {
+		return ""
+	}
+	return id.Name
+}

@@ -1,0 +1,87 @@
+// Package source reads Starlark files: it parses them, answers where a call or an
+// operator stands and which variable takes its value, and finds the mistakes that
+// can be seen in the syntax tree alone. It executes nothing and knows no builtin
+// by itself; what it needs to know of them is given to Lint.
+package source
+
+import (
+	"bytes"
+	"errors"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// A File is a parsed file and the index of its positions. It is immutable.
+type File struct {
+	tree     *syntax.File
+	lines    []string            // without line ends
+	comments map[int32]int32     // column of the comment on a line
+	calls    map[spot]*callSite  // by opening parenthesis
+	ops      map[spot]operatorAt // by operator
+	bodies   []body              // of the defs, an enclosing one first
+}
+
+// A spot is a position within the file at hand.
+type spot struct{ line, col int32 }
+
+func at(p syntax.Position) spot { return spot{p.Line, p.Col} }
+
+func (s spot) before(t spot) bool {
+	return s.line < t.line || s.line == t.line && s.col < t.col
+}
+
+// Options are those of the dialect that scripts are written in. A budget of
+// steps bounds what While and Recursion could do.
+func Options() *syntax.FileOptions {
+	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
+}
+
+// Parse reads a file whose positions will carry the name file. The list holds the
+// syntax error, if there is one, and the habits of other languages that were
+// recognised; it may hold errors although the file could be parsed. The File is
+// nil on a syntax error.
+func Parse(file string, src []byte) (*File, diag.List) {
+	tree, err := Options().Parse(file, src, syntax.RetainComments)
+	var found diag.List
+	if err != nil {
+		if !found.HasErrors() {
+			found.Add(syntaxError(file, err))
+		}
+		return nil, found
+	}
+	f := &File{tree: tree, lines: splitLines(src)}
+	f.index()
+	return f, found
+}
+
+// Syntax gives the tree, which the caller must not change but by resolving it.
+func (f *File) Syntax() *syntax.File { return f.tree }
+
+func syntaxError(file string, err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}, Cause: err}
+	var at syntax.Error
+	if errors.As(err, &at) {
+		d.Message = at.Msg
+		d.Span.Line, d.Span.Col, d.Span.Len = int(at.Pos.Line), int(at.Pos.Col), 1
+	}
+	return d
+}
+
+// splitLines splits as the scanner does: at \n, \r\n and a lone \r.
+func splitLines(src []byte) []string {
+	if bytes.IndexByte(src, '\r') >= 0 {
+		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+		src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
+	}
+	text := string(src)
+	lines := make([]string, 0, bytes.Count(src, []byte("\n"))+1)
+	for start, i := 0, 0; i <= len(text); i++ {
+		if i == len(text) || text[i] == '\n' {
+			lines = append(lines, text[start:i])
+			start = i + 1
+		}
+	}
+	return lines
+}

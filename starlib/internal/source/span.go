@@ -1,0 +1,185 @@
+package source
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// start gives the position of the first rune of n. It does not recurse, since a
+// chain of operators may be as deep as the file is long.
+func start(n syntax.Node) syntax.Position {
+	for {
+		switch x := n.(type) {
+		case *syntax.BinaryExpr:
+			n = x.X
+		case *syntax.CallExpr:
+			n = x.Fn
+		case *syntax.DotExpr:
+			n = x.X
+		case *syntax.IndexExpr:
+			n = x.X
+		case *syntax.SliceExpr:
+			n = x.X
+		case *syntax.CondExpr:
+			n = x.True
+		case *syntax.DictEntry:
+			n = x.Key
+		case *syntax.TupleExpr:
+			if x.Lparen.IsValid() || len(x.List) == 0 {
+				return x.Lparen
+			}
+			n = x.List[0]
+		case *syntax.AssignStmt:
+			n = x.LHS
+		case *syntax.ExprStmt:
+			n = x.X
+		default:
+			p, _ := n.Span()
+			return p
+		}
+	}
+}
+
+// end gives the position just after the last rune of n. Span of the syntax
+// package stops before the closing bracket of some nodes.
+func end(n syntax.Node) syntax.Position {
+	for {
+		switch x := n.(type) {
+		case *syntax.BinaryExpr:
+			n = x.Y
+		case *syntax.UnaryExpr:
+			if x.X == nil {
+				return after(x.OpPos, 1)
+			}
+			n = x.X
+		case *syntax.CondExpr:
+			n = x.False
+		case *syntax.LambdaExpr:
+			n = x.Body
+		case *syntax.DictEntry:
+			n = x.Value
+		case *syntax.DotExpr:
+			n = x.Name
+		case *syntax.ForClause:
+			n = x.X
+		case *syntax.IfClause:
+			n = x.Cond
+		case *syntax.IndexExpr:
+			return after(x.Rbrack, 1)
+		case *syntax.SliceExpr:
+			return after(x.Rbrack, 1)
+		case *syntax.TupleExpr:
+			if x.Lparen.IsValid() || len(x.List) == 0 {
+				return after(x.Rparen, 1)
+			}
+			n = x.List[len(x.List)-1]
+		case *syntax.Literal:
+			return afterText(x.TokenPos, x.Raw)
+		case *syntax.AssignStmt:
+			n = x.RHS
+		case *syntax.ExprStmt:
+			n = x.X
+		case *syntax.ReturnStmt:
+			if x.Result == nil {
+				return after(x.Return, len("return"))
+			}
+			n = x.Result
+		case *syntax.LoadStmt:
+			return after(x.Rparen, 1)
+		case *syntax.DefStmt:
+			n = x.Body[len(x.Body)-1]
+		case *syntax.ForStmt:
+			n = x.Body[len(x.Body)-1]
+		case *syntax.WhileStmt:
+			n = x.Body[len(x.Body)-1]
+		case *syntax.IfStmt:
+			if len(x.False) > 0 {
+				n = x.False[len(x.False)-1]
+			} else {
+				n = x.True[len(x.True)-1]
+			}
+		default:
+			_, p := n.Span()
+			return p
+		}
+	}
+}
+
+func after(p syntax.Position, runes int) syntax.Position {
+	p.Col += int32(runes)
+	return p
+}
+
+// afterText is the position just after text, which begins at p.
+func afterText(p syntax.Position, text string) syntax.Position {
+	if strings.ContainsAny(text, "\r\n") {
+		lines := splitLines([]byte(text))
+		p.Line += int32(len(lines) - 1)
+		p.Col = 1
+		text = lines[len(lines)-1]
+	}
+	return after(p, utf8.RuneCountInString(text))
+}
+
+func (f *File) pos(p syntax.Position) diag.Pos {
+	return diag.Pos{File: f.tree.Path, Line: int(p.Line), Col: int(p.Col)}
+}
+
+// span gives the place of n: of its first line, where it has several.
+func (f *File) span(n syntax.Node) diag.Span { return f.between(start(n), end(n)) }
+
+// between gives the place from a up to b, as far as it is on the line of a. A
+// comment and the blanks before it are left out.
+func (f *File) between(a, b syntax.Position) diag.Span {
+	s := diag.Span{Pos: f.pos(a)}
+	if a.Line == b.Line {
+		s.Len = int(b.Col - a.Col)
+	} else if i := int(a.Line) - 1; i >= 0 && i < len(f.lines) {
+		line := f.lines[i]
+		if col, ok := f.comments[a.Line]; ok {
+			line = line[:runeOffset(line, int(col)-1)]
+		}
+		s.Len = utf8.RuneCountInString(strings.TrimRight(line, " \t")) - int(a.Col) + 1
+	}
+	s.Len = max(s.Len, 1)
+	return s
+}
+
+// token gives the place of text at p, which has no line end.
+func (f *File) token(p syntax.Position, text string) diag.Span {
+	return diag.Span{Pos: f.pos(p), Len: utf8.RuneCountInString(text)}
+}
+
+// text gives the source of n; its lines are joined by \n.
+func (f *File) text(n syntax.Node) string { return f.cut(start(n), end(n)) }
+
+func (f *File) cut(a, b syntax.Position) string {
+	i, j := int(a.Line)-1, int(b.Line)-1
+	if i < 0 || j < i || j >= len(f.lines) {
+		return ""
+	}
+	from, to := runeOffset(f.lines[i], int(a.Col)-1), runeOffset(f.lines[j], int(b.Col)-1)
+	if i == j {
+		return f.lines[i][from:max(from, to)]
+	}
+	parts := append([]string{f.lines[i][from:]}, f.lines[i+1:j]...)
+	return strings.Join(append(parts, f.lines[j][:to]), "\n")
+}
+
+// runeOffset gives the byte offset of rune n, or the length when there are fewer.
+func runeOffset(s string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
