@@ -1,0 +1,91 @@
+# agentscript: `make` builds the command, `make test` checks everything, `make run` shows a flow.
+#
+# The product is built without cgo. Only the race detector needs a C compiler; where there is
+# none, `make test` says so and runs the same tests without it.
+
+GO          ?= go
+BIN         := bin/agentscript
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS     := -s -w $(if $(VERSION),-X main.version=$(VERSION))
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PLATFORMS   := linux darwin windows
+TARGETS     := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+EXAMPLE     ?= examples/shapes.star circle --scripted examples/shapes.jsonl
+FUZZTIME    ?= 30s
+BENCH       ?= .
+BENCHTIME   ?= 1s
+COUNT       ?= 1
+TESTFLAGS   ?=
+
+# The tests that drive the finished product: the command's scripts, the examples, the promises.
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conformance)))
+
+export CGO_ENABLED := 0
+
+.PHONY: all build test bench lint vet-cross cross fuzz run e2e golden notices docs conformance clean
+
+all: build
+
+## build: the stripped command in bin/, its version taken from git
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
+
+## test: vet, then every test under the race detector
+test:
+	$(GO) vet ./...
+	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
+		echo 'CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...'; \
+		CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...; \
+	else \
+		echo 'no C compiler: testing without the race detector'; \
+		$(GO) test -timeout 20m $(TESTFLAGS) ./...; \
+	fi
+
+## bench: every benchmark with its allocations (BENCH, BENCHTIME, COUNT choose)
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
+
+## lint: formatting, vet, staticcheck, and vet for every platform
+lint: vet-cross
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt wants to change:"; echo "$$out"; exit 1; fi
+	$(GO) run $(STATICCHECK) ./...
+
+vet-cross:
+	@set -e; for os in $(PLATFORMS); do echo "GOOS=$$os $(GO) vet ./..."; GOOS=$$os $(GO) vet ./...; done
+
+## cross: every package builds for every target
+cross:
+	@set -e; for t in $(TARGETS); do \
+		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./...; done
+
+## fuzz: every fuzz target in turn, FUZZTIME each
+fuzz:
+	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' bash .ci/fuzz
+
+## run: the main example, offline, with scripted answers
+run: build
+	$(BIN) run $(EXAMPLE)
+
+## e2e: the finished command, the examples and the promises
+e2e: run
+	$(GO) test -count=1 $(E2E)
+
+## golden: rewrite the golden files from what the code gives now; read the diff before committing
+golden:
+	@set -e; for d in $$(grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -n1 dirname | sort -u); do \
+		echo "$(GO) test $$d -update"; $(GO) test "$$d" -update; done
+
+## notices: the licence texts of all that the command links
+notices:
+	$(GO) run ./internal/tools/notices
+
+## conformance: run the promises and write docs/conformance.md
+conformance:
+	$(GO) run ./internal/tools/conformance
+
+## docs: everything under docs/ that is generated
+docs: conformance
+	$(GO) generate ./...
+
+clean:
+	rm -rf bin dist
