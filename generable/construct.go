@@ -26,13 +26,14 @@ func Replace(r *Record, changes *Map) (*Record, FieldErrors) {
 	t := r.typ
 	vals := slices.Clone(r.vals)
 	good, same, unknown := true, true, false
+	var step path
 	for n, name := range changes.keys {
 		i := t.FieldIndex(name)
 		if i < 0 {
 			good, unknown = false, true
 			continue
 		}
-		step := path{name: name}
+		step.name = name
 		w, ok := c.field(&t.Fields[i], changes.vals[n], &step)
 		good = good && ok
 		same = same && !changed(vals[i], w)

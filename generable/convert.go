@@ -188,8 +188,9 @@ func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
 	items := (*List)(v.p).items
 	var out []Value // a copy, once something changes
 	good := true
+	step := path{up: at, is: pathIndex} // outside the loop, where it stays on the stack
 	for i, item := range items {
-		step := path{up: at, idx: i, is: pathIndex}
+		step.idx = i
 		w, ok := c.convert(item, t.Elem, &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
@@ -214,8 +215,9 @@ func (c *converter) dict(v Value, t *Type, at *path) (Value, bool) {
 	m := (*Map)(v.p)
 	var out []Value
 	good := true
+	step := path{up: at}
 	for i, key := range m.keys {
-		step := path{up: at, name: key}
+		step.name = key
 		w, ok := c.convert(m.vals[i], t.Elem, &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
@@ -245,9 +247,10 @@ func changed(a, b Value) bool { return a.p != b.p || a.n != b.n || a.kind != b.k
 func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool) {
 	vals := make([]Value, len(t.Fields))
 	good, used := true, 0
+	step := path{up: at}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		step := path{up: at, name: f.Name}
+		step.name = f.Name
 		given, has := m.Get(f.Name)
 		ok := true
 		switch {

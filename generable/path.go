@@ -22,26 +22,25 @@ const (
 )
 
 func (p *path) String() string {
-	n := 0
-	for q := p; q != nil; q = q.up {
-		n++
-	}
-	steps := make([]*path, n)
-	for q := p; q != nil; q = q.up {
-		n--
-		steps[n] = q
-	}
 	var b strings.Builder
-	for _, s := range steps {
-		if s.is == pathIndex {
-			b.WriteByte('[')
-			b.WriteString(strconv.Itoa(s.idx))
-			b.WriteByte(']')
-			continue
-		}
-		writeKey(&b, s.name)
-	}
+	p.write(&b)
 	return b.String()
+}
+
+// write goes up by recursion and not through a slice of steps, which would move every step of
+// every walk to the heap.
+func (p *path) write(b *strings.Builder) {
+	if p == nil {
+		return
+	}
+	p.up.write(b)
+	if p.is == pathIndex {
+		b.WriteByte('[')
+		b.WriteString(strconv.Itoa(p.idx))
+		b.WriteByte(']')
+		return
+	}
+	writeKey(b, p.name)
 }
 
 // writeKey appends one step by name: .name, or ["some key"] for what is no plain word.

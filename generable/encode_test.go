@@ -1,0 +1,189 @@
+package generable
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestAppendJSON(t *testing.T) {
+	s := newSamples(t)
+	approved, _ := s.Approved.Construct(dict("confidence", 0.95))
+	sum, errs := s.Expr.Convert(dict("kind", "Add", "left", dict("kind", "Num", "value", 1), "right", dict("kind", "Num", "value", 2)).Value())
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	for _, tc := range []struct {
+		v    any
+		typ  *Type
+		want string
+	}{
+		{nil, nil, "null"}, {true, nil, "true"}, {-7, nil, "-7"}, {"a", nil, `"a"`},
+		{1.0, nil, "1.0"}, {0.1, nil, "0.1"}, {1e21, nil, "1e+21"}, {1e20, nil, "100000000000000000000.0"}, {1e-7, nil, "1e-07"}, {math.Copysign(0, -1), nil, "-0.0"},
+		{math.MaxFloat64, nil, "1.7976931348623157e+308"}, {5e-324, nil, "5e-324"},
+		{[]any{1, []any{}}, nil, "[1,[]]"}, {dict("b", 1, "a", 2), nil, `{"b":1,"a":2}`},
+		{"<a href=\"x\">&</a>\u2028\x01\x7f", nil, `"<a href=\"x\">&</a>\u2028\u0001` + "\x7f" + `"`},
+		{approved, nil, `{"confidence":0.95}`},
+		{approved, s.Approved, `{"confidence":0.95}`},
+		{approved, s.Decision, `{"type":"Approved","confidence":0.95}`},
+		{approved, OneOf(s.Decision, NoneT), `{"type":"Approved","confidence":0.95}`},
+		{approved, OneOf(s.Approved, s.Rejected), `{"confidence":0.95}`},
+		{[]any{approved}, ListOfType(s.Decision), `[{"type":"Approved","confidence":0.95}]`},
+		{dict("a", []any{approved}), OneOf(DictOfType(ListOfType(s.Decision)), NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
+		{sum, s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1.0},"right":{"kind":"Num","value":2.0}}`},
+	} {
+		if got := JSON(val(tc.v), tc.typ); got != tc.want {
+			t.Errorf("got %s, want %s", got, tc.want)
+		}
+	}
+}
+
+// The standard library must read back what was written.
+func TestJSONAgainstStandardLibrary(t *testing.T) {
+	for seed := range int64(rounds) {
+		v := newGenerator(seed).plain(5)
+		text := AppendJSON(nil, v, nil)
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.UseNumber()
+		var got any
+		if err := dec.Decode(&got); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if want := standard(v); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s reads back as %v, want %v", text, got, want)
+		}
+	}
+}
+
+// standard is v as encoding/json would hold it, with numbers as texts.
+func standard(v Value) any {
+	switch v.kind {
+	case Null:
+		return nil
+	case Bool:
+		b, _ := v.AsBool()
+		return b
+	case Str:
+		s, _ := v.AsStr()
+		return s
+	case ListKind:
+		out := []any{}
+		for _, item := range (*List)(v.p).items {
+			out = append(out, standard(item))
+		}
+		return out
+	case MapKind:
+		out := map[string]any{}
+		m := (*Map)(v.p)
+		for i, k := range m.keys {
+			out[k] = standard(m.vals[i])
+		}
+		return out
+	}
+	return json.Number(JSON(v, nil))
+}
+
+func FuzzAppendQuoted(f *testing.F) {
+	for _, s := range []string{"", "a", `"\/`, "\x00\x1f\x7f", "é日𝄞", "\u2028\u2029\ufffd", "\xff\xc3", "<&>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted := AppendQuoted(nil, s)
+		if !utf8.Valid(quoted) || strings.ContainsAny(string(quoted), "\n\u2028\u2029") {
+			t.Fatalf("%q", quoted)
+		}
+		var back string
+		if err := json.Unmarshal(quoted, &back); err != nil {
+			t.Fatalf("%v: %q", err, quoted)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
+			t.Fatalf("%q became %q", s, back)
+		}
+	})
+}
+
+func FuzzFloat(f *testing.F) {
+	for _, x := range []float64{0, 1, -1.5, 1e21, 1e-7, math.MaxFloat64, 5e-324, 123456789.125} {
+		f.Add(x)
+	}
+	f.Fuzz(func(t *testing.T, x float64) {
+		v, ok := FloatOf(x)
+		if !ok {
+			return
+		}
+		text := JSON(v, nil)
+		var back float64
+		if err := json.Unmarshal([]byte(text), &back); err != nil || back != x {
+			t.Fatalf("%v became %s, %v", x, text, err)
+		}
+		if !strings.ContainsAny(text, ".e") {
+			t.Fatalf("%s reads as an integer", text)
+		}
+	})
+}
+
+// Canonical texts are equal exactly for values that are equal, apart from 1 and 1.0.
+func TestCanon(t *testing.T) {
+	s := newSamples(t)
+	for seed := range int64(400) {
+		g := newGenerator(seed)
+		var pool []Value
+		for range 12 {
+			pool = append(pool, g.plain(2))
+		}
+		typ := s.Decision
+		for range 6 {
+			pool = append(pool, g.value(typ, 3), g.value(typ.Variants[0], 3))
+		}
+		for _, a := range pool {
+			for _, b := range pool {
+				same := string(AppendCanon(nil, a)) == string(AppendCanon(nil, b))
+				if same && !Equal(a, b) {
+					t.Fatalf("seed %d: one text for %s and %s", seed, JSON(a, nil), JSON(b, nil))
+				}
+				if !same && Equal(a, b) && !mixesNumbers(a, b) {
+					t.Fatalf("seed %d: two texts for %s and %s", seed, JSON(a, nil), JSON(b, nil))
+				}
+			}
+		}
+	}
+	if a, b := string(AppendCanon(nil, flt(0))), string(AppendCanon(nil, flt(math.Copysign(0, -1)))); a != b {
+		t.Errorf("zeros differ: %s, %s", a, b)
+	}
+	x := dict("a", 1, "b", dict("d", 1, "c", 2)).Value()
+	y := dict("b", dict("c", 2, "d", 1), "a", 1).Value()
+	if !Equal(x, y) || string(AppendCanon(nil, x)) != string(AppendCanon(nil, y)) {
+		t.Error("the order of keys makes a difference")
+	}
+}
+
+// mixesNumbers reports whether an integer in a stands where b has a float, or the reverse.
+func mixesNumbers(a, b Value) bool {
+	kinds := func(v Value) string {
+		var out strings.Builder
+		var walk func(v Value)
+		walk = func(v Value) {
+			out.WriteString(v.kind.String())
+			switch v.kind {
+			case ListKind:
+				for _, item := range (*List)(v.p).items {
+					walk(item)
+				}
+			case MapKind:
+				m := (*Map)(v.p)
+				for _, key := range slices.Sorted(slices.Values(m.keys)) {
+					item, _ := m.Get(key)
+					walk(item)
+				}
+			}
+		}
+		walk(v)
+		return out.String()
+	}
+	return kinds(a) != kinds(b)
+}
