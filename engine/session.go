@@ -110,6 +110,10 @@ func (s *Session) failedNode(kind NodeKind, site Site, kids []*Node) *Node {
 		in: generable.ErrorT, out: generable.ErrorT})
 }
 
+// Failed returns a node that stands in for one that could not be made, so that checking goes
+// on. Its types fit everywhere, and nothing more is said about it.
+func (s *Session) Failed(kind NodeKind, site Site) *Node { return s.failedNode(kind, site, nil) }
+
 // claim gives nodes their one place in a structure of the given kind: all of them or, when
 // one is taken, none. It reports every node that is taken.
 func (s *Session) claim(kind NodeKind, site Site, nodes []*Node) (*placement, bool) {
