@@ -19,6 +19,7 @@ type answer struct {
 	usage     *engine.Usage
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(text string, reasoning bool)
+	linger    func() // called once nothing more than the end of the stream is awaited
 }
 
 type callPieces struct {
@@ -98,6 +99,14 @@ func (a *answer) end(finish string) {
 	}
 }
 
+// done marks that the answer is complete and only the stream's own end is to come.
+func (a *answer) done() {
+	a.ended = true
+	if a.linger != nil {
+		a.linger()
+	}
+}
+
 // response is the answer as decoded: nothing is generated, filled in or judged.
 func (a *answer) response() *engine.Response {
 	r := &engine.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish}
@@ -115,17 +124,23 @@ func (a *answer) response() *engine.Response {
 			ID: c.id, Name: c.name, Args: c.args.String(),
 		}})
 	}
-	r.Finish = finishOf(a.finish)
-	switch {
-	case a.refusal.Len() > 0:
+	r.Finish = FinishOf(a.finish, len(a.calls) > 0)
+	if a.refusal.Len() > 0 {
 		r.Finish = engine.FinishRefusal
 		if a.text.Len() == 0 {
 			r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.refusal.String()})
 		}
-	case len(a.calls) > 0 && (r.Finish == engine.FinishStop || r.Finish == engine.FinishUnknown):
-		r.Finish = engine.FinishCalls
 	}
 	return r
+}
+
+// FinishOf reads a provider's word for why it stopped. Several say "stop" after calls.
+func FinishOf(raw string, calls bool) engine.Finish {
+	f := finishOf(raw)
+	if calls && (f == engine.FinishStop || f == engine.FinishUnknown) {
+		return engine.FinishCalls
+	}
+	return f
 }
 
 func finishOf(raw string) engine.Finish {

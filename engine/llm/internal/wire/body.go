@@ -92,8 +92,8 @@ func (b *Body) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// encode writes JSON without the HTML escapes of json.Marshal: prompts are full of < and &,
-// and a model reads an escape in a schema's description as it stands.
+// encode writes JSON without the HTML escapes of json.Marshal, so that a recorded request
+// reads as it was meant.
 func encode(value any) (json.RawMessage, error) {
 	switch v := value.(type) {
 	case *Body:

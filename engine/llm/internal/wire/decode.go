@@ -157,7 +157,8 @@ func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
 		switch {
 		case len(pending) == 0:
 		case string(pending) == "[DONE]":
-			a.ended, marked, pending = true, true, nil
+			a.done()
+			marked, pending = true, nil
 		case json.Valid(pending):
 			if a.failed(pending) {
 				return nil

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -32,7 +33,12 @@ func (f *failure) Error() string { return f.what }
 
 // Fail makes an error about the call. An empty help gives the kind's usual remedy.
 func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
-	return p.error(&failure{kind: kind, what: fmt.Sprintf(format, args...), help: help, cause: cause})
+	return p.error(&failure{kind: kind, what: quote(fmt.Sprintf(format, args...)), help: help, cause: cause})
+}
+
+// Refused makes an error of a status and an error body.
+func (p *Plan) Refused(status int, header http.Header, body []byte) *engine.Error {
+	return p.error(classify(status, header, body, time.Now()))
 }
 
 // error puts a failure into words. Nothing secret leaves through it, whatever a server

@@ -24,7 +24,7 @@ type Plan struct {
 	Output   *Output // nil when the prompt alone holds the model to its type
 	Stream   bool    // ask for a stream
 	Sink     func(text string, reasoning bool)
-	Bearer   string // sent as Authorization when the client above sends none
+	Bearer   string // the key, sent as Authorization; "" sends none
 	Limits   Limits
 	Secrets  []string // values that no error may show
 	Hints    Hints

@@ -1,0 +1,144 @@
+package llm
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// call is one request to one target.
+type call struct {
+	*target
+	req    *engine.Request
+	sink   engine.Sink
+	limits Timeouts
+}
+
+func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
+	if c.host != nil {
+		return c.hosted(ctx)
+	}
+	plan := c.plan(c.req, c.limits)
+	var err *engine.Error
+	if plan.Output, err = c.output(&plan); err != nil {
+		return nil, err
+	}
+	plan.Stream, plan.Sink = c.sink != nil, tokens(c.sink)
+	x := &wire.Exchange{Plan: plan}
+	_, clientErr := c.client.GenerateContent(wire.With(ctx, x), c.conversation(), c.options()...)
+	switch {
+	case x.Err != nil:
+		// The client's own text hides what happened: a cancelled call, a status, a header.
+		return nil, x.Err
+	case x.Response != nil:
+		return x.Response, nil
+	}
+	if err := wire.Interrupted(ctx); err != nil {
+		return nil, x.Fail(err.Kind, err.Cause, err.Help, "%s", err.Message)
+	}
+	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
+}
+
+// tokens passes pieces of text to a sink, numbered from 0 within the one attempt made here.
+func tokens(sink engine.Sink) func(string, bool) {
+	if sink == nil {
+		return nil
+	}
+	seq := 0
+	return func(text string, reasoning bool) {
+		sink(engine.Token{Attempt: 1, Seq: seq, Text: text, Reasoning: reasoning})
+		seq++
+	}
+}
+
+// conversation is what the client is given. Reasoning is not part of it: the dialects that
+// send it back write it themselves.
+func (c *call) conversation() []llms.MessageContent {
+	flat := false // the client knows no calls, and the dialect writes them itself
+	callID := func(id string) string { return id }
+	if c.row != nil {
+		_, flat = c.row.dialect.(*wire.Ollama)
+		callID = c.row.dialect.CallID
+	}
+	var out []llms.MessageContent
+	add := func(role llms.ChatMessageType, parts ...llms.ContentPart) {
+		out = append(out, llms.MessageContent{Role: role, Parts: parts})
+	}
+	if c.req.System != "" {
+		add(llms.ChatMessageTypeSystem, llms.TextContent{Text: c.req.System})
+	}
+	for i := range c.req.Messages {
+		m := &c.req.Messages[i]
+		switch m.Role {
+		case engine.RoleTool:
+			for j := range m.Parts {
+				if r := m.Parts[j].Result; r != nil && flat {
+					add(llms.ChatMessageTypeTool, llms.TextContent{Text: r.Text})
+				} else if r != nil {
+					add(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: callID(r.CallID), Name: r.Name, Content: r.Text})
+				}
+			}
+		case engine.RoleAssistant:
+			var parts []llms.ContentPart
+			if text := joinText(m.Parts, ""); text != "" {
+				parts = append(parts, llms.TextContent{Text: text})
+			}
+			for j := range m.Parts {
+				if t := m.Parts[j].Call; t != nil && !flat {
+					parts = append(parts, llms.ToolCall{ID: callID(t.ID), Type: "function", FunctionCall: &llms.FunctionCall{Name: t.Name, Arguments: t.Args}})
+				}
+			}
+			add(llms.ChatMessageTypeAI, parts...)
+		default:
+			add(llms.ChatMessageTypeHuman, llms.TextContent{Text: joinText(m.Parts, "\n\n")})
+		}
+	}
+	return out
+}
+
+func joinText(parts []engine.Part, sep string) string {
+	var texts []string
+	for i := range parts {
+		if parts[i].Kind == engine.PartText {
+			texts = append(texts, parts[i].Text)
+		}
+	}
+	return strings.Join(texts, sep)
+}
+
+func (c *call) options() []llms.CallOption {
+	p := &c.req.Params
+	var opts []llms.CallOption
+	if c.model != "" {
+		opts = append(opts, llms.WithModel(c.model))
+	}
+	if p.Temperature != nil {
+		opts = append(opts, llms.WithTemperature(*p.Temperature))
+	}
+	if p.TopP != nil {
+		opts = append(opts, llms.WithTopP(*p.TopP))
+	}
+	if p.MaxTokens != nil {
+		opts = append(opts, llms.WithMaxTokens(*p.MaxTokens))
+	}
+	if p.Seed != nil {
+		opts = append(opts, llms.WithSeed(*p.Seed))
+	}
+	if len(p.Stop) > 0 {
+		opts = append(opts, llms.WithStopWords(p.Stop))
+	}
+	if len(c.req.Tools) > 0 {
+		tools := make([]llms.Tool, len(c.req.Tools))
+		for i, t := range c.req.Tools {
+			tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
+				Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t.Params),
+			}}
+		}
+		opts = append(opts, llms.WithTools(tools))
+	}
+	return opts
+}

@@ -1,0 +1,41 @@
+// Package llm is the engine's model port: it makes model calls over langchaingo's clients and
+// sees to it that no call ends in silent success.
+//
+// # Models
+//
+// A model is named `provider/model`. The first slash splits; the rest goes to the provider
+// as it is, slashes and colons included: `openrouter/meta-llama/llama-3.2-3b-instruct:free`.
+//
+//	openai      OPENAI_API_KEY; OPENAI_BASE_URL for another endpoint of the same API
+//	ollama      no key; OLLAMA_BASE_URL, else OLLAMA_HOST, else http://127.0.0.1:11434;
+//	            OLLAMA_API_KEY is sent when it is set and the URL is https
+//	deepseek    DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL
+//	mistral     MISTRAL_API_KEY, MISTRAL_BASE_URL
+//	openrouter  OPENROUTER_API_KEY, OPENROUTER_BASE_URL
+//	compat      any server that speaks OpenAI's chat completions, such as vLLM, llama.cpp or
+//	            LM Studio: AGENTSCRIPT_COMPAT_URL (with its /v1), AGENTSCRIPT_COMPAT_API_KEY
+//	            if the server wants one. `compat/qwen3` asks it for qwen3.
+//
+// A host adds more with [WithCompatible] (a server of that kind under a name of its own),
+// [WithProvider] and [WithModel] (any langchaingo model).
+//
+// # Keys
+//
+// Variables are read through [Secrets] when a call needs them and never by a client library.
+// A key is sent to its own provider's address only, redirects are not followed, and no error,
+// event or printed value holds a key: texts are redacted by value.
+//
+// # Waits
+//
+// A call waits 10 s for a connection, 120 s for the first byte of the answer, 60 s between
+// two pieces of it, and in all as long as its context allows; see [Timeouts]. An answer that
+// nobody listens to is not streamed: its first byte comes when the model is done.
+//
+// # Errors
+//
+// Every failure is an *[engine.Error] whose kind says what can be done. It names provider,
+// model, cause and remedy, and carries what the provider said: status, code, request id, how
+// long to wait, and whether trying again makes sense. An answer that was cut off, is empty or
+// malformed, or was refused, is a failure too. Parameters are sent as they are set: a model
+// that does not take one refuses the call, and the error names the parameter.
+package llm

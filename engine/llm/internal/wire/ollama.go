@@ -1,0 +1,216 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Ollama is the dialect of Ollama's own chat endpoint. The client above knows neither tools
+// nor schemas here and is given a flattened conversation; the patch writes the real one.
+type Ollama struct{}
+
+var _ Dialect = (*Ollama)(nil)
+
+func (d *Ollama) lines() bool { return true }
+
+// CallID returns the id itself.
+func (d *Ollama) CallID(id string) string { return id }
+
+type ollamaMessage struct {
+	Role     string       `json:"role"`
+	Content  string       `json:"content"`
+	Thinking string       `json:"thinking,omitempty"`
+	Calls    []ollamaCall `json:"tool_calls,omitempty"`
+	ToolName string       `json:"tool_name,omitempty"`
+	CallID   string       `json:"tool_call_id,omitempty"`
+}
+
+type ollamaCall struct {
+	ID       string `json:"id,omitempty"`
+	Function struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"` // an object
+	} `json:"function"`
+}
+
+// Patch writes the conversation with calls and results, the tools, the schema, and the
+// options that the request has and no other. A prompt that does not fit the window is to be
+// an error: the server's default is to cut it in silence.
+func (d *Ollama) Patch(b *Body, p *Plan) error {
+	r := p.Request
+	b.Delete("format", "options", "tools", "stream")
+	if err := b.Set("messages", ollamaMessages(r)); err != nil {
+		return err
+	}
+	if len(r.Tools) > 0 {
+		if err := b.Set("tools", ollamaTools(r.Tools)); err != nil {
+			return err
+		}
+	}
+	if o := p.Output; o != nil {
+		format := o.Schema
+		if format == nil {
+			format = json.RawMessage(`"json"`)
+		}
+		b.SetRaw("format", format)
+	}
+	options := &Body{values: map[string]json.RawMessage{}}
+	for _, o := range []struct {
+		set   bool
+		key   string
+		value any
+	}{
+		{r.Params.Temperature != nil, "temperature", r.Params.Temperature},
+		{r.Params.TopP != nil, "top_p", r.Params.TopP},
+		{r.Params.MaxTokens != nil, "num_predict", r.Params.MaxTokens},
+		{r.Params.Seed != nil, "seed", r.Params.Seed},
+		{len(r.Params.Stop) > 0, "stop", r.Params.Stop},
+	} {
+		if !o.set {
+			continue
+		}
+		if err := options.Set(o.key, o.value); err != nil {
+			return err
+		}
+	}
+	if options.Len() > 0 {
+		if err := b.Set("options", options); err != nil {
+			return err
+		}
+	}
+	b.SetRaw("truncate", json.RawMessage("false"))
+	b.SetRaw("shift", json.RawMessage("false"))
+	return b.Set("stream", p.Stream)
+}
+
+func ollamaMessages(r *engine.Request) []ollamaMessage {
+	var out []ollamaMessage
+	if r.System != "" {
+		out = append(out, ollamaMessage{Role: "system", Content: r.System})
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		switch m.Role {
+		case engine.RoleTool:
+			for j := range m.Parts {
+				if res := m.Parts[j].Result; res != nil {
+					out = append(out, ollamaMessage{Role: "tool", Content: res.Text, ToolName: res.Name, CallID: res.CallID})
+				}
+			}
+		case engine.RoleAssistant:
+			msg := ollamaMessage{Role: "assistant", Content: joined(m.Parts, engine.PartText, ""), Thinking: joined(m.Parts, engine.PartReasoning, "")}
+			for j := range m.Parts {
+				if c := m.Parts[j].Call; c != nil {
+					call := ollamaCall{ID: c.ID}
+					call.Function.Name, call.Function.Args = c.Name, argsObject(c.Args)
+					msg.Calls = append(msg.Calls, call)
+				}
+			}
+			out = append(out, msg)
+		default:
+			out = append(out, ollamaMessage{Role: "user", Content: joined(m.Parts, engine.PartText, "\n\n")})
+		}
+	}
+	return out
+}
+
+// argsObject gives a call's arguments as the object that the server demands. A model's own
+// broken arguments are echoed inside one, so that it can see what it wrote.
+func argsObject(args string) json.RawMessage {
+	if args == "" {
+		return json.RawMessage("{}")
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &object) == nil && object != nil {
+		return json.RawMessage(args)
+	}
+	raw, err := encode(map[string]string{"arguments": args})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+func ollamaTools(tools []engine.ToolDef) []any {
+	out := make([]any, len(tools))
+	for i, t := range tools {
+		out[i] = struct {
+			Type     string `json:"type"`
+			Function any    `json:"function"`
+		}{"function", struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		}{t.Name, t.Description, ToolSchema(t.Params)}}
+	}
+	return out
+}
+
+// Canonical writes the answer's text as one finished line.
+func (d *Ollama) Canonical(r *engine.Response) ([]byte, error) {
+	return encode(map[string]any{
+		"model": r.Model, "created_at": time.Time{}, "done": true,
+		"message":           map[string]string{"role": "assistant", "content": r.Text()},
+		"prompt_eval_count": r.Usage.In, "eval_count": r.Usage.Out,
+	})
+}
+
+type ollamaAnswer struct {
+	Model   string `json:"model"`
+	Message struct {
+		Content  loose `json:"content"`
+		Thinking loose `json:"thinking"`
+		Calls    []struct {
+			ID       loose `json:"id"`
+			Function struct {
+				Index *int            `json:"index"`
+				Name  loose           `json:"name"`
+				Args  json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done   bool   `json:"done"`
+	Reason loose  `json:"done_reason"`
+	In     *count `json:"prompt_eval_count"`
+	Out    *count `json:"eval_count"`
+}
+
+func (d *Ollama) document(data []byte, a *answer) error { return d.event(data, a) }
+
+func (d *Ollama) event(data []byte, a *answer) error {
+	var o ollamaAnswer
+	if err := json.Unmarshal(data, &o); err != nil {
+		return &malformed{"the answer does not have the form of a chat answer: " + err.Error()}
+	}
+	if o.Model != "" {
+		a.model = o.Model
+	}
+	a.addReasoning(string(o.Message.Thinking))
+	a.addText(string(o.Message.Content))
+	for i := range o.Message.Calls {
+		c := &o.Message.Calls[i]
+		// Calls come whole, one after the other, whatever their index says.
+		a.calls = append(a.calls, &callPieces{id: string(c.ID), name: string(c.Function.Name)})
+		a.calls[len(a.calls)-1].args.WriteString(arguments(c.Function.Args))
+	}
+	if !o.Done {
+		return nil
+	}
+	a.end(string(o.Reason))
+	if o.Reason == "" {
+		a.end("stop") // servers before done_reason
+	}
+	if o.In != nil || o.Out != nil {
+		a.usage = &engine.Usage{}
+		if o.In != nil {
+			a.usage.In = int(*o.In)
+		}
+		if o.Out != nil {
+			a.usage.Out = int(*o.Out)
+		}
+	}
+	a.done()
+	return nil
+}

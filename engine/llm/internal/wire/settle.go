@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Settle judges a complete answer: what cannot be used becomes an error, so that no call
+// ends in silent success; calls get ids and arguments; missing usage is estimated.
+func (p *Plan) Settle(r *engine.Response) (*engine.Response, *engine.Error) {
+	if r.Usage.In == 0 && r.Usage.Out == 0 {
+		r.Usage = Estimate(p.Request, r)
+	}
+	if f := p.judge(r); f != nil {
+		f.usage, f.requestID, f.raw = r.Usage, r.RequestID, r.Text()
+		return nil, p.error(f)
+	}
+	p.tidyCalls(r)
+	return r, nil
+}
+
+func (p *Plan) judge(r *engine.Response) *failure {
+	switch r.Finish {
+	case engine.FinishFilter:
+		return &failure{kind: engine.KindRefused, what: "the provider's content filter stopped the answer", code: r.RawFinish}
+	case engine.FinishRefusal:
+		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(r.Text())}
+	}
+	calls := r.Calls()
+	for _, c := range calls {
+		if c.Name == "" {
+			return &failure{kind: engine.KindBadResponse, what: "the answer calls a tool without naming it", retryable: true, help: "try again, or use another model"}
+		}
+		if r.Finish == engine.FinishLength && c.Args != "" && !json.Valid([]byte(c.Args)) {
+			return &failure{kind: engine.KindTruncated, what: "the token limit cut off the arguments of a call of " + quote(c.Name), help: "raise max_tokens"}
+		}
+	}
+	if len(calls) > 0 || r.Text() != "" {
+		return nil
+	}
+	if r.Finish == engine.FinishLength {
+		return &failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"}
+	}
+	return &failure{kind: engine.KindBadResponse, what: "the answer is empty", code: r.RawFinish, retryable: true, help: "try again; if it stays so, the prompt leaves the model nothing to say"}
+}
+
+// tidyCalls gives every call an id that is unique in the conversation, as results are joined
+// to calls by it, and arguments that are at least an empty object.
+func (p *Plan) tidyCalls(r *engine.Response) {
+	calls := r.Calls()
+	if len(calls) == 0 {
+		return
+	}
+	taken := map[string]bool{}
+	for i := range p.Request.Messages {
+		for j := range p.Request.Messages[i].Parts {
+			if c := p.Request.Messages[i].Parts[j].Call; c != nil {
+				taken[c.ID] = true
+			}
+		}
+	}
+	for i, c := range calls {
+		for n := 0; c.ID == "" || taken[c.ID]; n++ {
+			c.ID = fmt.Sprintf("call_%d_%d", len(p.Request.Messages), i+n*len(calls))
+		}
+		taken[c.ID] = true
+		if c.Args == "" || c.Args == "null" {
+			c.Args = "{}"
+		}
+	}
+}
+
+// Estimate counts tokens as a quarter of the runes, for answers that come without usage.
+func Estimate(req *engine.Request, r *engine.Response) engine.Usage {
+	in := utf8.RuneCountInString(req.System)
+	for i := range req.Messages {
+		in += runes(req.Messages[i].Parts)
+	}
+	for i := range req.Tools {
+		in += utf8.RuneCountInString(req.Tools[i].Name) + utf8.RuneCountInString(req.Tools[i].Description)
+	}
+	return engine.Usage{In: (in + 3) / 4, Out: (runes(r.Parts) + 3) / 4, Estimated: true}
+}
+
+func runes(parts []engine.Part) int {
+	n := 0
+	for i := range parts {
+		p := &parts[i]
+		n += utf8.RuneCountInString(p.Text)
+		if p.Call != nil {
+			n += utf8.RuneCountInString(p.Call.Name) + utf8.RuneCountInString(p.Call.Args)
+		}
+		if p.Result != nil {
+			n += utf8.RuneCountInString(p.Result.Text)
+		}
+	}
+	return n
+}
+
+// ToolSchema gives a tool's parameters as a JSON Schema of an object; nil takes none.
+func ToolSchema(t *generable.Type) json.RawMessage {
+	if t == nil {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return json.RawMessage(t.JSONSchema())
+}
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// shortID derives nine letters and digits, the same for the same id in every request.
+func shortID(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	out := make([]byte, 9)
+	for i := range out {
+		out[i] = alphabet[int(sum[i])%len(alphabet)]
+	}
+	return string(out)
+}
+
+func isAlnum(s string) bool {
+	for _, r := range s {
+		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+func okHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+)
+
+// afterEnd is how long the end of a stream is awaited once its answer is complete.
+const afterEnd = time.Second
+
+// stall is the cause of a call that the watch ended.
+type stall struct {
+	what  string
+	after time.Duration
+}
+
+func (s *stall) Error() string { return s.what + " within " + s.after.String() }
+func (s *stall) Timeout() bool { return true }
+
+// watch ends a call that waits too long. It runs only while the server is waited for, not
+// while what it sent is being decoded or passed on.
+type watch struct {
+	cancel context.CancelCauseFunc
+	body   io.Reader
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	idle    time.Duration
+	started bool // the first byte is there
+}
+
+func newWatch(ctx context.Context, l Limits) (context.Context, *watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watch{cancel: cancel, idle: l.Idle}
+	if l.FirstByte > 0 {
+		cause := &stall{"no answer began", l.FirstByte}
+		w.timer = time.AfterFunc(l.FirstByte, func() { cancel(cause) })
+	}
+	return ctx, w
+}
+
+// Read reads the answer's body under the timers.
+func (w *watch) Read(p []byte) (int, error) {
+	if w.started {
+		w.arm()
+	}
+	n, err := w.body.Read(p)
+	if n > 0 {
+		w.started = true
+	}
+	if w.started {
+		w.disarm()
+	}
+	return n, err
+}
+
+func (w *watch) arm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.idle <= 0 {
+		return
+	}
+	cause := &stall{"the answer stopped midway and did not go on", w.idle}
+	w.timer = time.AfterFunc(w.idle, func() { w.cancel(cause) })
+}
+
+func (w *watch) disarm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// linger shortens the wait for what follows a complete answer.
+func (w *watch) linger() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.idle <= 0 || w.idle > afterEnd {
+		w.idle = afterEnd
+	}
+}
+
+func (w *watch) stop() {
+	w.disarm()
+	w.cancel(nil)
+}

@@ -1,0 +1,97 @@
+package llm
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// Option sets up a [Registry].
+type Option func(*Registry)
+
+// WithSecrets reads keys and base URLs from s instead of the environment.
+func WithSecrets(s Secrets) Option { return func(r *Registry) { r.secrets = s } }
+
+// WithBaseURL sends a provider's calls to another address. It wins over the provider's
+// variable.
+func WithBaseURL(provider, url string) Option {
+	return func(r *Registry) { r.bases[provider] = url }
+}
+
+// WithTransport makes all calls through rt, which then decides how long to wait for a
+// connection. It must honour the request's context.
+func WithTransport(rt http.RoundTripper) Option { return func(r *Registry) { r.base = rt } }
+
+// WithDefault names the model for agents that name none.
+func WithDefault(model string) Option { return func(r *Registry) { r.fallback = model } }
+
+// Timeouts bound the waits of a call. Zero means no limit.
+type Timeouts struct {
+	Connect   time.Duration // default 10 s
+	FirstByte time.Duration // from sending the request; default 120 s
+	Idle      time.Duration // between two pieces of the answer; default 60 s
+	Total     time.Duration // default none
+}
+
+// DefaultTimeouts are the limits of a registry that sets none.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Connect: 10 * time.Second, FirstByte: 120 * time.Second, Idle: 60 * time.Second}
+}
+
+// WithTimeouts replaces all limits; start from [DefaultTimeouts] to change one.
+func WithTimeouts(t Timeouts) Option { return func(r *Registry) { r.timeouts = t } }
+
+// WithCompatible adds a provider: a server that speaks OpenAI's chat completions at baseURL,
+// which includes its path, as in http://localhost:8000/v1. keyEnv is the variable of its key,
+// "" for a server that takes none.
+func WithCompatible(name, baseURL, keyEnv string) Option {
+	return func(r *Registry) {
+		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: buildOpenAI, dialect: compatible(), caps: compatCaps}
+		if keyEnv != "" {
+			p.keyEnv = []string{keyEnv}
+		}
+		r.providers[name] = p
+	}
+}
+
+// Factory makes a host's own model for the part of a model string after the provider. It is
+// called once per model and must be safe for concurrent use.
+type Factory func(model string) (llms.Model, Caps, error)
+
+// WithProvider adds a provider whose models the host makes. It replaces a built-in one.
+func WithProvider(name string, f Factory) Option {
+	return func(r *Registry) {
+		delete(r.providers, name)
+		r.factories[name] = f
+	}
+}
+
+// WithModel adds a single model of the host's own under a full name such as "acme/x". Its
+// GenerateContent is used by many branches at once and must honour its context.
+func WithModel(name string, m llms.Model, caps Caps) Option {
+	return func(r *Registry) { r.models[name] = hosted{m, caps} }
+}
+
+// Caps says what a model can do. The zero Caps is a model that answers text with text.
+type Caps struct {
+	Tools    bool `json:"tools"`     // takes tool definitions and answers with calls
+	Schema   bool `json:"schema"`    // decoding is held to a JSON Schema
+	JSONMode bool `json:"json_mode"` // decoding is held to some JSON object
+	Stream   bool `json:"stream"`    // text arrives while it is written
+	// OnePart is for models that read only the first part of a message: a turn of several
+	// parts goes out as several messages.
+	OnePart bool `json:"-"`
+}
+
+type hosted struct {
+	model llms.Model
+	caps  Caps
+}
+
+func compatible() wire.Dialect {
+	// max_tokens is what every such server knows; OpenAI's newer name is not.
+	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative}
+}

@@ -1,0 +1,150 @@
+package llm
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/ollama"
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// provider is one row of the table of built-in providers.
+type provider struct {
+	name    string
+	keyEnv  []string // variables of the key, the first that is set counts
+	keyless bool     // a key is not needed
+	baseEnv []string // variables of the base URL
+	base    string   // the default base URL, "" when one must be given
+	fix     func(string) (string, error)
+	local   bool // a server that the user runs
+	dialect wire.Dialect
+	caps    Caps
+	bare    func(model string) bool // models that take no schema
+	build   func(c connection) (llms.Model, error)
+}
+
+// connection is what a client is made for; clients are shared by all calls of equal ones.
+type connection struct {
+	provider, base, key string
+	http                *http.Client
+}
+
+var compatCaps = Caps{Tools: true, Schema: true, JSONMode: true, Stream: true}
+
+func builtin() map[string]*provider {
+	table := []*provider{
+		{
+			name: "openai", keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
+			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, build: buildOpenAI,
+		},
+		{
+			name: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
+			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, build: buildOllama,
+		},
+		{
+			name: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true},
+			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, build: buildOpenAI,
+		},
+		{
+			name: "mistral", keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true},
+			caps:    compatCaps, build: buildOpenAI,
+		},
+		{
+			name: "openrouter", keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
+			caps:    compatCaps, build: buildOpenAI,
+		},
+		{
+			name: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
+			dialect: compatible(), caps: compatCaps, build: buildOpenAI,
+		},
+	}
+	rows := map[string]*provider{}
+	for _, p := range table {
+		rows[p.name] = p
+	}
+	return rows
+}
+
+// noKey stands for the key at servers that take none; the client library insists on one.
+const noKey = "none"
+
+// buildOpenAI leaves nothing for the library to read from the environment: it would send
+// OPENAI_API_KEY and OPENAI_ORGANIZATION to whatever address it is given.
+func buildOpenAI(c connection) (llms.Model, error) {
+	key := c.key
+	if key == "" {
+		key = noKey
+	}
+	return openai.New(openai.WithToken(key), openai.WithBaseURL(c.base), openai.WithOrganization(""),
+		openai.WithModel("unset"), openai.WithHTTPClient(c.http))
+}
+
+func buildOllama(c connection) (llms.Model, error) {
+	return ollama.New(ollama.WithServerURL(c.base), ollama.WithHTTPClient(c.http), ollama.WithModel("unset"))
+}
+
+// bareOpenAI are models from before schemas could be sent.
+func bareOpenAI(model string) bool {
+	for _, old := range []string{"gpt-3.5", "gpt-4-", "chatgpt-4o", "gpt-4o-2024-05-13", "o1-mini", "o1-preview"} {
+		if strings.HasPrefix(model, old) {
+			return true
+		}
+	}
+	return model == "gpt-4"
+}
+
+// ollamaURL reads an address as Ollama's own tools do: a bare host, with or without port, an
+// address to listen on (0.0.0.0), a URL, also one with the /v1 of its other endpoint.
+func ollamaURL(s string) (string, error) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		scheme, rest = "http", s
+	}
+	u, err := url.Parse(scheme + "://" + rest)
+	if err != nil {
+		return "", err
+	}
+	host, port := u.Hostname(), u.Port()
+	switch host {
+	case "", "0.0.0.0", "::":
+		host = "127.0.0.1"
+	}
+	if port == "" && !ok {
+		port = "11434"
+	}
+	if port != "" {
+		u.Host = net.JoinHostPort(host, port)
+	} else if strings.Contains(host, ":") {
+		u.Host = "[" + host + "]"
+	} else {
+		u.Host = host
+	}
+	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/v1")
+	return u.String(), nil
+}
+
+// checkURL refuses what cannot be a base URL, and gives its origin. Credentials in a URL
+// would end up in texts.
+func checkURL(base string) (origin, problem string) {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return "", "is no URL"
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return "", "must begin with http:// or https:// and a host"
+	case u.User != nil:
+		return "", "must not hold a user or password"
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", "must not hold ? or #"
+	}
+	return u.Scheme + "://" + u.Host, ""
+}

@@ -1,0 +1,201 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// Registry is the model port: the handler of model effects. It is safe for concurrent use
+// and shared by all runs of a host.
+type Registry struct {
+	secrets   Secrets
+	providers map[string]*provider
+	factories map[string]Factory
+	models    map[string]hosted
+	bases     map[string]string
+	fallback  string
+	timeouts  Timeouts
+	base      http.RoundTripper
+	http      *http.Client
+
+	mu      sync.Mutex
+	clients map[connection]llms.Model
+	made    map[string]hosted // by factories
+}
+
+var _ engine.Handler = (*Registry)(nil)
+
+// New returns a registry of the built-in providers. Nothing is looked up or connected until
+// a call needs it.
+func New(opts ...Option) *Registry {
+	r := &Registry{
+		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
+		bases: map[string]string{}, timeouts: DefaultTimeouts(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
+	}
+	for _, opt := range opts {
+		opt(r)
+	}
+	if r.base == nil {
+		r.base = wire.NewBase(r.timeouts.Connect)
+	}
+	r.http = &http.Client{
+		Transport: &wire.Transport{Base: r.base},
+		// A key must not travel on; the transport refuses redirects before this is asked.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return r
+}
+
+// Close drops idle connections.
+func (r *Registry) Close() { r.http.CloseIdleConnections() }
+
+// Do implements [engine.Handler] for effects of kind model. The effect's name is the model,
+// else the request's, else the default.
+func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
+	name := e.Name
+	defer func() {
+		if v := recover(); v != nil {
+			err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %v", name, v).
+				WithHelp("this is a bug in the model's implementation, not in the script")
+			err.Raw = string(debug.Stack())
+			out = engine.Failed(err)
+		}
+	}()
+	req, ok := e.Req.(*engine.Request)
+	if !ok || req == nil {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
+	}
+	if name == "" {
+		name = req.Model
+	}
+	if name == "" {
+		name = r.fallback
+	}
+	t, err := r.resolve(name)
+	if err != nil {
+		return engine.Failed(err)
+	}
+	if err := wire.Interrupted(ctx); err != nil {
+		err.Message = name + ": " + err.Message
+		return engine.Failed(err)
+	}
+	if r.timeouts.Total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeouts.Total)
+		defer cancel()
+	}
+	if !e.Stream {
+		sink = nil
+	}
+	c := &call{target: t, req: req, sink: sink, limits: r.timeouts}
+	resp, err := c.do(ctx)
+	if err != nil {
+		err.Attempt = 1
+		return engine.Failed(err)
+	}
+	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
+}
+
+// Check says whether calls of the model can be made: the provider is known, its key is there
+// and its address makes sense. It uses no network. The empty string checks the default.
+func (r *Registry) Check(model string) *engine.Error {
+	if model == "" {
+		model = r.fallback
+	}
+	_, err := r.resolve(model)
+	return err
+}
+
+// ProviderInfo describes a provider for people. It holds no key.
+type ProviderInfo struct {
+	Name    string   `json:"name"`
+	Keys    []string `json:"keys,omitempty"`     // variables of the key
+	Keyless bool     `json:"keyless,omitempty"`  // works without a key
+	Ready   bool     `json:"ready"`              // calls can be made: key and address are there
+	Problem string   `json:"problem,omitempty"`  // why not
+	BaseURL string   `json:"base_url,omitempty"` // where calls go
+	BaseEnv []string `json:"base_env,omitempty"` // variables of the address
+	Models  []string `json:"models,omitempty"`   // of a host's own, when they are listed
+	Host    bool     `json:"host,omitempty"`     // made by the host program
+	Caps    Caps     `json:"caps"`
+}
+
+// Providers lists all providers by name.
+func (r *Registry) Providers() []ProviderInfo {
+	var infos []ProviderInfo
+	for _, name := range r.names() {
+		info := ProviderInfo{Name: name, Ready: true}
+		if p := r.providers[name]; p != nil {
+			info.Keys, info.Keyless, info.BaseEnv, info.Caps = p.keyEnv, p.keyless, p.baseEnv, p.caps
+			t, err := r.connect(p, name+"/model")
+			if err != nil {
+				info.Ready, info.Problem = false, err.Message
+			} else {
+				info.BaseURL = t.conn.base
+			}
+		} else {
+			info.Host, info.Keyless = true, true
+		}
+		for _, m := range r.hostModels() {
+			if strings.HasPrefix(m, name+"/") {
+				info.Models = append(info.Models, m)
+				if info.Host && len(info.Models) == 1 {
+					info.Caps = r.models[m].caps
+				}
+			}
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// names are the names of all providers, in order.
+func (r *Registry) names() []string {
+	seen := map[string]bool{}
+	for name := range r.providers {
+		seen[name] = true
+	}
+	for name := range r.factories {
+		seen[name] = true
+	}
+	for model := range r.models {
+		name, _, _ := strings.Cut(model, "/")
+		seen[name] = true
+	}
+	names := make([]string, 0, len(seen))
+	for name := range seen {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *Registry) hostModels() []string {
+	names := make([]string, 0, len(r.models))
+	for name := range r.models {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Format implements [fmt.Formatter], so that printing a registry with any verb shows names
+// and never a key.
+func (r *Registry) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, r.String()) // a Formatter cannot report
+}
+
+// String names the registry's providers.
+func (r *Registry) String() string { return "llm.Registry(" + strings.Join(r.names(), ", ") + ")" }

@@ -1,0 +1,217 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// target is where the calls of one model go: a built-in provider's connection, or a model of
+// the host's.
+type target struct {
+	provider, model string
+
+	row    *provider
+	conn   connection
+	origin string
+	client llms.Model
+	keyEnv string
+
+	host *hosted
+}
+
+// resolve finds the target of a model string. It is what both checks and calls go through.
+func (r *Registry) resolve(name string) (*target, *engine.Error) {
+	if name == "" {
+		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
+			WithHelp("set model = \"provider/model\" or --model; %s; without any, --scripted FILE answers from a file", r.available())
+	}
+	if m, ok := r.models[name]; ok {
+		p, model, _ := strings.Cut(name, "/")
+		return &target{provider: p, model: model, host: &m}, nil
+	}
+	prefix, model, ok := strings.Cut(name, "/")
+	if !ok {
+		return nil, r.bareName(name)
+	}
+	if !slices.Contains(r.names(), prefix) {
+		e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q: there is no provider %q", name, prefix)
+		if near, ok := diag.Suggest(prefix, r.names()); ok {
+			return nil, e.WithHelp("did you mean %q?", near+"/"+model)
+		}
+		return nil, e.WithHelp("the providers are %s", strings.Join(r.names(), ", "))
+	}
+	if model == "" {
+		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "model %q names a provider and no model", name).
+			WithHelp("write the provider's name for the model after the slash")
+	}
+	if p := r.providers[prefix]; p != nil {
+		return r.connect(p, name)
+	}
+	if f := r.factories[prefix]; f != nil {
+		h, err := r.make(name, model, f)
+		if err != nil {
+			return nil, err
+		}
+		return &target{provider: prefix, model: model, host: h}, nil
+	}
+	e := engine.Errorf(engine.KindConfig, diag.NoModel, "model %q: the host offers no such model", name)
+	if near, ok := diag.Suggest(name, r.hostModels()); ok {
+		return nil, e.WithHelp("did you mean %q?", near)
+	}
+	return nil, e.WithHelp("the host's models are %s", strings.Join(r.hostModels(), ", "))
+}
+
+func (r *Registry) bareName(name string) *engine.Error {
+	e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q names no provider", name)
+	if slices.Contains(r.names(), name) {
+		return e.WithHelp("write %q with the model's name after the slash", name+"/…")
+	}
+	for _, full := range r.hostModels() {
+		if strings.HasSuffix(full, "/"+name) {
+			return e.WithHelp("did you mean %q?", full)
+		}
+	}
+	return e.WithHelp("write provider/model; the providers are %s", strings.Join(r.names(), ", "))
+}
+
+// available says which providers a user could name right now, and what the others miss.
+func (r *Registry) available() string {
+	var keys []string
+	for _, name := range r.names() {
+		p := r.providers[name]
+		if p == nil || p.keyless || len(p.keyEnv) == 0 {
+			continue
+		}
+		if _, set := r.lookup(p.keyEnv...); set != "" {
+			return fmt.Sprintf("%s is set, so %s/… works", set, name)
+		}
+		keys = append(keys, p.keyEnv[0])
+	}
+	return "for hosted models set one of " + strings.Join(keys, ", ") + "; ollama/… needs no key"
+}
+
+// connect finds key and address of a built-in provider. The client is made once for each
+// pair of them.
+func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
+	_, model, _ := strings.Cut(name, "/")
+	base, from := r.bases[p.name], "the base URL given by the host"
+	if base == "" {
+		base, from = r.lookup(p.baseEnv...)
+	}
+	if base == "" {
+		base, from = p.base, "the default base URL"
+	}
+	if base == "" {
+		return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s says where the server is, and it is not set", name, strings.Join(p.baseEnv, " or ")).
+			WithHelp("set it to the server's address, as in %s=http://localhost:8000/v1", p.baseEnv[0])
+	}
+	if p.fix != nil {
+		if fixed, err := p.fix(base); err == nil {
+			base = fixed
+		}
+	}
+	base = strings.TrimRight(base, "/")
+	base = strings.TrimSuffix(base, "/chat/completions") // the full address of the one endpoint that is used
+	origin, problem := checkURL(base)
+	if problem != "" {
+		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the value of %s %s", name, from, problem).
+			WithHelp("write it as http://host:port/path")
+	}
+	key, keyEnv := r.lookup(p.keyEnv...)
+	if key == "" && !p.keyless {
+		return nil, r.missingKey(p, name, base)
+	}
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s holds something that cannot be a key: it has blanks or special characters inside", name, keyEnv).
+			WithHelp("set it to the key alone")
+	}
+	if p.local && !strings.HasPrefix(base, "https://") {
+		key, keyEnv = "", "" // a server on the user's machine takes none
+	}
+	if keyEnv == "" && len(p.keyEnv) > 0 && !p.local {
+		keyEnv = p.keyEnv[0]
+	}
+	t := &target{provider: p.name, model: model, row: p, origin: origin, keyEnv: keyEnv}
+	t.conn = connection{provider: p.name, base: base, key: key, http: r.http}
+	client, err := r.client(t.conn, p)
+	if err != nil {
+		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redactKey(err.Error(), key))
+	}
+	t.client = client
+	return t, nil
+}
+
+func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {
+	e := engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s is not set", name, strings.Join(p.keyEnv, " or "))
+	if base != p.base && p.name != "compat" {
+		return e.WithHelp("set it; for a server at %s that takes no key, use compat/… with AGENTSCRIPT_COMPAT_URL", base)
+	}
+	return e.WithHelp("set it to your key of %s, or name another model: ollama/… needs no key", p.name)
+}
+
+func (r *Registry) client(c connection, p *provider) (llms.Model, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m, ok := r.clients[c]; ok {
+		return m, nil
+	}
+	m, err := p.build(c)
+	if err != nil {
+		return nil, err
+	}
+	r.clients[c] = m
+	return m, nil
+}
+
+func (r *Registry) make(name, model string, f Factory) (*hosted, *engine.Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, ok := r.made[name]; ok {
+		return &h, nil
+	}
+	m, caps, err := f(model)
+	if err == nil && m == nil {
+		err = fmt.Errorf("the provider made no model")
+	}
+	if err != nil {
+		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "model %q: %w", name, err).
+			WithHelp("the host program registers this provider: see its documentation")
+	}
+	r.made[name] = hosted{m, caps}
+	return &hosted{m, caps}, nil
+}
+
+// plan describes a call to the transport.
+func (t *target) plan(req *engine.Request, limits Timeouts) wire.Plan {
+	p := wire.Plan{
+		Provider: t.provider, Model: t.model, Request: req,
+		Limits: wire.Limits{FirstByte: limits.FirstByte, Idle: limits.Idle},
+	}
+	if t.row == nil {
+		return p
+	}
+	p.Origin, p.Dialect = t.origin, t.row.dialect
+	p.Hints = wire.Hints{KeyEnv: t.keyEnv, Local: t.row.local}
+	if len(t.row.baseEnv) > 0 {
+		p.Hints.BaseEnv = t.row.baseEnv[0]
+	}
+	if t.conn.key != "" {
+		p.Secrets = []string{t.conn.key}
+		p.Bearer = t.conn.key
+	}
+	return p
+}
+
+func redactKey(s, key string) string {
+	if key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, key, "[redacted]")
+}

@@ -1,0 +1,380 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// ScriptedRow is one prepared answer. It holds exactly one of text, json, calls and error,
+// except that text may go with calls.
+type ScriptedRow struct {
+	Agent  string          // name, "name#0" for the first of that name, "*" or "" for any
+	Match  string          // only when the last user message contains it; "" always
+	Path   string          // only at positions that begin with it; "" anywhere
+	Text   *string         // the answer
+	JSON   json.RawMessage // the answer, as JSON
+	Calls  []ScriptedCall  // tool calls
+	Error  *ScriptedError  // the call fails
+	Finish engine.Finish   // "" for stop, or tool_calls with calls
+	Usage  *engine.Usage   // nil estimates: runes/4
+	Delay  time.Duration   // before the answer, cut short when the call is cancelled
+	Repeat bool            // may answer any number of times
+	Line   int             // in the file it was read from, 0 otherwise
+}
+
+// ScriptedCall is a tool call of a scripted answer.
+type ScriptedCall struct {
+	ID   string          // "" makes one
+	Name string          // of the tool
+	Args json.RawMessage // an object; nil is an empty one
+}
+
+// ScriptedError is a scripted failure.
+type ScriptedError struct {
+	Kind       engine.ErrKind
+	Message    string
+	Status     int
+	RetryAfter time.Duration
+}
+
+// Scripted answers model calls from a list, for tests and for running without a provider.
+//
+// The first unused row that fits a call answers it: by agent, by a part of the last user
+// message, by position. Where that part is contained in the longer one of another row that
+// fits too, the longer one answers, so that "item 1" does not take the row of "item 10".
+// Branches that run one agent at the same time get the same rows in any order of completion
+// when their rows have distinct matches or paths. A call that no row fits fails loudly.
+type Scripted struct {
+	name string // of the file, for messages
+	rows []ScriptedRow
+
+	mu      sync.Mutex
+	used    []bool
+	byAgent map[string]*queue // rows that could answer an agent, made at its first call
+	seen    []seenCall
+}
+
+// queue is an agent's rows in order; those before next are used up.
+type queue struct {
+	rows []int
+	next int
+}
+
+type seenCall struct {
+	agent string
+	at    *engine.Frame
+	req   *engine.Request
+}
+
+// Seen is a call that was made.
+type Seen struct {
+	Agent   string
+	Path    string
+	Request *engine.Request
+}
+
+var _ engine.Handler = (*Scripted)(nil)
+
+// NewScripted returns a model that answers from rows.
+func NewScripted(rows []ScriptedRow) *Scripted {
+	return &Scripted{rows: slices.Clone(rows), used: make([]bool, len(rows)), byAgent: map[string]*queue{}}
+}
+
+// Answers returns a scripted model that gives each agent its answers in order.
+func Answers(answers map[string][]string) *Scripted {
+	agents := make([]string, 0, len(answers))
+	for agent := range answers {
+		agents = append(agents, agent)
+	}
+	slices.Sort(agents)
+	var rows []ScriptedRow
+	for _, agent := range agents {
+		for i := range answers[agent] {
+			rows = append(rows, ScriptedRow{Agent: agent, Text: &answers[agent][i]})
+		}
+	}
+	return NewScripted(rows)
+}
+
+// Do implements [engine.Handler] for effects of kind model.
+func (s *Scripted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	req, ok := e.Req.(*engine.Request)
+	if !ok || req == nil {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
+	}
+	n, err := s.take(e, req)
+	if err != nil {
+		return engine.Failed(err)
+	}
+	row := &s.rows[n]
+	if err := pause(ctx, row.Delay); err != nil {
+		err.Message = "scripted: " + err.Message
+		return engine.Failed(err)
+	}
+	if row.Error != nil {
+		return engine.Failed(row.failure(modelName(e, req)))
+	}
+	resp := row.response(n, req, modelName(e, req))
+	if e.Stream && sink != nil {
+		stream(sink, resp.Text())
+	}
+	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
+}
+
+// take finds the row for a call and marks it used.
+func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Error) {
+	user, path := lastUser(req), ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, seenCall{e.Agent, e.At, req})
+	q := s.queueOf(e.Agent)
+	for q.next < len(q.rows) && s.used[q.rows[q.next]] {
+		q.next++
+	}
+	best := -1
+	for _, n := range q.rows[q.next:] {
+		row := &s.rows[n]
+		if s.used[n] && !row.Repeat || !strings.Contains(user, row.Match) {
+			continue
+		}
+		if best >= 0 && !narrower(row.Match, s.rows[best].Match) {
+			continue
+		}
+		if (row.Path != "" || strings.Contains(row.Agent, "#")) && path == "" {
+			path = e.At.Path()
+		}
+		if row.Path != "" && !under(path, row.Path) || !row.isFor(e.Agent, path) {
+			continue
+		}
+		best = n
+		if row.Match == "" {
+			break // nothing is narrower than no match, and it came first
+		}
+	}
+	if best < 0 {
+		return 0, s.noRow(e, user)
+	}
+	s.used[best] = true
+	return best, nil
+}
+
+// queueOf lists the rows that could answer an agent. Rows that repeat never leave it, so a
+// used one among them must not hide those after it: they are told apart by used alone.
+func (s *Scripted) queueOf(agent string) *queue {
+	q := s.byAgent[agent]
+	if q == nil {
+		q = &queue{}
+		for n := range s.rows {
+			name, _, _ := strings.Cut(s.rows[n].Agent, "#")
+			if name == "" || name == "*" || name == agent || s.rows[n].Agent == agent {
+				q.rows = append(q.rows, n)
+			}
+		}
+		s.byAgent[agent] = q
+	}
+	return q
+}
+
+// narrower reports whether a match says all that b says and more.
+func narrower(a, b string) bool { return b != "" && len(a) > len(b) && strings.Contains(a, b) }
+
+func (row *ScriptedRow) isFor(agent, path string) bool {
+	if row.Agent == "" || row.Agent == "*" || row.Agent == agent {
+		return true
+	}
+	// "coder#1" is the second node of that name, as its position says.
+	for rest := path; ; {
+		i := strings.Index(rest, "agent:"+row.Agent)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len("agent:"+row.Agent):]
+		if rest == "" || rest[0] == '/' || rest[0] == '[' {
+			return true
+		}
+	}
+}
+
+// under reports whether path begins with prefix and the prefix does not end inside a number.
+func under(path, prefix string) bool {
+	rest, ok := strings.CutPrefix(path, prefix)
+	if !ok || rest == "" {
+		return ok
+	}
+	return !isDigit(prefix[len(prefix)-1]) || !isDigit(rest[0])
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func lastUser(r *engine.Request) string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == engine.RoleUser {
+			return joinText(r.Messages[i].Parts, "\n\n")
+		}
+	}
+	return ""
+}
+
+func modelName(e *engine.Effect, req *engine.Request) string {
+	switch {
+	case e.Name != "":
+		return e.Name
+	case req.Model != "":
+		return req.Model
+	}
+	return "scripted"
+}
+
+func pause(ctx context.Context, d time.Duration) *engine.Error {
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	return wire.Interrupted(ctx)
+}
+
+func (row *ScriptedRow) response(n int, req *engine.Request, model string) *engine.Response {
+	r := &engine.Response{Finish: row.Finish, Model: model}
+	switch {
+	case row.Text != nil:
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: *row.Text})
+	case row.JSON != nil:
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: string(row.JSON)})
+	}
+	for i, c := range row.Calls {
+		call := &engine.ToolCall{ID: c.ID, Name: c.Name, Args: string(c.Args)}
+		if call.ID == "" {
+			// The row and the length of the conversation make it unique there, and the same
+			// in every run.
+			call.ID = "call_" + strconv.Itoa(n) + "_" + strconv.Itoa(len(req.Messages)) + "_" + strconv.Itoa(i)
+		}
+		if call.Args == "" {
+			call.Args = "{}"
+		}
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: call})
+	}
+	if r.Finish == "" {
+		r.Finish = engine.FinishStop
+		if len(row.Calls) > 0 {
+			r.Finish = engine.FinishCalls
+		}
+	}
+	if row.Usage != nil {
+		r.Usage = *row.Usage
+	} else {
+		r.Usage = wire.Estimate(req, r)
+	}
+	return r
+}
+
+func (row *ScriptedRow) failure(model string) *engine.Error {
+	f := row.Error
+	provider, id, _ := strings.Cut(model, "/")
+	message := f.Message
+	if message == "" {
+		message = "scripted failure"
+	}
+	e := engine.Errorf(f.Kind, wire.CodeOf(f.Kind), "%s: %s", model, message)
+	e.Model = &engine.Provider{Name: provider, Model: id, Status: f.Status, RetryAfter: f.RetryAfter, Retryable: retryable(f.Kind)}
+	if row.Usage != nil {
+		e.Usage = *row.Usage
+	}
+	switch f.Kind {
+	case engine.KindCancelled:
+		e.Cause = context.Canceled
+	case engine.KindTimeout:
+		e.Cause = context.DeadlineExceeded
+	}
+	return e
+}
+
+func retryable(kind engine.ErrKind) bool {
+	switch kind {
+	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated:
+		return true
+	}
+	return false
+}
+
+// stream passes a text on word by word.
+func stream(sink engine.Sink, text string) {
+	for seq := 0; text != ""; seq++ {
+		cut := len(text)
+		if i := strings.IndexAny(text, " \n"); i >= 0 {
+			cut = i + 1
+		}
+		sink(engine.Token{Attempt: 1, Seq: seq, Text: text[:cut]})
+		text = text[cut:]
+	}
+}
+
+// noRow says which call found nothing and why.
+func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
+	q := s.queueOf(e.Agent)
+	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
+	free := 0
+	for _, n := range q.rows {
+		if !s.used[n] || s.rows[n].Repeat {
+			free++
+		}
+	}
+	switch {
+	case len(q.rows) == 0:
+		why = "it has no rows"
+		if near, ok := diag.Suggest(e.Agent, s.agents()); ok {
+			why += fmt.Sprintf("; did a row for %q mean it?", near)
+		}
+	case free > 0:
+		why = fmt.Sprintf("of its %s none of the %d that are left matches", plural(len(q.rows), "row"), free)
+	}
+	where := ""
+	if path := e.At.Path(); path != "" {
+		where = " at " + path
+	}
+	file := ""
+	if s.name != "" {
+		file = " to " + s.name
+	}
+	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q", e.Agent, where, why, shorten(user, 200)).
+		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
+}
+
+func (s *Scripted) agents() []string {
+	var names []string
+	for i := range s.rows {
+		if name, _, _ := strings.Cut(s.rows[i].Agent, "#"); name != "" && name != "*" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// shorten keeps the beginning and the end of a long text.
+func shorten(s string, limit int) string {
+	r := []rune(s)
+	if len(r) <= limit {
+		return s
+	}
+	return string(r[:limit*2/3]) + " … " + string(r[len(r)-limit/3:])
+}

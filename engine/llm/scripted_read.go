@@ -1,0 +1,225 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// scriptedJSON is a row as a file writes it.
+type scriptedJSON struct {
+	Agent  string          `json:"agent"`
+	Match  string          `json:"match"`
+	Path   string          `json:"path"`
+	Text   *string         `json:"text"`
+	JSON   json.RawMessage `json:"json"`
+	Calls  []scriptedCall  `json:"calls"`
+	Error  *scriptedError  `json:"error"`
+	Finish engine.Finish   `json:"finish"`
+	Usage  *scriptedUsage  `json:"usage"`
+	Delay  seconds         `json:"delay"`
+	Repeat bool            `json:"repeat"`
+}
+
+type scriptedCall struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type scriptedError struct {
+	Kind       engine.ErrKind `json:"kind"`
+	Message    string         `json:"message"`
+	Status     int            `json:"status"`
+	RetryAfter seconds        `json:"retry_after"`
+}
+
+type scriptedUsage struct {
+	In  int `json:"in"`
+	Out int `json:"out"`
+}
+
+// seconds is a duration: a number of seconds, or text such as "250ms".
+type seconds time.Duration
+
+func (s *seconds) UnmarshalJSON(data []byte) error {
+	var n float64
+	if json.Unmarshal(data, &n) == nil {
+		*s = seconds(n * float64(time.Second))
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("%q is no duration: write seconds or a text such as \"250ms\"", text)
+	}
+	*s = seconds(d)
+	return nil
+}
+
+// scriptedKeys are the members of a row.
+var scriptedKeys = []string{"agent", "match", "path", "text", "json", "calls", "error", "finish", "usage", "delay", "repeat"}
+
+// ReadScripted reads a scripted model from JSON lines, one [ScriptedRow] each:
+//
+//	{"agent": "reviewer", "match": "main.go", "json": {"type": "Approved", "confidence": 0.95}}
+//	{"agent": "coder", "calls": [{"name": "compile", "args": {"path": "main.go"}}]}
+//	{"agent": "*", "text": "ok", "repeat": true}
+//	{"agent": "coder", "error": {"kind": "rate_limit", "status": 429, "retry_after": 2}}
+//
+// Members are agent ("*" for any), match (a part of the last user message), path (the
+// beginning of the position), one of text, json, calls ([{name, args, id}]) and error ({kind,
+// message, status, retry_after}), then finish, usage ({in, out}), delay (seconds, or "250ms")
+// and repeat. Empty lines and lines that begin with # or // are left out. All errors are
+// reported at once, each with name and line.
+func ReadScripted(r io.Reader, name string) (*Scripted, error) {
+	var rows []ScriptedRow
+	var problems []error
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s: %w", name, err)
+		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && !bytes.HasPrefix(line, []byte("//")) {
+			row, rowErr := readRow(line)
+			row.Line = n
+			rows = append(rows, row)
+			if rowErr != nil {
+				problems = append(problems, fmt.Errorf("%s:%d: %w", name, n, rowErr))
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(problems) > 0 {
+		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%w", errors.Join(problems...)).
+			WithHelp("a row looks like {\"agent\": \"reviewer\", \"text\": \"…\"}")
+	}
+	s := NewScripted(rows)
+	s.name = name
+	return s, nil
+}
+
+func readRow(line []byte) (ScriptedRow, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(line, &keys); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return ScriptedRow{}, fmt.Errorf("column %d: %w", syntax.Offset, err)
+		}
+		return ScriptedRow{}, fmt.Errorf("a row is a JSON object")
+	}
+	for _, k := range sorted(keys) {
+		if slices.Contains(scriptedKeys, k) {
+			continue
+		}
+		if near := diag.DidYouMean(k, scriptedKeys); near != "" {
+			return ScriptedRow{}, fmt.Errorf("a row has no %q: %s", k, near)
+		}
+		return ScriptedRow{}, fmt.Errorf("a row has no %q: it has %s", k, strings.Join(scriptedKeys, ", "))
+	}
+	var j scriptedJSON
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields() // inside calls, error and usage
+	if err := dec.Decode(&j); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return ScriptedRow{}, fmt.Errorf("%s does not take a %s", wrong.Field, wrong.Value)
+		}
+		return ScriptedRow{}, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return j.row(keys)
+}
+
+func sorted(m map[string]json.RawMessage) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error) {
+	row := ScriptedRow{
+		Agent: j.Agent, Match: j.Match, Path: j.Path, Text: j.Text, JSON: j.JSON, Finish: j.Finish,
+		Delay: time.Duration(j.Delay), Repeat: j.Repeat,
+	}
+	if raw, ok := keys["json"]; ok {
+		row.JSON = raw // null is an answer too
+	}
+	if _, ok := keys["agent"]; !ok {
+		return row, fmt.Errorf("agent is missing: name one, or \"*\" for any")
+	}
+	answers := 0
+	for _, k := range []string{"text", "json", "error"} {
+		if _, ok := keys[k]; ok {
+			answers++
+		}
+	}
+	_, hasCalls := keys["calls"]
+	switch {
+	case answers == 0 && !hasCalls:
+		return row, fmt.Errorf("a row answers with one of text, json, calls and error, and has none")
+	case answers > 1, hasCalls && j.Text == nil && answers > 0:
+		return row, fmt.Errorf("a row answers with one of text, json, calls and error, and has several")
+	case row.Text == nil && keys["text"] != nil:
+		return row, fmt.Errorf("text does not take null")
+	case hasCalls && len(j.Calls) == 0:
+		return row, fmt.Errorf("calls is empty")
+	case row.Delay < 0:
+		return row, fmt.Errorf("delay is negative")
+	}
+	for i, c := range j.Calls {
+		if c.Name == "" {
+			return row, fmt.Errorf("calls[%d] has no name", i)
+		}
+		if len(c.Args) > 0 && c.Args[0] != '{' {
+			return row, fmt.Errorf("args of calls[%d] is no object", i)
+		}
+		row.Calls = append(row.Calls, ScriptedCall(c))
+	}
+	if e := j.Error; e != nil {
+		if !slices.Contains(scriptedKinds, e.Kind) {
+			names := make([]string, len(scriptedKinds))
+			for i, k := range scriptedKinds {
+				names[i] = string(k)
+			}
+			return row, fmt.Errorf("there is no error kind %q: the kinds are %s", e.Kind, strings.Join(names, ", "))
+		}
+		row.Error = &ScriptedError{e.Kind, e.Message, e.Status, time.Duration(e.RetryAfter)}
+	}
+	switch j.Finish {
+	case "", engine.FinishStop, engine.FinishLength, engine.FinishCalls, engine.FinishFilter, engine.FinishRefusal, engine.FinishUnknown:
+	default:
+		return row, fmt.Errorf("there is no finish %q: it is stop, length, tool_calls, content_filter, refusal or unknown", j.Finish)
+	}
+	if u := j.Usage; u != nil {
+		row.Usage = &engine.Usage{In: u.In, Out: u.Out}
+	}
+	return row, nil
+}
+
+// scriptedKinds are the failures that a model call can have.
+var scriptedKinds = []engine.ErrKind{
+	engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindContextLength, engine.KindRefused, engine.KindNotFound,
+	engine.KindBadRequest, engine.KindUnsupported, engine.KindOverloaded, engine.KindServer, engine.KindNetwork,
+	engine.KindTimeout, engine.KindCancelled, engine.KindTruncated, engine.KindBadResponse, engine.KindConfig,
+}
