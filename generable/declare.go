@@ -30,6 +30,7 @@ func NewSchema(name, doc string, fields []Field) (*Type, FieldErrors) {
 		taken[f.Name] = true
 		errs = append(errs, f.normalise()...)
 		t.Fields = append(t.Fields, f)
+		t.depth = max(t.depth, f.Type.depth+1)
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -52,6 +53,10 @@ func (f *Field) normalise() FieldErrors {
 	var errs FieldErrors
 	if f.Type == nil {
 		errs = append(errs, newFieldError(at.String(), "a type", "nothing", ""))
+		f.Type = ErrorT
+	}
+	if f.Type.depth >= MaxTypeDepth {
+		errs = append(errs, newFieldError(at.String(), "a type nested at most "+strconv.Itoa(MaxTypeDepth-1)+" deep", "a deeper one", ""))
 		f.Type = ErrorT
 	}
 	if f.Limits != nil {
@@ -114,6 +119,9 @@ func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
 			continue
 		}
 		bad := variantErrors(v.Deref(), tag, at)
+		if bad == nil && v.depth >= MaxTypeDepth {
+			bad = FieldErrors{newFieldError(at, "a schema nested at most "+strconv.Itoa(MaxTypeDepth-1)+" deep", "a deeper one", "")}
+		}
 		variantName := v.Deref().Name
 		if bad == nil && names[variantName] {
 			bad = FieldErrors{newFieldError(at, "each variant once", "a second "+variantName, "")}
@@ -124,6 +132,7 @@ func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
 		}
 		names[variantName] = true
 		t.Variants = append(t.Variants, v)
+		t.depth = max(t.depth, v.depth+1)
 	}
 	if len(variants) == 0 {
 		errs = append(errs, newFieldError("", "at least one variant", "none", ""))

@@ -187,6 +187,31 @@ func TestNewEnumErrors(t *testing.T) {
 	}
 }
 
+func TestDeclarationsRefuseEndlessNesting(t *testing.T) {
+	deep := StrT
+	for !deep.TooDeep() {
+		deep = ListOfType(OneOf(DictOfType(deep), NoneT))
+	}
+	_, errs := NewSchema("S", "", []Field{{Name: "a", Type: deep}})
+	wantErrors(t, errs, "a: want a type nested at most 249 deep, got a deeper one")
+
+	typ := must(t)(NewSchema("S0", "", nil))
+	made := 0
+	for ; made < 1000; made++ {
+		next, errs := NewSchema("S", "", []Field{{Name: "a", Type: typ}})
+		if errs != nil {
+			break
+		}
+		typ = next
+	}
+	if made != MaxTypeDepth {
+		t.Errorf("%d schemas one inside the other", made)
+	}
+	artefactText(typ)
+	_, errs = NewUnion("U", "", "", []*Type{typ})
+	wantErrors(t, errs, "[0]: want a schema nested at most 249 deep, got a deeper one")
+}
+
 func TestVerify(t *testing.T) {
 	m := must(t)
 	schema := func(name string, fields ...Field) *Type { return m(NewSchema(name, "", fields)) }

@@ -28,7 +28,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 		s, _ := v.AsStr()
 		return AppendQuoted(b, s)
 	case ListKind:
-		elem := elemFor(t, ListType)
+		elem := elemFor(t, ListType, v)
 		b = append(b, '[')
 		for i, item := range (*List)(v.p).items {
 			if i > 0 {
@@ -38,7 +38,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 		}
 		return append(b, ']')
 	case MapKind:
-		m, elem := (*Map)(v.p), elemFor(t, DictType)
+		m, elem := (*Map)(v.p), elemFor(t, DictType, v)
 		b = append(b, '{')
 		for i, k := range m.keys {
 			if i > 0 {
@@ -74,20 +74,36 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 // JSON returns v as compact JSON; see [AppendJSON].
 func JSON(v Value, t *Type) string { return string(AppendJSON(nil, v, t)) }
 
-// elemFor finds the element type of the list or dict that t expects, looking into inline
-// unions such as list[T] | None; nil when t does not tell.
-func elemFor(t *Type, kind TypeKind) *Type {
+// elemFor finds the element type of the list or dict type that t expects v to have, looking
+// into inline unions such as list[T] | None; nil when t does not tell.
+func elemFor(t *Type, kind TypeKind, v Value) *Type {
 	if t == nil {
 		return nil
 	}
-	switch t = t.Deref(); {
-	case t.Kind == kind:
+	t = t.Deref()
+	if t.Kind == kind {
 		return t.Elem
-	case t.Kind == OneOfType:
-		for _, v := range t.Variants {
-			if e := elemFor(v, kind); e != nil {
-				return e
-			}
+	}
+	if t.Kind != OneOfType {
+		return nil
+	}
+	var elem *Type
+	for _, m := range t.Variants {
+		switch m = m.Deref(); {
+		case m.Kind != kind:
+		case elem == nil:
+			elem = m.Elem
+		default: // list[A] | list[B]: only the items tell
+			return elemByFit(t, kind, v)
+		}
+	}
+	return elem
+}
+
+func elemByFit(t *Type, kind TypeKind, v Value) *Type {
+	for _, m := range t.Variants {
+		if m = m.Deref(); m.Kind == kind && fits(v, m) {
+			return m.Elem
 		}
 	}
 	return nil

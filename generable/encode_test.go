@@ -35,6 +35,8 @@ func TestAppendJSON(t *testing.T) {
 		{approved, OneOf(s.Approved, s.Rejected), `{"confidence":0.95}`},
 		{[]any{approved}, ListOfType(s.Decision), `[{"type":"Approved","confidence":0.95}]`},
 		{dict("a", []any{approved}), OneOf(DictOfType(ListOfType(s.Decision)), NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
+		{[]any{approved}, OneOf(ListOfType(IntT), ListOfType(s.Decision)), `[{"type":"Approved","confidence":0.95}]`},
+		{[]any{approved, 1}, OneOf(ListOfType(IntT), ListOfType(s.Decision)), `[{"confidence":0.95},1]`},
 		{sum, s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1.0},"right":{"kind":"Num","value":2.0}}`},
 	} {
 		if got := JSON(val(tc.v), tc.typ); got != tc.want {

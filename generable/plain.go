@@ -5,7 +5,7 @@ package generable
 func plain(v Value, t *Type) Value {
 	switch v.kind {
 	case ListKind:
-		elem := elemFor(t, ListType)
+		elem := elemFor(t, ListType, v)
 		items := (*List)(v.p).items
 		out := make([]Value, len(items))
 		for i, item := range items {
@@ -13,7 +13,7 @@ func plain(v Value, t *Type) Value {
 		}
 		return NewList(out).Value()
 	case MapKind:
-		elem := elemFor(t, DictType)
+		elem := elemFor(t, DictType, v)
 		m := (*Map)(v.p)
 		out := NewMap(m.Len())
 		for i, key := range m.keys {

@@ -49,6 +49,7 @@ type Type struct {
 	Tag         string   // of a declared union: the discriminator's key
 	Values      []string // of an enum, in declared order
 
+	depth  int                  // how deep it is nested, not counting through references
 	index  map[string]int       // field name to index, when there are many
 	target atomic.Pointer[Type] // of a bound reference
 	id     atomic.Pointer[string]
@@ -92,11 +93,19 @@ var (
 	ErrorT = &Type{Kind: ErrorType}
 )
 
+// MaxTypeDepth is how deep a type may be nested. Texts about types are indented by level and
+// walks over them recurse; a loop in a script must not turn that into a way to use up memory.
+const MaxTypeDepth = 250
+
+// TooDeep reports whether t is nested deeper than [MaxTypeDepth]. [NewSchema] and [NewUnion]
+// refuse such parts; who makes lists, dicts and inline unions of types from outside asks.
+func (t *Type) TooDeep() bool { return t.depth > MaxTypeDepth }
+
 // ListOfType returns list[elem].
-func ListOfType(elem *Type) *Type { return &Type{Kind: ListType, Elem: elem} }
+func ListOfType(elem *Type) *Type { return &Type{Kind: ListType, Elem: elem, depth: elem.depth + 1} }
 
 // DictOfType returns dict[str, elem].
-func DictOfType(elem *Type) *Type { return &Type{Kind: DictType, Elem: elem} }
+func DictOfType(elem *Type) *Type { return &Type{Kind: DictType, Elem: elem, depth: elem.depth + 1} }
 
 // RefTo returns a reference to the nominal type of that name, to be bound with [Type.Bind].
 func RefTo(name string) *Type { return &Type{Kind: RefType, Name: name} }
@@ -162,7 +171,11 @@ func OneOf(types ...*Type) *Type {
 	if len(out) == 1 {
 		return out[0]
 	}
-	return &Type{Kind: OneOfType, Variants: out}
+	depth := 0
+	for _, t := range out {
+		depth = max(depth, t.depth+1)
+	}
+	return &Type{Kind: OneOfType, Variants: out, depth: depth}
 }
 
 // FieldIndex returns the index of the named field, or -1.
@@ -231,8 +244,22 @@ func (t *Type) IsNominal() bool {
 	return t.Kind == RecordType || t.Kind == EnumType || t.Kind == UnionType
 }
 
+// maxPrinted is how deep the text of a type goes.
+const maxPrinted = 40
+
 // String gives the type as the script language writes it: list[str], A | B, Measurement.
+// What is nested too deep to read is left out.
 func (t *Type) String() string {
+	if name := t.word(); name != "" {
+		return name
+	}
+	var b strings.Builder
+	t.print(&b, maxPrinted)
+	return b.String()
+}
+
+// word is the text of a type that has no parts, else "".
+func (t *Type) word() string {
 	switch t.Kind {
 	case AnyType:
 		return "any"
@@ -246,24 +273,45 @@ func (t *Type) String() string {
 		return "float"
 	case StrType:
 		return "str"
-	case ListType:
-		return "list[" + t.Elem.String() + "]"
-	case DictType:
-		return "dict[str, " + t.Elem.String() + "]"
-	case OneOfType:
-		names := make([]string, len(t.Variants))
-		for i, v := range t.Variants {
-			names[i] = v.String()
-		}
-		return strings.Join(names, " | ")
 	case ErrorType:
 		return "<error>"
+	case ListType, DictType, OneOfType:
+		return ""
 	}
 	if t.Name == "" {
 		return "<unnamed>"
 	}
 	return t.Name
 }
+
+func (t *Type) print(b *strings.Builder, depth int) {
+	if depth == 0 {
+		b.WriteString("…")
+		return
+	}
+	switch t.Kind {
+	case ListType:
+		b.WriteString("list[")
+		t.Elem.print(b, depth-1)
+		b.WriteByte(']')
+	case DictType:
+		b.WriteString("dict[str, ")
+		t.Elem.print(b, depth-1)
+		b.WriteByte(']')
+	case OneOfType:
+		for i, v := range t.Variants {
+			if i > 0 {
+				b.WriteString(" | ")
+			}
+			v.print(b, depth-1)
+		}
+	default:
+		b.WriteString(t.word())
+	}
+}
+
+// maxID is the length beyond which an identity is replaced by its digest.
+const maxID = 512
 
 // ID returns the identity of t: equal for types that are the same. For nominal types it is
 // their name and a digest of their content.
@@ -291,6 +339,11 @@ func (t *Type) ID() string {
 		id = t.Name + "#" + hex.EncodeToString(sum[:8])
 	default:
 		id = t.String()
+	}
+	if len(id) > maxID {
+		// Else the identities of types nested one in another would grow with each level.
+		sum := sha256.Sum256([]byte(id))
+		id = "#" + hex.EncodeToString(sum[:])
 	}
 	t.id.Store(&id)
 	return id

@@ -26,6 +26,24 @@ func TestTypeString(t *testing.T) {
 	}
 }
 
+// A type nested without end by a loop in a script costs memory in proportion, not more.
+func TestDeepTypesStayCheap(t *testing.T) {
+	a, b := StrT, StrT
+	for range 20_000 {
+		a, b = OneOf(ListOfType(a), NoneT), OneOf(ListOfType(b), NoneT)
+		a.ID() // as a composition that looks at every level would
+	}
+	if n := len(a.ID()); n > maxID {
+		t.Errorf("identity of %d bytes", n)
+	}
+	if text := a.String(); len(text) > 1000 || !strings.Contains(text, "…") {
+		t.Errorf("text of %d bytes", len(text))
+	}
+	if !Same(a, b) || Same(a, ListOfType(a)) || Assignable(a, b) != nil {
+		t.Error("the identity is wrong")
+	}
+}
+
 func TestOneOf(t *testing.T) {
 	s := newSamples(t)
 	twin := newSamples(t).Approved
