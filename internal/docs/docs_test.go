@@ -1,0 +1,196 @@
+// Package docs executes what the documentation shows: scripts are loaded, console sessions
+// are run and compared, Go snippets must stand verbatim in a compiled example.
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// block is one fenced block of a page.
+type block struct {
+	page  string
+	line  int
+	lang  string
+	title string
+	text  string
+}
+
+var fence = regexp.MustCompile("^```([a-z]*)(?: title=(\\S+))?\\s*$")
+
+// blocks reads the fenced blocks of a Markdown page.
+func blocks(page, text string) []block {
+	var out []block
+	var cur *block
+	for i, line := range strings.Split(text, "\n") {
+		if cur == nil {
+			if m := fence.FindStringSubmatch(line); m != nil {
+				cur = &block{page: page, line: i + 1, lang: m[1], title: m[2]}
+			}
+			continue
+		}
+		if strings.TrimRight(line, " ") == "```" {
+			out = append(out, *cur)
+			cur = nil
+			continue
+		}
+		cur.text += line + "\n"
+	}
+	return out
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func pages(t *testing.T) map[string][]block {
+	t.Helper()
+	top := root(t)
+	files, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, filepath.Join(top, "README.md"))
+	out := map[string][]block{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := filepath.Rel(top, f)
+		out[name] = blocks(name, string(text))
+	}
+	return out
+}
+
+// command builds the command once for all pages.
+func command(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "agentscript")
+	build := exec.Command("go", "build", "-o", bin, "./cmd/agentscript")
+	build.Dir = root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the command: %v\n%s", err, out)
+	}
+	return bin
+}
+
+func TestConsoleSessions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the sessions are written for a Unix shell")
+	}
+	bin := command(t)
+	seen := 0
+	for page, all := range pages(t) {
+		dir := t.TempDir()
+		if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root(t), "examples"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(filepath.Join(dir, "engine"), os.DirFS(filepath.Join(root(t), "engine"))); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all {
+			switch {
+			case b.title != "":
+				path := filepath.Join(dir, b.title)
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(b.text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if b.lang == "python" && !strings.HasPrefix(filepath.Base(b.title), "wrong") {
+					if out, err := shell(dir, bin, "agentscript check "+b.title); err != nil {
+						t.Errorf("%s:%d: %s is not sound:\n%s", page, b.line, b.title, out)
+					}
+				}
+			case b.lang == "console":
+				seen += session(t, dir, bin, b)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d commands found in the documentation: the reader of blocks is broken", seen)
+	}
+}
+
+// session runs the commands of a console block and compares what each prints.
+func session(t *testing.T, dir, bin string, b block) int {
+	t.Helper()
+	n := 0
+	for _, part := range strings.Split("\n"+b.text, "\n$ ")[1:] {
+		cmd, want, _ := strings.Cut(part, "\n")
+		n++
+		out, _ := shell(dir, bin, cmd)
+		if strings.TrimSpace(out) != strings.TrimSpace(want) {
+			t.Errorf("%s:%d: $ %s\nprints\n%s\nthe page says\n%s", b.page, b.line, cmd, out, want)
+		}
+	}
+	return n
+}
+
+// shell runs one command line. A failing run prints its diagnostics, a good one its result.
+func shell(dir, bin, line string) (string, error) {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err != nil {
+		return stdout.String() + stderr.String(), err
+	}
+	return stdout.String(), nil
+}
+
+// A Go snippet of the documentation is part of an example that the compiler has seen.
+func TestGoSnippetsCompile(t *testing.T) {
+	var compiled strings.Builder
+	files, err := filepath.Glob(filepath.Join(root(t), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled.WriteString(squeeze(string(text)))
+	}
+	seen := 0
+	for page, all := range pages(t) {
+		for _, b := range all {
+			if b.lang != "go" {
+				continue
+			}
+			seen++
+			if !strings.Contains(compiled.String(), squeeze(b.text)) {
+				t.Errorf("%s:%d: no example of the package holds this snippet:\n%s", page, b.line, b.text)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no Go snippet found")
+	}
+}
+
+// squeeze drops indentation and blank lines, which differ between a page and a function.
+func squeeze(s string) string {
+	var b strings.Builder
+	for _, line := range strings.Split(s, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
