@@ -93,3 +93,31 @@ func (c *converter) try(v Value, t *Type) (Value, bool) {
 	}
 	return w, ok
 }
+
+// variant builds the instance of a union's variant that the tag in m names.
+func (c *converter) variant(m *Map, t *Type, at *path) (Value, bool) {
+	tag, has := m.Get(t.Tag)
+	name, isStr := tag.AsStr()
+	if v := t.Variant(name); has && isStr && v != nil && v.Kind == RecordType {
+		return c.record(m, v, t.Tag, at)
+	}
+	if c.quiet > 0 {
+		return Value{}, false
+	}
+	step, names := path{up: at, name: t.Tag}, t.variantNames()
+	switch {
+	case !has:
+		return Value{}, c.fail(&step, oneOfTexts(names), "nothing", "the key "+t.Tag+" names the variant of "+t.String())
+	case !isStr:
+		return Value{}, c.fail(&step, oneOfTexts(names), tag.TypeName(), "")
+	}
+	return Value{}, c.fail(&step, oneOfTexts(names), quoteShort(name), didYouMean(name, names))
+}
+
+func (t *Type) variantNames() []string {
+	names := make([]string, len(t.Variants))
+	for i, v := range t.Variants {
+		names[i] = v.Deref().Name
+	}
+	return names
+}

@@ -1,0 +1,103 @@
+package generable
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// maxID is the length beyond which an identity is replaced by its digest.
+const maxID = 512
+
+// ID returns the identity of t: equal for types that are the same. For nominal types it is
+// their name and a digest of their content.
+func (t *Type) ID() string {
+	if p := t.id.Load(); p != nil {
+		return *p
+	}
+	var id string
+	switch t.Kind {
+	case ListType:
+		id = "list[" + t.Elem.ID() + "]"
+	case DictType:
+		id = "dict[" + t.Elem.ID() + "]"
+	case OneOfType:
+		ids := make([]string, len(t.Variants))
+		for i, v := range t.Variants {
+			ids[i] = v.ID()
+		}
+		id = strings.Join(ids, "|")
+	case RefType:
+		// A reference is known by its name alone: content would recurse.
+		id = "ref:" + t.Name
+	case RecordType, EnumType, UnionType:
+		sum := sha256.Sum256(t.appendContent(nil))
+		id = t.Name + "#" + hex.EncodeToString(sum[:8])
+	default:
+		id = t.String()
+	}
+	if len(id) > maxID {
+		// Else the identities of types nested one in another would grow with each level.
+		sum := sha256.Sum256([]byte(id))
+		id = "#" + hex.EncodeToString(sum[:])
+	}
+	t.id.Store(&id)
+	return id
+}
+
+// appendContent writes all that makes two nominal types differ, unambiguously.
+func (t *Type) appendContent(b []byte) []byte {
+	b = append(b, byte(t.Kind))
+	for _, s := range []string{t.Name, t.Doc, t.Description, t.Tag} {
+		b = strconv.AppendQuote(b, s)
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		b = append(b, 'f')
+		b = strconv.AppendQuote(b, f.Name)
+		b = strconv.AppendQuote(b, f.Type.ID())
+		b = strconv.AppendQuote(b, f.Guide)
+		b = strconv.AppendBool(b, f.Optional)
+		b = append(AppendCanon(b, f.Default), ';')
+		for _, a := range f.Alias {
+			b = strconv.AppendQuote(append(b, 'a'), a)
+		}
+		for _, e := range f.Examples {
+			b = append(AppendCanon(append(b, 'e'), e), ';')
+		}
+		b = f.Limits.appendContent(b)
+	}
+	for _, v := range t.Variants {
+		b = strconv.AppendQuote(append(b, 'v'), v.ID())
+	}
+	for _, s := range t.Values {
+		b = strconv.AppendQuote(append(b, 'e'), s)
+	}
+	return b
+}
+
+func (l *Limits) appendContent(b []byte) []byte {
+	if l == nil {
+		return append(b, '-')
+	}
+	for _, f := range []*float64{l.Ge, l.Le} {
+		if f != nil {
+			b = strconv.AppendFloat(b, *f, 'g', -1, 64)
+		}
+		b = append(b, ',')
+	}
+	for _, n := range []*int{l.MinLen, l.MaxLen} {
+		if n != nil {
+			b = strconv.AppendInt(b, int64(*n), 10)
+		}
+		b = append(b, ',')
+	}
+	return strconv.AppendQuote(strconv.AppendQuote(b, l.Pattern), l.Format)
+}
+
+// Same reports whether a and b are the same type.
+func Same(a, b *Type) bool {
+	a, b = a.Deref(), b.Deref()
+	return a == b || (a.Kind == b.Kind && a.ID() == b.ID())
+}
