@@ -1,0 +1,238 @@
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	wantComment = regexp.MustCompile(`// want ("[^"]*"(?: "[^"]*")*)`)
+	wantString  = regexp.MustCompile(`"[^"]*"`)
+)
+
+// wanted reads the findings that a fake announces in comments: want "…" on the line of each.
+func wanted(rel string, text []byte) []string {
+	var want []string
+	for i, line := range strings.Split(string(text), "\n") {
+		if m := wantComment.FindStringSubmatch(line); m != nil {
+			for _, s := range wantString.FindAllString(m[1], -1) {
+				want = append(want, rel+":"+strconv.Itoa(i+1)+": "+strings.Trim(s, `"`))
+			}
+		}
+	}
+	slices.Sort(want)
+	return want
+}
+
+func rendered(found []Finding) []string {
+	var out []string
+	for _, f := range found {
+		out = append(out, f.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func fakes(t *testing.T, dir string) []*Source {
+	t.Helper()
+	var all []*Source
+	err := Files(filepath.Join("testdata", dir), func(rel string) error {
+		text, err := os.ReadFile(filepath.Join("testdata", dir, filepath.FromSlash(rel)))
+		if err != nil {
+			return err
+		}
+		s, err := Parse(rel, text)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestChance(t *testing.T) {
+	for _, s := range fakes(t, "chance") {
+		got, want := rendered(Chance(s, nil)), wanted(s.Rel, s.Text)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got:\n\t%s\nwant:\n\t%s", s.Rel, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+		}
+		if s.Rel != "uses.go" {
+			continue
+		}
+		if got := Chance(s, []string{"*"}); got != nil {
+			t.Errorf("%s excused wholly: %v", s.Rel, got)
+		}
+		for _, f := range Chance(s, []string{"context.Background"}) {
+			if strings.Contains(f.What, "context.Background") {
+				t.Errorf("%s: %v although excused", s.Rel, f)
+			}
+		}
+		if n := len(Chance(s, []string{"context.Background"})); n != len(want)-1 {
+			t.Errorf("%s with one excuse: %d findings, want %d", s.Rel, n, len(want)-1)
+		}
+	}
+}
+
+func TestIsHermetic(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"engine/run.go":                 true,
+		"engine/internal/abi/abi.go":    true,
+		"starlib/internal/x/y.go":       true,
+		"engine/run_test.go":            false,
+		"engine/llm/call.go":            false,
+		"engine/llm/internal/wire/a.go": false,
+		"engine/journal/memory.go":      false,
+		"engine/llmish/x.go":            true,
+		"enginer/x.go":                  false,
+		"doc.go":                        false,
+	} {
+		if got := IsHermetic(&Source{Rel: rel}); got != want {
+			t.Errorf("IsHermetic(%s) = %v", rel, got)
+		}
+	}
+}
+
+func TestGraphCheck(t *testing.T) {
+	g, err := List(filepath.Join("testdata", "graph"), "", "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const app = "example.test/app/"
+	for name, tt := range map[string]struct {
+		rule ImportRule
+		want []string
+	}{
+		"kept": {ImportRule{Package: app + "middle", May: []string{app + "bottom"}, Never: []string{app + "driver/..."}}, nil},
+		"own import": {
+			ImportRule{Package: app + "middle", May: []string{}, Why: "why"},
+			[]string{app + "middle: imports " + app + "bottom: why"},
+		},
+		"far import of the standard library": {
+			ImportRule{Package: app + "top", Never: []string{"encoding/json/..."}, Why: "why"},
+			[]string{app + "top: links encoding/json (" + app + "top → " + app + "driver → encoding/json): why"},
+		},
+		"a pattern is a path, not a prefix":   {ImportRule{Package: app + "top", Never: []string{app + "drive/...", "encoding/js/..."}}, nil},
+		"each package of a tree":              {ImportRule{Package: app + "...", Never: []string{app + "driver/..."}}, []string{app + "top: links"}},
+		"a package that does not exist yet":   {ImportRule{Package: app + "later/...", May: []string{}}, nil},
+		"the standard library is always free": {ImportRule{Package: app + "bottom", May: []string{}}, nil},
+	} {
+		got := rendered(g.Check([]ImportRule{tt.rule}))
+		same := slices.EqualFunc(got, tt.want, strings.HasPrefix)
+		if !same {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestListReportsBrokenPackages(t *testing.T) {
+	if _, err := List(filepath.Join("testdata", "graph"), "", "./missing"); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// Every rule of the table must name packages that can exist: a misspelt one would hold nothing.
+func TestImportRulesAreUsable(t *testing.T) {
+	for _, r := range ImportRules {
+		if r.Why == "" || len(r.May)+len(r.Never) == 0 {
+			t.Errorf("%s: a rule without reason or content", r.Package)
+		}
+		for _, p := range slices.Concat([]string{r.Package}, r.May, r.Never) {
+			if strings.HasSuffix(p, "/") || strings.Contains(p, "//") || strings.Contains(strings.TrimSuffix(p, "/..."), "...") {
+				t.Errorf("%s: bad pattern %q", r.Package, p)
+			}
+		}
+	}
+}
+
+func TestLengths(t *testing.T) {
+	file := func(rel, head string, lines int) *Source {
+		s, err := Parse(rel, []byte(head+"package p\n"+strings.Repeat("\n", lines-1-strings.Count(head, "\n"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	got := rendered(Lengths([]*Source{
+		file("at.go", "", 10), file("over.go", "", 11), file("over_test.go", "", 11),
+		file("made.go", "// Code generated by x. DO NOT EDIT.\n\n", 11),
+	}, 10))
+	if want := []string{"over.go: 11 lines, more than 10: it holds more than one idea"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUndocumented(t *testing.T) {
+	got := rendered(Undocumented(fakes(t, "files")))
+	want := []string{
+		"plain: package plain has no package comment",
+		"two: package comments in two/a.go and two/b.go",
+		`wrong/wrong.go: the package comment does not begin with "Package wrong "`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"see issue " + "#3":             "a.go:1",
+		"one\ntwo /work" + "/main":      "a.go:2",
+		"made by a helper" + " agent":   "a.go:1",
+		"Sub" + "agents":                "a.go:1",
+		"the Ko" + "og format":          "a.go:1",
+		"a tissue #3, workshop/, kooge": "",
+		"\x00 issue " + "#3":            "",
+	} {
+		got := Words("a.go", []byte(text), WordRules)
+		switch {
+		case want == "" && got != nil, want != "" && len(got) != 1:
+			t.Errorf("%q: %v", text, got)
+		case want != "" && got[0].Where != want:
+			t.Errorf("%q: found at %s, want %s", text, got[0].Where, want)
+		}
+	}
+	if got := Words("docs/flowjson.md", []byte("the Ko"+"og format"), WordRules); got != nil {
+		t.Errorf("in a page that cites the format: %v", got)
+	}
+}
+
+func TestFilesLeavesOutWhatToolsMake(t *testing.T) {
+	root := t.TempDir()
+	for _, rel := range []string{"a.go", ".ci/run", "bin/agentscript", ".git/config", "p/p.test", "p/testdata/x.txt"} {
+		path := filepath.Join(root, filepath.FromSlash(rel))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	if err := Files(root, func(rel string) error { got = append(got, rel); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{".ci/run", "a.go", "p/testdata/x.txt"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBlock(t *testing.T) {
+	page := "# x\n```\nearlier\n```\n<!-- a -->\n\ntext\n```sh\none\n\ntwo\n```\n```\nlater\n```\n<!-- b -->\n```\nopen\n"
+	if got, err := Block(page, "<!-- a -->"); err != nil || got != "one\n\ntwo" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, line := range []string{"<!-- b -->", "<!-- c -->"} {
+		if got, err := Block(page, line); err == nil {
+			t.Errorf("%s: got %q", line, got)
+		}
+	}
+}

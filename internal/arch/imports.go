@@ -1,0 +1,238 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// ImportRule says what a package may know. Paths are full import paths; a pattern that ends in
+// "/..." stands for the package and all below it. The rule covers non-test files.
+type ImportRule struct {
+	Package string   // a pattern; each package it matches is held to the rule
+	May     []string // what it may import itself besides the standard library; nil: not limited
+	Never   []string // what it must not link, however far away
+	Why     string
+}
+
+const module = "github.com/agentscript/agentscript"
+
+var (
+	starlark    = "go.starlark.net/..."
+	langchain   = "github.com/tmc/langchaingo/..."
+	sqlite      = []string{"modernc.org/...", "github.com/mattn/go-sqlite3/...", "database/sql/..."}
+	observed    = "go.opentelemetry.io/..."
+	temporal    = "go.temporal.io/..."
+	grpc        = "google.golang.org/grpc/..."
+	commandLine = "github.com/spf13/..."
+	drivers     = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
+)
+
+// ImportRules is the direction of imports: cmd → root → starlib, flowjson → engine → generable → diag.
+// A rule whose package does not exist holds nothing back, and begins to when the package appears.
+var ImportRules = []ImportRule{
+	{
+		Package: module + "/diag/...",
+		May:     []string{module + "/diag/..."},
+		Why:     "diag is the bottom: the standard library alone",
+	},
+	{
+		Package: module + "/generable/...",
+		May:     []string{module + "/generable/..."},
+		Never:   []string{"encoding/json/..."},
+		Why:     "generable is of use alone: the standard library only, and its own JSON, which keeps order and numbers",
+	},
+	{
+		Package: module + "/engine",
+		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/..."},
+		Never:   append([]string{starlark, "net/http/..."}, drivers...),
+		Why:     "a host that embeds engine alone links neither a language nor a provider nor a store",
+	},
+	{
+		Package: module + "/engine/internal/...",
+		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/..."},
+		Never:   append([]string{starlark, "net/http/..."}, drivers...),
+		Why:     "as engine, which links it",
+	},
+	{
+		Package: module + "/engine/llm/...",
+		May: []string{module + "/engine", module + "/engine/llm/...", module + "/generable/...", module + "/diag/...",
+			langchain},
+		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
+		Why:   "the model port knows providers and no language",
+	},
+	{
+		Package: module + "/engine/journal/...",
+		May: append([]string{module + "/engine", module + "/engine/journal/...", module + "/generable/...",
+			module + "/diag/..."}, sqlite...),
+		Never: []string{starlark, langchain, observed, temporal, grpc, commandLine},
+		Why:   "a store knows effects and no language",
+	},
+	{
+		Package: module + "/engine/mcp/...",
+		Never:   append([]string{starlark, langchain, observed, temporal, grpc, commandLine}, sqlite...),
+		Why:     "tools of other processes are effects; they know no language",
+	},
+	{
+		Package: module + "/engine/telemetry/...",
+		Never:   append([]string{starlark, langchain, temporal, grpc, commandLine}, sqlite...),
+		Why:     "spans are middleware over effects; the exporters that bring gRPC are a module of their own",
+	},
+	{
+		Package: module + "/starlib/...",
+		May: []string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...",
+			starlark},
+		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/..."}, drivers...),
+		Why:   "the language drives the engine and knows no provider",
+	},
+	{
+		Package: module + "/flowjson/...",
+		May:     []string{module + "/flowjson/...", module + "/engine", module + "/generable/...", module + "/diag/..."},
+		Never:   append([]string{starlark, module + "/engine/llm/..."}, drivers...),
+		Why:     "flows in JSON lower to the engine, not to the language",
+	},
+	{
+		Package: module,
+		May: []string{module + "/starlib/...", module + "/flowjson/...", module + "/engine", module + "/generable/...",
+			module + "/diag/...", module + "/internal/..."},
+		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/mcp/...",
+			module + "/engine/telemetry/..."}, drivers...),
+		Why: "models, stores, MCP and telemetry come in as options, so that a host links only what it names",
+	},
+	{
+		Package: module + "/cmd/agentscript/...",
+		Never:   append([]string{grpc, temporal}, heavyProviders...),
+		Why:     "the command stays small and starts fast: no gRPC, no provider with a cloud SDK",
+	},
+}
+
+// heavyProviders are those parts of the provider library that bring gRPC, tens of megabytes or
+// broken tool calls; the command speaks those wire formats itself.
+var heavyProviders = []string{
+	"github.com/tmc/langchaingo/llms/googleai/...",
+	"github.com/tmc/langchaingo/llms/mistral/...",
+	"github.com/tmc/langchaingo/llms/bedrock/...",
+	"cloud.google.com/...",
+}
+
+// Package is what the go command says of one package.
+type Package struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	Imports    []string // of non-test files
+	Module     *Module
+	Error      *struct{ Err string }
+}
+
+// Module is the module of a package.
+type Module struct {
+	Path, Version, Dir string
+	Main               bool
+	Replace            *Module
+}
+
+// Graph is a set of packages with all that they link, by import path.
+type Graph map[string]*Package
+
+// List asks the go command for the packages of patterns below dir and all that they link, built
+// without cgo for goos ("" for the host's).
+func List(dir, goos string, patterns ...string) (Graph, error) {
+	cmd := exec.Command("go", append([]string{"list", "-e", "-deps",
+		"-json=ImportPath,Dir,Standard,Imports,Module,Error", "--"}, patterns...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if goos != "" {
+		cmd.Env = append(cmd.Env, "GOOS="+goos)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	graph := Graph{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(Package)
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			return graph, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		if p.Error != nil {
+			return nil, fmt.Errorf("go list: %s: %s", p.ImportPath, p.Error.Err)
+		}
+		graph[p.ImportPath] = p
+	}
+}
+
+// Check returns the breaches of rules, in the order of rules and paths. A package that is linked
+// against a rule is given with the way that leads to it.
+func (g Graph) Check(rules []ImportRule) []Finding {
+	var found []Finding
+	for _, rule := range rules {
+		for _, path := range g.matching(rule.Package) {
+			p := g[path]
+			for _, imp := range p.Imports {
+				if dep := g[imp]; rule.May != nil && dep != nil && !dep.Standard && !matchAny(rule.May, imp) {
+					found = append(found, Finding{path, fmt.Sprintf("imports %s: %s", imp, rule.Why)})
+				}
+			}
+			for _, way := range g.ways(path) {
+				if last := way[len(way)-1]; matchAny(rule.Never, last) {
+					found = append(found, Finding{path, fmt.Sprintf("links %s (%s): %s", last, strings.Join(way, " → "), rule.Why)})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// matching returns the non-standard packages that a pattern matches, sorted.
+func (g Graph) matching(pattern string) []string {
+	var paths []string
+	for path, p := range g {
+		if !p.Standard && match(pattern, path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// ways returns, for each package that from links, a shortest way of imports to it. Breadth first
+// over sorted imports, so that the answer is the same on each run.
+func (g Graph) ways(from string) [][]string {
+	seen := map[string]bool{from: true}
+	queue := [][]string{{from}}
+	for i := 0; i < len(queue); i++ {
+		way := queue[i]
+		p := g[way[len(way)-1]]
+		if p == nil {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if !seen[imp] {
+				seen[imp] = true
+				queue = append(queue, append(slices.Clone(way), imp))
+			}
+		}
+	}
+	return queue[1:]
+}
+
+func matchAny(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, path) })
+}
+
+// match reports whether an import path is the pattern, or below it where it ends in "/...".
+func match(pattern, path string) bool {
+	base, tree := strings.CutSuffix(pattern, "/...")
+	return path == base || tree && strings.HasPrefix(path, base+"/")
+}

@@ -1,0 +1,337 @@
+package arch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The lines of the README below which its flow and its two commands stand.
+const (
+	flowLine = "## A flow in 20 lines"
+	runLine  = "## Two commands"
+	testLine = "<!-- test-command -->"
+)
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// need skips a promise whose subject is not there; it begins to hold when the path appears.
+func need(t *testing.T, path string) {
+	t.Helper()
+	if !Exists(root(t), path) {
+		t.Skip("not built: " + path + " is missing")
+	}
+}
+
+func fail(t *testing.T, found []Finding) {
+	t.Helper()
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+func sources(t *testing.T) []*Source {
+	t.Helper()
+	all, err := Sources(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func read(t *testing.T, rel string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(rel)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// imports holds the packages of a directory to the rules. It lists them for Linux and Windows,
+// since files chosen by operating system import different packages.
+func imports(t *testing.T, dirs ...string) {
+	t.Helper()
+	var patterns []string
+	for _, dir := range dirs {
+		path := strings.TrimSuffix(dir, "/...")
+		if Exists(root(t), path) && hasGo(t, path, path != dir) {
+			patterns = append(patterns, "./"+dir)
+		}
+	}
+	if patterns == nil {
+		t.Skip("not built: no package in " + strings.Join(dirs, ", "))
+	}
+	for _, goos := range []string{"linux", "windows"} {
+		g, err := List(root(t), goos, patterns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fail(t, g.Check(ImportRules))
+	}
+}
+
+// hasGo reports whether a directory, or a tree, holds a non-test Go file.
+func hasGo(t *testing.T, dir string, tree bool) bool {
+	t.Helper()
+	for _, s := range sources(t) {
+		if !s.Test() && (s.Dir() == dir || tree && (dir == "." || strings.HasPrefix(s.Dir(), dir+"/"))) {
+			return true
+		}
+	}
+	return false
+}
+
+// Promise 1.1 (repository): a host that imports `engine` alone links no Starlark, model provider,
+// SQLite, OpenTelemetry or Temporal.
+func TestPromise_1_1_EngineAlone(t *testing.T) { imports(t, "engine", "engine/internal/...") }
+
+// Promise 1.2 (repository): a host that imports the root package links the language and no model
+// provider, store, MCP client or telemetry that it has not named itself.
+func TestPromise_1_2_RootAlone(t *testing.T) { imports(t, ".") }
+
+// Promise 1.3 (repository): the command links no gRPC, no Temporal and no provider library with a
+// cloud SDK.
+func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) { imports(t, "cmd/agentscript/...") }
+
+// Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and
+// `generable` reads and writes JSON itself.
+func TestPromise_1_4_BottomPackages(t *testing.T) { imports(t, "diag/...", "generable/...") }
+
+// Promise 1.5 (repository): all other packages import in one direction, from the command through the
+// root, the language and the engine to the types.
+func TestPromise_1_5_OneDirection(t *testing.T) {
+	imports(t, "engine/llm/...", "engine/journal/...", "engine/mcp/...", "engine/telemetry/...", "starlib/...", "flowjson/...")
+}
+
+// Promise 1.6 (repository): no goroutine, channel, timer, clock, random number or derived context
+// stands in the engine and the language outside the goroutine scheduler.
+func TestPromise_1_6_NoChance(t *testing.T) {
+	checked := 0
+	for _, s := range sources(t) {
+		if IsHermetic(s) {
+			checked++
+			fail(t, Chance(s, Excused[s.Rel]))
+		}
+	}
+	if checked == 0 {
+		t.Fatal("no file was checked")
+	}
+	for rel := range Excused {
+		if !Exists(root(t), rel) {
+			t.Errorf("%s is excused and does not exist", rel)
+		}
+	}
+}
+
+// Promise 1.7 (repository): the README opens with what agentscript is, a flow of at most 20 lines,
+// and two commands: one runs the main example offline, one passes all tests.
+func TestPromise_1_7_Readme(t *testing.T) {
+	need(t, "README.md")
+	page := read(t, "README.md")
+	if !strings.HasPrefix(page, "# agentscript\n\n") {
+		t.Error("the first line is not the title")
+	}
+	intro, _, found := strings.Cut(strings.TrimPrefix(page, "# agentscript\n\n"), "\n## ")
+	if !found || len(strings.Fields(intro)) < 15 {
+		t.Errorf("before the first heading stands no text that says what it is: %q", intro)
+	}
+	at := -1
+	for _, part := range []struct {
+		line string
+		max  int
+	}{{flowLine, 20}, {runLine, 1}, {testLine, 1}} {
+		block, err := Block(page, part.line)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := strings.Count(block, "\n") + 1; n > part.max {
+			t.Errorf("below %q stand %d lines, more than %d", part.line, n, part.max)
+		}
+		if i := strings.Index(page, part.line); i < at {
+			t.Errorf("%q stands too early", part.line)
+		} else {
+			at = i
+		}
+	}
+}
+
+// Promise 1.8 (repository): the README's first command builds the command and runs the main example
+// without a network.
+func TestPromise_1_8_RunCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds the command")
+	}
+	need(t, "README.md")
+	need(t, "cmd/agentscript")
+	command, err := Block(read(t, "README.md"), runLine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := shell(t, command)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	if !strings.Contains(out, "circle r=6.0") && !strings.Contains(out, "area=113.1") {
+		t.Errorf("%s printed no result:\n%s", command, out)
+	}
+}
+
+// Promise 1.9 (repository): continuous integration runs the very test command that the README gives.
+func TestPromise_1_9_TestCommand(t *testing.T) {
+	need(t, "README.md")
+	want, err := Block(read(t, "README.md"), testLine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := shell(t, "bash .ci/run --print test-command")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	if strings.TrimSpace(got) != want {
+		t.Errorf("the script would run %q, the README says %q", got, want)
+	}
+	script := read(t, ".ci/run")
+	call := "command=$(readme \"$test_line\")\nprintf '%s\\n' \"$command\"\nbash -euo pipefail -c \"$command\"\n"
+	if strings.Count(script, call) != 1 {
+		t.Error(".ci/run does not run what it reads from the README")
+	}
+}
+
+// Promise 1.10 (repository): every package builds without cgo for Linux, macOS and Windows, on amd64
+// and arm64, and vets on each of the three.
+func TestPromise_1_10_Platforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds for six targets")
+	}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, goarch := range []string{"amd64", "arm64"} {
+			gocmd(t, []string{"GOOS=" + goos, "GOARCH=" + goarch}, "build", "./...")
+		}
+		gocmd(t, []string{"GOOS=" + goos, "GOARCH=amd64"}, "vet", "./...")
+	}
+}
+
+// maxBinary is 20 MB, for the command with all providers.
+const maxBinary = 20_000_000
+
+// Promise 1.11 (repository): the stripped command is no larger than 20 MB.
+func TestPromise_1_11_BinarySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds the command")
+	}
+	need(t, "cmd/agentscript")
+	bin := filepath.Join(t.TempDir(), "agentscript")
+	gocmd(t, nil, "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "./cmd/agentscript")
+	info, err := os.Stat(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(info.Size())/1e6)
+	if info.Size() > maxBinary {
+		t.Errorf("%d bytes, more than %d", info.Size(), maxBinary)
+	}
+}
+
+// Promise 1.12 (repository): it is under the Apache License 2.0, and says how it changes, how a
+// vulnerability is reported, and how to take part.
+func TestPromise_1_12_Pages(t *testing.T) {
+	for rel, words := range map[string][]string{
+		"LICENSE":         {"Apache License", "Version 2.0, January 2004", "END OF TERMS AND CONDITIONS"},
+		"NOTICE":          {"agentscript", "THIRD_PARTY_NOTICES"},
+		"CHANGELOG.md":    {"# Changelog", "## Unreleased"},
+		"SECURITY.md":     {"Reporting a vulnerability"},
+		"CONTRIBUTING.md": {"make test", ".ci/run"},
+	} {
+		page := read(t, rel)
+		for _, w := range words {
+			if !strings.Contains(page, w) {
+				t.Errorf("%s does not say %q", rel, w)
+			}
+		}
+	}
+}
+
+// Promise 1.13 (repository): make builds, tests, benches, lints, fuzzes and runs.
+func TestPromise_1_13_Make(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make on this machine")
+	}
+	for _, target := range strings.Fields("build test bench lint fuzz run e2e golden notices docs") {
+		if out, err := shell(t, "make -n "+target); err != nil || strings.TrimSpace(out) == "" {
+			t.Errorf("make -n %s: %v\n%s", target, err, out)
+		}
+	}
+}
+
+func TestFileLengths(t *testing.T) {
+	all := sources(t)
+	for _, f := range Lengths(all, LongFile) {
+		t.Log(f)
+	}
+	fail(t, Lengths(all, MaxFile))
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) { fail(t, Undocumented(sources(t))) }
+
+func TestRepositorySpeaksOfTheProductAlone(t *testing.T) {
+	dir := root(t)
+	err := Files(dir, func(rel string) error {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(rel)))
+		if err != nil {
+			return err
+		}
+		fail(t, Words(rel, text, WordRules))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs a command line in the root, as a reader would.
+func shell(t *testing.T, line string) (string, error) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands of the README are for a Unix shell")
+	}
+	cmd := exec.Command("bash", "-c", line)
+	cmd.Dir = root(t)
+	cmd.Env = environ()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// gocmd runs the go command in the root, without cgo.
+func gocmd(t *testing.T, env []string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root(t)
+	cmd.Env = append(append(environ(), "CGO_ENABLED=0"), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s go %s: %v\n%s", strings.Join(env, " "), strings.Join(args, " "), err, out)
+	}
+}
+
+// environ is the environment without what a calling make or go test left in it.
+func environ() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if name != "MAKEFLAGS" && name != "MFLAGS" && name != "MAKELEVEL" && name != "CGO_ENABLED" {
+			env = append(env, kv)
+		}
+	}
+	return env
+}

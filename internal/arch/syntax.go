@@ -1,0 +1,131 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Runs are repeatable because composition has no source of chance: an order of goroutines, a
+// clock, a random number. All of them come through the scheduler, so that a run can be repeated,
+// tested on another interleaving, or carried out by another machine.
+
+// Hermetic are the trees that are held to it, and Apart those below them that are not: drivers and
+// stores live on the effect side, where the context and the clock belong.
+var (
+	Hermetic = []string{"engine", "starlib"}
+	Apart    = []string{"engine/llm", "engine/journal", "engine/mcp", "engine/telemetry"}
+)
+
+// Excused are the files that may use what the others must not: the goroutine scheduler all of it,
+// the cooperative one an empty context for handlers and the coroutines that branches are.
+var Excused = map[string][]string{
+	"engine/sched_go.go":   {"*"},
+	"engine/sched_coop.go": {"context.Background", "iter.Pull"},
+}
+
+// chance lists the functions and types of the standard library that bring in goroutines, waiting,
+// a clock, or a context made here instead of by the caller.
+var chance = map[string]map[string]bool{
+	"time":      set("Now After AfterFunc Sleep NewTimer NewTicker Tick Since Until"),
+	"context":   set("Background TODO WithCancel WithCancelCause WithDeadline WithDeadlineCause WithTimeout WithTimeoutCause WithValue WithoutCancel AfterFunc"),
+	"sync":      set("WaitGroup Cond NewCond"),
+	"runtime":   set("Gosched Goexit"),
+	"iter":      set("Pull Pull2"),
+	"os/signal": set("Notify NotifyContext"),
+}
+
+// random are packages that no hermetic file imports at all.
+var random = set("math/rand math/rand/v2 crypto/rand golang.org/x/sync/errgroup")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// IsHermetic reports whether a file belongs to the trees whose runs must be repeatable.
+func IsHermetic(s *Source) bool {
+	return !s.Test() && below(Hermetic, s.Dir()) && !below(Apart, s.Dir())
+}
+
+func below(trees []string, dir string) bool {
+	for _, t := range trees {
+		if dir == t || strings.HasPrefix(dir, t+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Chance returns each place of a file where a source of chance stands, but those in excused, whose
+// words are "go", "channel", "select", or a qualified name like "time.Now"; "*" excuses the file.
+func Chance(s *Source, excused []string) []Finding {
+	allowed := map[string]bool{}
+	for _, w := range excused {
+		allowed[w] = true
+	}
+	if allowed["*"] {
+		return nil
+	}
+	var found []Finding
+	report := func(pos token.Pos, word, what string) {
+		if !allowed[word] {
+			found = append(found, s.at(pos, what))
+		}
+	}
+
+	names := map[string]string{} // a file's name for a package → its import path
+	for _, spec := range s.File.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has refused it already
+		}
+		if random[imported] {
+			report(spec.Pos(), imported, "imports "+imported)
+		}
+		if chance[imported] == nil {
+			continue
+		}
+		switch {
+		case spec.Name == nil:
+			names[path.Base(imported)] = imported
+		case spec.Name.Name == ".":
+			report(spec.Pos(), ".", "imports "+imported+" with a dot, which hides what it uses")
+		default:
+			names[spec.Name.Name] = imported
+		}
+	}
+
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			report(n.Pos(), "go", "starts a goroutine")
+		case *ast.ChanType:
+			report(n.Pos(), "channel", "uses a channel type")
+		case *ast.SendStmt:
+			report(n.Pos(), "channel", "sends to a channel")
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				report(n.Pos(), "channel", "receives from a channel")
+			}
+		case *ast.SelectStmt:
+			report(n.Pos(), "select", "selects over channels")
+		case *ast.SelectorExpr:
+			pkg, ok := n.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if imported := names[pkg.Name]; chance[imported][n.Sel.Name] {
+				word := imported + "." + n.Sel.Name
+				report(n.Pos(), word, "uses "+word)
+			}
+		}
+		return true
+	})
+	return found
+}

@@ -1,0 +1,2 @@
+// Package good is documented once.
+package good

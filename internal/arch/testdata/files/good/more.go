@@ -1,0 +1,4 @@
+package good
+
+// Nothing is more than the other file has.
+type Nothing struct{}

@@ -1,0 +1,2 @@
+// Package two has one comment here.
+package two

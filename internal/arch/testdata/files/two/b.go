@@ -1,0 +1,2 @@
+// Package two has another here.
+package two

@@ -1,0 +1,2 @@
+// Here stands what the package does.
+package wrong
