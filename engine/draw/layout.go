@@ -1,0 +1,173 @@
+package draw
+
+import (
+	"github.com/agentscript/agentscript/engine"
+)
+
+// add draws a node and all that is placed in it.
+func (p *picture) add(n *engine.Node) fragment {
+	kids := n.Children()
+	switch kind := n.Kind(); {
+	case len(kids) == 0:
+		return p.leaf(n)
+	case kind == engine.PipelineNode:
+		if n.Name() == "" {
+			return p.pipeline(kids)
+		}
+		return p.framed(n.Name(), func() fragment { return p.pipeline(kids) })
+	case kind == engine.ParallelNode:
+		return p.framed(title(n), func() fragment { return p.parallel(n) })
+	case kind == engine.EachNode:
+		return p.framed(title(n), func() fragment { return p.each(n) })
+	case kind == engine.LoopNode:
+		return p.framed(title(n), func() fragment { return p.loop(n) })
+	case kind == engine.ForumNode:
+		return p.framed(title(n), func() fragment { return p.forum(n) })
+	case kind == engine.BranchNode:
+		if n.Name() == "" {
+			return p.branch(n)
+		}
+		return p.framed(n.Name(), func() fragment { return p.branch(n) })
+	}
+	return p.leaf(n)
+}
+
+// title names a structure and its kind: "reviews: parallel", or the kind alone.
+func title(n *engine.Node) string {
+	if n.Name() == "" {
+		return n.Kind().String()
+	}
+	return n.Name() + ": " + n.Kind().String()
+}
+
+func (p *picture) leaf(n *engine.Node) fragment {
+	s, lines := step, []string{n.Label()}
+	if n.Name() != "" && n.Kind() != engine.AgentNode {
+		lines = append(lines, detail(n))
+	}
+	switch a := n.Agent(); {
+	case n.Failed():
+		s = broken
+	case a != nil && byModel(a):
+		s = agent
+		if a.Model != "" {
+			lines = append(lines, a.Model)
+		}
+	}
+	id := p.box(s, lines...)
+	return fragment{[]string{id}, []out{{from: id, label: typeText(n.Out())}}}
+}
+
+// detail says what a named step is.
+func detail(n *engine.Node) string {
+	if n.Kind() == engine.PickNode {
+		return `pick("` + n.Field() + `")`
+	}
+	return n.Kind().String()
+}
+
+// byModel reports whether any skill of the agent is carried out by a model.
+func byModel(a *engine.AgentSpec) bool {
+	for _, sk := range a.Skills {
+		if sk.Run == nil {
+			return true
+		}
+	}
+	return len(a.Skills) == 0 && a.Run == nil
+}
+
+func (p *picture) pipeline(kids []*engine.Node) fragment {
+	first := p.add(kids[0])
+	last := first
+	for _, k := range kids[1:] {
+		next := p.add(k)
+		p.connect(last.outs, next.ins)
+		last = next
+	}
+	return fragment{first.ins, last.outs}
+}
+
+func (p *picture) parallel(n *engine.Node) fragment {
+	var f fragment
+	var ends []out
+	for _, k := range n.Children() {
+		kid := p.add(k)
+		f.ins = append(f.ins, kid.ins...)
+		ends = append(ends, kid.outs...)
+	}
+	id := p.box(join, "join")
+	p.connect(ends, []string{id})
+	f.outs = []out{{from: id, label: typeText(n.Out())}}
+	return f
+}
+
+func (p *picture) each(n *engine.Node) fragment {
+	body := n.Children()[0]
+	in := p.box(fork, "each")
+	kid := p.add(body)
+	end := p.box(join, "join")
+	p.connect([]out{{from: in, label: typeText(body.In())}}, kid.ins)
+	p.connect(kid.outs, []string{end})
+	return fragment{[]string{in}, []out{{from: end, label: typeText(n.Out())}}}
+}
+
+// loop draws the body, what decides after each turn, and the way back: through the repairing
+// node where there is one.
+func (p *picture) loop(n *engine.Node) fragment {
+	kids := n.Children()
+	body := p.add(kids[0])
+	again := p.box(decision, "again?")
+	p.connect(body.outs, []string{again})
+	back := out{from: again, label: "next " + typeText(n.In()), back: true}
+	if len(kids) > 1 {
+		repair := p.add(kids[1])
+		p.connect([]out{{from: again, label: typeText(kids[0].Out())}}, repair.ins)
+		for _, o := range repair.outs {
+			p.connect([]out{{from: o.from, label: o.label, back: true}}, body.ins)
+		}
+	} else {
+		p.connect([]out{back}, body.ins)
+	}
+	return fragment{body.ins, []out{{from: again, label: "done " + typeText(n.Out())}}}
+}
+
+// forum draws the participants beside each other and the captain after them. The captain
+// hears the input as well, which the frame stands for.
+func (p *picture) forum(n *engine.Node) fragment {
+	kids := n.Children()
+	last := len(kids) - 1
+	var f fragment
+	var said []out
+	for _, k := range kids[:last] {
+		kid := p.add(k)
+		f.ins = append(f.ins, kid.ins...)
+		said = append(said, kid.outs...)
+	}
+	captain := p.add(kids[last])
+	p.connect(said, captain.ins)
+	if last == 0 {
+		f.ins = captain.ins
+	}
+	f.outs = captain.outs
+	return f
+}
+
+func (p *picture) branch(n *engine.Node) fragment {
+	kids := n.Children()
+	source := p.add(kids[0])
+	which := p.box(decision, "branch")
+	p.connect(source.outs, []string{which})
+	f := fragment{ins: source.ins}
+	routes, other := n.Routes()
+	for i := range routes {
+		h := p.add(routes[i].Handler)
+		p.connect([]out{{from: which, label: routes[i].Key()}}, h.ins)
+		f.outs = append(f.outs, h.outs...)
+	}
+	if other != nil {
+		h := p.add(other)
+		p.connect([]out{{from: which, label: "otherwise"}}, h.ins)
+		f.outs = append(f.outs, h.outs...)
+	}
+	return f
+}

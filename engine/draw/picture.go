@@ -1,0 +1,116 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// shape is how a box looks.
+type shape int
+
+const (
+	terminal shape = iota // where the flow begins and ends
+	agent                 // carried out by a model
+	step                  // deterministic: run =, fn, pick, template
+	decision              // a branch, or the end of a loop's turn
+	fork                  // a list is taken apart
+	join                  // branches meet
+	broken                // a node for which a mistake was reported
+)
+
+// box is something that the flow passes through.
+type box struct {
+	id    string
+	shape shape
+	lines []string // of the label
+}
+
+// arrow is an edge. The label is the type that flows, or the key of a route.
+type arrow struct {
+	from, to string
+	label    string
+	back     bool // leads back in a loop: drawn dashed
+}
+
+// frame is a structure drawn around what it holds.
+type frame struct {
+	id    string
+	label string
+	boxes []box
+	inner []*frame
+}
+
+// out is a place where a fragment is left, with what flows there.
+type out struct {
+	from  string
+	label string
+	back  bool
+}
+
+// fragment is the drawn form of a node: where it is entered and where it is left.
+type fragment struct {
+	ins  []string
+	outs []out
+}
+
+// picture collects boxes and arrows in the order of the composition.
+type picture struct {
+	root   frame
+	at     *frame // the frame being filled
+	arrows []arrow
+	boxes  int
+	frames int
+}
+
+// pictureOf lays a composition out.
+func pictureOf(n *engine.Node) *picture {
+	p := &picture{}
+	p.at = &p.root
+	start := p.box(terminal, typeText(n.In()))
+	f := p.add(n)
+	end := p.box(terminal, typeText(n.Out()))
+	p.connect([]out{{from: start, label: typeText(n.In())}}, f.ins)
+	p.connect(f.outs, []string{end})
+	// Arrows in the order of the boxes that they leave, so that the text reads along the flow.
+	slices.SortStableFunc(p.arrows, func(a, b arrow) int {
+		return cmp.Or(cmp.Compare(len(a.from), len(b.from)), cmp.Compare(a.from, b.from))
+	})
+	return p
+}
+
+func typeText(t *generable.Type) string {
+	if t == nil {
+		return "any"
+	}
+	return t.String()
+}
+
+func (p *picture) box(s shape, lines ...string) string {
+	id := "n" + strconv.Itoa(p.boxes)
+	p.boxes++
+	p.at.boxes = append(p.at.boxes, box{id, s, lines})
+	return id
+}
+
+func (p *picture) connect(from []out, to []string) {
+	for _, o := range from {
+		for _, id := range to {
+			p.arrows = append(p.arrows, arrow{o.from, id, o.label, o.back})
+		}
+	}
+}
+
+// framed draws what body adds inside a frame.
+func (p *picture) framed(label string, body func() fragment) fragment {
+	f := &frame{id: "s" + strconv.Itoa(p.frames), label: label}
+	p.frames++
+	up := p.at
+	up.inner = append(up.inner, f)
+	p.at = f
+	defer func() { p.at = up }()
+	return body()
+}
