@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
-// ScriptedRow is one prepared answer. It holds exactly one of text, json, calls and error,
-// except that text may go with calls.
+// ScriptedRow is one prepared answer. It holds one of text, JSON, calls and error, or text with
+// calls; with none of them the answer is empty.
 type ScriptedRow struct {
 	Agent  string          // name, "name#0" for the first of that name, "*" or "" for any
 	Match  string          // only when the last user message contains it; "" always
@@ -138,16 +138,16 @@ func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Err
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, seenCall{e.Agent, e.At, req})
 	q := s.queueOf(e.Agent)
-	for q.next < len(q.rows) && s.used[q.rows[q.next]] {
+	for q.next < len(q.rows) && s.spent(q.rows[q.next]) {
 		q.next++
 	}
 	best := -1
 	for _, n := range q.rows[q.next:] {
 		row := &s.rows[n]
-		if s.used[n] && !row.Repeat || !strings.Contains(user, row.Match) {
+		if best >= 0 && !narrower(row.Match, s.rows[best].Match) {
 			continue
 		}
-		if best >= 0 && !narrower(row.Match, s.rows[best].Match) {
+		if s.spent(n) || !strings.Contains(user, row.Match) {
 			continue
 		}
 		if (row.Path != "" || strings.Contains(row.Agent, "#")) && path == "" {
@@ -168,8 +168,10 @@ func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Err
 	return best, nil
 }
 
-// queueOf lists the rows that could answer an agent. Rows that repeat never leave it, so a
-// used one among them must not hide those after it: they are told apart by used alone.
+// spent reports whether a row has given its one answer.
+func (s *Scripted) spent(n int) bool { return s.used[n] && !s.rows[n].Repeat }
+
+// queueOf lists the rows that could answer an agent.
 func (s *Scripted) queueOf(agent string) *queue {
 	q := s.byAgent[agent]
 	if q == nil {
@@ -328,7 +330,7 @@ func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
 	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
 	free := 0
 	for _, n := range q.rows {
-		if !s.used[n] || s.rows[n].Repeat {
+		if !s.spent(n) {
 			free++
 		}
 	}

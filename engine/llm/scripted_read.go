@@ -182,6 +182,8 @@ func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error)
 		return row, fmt.Errorf("a row answers with one of text, json, calls and error, and has several")
 	case row.Text == nil && keys["text"] != nil:
 		return row, fmt.Errorf("text does not take null")
+	case j.Error == nil && keys["error"] != nil:
+		return row, fmt.Errorf("error does not take null")
 	case hasCalls && len(j.Calls) == 0:
 		return row, fmt.Errorf("calls is empty")
 	case row.Delay < 0:

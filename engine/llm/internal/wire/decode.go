@@ -79,11 +79,9 @@ func decodeDocument(d Dialect, r io.Reader, a *answer) error {
 	}
 	data = bytes.TrimSpace(data)
 	if !json.Valid(data) {
-		var syntax *json.SyntaxError
-		var any json.RawMessage
-		err := json.Unmarshal(data, &any)
-		if errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) {
-			return io.ErrUnexpectedEOF
+		var whole json.RawMessage
+		if err := json.NewDecoder(bytes.NewReader(data)).Decode(&whole); errors.Is(err, io.ErrUnexpectedEOF) {
+			return err // its beginning is fine: the rest did not come
 		}
 		return &malformed{"the answer is not valid JSON"}
 	}

@@ -1,0 +1,163 @@
+package llm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func tools() []engine.ToolDef {
+	return []engine.ToolDef{
+		{Name: "compile", Description: "Compiles a file", Params: &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}},
+		{Name: "now", Description: "The time"},
+	}
+}
+
+func callPart(id, name, args string) engine.Part {
+	return engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: id, Name: name, Args: args}}
+}
+
+func resultPart(id, name, text string) engine.Part {
+	return engine.Part{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: id, Name: name, Text: text}}
+}
+
+// scenarios are the requests whose wire form is held by golden files.
+func scenarios() map[string]*engine.Request {
+	user := []engine.Message{engine.TextMessage(engine.RoleUser, "Is <b> & \"c\" fine?")}
+	return map[string]*engine.Request{
+		"plain":       {Messages: user},
+		"system":      {System: "Be brief.", Messages: user},
+		"temperature": {Messages: user, Params: engine.Params{Temperature: ptr(0.0)}},
+		"params": {Messages: user, Params: engine.Params{
+			Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Seed: ptr(0), Stop: []string{"END"},
+		}},
+		"schema_strict": {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: verdict(), Structured: engine.StructuredAuto}},
+		"schema_loose":  {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: loose()}},
+		"schema_list":   {Messages: user, Output: &engine.Output{Type: generable.ListOfType(verdict())}},
+		"guided":        {Messages: user, Output: &engine.Output{Type: verdict(), Structured: engine.StructuredGuided}},
+		"tools": {Messages: []engine.Message{
+			user[0],
+			{Role: engine.RoleAssistant, Parts: []engine.Part{
+				{Kind: engine.PartReasoning, Text: "two calls"},
+				{Kind: engine.PartText, Text: "Looking."},
+				callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}"),
+			}},
+			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", "ok"), resultPart("call_b", "now", "noon")}},
+		}, Tools: tools()},
+		"tools_schema": {Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}},
+		"broken_args": {Messages: []engine.Message{
+			user[0],
+			{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "now", `{"x`)}},
+			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "now", "arguments are no JSON")}},
+		}, Tools: tools()[1:]},
+	}
+}
+
+func TestRequestBodies(t *testing.T) {
+	models := map[string]string{
+		"openai": "openai/gpt-5-mini", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
+		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "openrouter": "openrouter/x/y:free",
+	}
+	for provider, model := range models {
+		for name, req := range scenarios() {
+			for _, stream := range []bool{false, true} {
+				if stream && name != "plain" {
+					continue
+				}
+				file := "requests/" + provider + "_" + name
+				if stream {
+					file += "_stream"
+				}
+				t.Run(file, func(t *testing.T) {
+					s := server(t, llmtest.Reply{Text: "yes"})
+					e := effect(model, req)
+					e.Stream = stream
+					need(t, port(t, s).Do(t.Context(), e, func(engine.Token) {}))
+					got := s.Requests()
+					if len(got) != 1 {
+						t.Fatalf("%d requests", len(got))
+					}
+					var b bytes.Buffer
+					if err := json.Indent(&b, got[0].Body, "", "  "); err != nil {
+						t.Fatal(err)
+					}
+					b.WriteByte('\n')
+					golden(t, file+".json", b.Bytes())
+				})
+			}
+		}
+	}
+}
+
+func TestOldModelsGetNoSchema(t *testing.T) {
+	for model, want := range map[string]bool{
+		"gpt-4": false, "gpt-4-turbo": false, "gpt-3.5-turbo": false, "gpt-4o": true, "gpt-4.1-mini": true, "o3": true, "gpt-5": true, "o1": true, "o1-mini": false,
+	} {
+		s := server(t, llmtest.Reply{Text: `{"ok":true,"score":1}`})
+		req := prompt("x")
+		req.Output = &engine.Output{Type: verdict()}
+		need(t, ask(port(t, s), "openai/"+model, req))
+		body, err := s.Requests()[0].JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, sent := body["response_format"]; sent != want {
+			t.Errorf("%s: response_format sent is %v", model, sent)
+		}
+	}
+}
+
+func TestConstrained(t *testing.T) {
+	for _, row := range []struct {
+		model string
+		typ   *generable.Type
+		tools []engine.ToolDef
+		ok    bool
+	}{
+		{"openai/gpt-5", verdict(), nil, true},
+		{"openai/gpt-5", loose(), nil, true},
+		{"openai/gpt-4", verdict(), nil, false},
+		{"openai/gpt-5", generable.ListOfType(generable.StrT), nil, false},
+		{"ollama/qwen3", generable.ListOfType(generable.StrT), nil, true},
+		{"ollama/qwen3", verdict(), tools(), false},
+		{"deepseek/deepseek-chat", verdict(), nil, false},
+	} {
+		s := server(t, llmtest.Reply{Text: "{}"})
+		req := prompt("x")
+		req.Tools = row.tools
+		req.Output = &engine.Output{Type: row.typ, Structured: engine.StructuredConstrained}
+		out := ask(port(t, s), row.model, req)
+		if row.ok {
+			need(t, out)
+			continue
+		}
+		err := needErr(t, out)
+		if err.Kind != engine.KindUnsupported || len(s.Requests()) != 0 {
+			t.Errorf("%s %s: %v after %d requests", row.model, row.typ, err, len(s.Requests()))
+		}
+		hasAll(t, "message", err.Message, row.model, "constrained")
+	}
+}
+
+func TestBareHeaders(t *testing.T) {
+	s := server(t, llmtest.Reply{Text: "a"}, llmtest.Reply{Text: "b"}, llmtest.Reply{Text: "c"})
+	r := port(t, s)
+	for i, want := range []struct{ model, path, auth string }{
+		{"openai/gpt-5", "/v1/chat/completions", "Bearer sk-openai-test"},
+		{"compat/m", "/v1/chat/completions", ""},
+		{"ollama/m", "/api/chat", ""},
+	} {
+		need(t, ask(r, want.model, prompt("x")))
+		got := s.Requests()[i]
+		if got.Path != want.path || got.Header.Get("Authorization") != want.auth {
+			t.Errorf("%s went to %s with %q", want.model, got.Path, got.Header.Get("Authorization"))
+		}
+		if ua := got.Header.Get("User-Agent"); ua != "agentscript" {
+			t.Errorf("user agent %q", ua)
+		}
+	}
+}
