@@ -1,0 +1,71 @@
+// Package habits finds what people and models who know Python, or another
+// language, write into a Starlark file although Starlark lacks it: f-strings,
+// try, classes, imports, annotations and the like. Each is reported at its token
+// with the rewrite, made of the user's own text where that can be done.
+//
+// It reads tokens, not syntax trees: the parser stops at the first such habit,
+// and the point is to report all of them. On a file that Starlark accepts it
+// finds nothing, except of constructs that parse and fail later, such as
+// "%.1f" % x.
+package habits
+
+import (
+	"errors"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// Check gives the habits of a file, sorted by position. parseErr is what
+// syntax.Parse said about src, nil if it parses: where no habit explains it, it
+// is part of the list as AS101, with its position corrected.
+func Check(name string, src []byte, parseErr error) diag.List {
+	f := newFile(name, string(src))
+	f.find()
+	var list diag.List
+	for _, x := range f.findings {
+		list.Add(x.d)
+	}
+	if parseErr != nil {
+		if d := f.syntaxError(parseErr); d != nil {
+			list.Add(d)
+		}
+	}
+	list.Sort()
+	return list
+}
+
+// find looks for every habit. Statements come first: they explain words and
+// operators that would otherwise be reported alone.
+func (f *file) find() {
+	f.reservedHabits()
+	f.annotations()
+	f.softStatements()
+	f.stringHabits()
+	f.operatorHabits()
+	f.comparisonChains()
+	f.formatHabits()
+	f.nameHabits()
+}
+
+// syntaxError converts the parser's error, unless a habit explains it: one that
+// does not parse and stands before it or in its statement. The parser stops at
+// the first error, so such a habit is the reason; but where a bracket was not
+// closed before, that is.
+func (f *file) syntaxError(err error) *diag.Diagnostic {
+	var e syntax.Error
+	if !errors.As(err, &e) || len(f.stmts) == 0 {
+		return &diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: f.name}}, Cause: err}
+	}
+	p := f.locate(e)
+	explained := slices.ContainsFunc(f.findings, func(x finding) bool {
+		return !x.parses && (x.since <= p.tok || f.toks[x.tok].stmt == f.toks[p.tok].stmt && p.tok > 0)
+	})
+	open := f.unclosed(p.tok)
+	if explained && (open < 0 || p.tok != f.stmts[f.toks[p.tok].stmt].first) {
+		return nil
+	}
+	return f.explain(e, p)
+}

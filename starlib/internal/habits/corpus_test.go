@@ -1,0 +1,96 @@
+package habits_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/habits"
+)
+
+// starlarkDir is where the interpreter's source and test data are.
+func starlarkDir(t testing.TB) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "go.starlark.net").Output()
+	if err != nil {
+		t.Skipf("cannot find the interpreter's test data: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// chunks gives every script of the interpreter's test data; its files hold
+// several, separated by lines of "---".
+func chunks(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	dir := starlarkDir(t)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".star" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i, chunk := range strings.Split(string(text), "\n---") {
+			out[path[len(dir)+1:]+"#"+strconv.Itoa(i)] = chunk
+		}
+		return nil
+	})
+	if err != nil || len(out) < 100 {
+		t.Fatalf("%d scripts, %v", len(out), err)
+	}
+	return out
+}
+
+// Of a script that Starlark accepts nothing is said, unless it holds a format
+// string that fails when it is used.
+func TestNothingOnValidScripts(t *testing.T) {
+	valid := 0
+	for name, src := range chunks(t) {
+		if _, err := options.Parse(name, src, 0); err != nil {
+			continue
+		}
+		valid++
+		for _, d := range habits.Check(name, []byte(src), nil) {
+			line := strings.Split(src, "\n")[d.Span.Line-1]
+			// These lines test that the interpreter refuses the format.
+			if d.Code == diag.FormatSpec && strings.Contains(line, "assert.fails(") {
+				continue
+			}
+			t.Errorf("%v\n%s", d, line)
+		}
+	}
+	t.Logf("%d valid scripts", valid)
+}
+
+// The scripts of the reference examples that are meant to be accepted, and
+// those that are meant to be refused for their syntax.
+func TestExplainedExamples(t *testing.T) {
+	for _, e := range diag.Entries() {
+		family := e.Code[:3]
+		for _, d := range check("right.star", e.Right) {
+			t.Errorf("%s: its accepted example gets %v", e.Code, d)
+		}
+		if e.Wrong == "" {
+			continue
+		}
+		l := check("wrong.star", e.Wrong)
+		switch {
+		case family == "AS1" && len(l) == 0:
+			t.Errorf("%s: its refused example is accepted", e.Code)
+		case family != "AS1" && len(l) > 0:
+			t.Errorf("%s: its refused example gets %v", e.Code, l[0])
+		}
+		for _, d := range l {
+			if family == "AS1" && d.Code != e.Code {
+				t.Errorf("%s: its refused example gets %v", e.Code, d)
+			}
+		}
+	}
+}

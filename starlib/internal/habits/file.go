@@ -1,0 +1,247 @@
+package habits
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// A stmt is a simple statement or the header of a compound one, up to and with
+// its colon.
+type stmt struct {
+	first, last int  // tokens [first, last)
+	indent      int  // cells before its line; one more for a statement after a colon on its line
+	header      bool // ends with the colon that opens a block
+}
+
+// A file is a tokenized source and what was found in it.
+type file struct {
+	name     string
+	src      string
+	toks     []token
+	stmts    []stmt
+	bound    map[string]bool // names that the file gives a meaning somewhere
+	used     map[int]bool    // tokens that a finding has explained already
+	findings []finding
+}
+
+// A finding is a diagnostic and what is needed to weigh it against the parser's
+// own error.
+type finding struct {
+	d      *diag.Diagnostic
+	tok    int  // the token it stands on
+	since  int  // the first token that it explains
+	parses bool // the parser accepts this habit: it cannot explain a syntax error
+}
+
+func newFile(name, src string) *file {
+	f := &file{name: name, src: src, toks: lex(src), bound: map[string]bool{}, used: map[int]bool{}}
+	f.split()
+	f.bind()
+	return f
+}
+
+// headers are the words that begin a statement with a block.
+var headers = words("if elif else for while def class try except finally with async")
+
+// keywords are the names that are no operand: Starlark's own, and Python's
+// that Starlark reserves.
+var keywords = words(`and break continue def elif else for if in lambda load not or pass return while
+	as async await class del except finally from global import is nonlocal raise try with yield`)
+
+// reserved are the keywords that no Starlark file may hold.
+var reserved = words("as async await class del except finally from global import is nonlocal raise try with yield")
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// split cuts the logical lines into statements.
+func (f *file) split() {
+	for i := 0; i < len(f.toks) && f.toks[i].kind != kEOF; {
+		end := i
+		for f.toks[end].kind != kNewline {
+			end++
+		}
+		f.splitLine(i, end)
+		i = end + 1
+	}
+	f.toks[len(f.toks)-1].stmt = max(0, len(f.stmts)-1)
+}
+
+func (f *file) splitLine(from, to int) {
+	indent := f.indentOf(from)
+	first := from
+	close := func(end int, header bool) {
+		if end > first {
+			s := stmt{first: first, last: end, indent: indent, header: header}
+			if first > from {
+				s.indent++
+			}
+			for i := first; i < end; i++ {
+				f.toks[i].stmt = len(f.stmts)
+			}
+			f.stmts = append(f.stmts, s)
+		}
+	}
+	for i := from; i < to; i++ {
+		t := &f.toks[i]
+		switch {
+		case t.open != -1:
+		case t.is(";"):
+			close(i, false)
+			t.stmt = max(0, len(f.stmts)-1)
+			first = i + 1
+		case t.is(":") && !t.lambda && f.toks[first].kind == kName && headers[f.toks[first].text]:
+			close(i+1, true)
+			first = i + 1
+		}
+	}
+	close(to, false)
+	f.toks[to].stmt = max(0, len(f.stmts)-1)
+}
+
+// indentOf measures the space before the line of token i as the Starlark
+// scanner does.
+func (f *file) indentOf(i int) int {
+	off := f.toks[i].off
+	start := strings.LastIndexAny(f.src[:off], "\r\n") + 1
+	n := 0
+	for _, c := range f.src[start:off] {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 8 - n%8
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// block gives the statements [from, to) that belong to header s.
+func (f *file) block(s int) (from, to int) {
+	from, to = s+1, s+1
+	if !f.stmts[s].header {
+		return
+	}
+	for to < len(f.stmts) && f.stmts[to].indent > f.stmts[s].indent {
+		to++
+	}
+	return
+}
+
+// bind collects the names that are assigned, looped over, defined, loaded or
+// parameters anywhere: too many rather than too few.
+func (f *file) bind() {
+	for _, s := range f.stmts {
+		first := &f.toks[s.first]
+		target := s.first
+		for i := s.first; i < s.last; i++ {
+			t := &f.toks[i]
+			switch {
+			case t.params && t.kind == kName,
+				first.is("def") && t.kind == kName && t.open != -1:
+				f.bound[t.text] = true
+			case first.is("def") && i == s.first+1:
+				f.bound[t.text] = true
+			case first.is("load") && t.kind == kString:
+				f.bound[literalOf(t.text).body] = true
+			case first.is("load") && t.kind == kName:
+				f.bound[t.text] = true
+			case t.is("="), t.is(":="):
+				if t.open == -1 || t.is(":=") {
+					f.bindAll(target, i)
+				}
+			case t.is("for"):
+				end := i + 1
+				for end < s.last && !f.toks[end].is("in") {
+					end++
+				}
+				f.bindAll(i+1, end)
+			}
+		}
+	}
+}
+
+func (f *file) bindAll(from, to int) {
+	for i := from; i < to; i++ {
+		if f.toks[i].kind == kName && !f.before(i).is(".") {
+			f.bound[f.toks[i].text] = true
+		}
+	}
+}
+
+// nothing stands for a token outside of the statement.
+var nothing = token{kind: kNewline, open: -1, match: -1}
+
+// before is the token before i in its statement.
+func (f *file) before(i int) *token {
+	if i-1 < f.stmts[f.toks[i].stmt].first {
+		return &nothing
+	}
+	return &f.toks[i-1]
+}
+
+// after is the token after i in its statement.
+func (f *file) after(i int) *token {
+	if i+1 >= f.stmts[f.toks[i].stmt].last {
+		return &nothing
+	}
+	return &f.toks[i+1]
+}
+
+// span is the place of tokens [a, b), as far as they are on one line.
+func (f *file) span(a, b int) diag.Span {
+	t, last := &f.toks[a], &f.toks[max(a, b-1)]
+	s := diag.Span{Pos: diag.Pos{File: f.name, Line: t.line, Col: t.col}}
+	switch {
+	case last.endLine == t.line:
+		s.Len = last.endCol - t.col
+	default:
+		s.Len = len([]rune(f.lineFrom(t.off)))
+	}
+	return s
+}
+
+// lineFrom is the rest of the line at a byte offset.
+func (f *file) lineFrom(off int) string {
+	rest := f.src[off:]
+	if n := strings.IndexAny(rest, "\r\n"); n >= 0 {
+		rest = rest[:n]
+	}
+	return rest
+}
+
+// report adds a finding about tokens [a, b).
+func (f *file) report(code diag.Code, a, b int, message string, help ...string) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Message: message, Span: f.span(a, b), Help: help}
+	f.findings = append(f.findings, finding{d: d, tok: a, since: a})
+	return d
+}
+
+// soft marks the last finding as something the parser accepts.
+func (f *file) soft() { f.findings[len(f.findings)-1].parses = true }
+
+// fix offers to replace tokens [a, b), when they are on one line.
+func (f *file) fix(d *diag.Diagnostic, a, b int, replacement string) {
+	first, last := &f.toks[a], &f.toks[b-1]
+	if first.line != last.endLine {
+		return
+	}
+	at := f.span(a, b)
+	d.Fixes = append(d.Fixes, diag.Fix{Message: "replace by " + replacement, Span: at, Replacement: replacement})
+}
+
+// write is the help that shows code.
+func write(code string) string {
+	if !strings.Contains(code, "\n") {
+		return "write `" + code + "`"
+	}
+	return "write\n    " + strings.ReplaceAll(code, "\n", "\n    ")
+}

@@ -1,0 +1,328 @@
+package habits
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// stringHabits finds f-strings, prefixes Starlark lacks, and neighbouring strings.
+func (f *file) stringHabits() {
+	for i := 0; i < len(f.toks); i++ {
+		if f.toks[i].kind != kString {
+			continue
+		}
+		f.prefix(i)
+		run := i + 1
+		for run < len(f.toks) && f.toks[run].kind == kString {
+			f.prefix(run)
+			run++
+		}
+		if run-i > 1 {
+			f.adjacent(i, run)
+		}
+		i = run - 1
+	}
+}
+
+// prefix reports the prefix of string i if Starlark lacks it.
+func (f *file) prefix(i int) {
+	t := &f.toks[i]
+	l := literalOf(t.text)
+	written := t.text[:len(l.prefix)]
+	switch {
+	case strings.Contains(l.prefix, "f"):
+		help := "write `\"{}\".format(x)`, with one {} for each value"
+		if fixed := rewriteString(t.text); fixed != t.text {
+			help = write(fixed)
+			d := f.report(diag.FString, i, i+1, "Starlark has no f-strings", help)
+			f.fix(d, i, i+1, fixed)
+			return
+		}
+		f.report(diag.FString, i, i+1, "Starlark has no f-strings", help)
+	case written != "" && written != "r" && written != "b" && written != "rb":
+		fixed := rewriteString(t.text)
+		d := f.report(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`",
+			write(clip(fixed)))
+		f.fix(d, i, i+1, fixed)
+	}
+}
+
+// adjacent reports the strings [a, b), which stand side by side.
+func (f *file) adjacent(a, b int) {
+	message := "Starlark does not join neighbouring strings"
+	var sum strings.Builder
+	for i := a; i < b; i++ {
+		if i > a {
+			sum.WriteString(" +")
+			sum.WriteString(f.src[f.toks[i-1].end():f.toks[i].off])
+			if f.toks[i-1].touches(&f.toks[i]) {
+				sum.WriteByte(' ')
+			}
+		}
+		sum.WriteString(rewriteString(f.toks[i].text))
+	}
+	d := f.report(diag.AdjacentStrings, a+1, a+2, message, write(outdent(sum.String(), f.indentOf(a+1))))
+	d.Label = "no operator before this one"
+	for i := a; i+1 < b; i++ {
+		end := &f.toks[i]
+		at := diag.Pos{File: f.name, Line: end.endLine, Col: end.endCol}
+		d.Fixes = append(d.Fixes, diag.Fix{Message: "insert +", Span: diag.Span{Pos: at}, Replacement: " +"})
+	}
+}
+
+// outdent takes up to n cells of space from the start of all lines but the first.
+func outdent(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	for i := 1; i < len(lines); i++ {
+		for k := 0; k < n && lines[i] != "" && (lines[i][0] == ' ' || lines[i][0] == '\t'); k++ {
+			lines[i] = lines[i][1:]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// longestHelp is how much of the user's text a remedy repeats, in runes.
+const longestHelp = 400
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > longestHelp {
+		return string(r[:longestHelp]) + "…"
+	}
+	return s
+}
+
+// rewriteString gives a string literal as Starlark has it: an f-string becomes
+// a call of format, a prefix that Starlark lacks goes. What cannot be
+// understood is given back as it is.
+func rewriteString(text string) string {
+	l := literalOf(text)
+	if !l.closed {
+		return text
+	}
+	prefix := ""
+	switch {
+	case strings.Contains(l.prefix, "f"):
+		return rewriteF(text, l)
+	case strings.Contains(l.prefix, "r") && strings.Contains(l.prefix, "b"):
+		prefix = "rb"
+	case strings.Trim(l.prefix, "u") != "":
+		prefix = l.prefix
+	}
+	return prefix + l.quote + l.body + l.quote
+}
+
+// A part of an f-string is literal text, or a field when expr is not empty.
+type part struct {
+	text string // as written, with doubled braces
+	expr string
+	conv string // "!r" or ""
+	spec string
+}
+
+func rewriteF(text string, l literal) string {
+	parts, ok := splitF(l.body)
+	if !ok {
+		return text
+	}
+	prefix := ""
+	if l.raw() {
+		prefix = "r"
+	}
+	var out strings.Builder
+	var args []string
+	for _, p := range parts {
+		out.WriteString(p.text)
+		if p.expr == "" {
+			continue
+		}
+		if p.spec != "" {
+			arg := p.arg()
+			if len(parts) == 1 {
+				return arg
+			}
+			args = append(args, arg)
+			out.WriteString("{}")
+			continue
+		}
+		if len(parts) == 1 && p.conv == "" {
+			return "str(" + p.expr + ")"
+		}
+		if len(parts) == 1 {
+			return "repr(" + p.expr + ")"
+		}
+		args = append(args, p.expr)
+		out.WriteString("{" + p.conv + "}")
+	}
+	if args == nil {
+		plain := strings.NewReplacer("{{", "{", "}}", "}").Replace(out.String())
+		return prefix + l.quote + plain + l.quote
+	}
+	return prefix + l.quote + out.String() + l.quote + ".format(" + strings.Join(args, ", ") + ")"
+}
+
+// arg gives the field as an argument of format, its specification applied.
+func (p *part) arg() string {
+	x := p.expr
+	if p.conv != "" {
+		x = "repr(" + x + ")"
+	}
+	spec := strconv.Quote(p.spec)
+	if strings.Contains(p.spec, "{") {
+		// Fields inside of a specification: it is a little f-string itself.
+		spec = rewriteString(`f"` + p.spec + `"`)
+	}
+	return "fmt(" + x + ", " + spec + ")"
+}
+
+// splitF takes the body of an f-string apart; false when its braces do not match.
+func splitF(body string) (parts []part, ok bool) {
+	start := 0
+	text := func(end int) {
+		if end > start {
+			parts = append(parts, part{text: body[start:end]})
+		}
+	}
+	for i := 0; i < len(body); {
+		switch {
+		case strings.HasPrefix(body[i:], "{{"), strings.HasPrefix(body[i:], "}}"):
+			i += 2
+		case strings.HasPrefix(body[i:], `\N{`):
+			return nil, false // a character by name, which Starlark lacks
+		case body[i] == '\\' && i+1 < len(body) && body[i+1] != '{' && body[i+1] != '}':
+			i += 2
+		case body[i] == '}':
+			return nil, false
+		case body[i] == '{':
+			text(i)
+			p, end, ok := field(body, i+1)
+			if !ok {
+				return nil, false
+			}
+			if n := len(parts); p.text != "" && n > 0 && parts[n-1].expr == "" {
+				parts[n-1].text += p.text
+				p.text = ""
+			} else if p.text != "" {
+				parts = append(parts, part{text: p.text})
+				p.text = ""
+			}
+			parts = append(parts, p)
+			i, start = end, end
+		default:
+			i++
+		}
+	}
+	text(len(body))
+	return parts, true
+}
+
+// field reads a replacement field whose expression begins at i; end is just
+// after its brace. The text of the result is what "{x=}" prints first.
+func field(body string, i int) (p part, end int, ok bool) {
+	begin, depth := i, 0
+	stop := -1 // end of the expression
+	for ; i < len(body) && stop < 0; i++ {
+		switch c := body[i]; c {
+		case '"', '\'':
+			q := body[i : i+1]
+			if strings.HasPrefix(body[i:], q+q+q) {
+				q += q + q
+			}
+			e, closed := closePlain(body, i+len(q), q)
+			if !closed {
+				return p, 0, false
+			}
+			i = e - 1
+		case '(', '[', '{':
+			depth++
+		case ')', ']':
+			depth--
+		case '}':
+			if depth == 0 {
+				stop = i
+			}
+			depth--
+		case ':':
+			if depth == 0 {
+				stop = i
+			}
+		case '!':
+			if depth == 0 && !strings.HasPrefix(body[i:], "!=") {
+				stop = i
+			}
+		}
+	}
+	if stop < 0 {
+		return p, 0, false
+	}
+	i = stop
+	expr := body[begin:stop]
+	p.expr = strings.TrimSpace(expr)
+	if e, debug := strings.CutSuffix(p.expr, "="); debug && !strings.HasSuffix(e, "=") && !strings.HasSuffix(e, "!") &&
+		!strings.HasSuffix(e, "<") && !strings.HasSuffix(e, ">") {
+		p.text = strings.NewReplacer("{", "{{", "}", "}}").Replace(expr)
+		p.expr = strings.TrimSpace(e)
+		p.conv = "!r"
+	}
+	if body[i] == '!' {
+		if i+1 >= len(body) || !strings.ContainsRune("rsa", rune(body[i+1])) {
+			return p, 0, false
+		}
+		if p.conv = "!r"; body[i+1] == 's' {
+			p.conv = ""
+		}
+		i += 2
+	}
+	if i < len(body) && body[i] == ':' {
+		begin, depth = i+1, 0
+		for i++; i < len(body) && (depth > 0 || body[i] != '}'); i++ {
+			switch body[i] {
+			case '{':
+				depth++
+			case '}':
+				depth--
+			}
+			if depth > 1 {
+				return p, 0, false // Python goes no deeper either
+			}
+		}
+		if p.spec = body[begin:min(i, len(body))]; p.spec != "" && p.text != "" {
+			p.conv = ""
+		}
+	}
+	if i >= len(body) || body[i] != '}' || p.expr == "" {
+		return p, 0, false
+	}
+	p.expr = tidy(p.expr)
+	return p, i + 1, true
+}
+
+// tidy rewrites the habits inside of an expression that stood in a string and
+// puts parentheses around one that could not be an argument.
+func tidy(expr string) string {
+	g := fragment(expr)
+	n := g.length()
+	out := g.text(0, n)
+	for i := range n {
+		if t := &g.toks[i]; t.open == -1 && t.is(",") && !t.params {
+			return "(" + out + ")"
+		}
+	}
+	return out
+}
+
+// fragment is a piece of source as a file of its own, for the methods that look
+// at tokens alone.
+func fragment(src string) *file {
+	return &file{src: src, toks: lex(src), bound: map[string]bool{}, used: map[int]bool{}}
+}
+
+// length is the number of tokens before the end of the last line.
+func (f *file) length() int {
+	n := len(f.toks)
+	for n > 0 && (f.toks[n-1].kind == kEOF || f.toks[n-1].kind == kNewline) {
+		n--
+	}
+	return n
+}

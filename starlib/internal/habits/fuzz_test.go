@@ -1,0 +1,56 @@
+package habits
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// On any input: no panic; of what parses only findings that parse; something
+// about all that does not; and everything can be rendered.
+func FuzzCheck(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		script, _, _ := bytes.Cut(text, []byte("-- rendered --"))
+		f.Add(script)
+		for _, line := range bytes.SplitAfter(script, []byte("\n")) {
+			f.Add(line)
+		}
+	}
+	for _, s := range []string{"", "\x00class", "f'{x:{y:{z}}}'", "lambda x: int: lambda", "a < (b < c", "try:\n", "class", "def f(x:", "x\\\r\ny", "is", "\"%", "'{0", "*", "@", "f\"\"\"{f'''{"} {
+		f.Add([]byte(s))
+	}
+	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		_, parseErr := options.Parse("x.star", src, 0)
+		l := Check("x.star", src, parseErr)
+		if parseErr != nil && !l.HasErrors() {
+			t.Errorf("nothing about %v", parseErr)
+		}
+		if parseErr == nil {
+			g := newFile("x.star", string(src))
+			g.find()
+			for _, x := range g.findings {
+				if !x.parses {
+					t.Errorf("this parses: %v", x.d)
+				}
+			}
+		}
+		var b bytes.Buffer
+		if err := diag.Render(&b, l, diag.SourceMap{"x.star": string(src)}, diag.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,346 @@
+package habits
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// operatorHabits finds operators that Starlark lacks or restricts.
+func (f *file) operatorHabits() {
+	for i := range f.toks {
+		t := &f.toks[i]
+		if f.used[i] {
+			continue
+		}
+		switch {
+		case t.kind == kNumber:
+			f.grouped(i)
+		case t.is("is"):
+			f.identity(i)
+		case t.is("**"):
+			f.power(i)
+		case t.is("**="):
+			f.powerAssign(i)
+		case t.is("for") && t.open >= 0 && f.toks[t.open].is("("):
+			f.generator(i)
+		case t.is("{"):
+			f.braces(i)
+		case t.is("..."):
+			word := "None"
+			if f.before(i) == &nothing {
+				word = "pass"
+			}
+			d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `...`", write(word))
+			f.fix(d, i, i+1, word)
+		case t.is(":="):
+			f.walrus(i)
+		case t.kind == kOp:
+			f.foreignOperator(i)
+		}
+	}
+}
+
+// grouped reports digits grouped with underscores, and imaginary numbers.
+func (f *file) grouped(i int) {
+	text := f.toks[i].text
+	switch {
+	case strings.Contains(text, "_"):
+		fixed := strings.ReplaceAll(text, "_", "")
+		d := f.report(diag.PythonOnly, i, i+1, "Starlark's numbers have no underscores", write(fixed))
+		f.fix(d, i, i+1, fixed)
+	case strings.HasSuffix(strings.ToLower(text), "j"):
+		f.report(diag.PythonOnly, i, i+1, "Starlark has no complex numbers", "keep the two parts as floats in a tuple or a schema")
+	}
+}
+
+// identity reports `is` and `is not`.
+func (f *file) identity(i int) {
+	end, word, op := i+1, "is", "=="
+	if f.after(i).is("not") {
+		end, word, op = i+2, "is not", "!="
+	}
+	help := "write `" + op + "`"
+	a, okA := f.left(i, pCompare)
+	b, okB := f.right(end, pCompare)
+	if okA && okB {
+		left, right := f.text(a, i), f.text(end, b)
+		help = write(strings.TrimSpace(left) + " " + op + " " + right)
+		if arg, ok := f.typeCall(a, i); ok {
+			help = write(notIf(word != "is") + "isinstance(" + arg + ", " + right + ")")
+		}
+	}
+	d := f.report(diag.IsOperator, i, end, "Starlark has no `"+word+"`", help)
+	if !strings.Contains(help, "isinstance(") {
+		f.fix(d, i, end, op)
+	}
+}
+
+func notIf(negative bool) string {
+	if negative {
+		return "not "
+	}
+	return ""
+}
+
+// typeCall gives x when tokens [a, b) are `type(x)`.
+func (f *file) typeCall(a, b int) (string, bool) {
+	if b-a >= 4 && f.toks[a].is("type") && f.toks[a+1].is("(") && f.toks[a+1].match == b-1 {
+		return f.text(a+2, b-1), true
+	}
+	return "", false
+}
+
+const noPower = "Starlark has no power operator"
+
+// power reports `**` between two operands; before an argument or a parameter
+// it is Starlark's own.
+func (f *file) power(i int) {
+	if !ends(f.before(i)) {
+		return
+	}
+	help := powerHelper("x", "n")
+	a, okA := f.primary(i)
+	b, okB := f.right(i+1, pMul)
+	if okA && okB {
+		help = powerHelp(f.text(a, i), f.text(i+1, b))
+	}
+	f.report(diag.PowerOperator, i, i+1, noPower, help)
+}
+
+// powerAssign reports `**=`.
+func (f *file) powerAssign(i int) {
+	help := powerHelper("x", "n")
+	a, okA := f.left(i, pOr)
+	b, okB := f.right(i+1, pOr)
+	if okA && okB {
+		name := strings.TrimSpace(f.text(a, i))
+		if product, ok := product(name, f.text(i+1, b)); ok {
+			help = write(name + " = " + product)
+		} else {
+			help = powerHelper(name, f.text(i+1, b))
+		}
+	}
+	f.report(diag.PowerOperator, i, i+1, noPower, help)
+}
+
+func powerHelp(base, exponent string) string {
+	if p, ok := product(base, exponent); ok {
+		return write(p)
+	}
+	switch {
+	case strings.Contains(exponent, "**"):
+		return powerHelper("x", "n")
+	case strings.HasPrefix(exponent, "-"):
+		return powerHelper(base, exponent[1:]) + "\nand divide by it: `1.0 / power(…)`"
+	case strings.Contains(exponent, "."):
+		return "multiply for whole exponents; a root has to come from the host, as a builtin or a tool"
+	case base == "2":
+		if strings.ContainsAny(exponent, " +-*/") && !strings.HasPrefix(exponent, "(") {
+			exponent = "(" + exponent + ")"
+		}
+		return write("1 << " + exponent)
+	}
+	return powerHelper(base, exponent)
+}
+
+// product writes a power with a small exponent out, when the base may be
+// repeated without being computed twice.
+func product(base, exponent string) (string, bool) {
+	n, err := strconv.Atoi(exponent)
+	if err != nil || n < 2 || n > 4 || strings.ContainsAny(base, "()[]{}\"'\n") {
+		return "", false
+	}
+	return strings.TrimSuffix(strings.Repeat(base+" * ", n), " * "), true
+}
+
+func powerHelper(base, exponent string) string {
+	return "multiply, or write a helper and call `power(" + base + ", " + exponent + ")`\n" +
+		"    def power(x, n):\n        result = 1\n        for _ in range(n):\n            result *= x\n        return result"
+}
+
+// generator reports a comprehension in round brackets.
+func (f *file) generator(i int) {
+	open := f.toks[i].open
+	if f.used[open] {
+		return
+	}
+	f.used[open] = true
+	help := "put [ ] around it"
+	end := f.toks[open].match
+	if end > 0 {
+		inner := "[" + f.text(open+1, end) + "]"
+		start, called := open, open > 0 && ends(f.before(open))
+		if called {
+			if s, ok := f.primary(open); ok {
+				start = s
+			}
+			inner = "(" + inner + ")"
+		}
+		help = write(f.text(start, open) + inner)
+	}
+	d := f.report(diag.PythonOnly, i, i+1, "Starlark has no generator expressions", help)
+	d.Label = "a comprehension stands in [ ] or { }"
+}
+
+// braces reports set literals, set comprehensions and dicts spread in dicts.
+func (f *file) braces(open int) {
+	end := f.toks[open].match
+	if end <= open+1 {
+		return
+	}
+	items := f.items(open)
+	spread, set := false, true
+	for _, it := range items {
+		switch {
+		case f.toks[it[0]].is("**"):
+			spread = true
+		case f.toks[it[0]].is("*"):
+			set = false // the star is reported
+		case f.colonIn(it[0], it[1], open):
+			set = false
+		}
+	}
+	switch {
+	case spread:
+		f.spreadDict(open, end, items)
+	case set:
+		fixed := "set([" + f.text(open+1, end) + "])"
+		d := f.report(diag.PythonOnly, open, open+1, "Starlark has no literals for sets", write(fixed))
+		d.Label = "a dict has `key: value`"
+		f.fix(d, open, end+1, fixed)
+	}
+}
+
+// colonIn reports whether a colon other than a lambda's stands in [a, b)
+// directly inside bracket open.
+func (f *file) colonIn(a, b, open int) bool {
+	for i := a; i < b; i++ {
+		if t := &f.toks[i]; t.open == open && t.is(":") && !t.lambda {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *file) spreadDict(open, end int, items [][2]int) {
+	var terms, pairs []string
+	flush := func() {
+		if pairs != nil {
+			terms = append(terms, "{"+strings.Join(pairs, ", ")+"}")
+			pairs = nil
+		}
+	}
+	at := open + 1
+	for _, it := range items {
+		if !f.toks[it[0]].is("**") {
+			pairs = append(pairs, strings.TrimSpace(f.text(it[0], it[1])))
+			continue
+		}
+		if at == open+1 {
+			at = it[0]
+		}
+		flush()
+		terms = append(terms, f.text(it[0]+1, it[1]))
+	}
+	flush()
+	if len(terms) == 1 {
+		terms[0] = "dict(" + terms[0] + ")"
+	}
+	f.report(diag.PythonOnly, at, at+1, "Starlark does not spread a dict inside of a dict", write(strings.Join(terms, " | ")))
+	f.used[at] = true
+}
+
+// walrus reports `:=`.
+func (f *file) walrus(i int) {
+	help := "assign on a line of its own, before"
+	if name := f.before(i); name.kind == kName {
+		if b, ok := f.right(i+1, 0); ok {
+			help = "assign before, then use `" + name.text + "` here\n    " + name.text + " = " + f.text(i+1, b)
+		}
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no assignment inside of an expression", help)
+}
+
+// foreignOperator finds the operators of C, JavaScript and their kin.
+func (f *file) foreignOperator(i int) {
+	t := &f.toks[i]
+	if word := swaps[t.text]; word != "" {
+		d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+t.text+"`", f.around(i, word))
+		f.fix(d, i, i+1, word)
+		return
+	}
+	switch t.text {
+	case "!":
+		help := "write `not`"
+		if b, ok := f.right(i+1, pNot); ok {
+			help = write("not " + f.text(i+1, b))
+		}
+		d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `!`", help)
+		f.fix(d, i, i+1, "not ")
+	case "+", "-":
+		f.increment(i)
+	case "?":
+		f.ternary(i)
+	case "=>":
+		f.arrow(i)
+	}
+}
+
+// around shows operator i with its operands, spelled as word.
+func (f *file) around(i int, word string) string {
+	p := binding(&f.toks[i])
+	a, okA := f.left(i, p)
+	b, okB := f.right(i+1, p)
+	if !okA || !okB {
+		return "write `" + word + "`"
+	}
+	return write(strings.TrimSpace(f.text(a, i)) + " " + word + " " + f.text(i+1, b))
+}
+
+// increment reports `x++` and `x--`. Two signs before an operand are Starlark's.
+func (f *file) increment(i int) {
+	op := f.toks[i].text
+	if !ends(f.before(i)) || !f.after(i).is(op) || !f.toks[i].touches(f.after(i)) {
+		return
+	}
+	if next := f.after(i + 1); !breaks(next) && !next.closes() {
+		return
+	}
+	help := "write `" + op + "= 1`"
+	a, ok := f.primary(i)
+	if ok {
+		help = write(f.text(a, i) + " " + op + "= 1")
+	}
+	f.report(diag.PythonOnly, i, i+2, "Starlark has no `"+op+op+"`", help)
+	f.used[i+1] = true
+}
+
+// ternary reports `a ? b : c`.
+func (f *file) ternary(i int) {
+	help := "write `b if a else c`"
+	a, okA := f.left(i, 0)
+	b, okB := f.right(i+1, 0)
+	if okA && okB && f.toks[b].is(":") {
+		if c, ok := f.right(b+1, 0); ok {
+			help = write(f.text(i+1, b) + " if " + strings.TrimSpace(f.text(a, i)) + " else " + f.text(b+1, c))
+		}
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `?`", help)
+}
+
+// arrow reports `x => y`.
+func (f *file) arrow(i int) {
+	help := "write `lambda x: x`"
+	a, okA := f.primary(i)
+	b, okB := f.right(i+1, 0)
+	if okA && okB {
+		params := f.text(a, i)
+		if f.toks[a].is("(") {
+			params = f.text(a+1, f.toks[a].match)
+		}
+		help = write(strings.TrimSpace("lambda "+params) + ": " + f.text(i+1, b))
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `=>`", help)
+}

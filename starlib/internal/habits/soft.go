@@ -1,0 +1,288 @@
+package habits
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// softStatements finds statements of other languages whose first word is an
+// ordinary name in Starlark; what follows it gives them away.
+func (f *file) softStatements() {
+	for s := range f.stmts {
+		i, last := f.stmts[s].first, f.stmts[s].last
+		first, next := &f.toks[i], f.after(i)
+		switch {
+		case first.is("assert"):
+			f.assert(i, last)
+		case first.is("@"):
+			f.decorator(s)
+		case first.is("//") || first.is("/*"):
+			f.report(diag.PythonOnly, i, i+1, "a comment begins with `#`", write("# "+strings.TrimSpace(strings.TrimPrefix(f.lineFrom(first.off), first.text))))
+			f.toksUsed(i, last)
+		case first.is("else"):
+			f.elseHabits(s)
+		case first.is("elseif"), first.is("elsif"):
+			if starts(next) && f.toks[last-1].is(":") {
+				d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`", "write `elif`")
+				f.fix(d, i, i+1, "elif")
+			}
+		case first.is("print"), first.is("exec"):
+			if starts(next) && !next.opens() && !f.notIn(i+1) {
+				help := write(first.text + "(" + f.text(i+1, last) + ")")
+				f.report(diag.PythonOnly, i, i+1, "`"+first.text+"` is a function", help)
+			}
+		case first.is("type"), first.is("let"), first.is("var"), first.is("const"):
+			if next.kind == kName && !keywords[next.text] && f.after(i+1).is("=") {
+				d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`: a plain assignment is enough", write(f.text(i+1, last)))
+				f.fix(d, i, i+2, next.text)
+			}
+		case first.is("match"):
+			f.match(s)
+		}
+		f.starTargets(s)
+	}
+}
+
+func (f *file) toksUsed(a, b int) {
+	for i := a; i < b; i++ {
+		f.used[i] = true
+	}
+}
+
+// assert reports `assert x` and `assert (x), y`; assert(x) is a call.
+func (f *file) assert(i, last int) {
+	next := f.after(i)
+	parts := f.commas(i+1, last, -1)
+	switch {
+	case next.is("["), !starts(next) && !next.is("-"), f.notIn(i + 1):
+		return // an index, an operator, or nothing: an ordinary name
+	case next.is("("):
+		// Only what follows the brackets tells it from a call.
+		if f.bound["assert"] || next.match < 0 || next.match == last-1 {
+			return
+		}
+		if p := binding(&f.toks[next.match+1]); p == 0 && len(parts) < 2 {
+			return
+		}
+		defer f.soft()
+	}
+	cond := f.text(parts[0][0], parts[0][1])
+	message := `"not true: ` + strings.ReplaceAll(cond, `"`, "'") + `"`
+	if len(parts) > 1 {
+		message = strings.TrimSpace(f.text(parts[1][0], parts[1][1]))
+	}
+	positive, negated := strings.CutPrefix(cond, "not ")
+	switch {
+	case f.loose(parts[0][0], parts[0][1]):
+		cond = "not (" + cond + ")"
+	case negated:
+		cond = positive
+	default:
+		cond = "not " + cond
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `assert`", write("if "+cond+":\n    fail("+message+")"))
+}
+
+// notIn reports whether token i is the `not` of `not in`.
+func (f *file) notIn(i int) bool {
+	return f.toks[i].is("not") && f.after(i).is("in")
+}
+
+// loose reports whether `not` before tokens [a, b) would take less than all.
+func (f *file) loose(a, b int) bool {
+	for i := a; i < b; i++ {
+		t := &f.toks[i]
+		if t.open == f.toks[a].open && (t.is("and") || t.is("or") || t.is("if") || t.is("&&") || t.is("||")) {
+			return true
+		}
+	}
+	return false
+}
+
+// decorator reports `@d` before a function or class.
+func (f *file) decorator(s int) {
+	i, last := f.stmts[s].first, f.stmts[s].last
+	what := "f"
+	target := s + 1
+	for target < len(f.stmts) && f.toks[f.stmts[target].first].is("@") {
+		target++
+	}
+	if target < len(f.stmts) {
+		first := f.stmts[target].first
+		if f.toks[first].is("async") {
+			first++
+		}
+		if f.toks[first].is("class") {
+			return // the class statement is explained as a whole
+		}
+		if n := f.after(first); f.toks[first].is("def") && n.kind == kName {
+			what = n.text
+		}
+	}
+	name := f.text(i+1, last)
+	help := "call it after the function\n    " + what + "_ = " + name + "(" + what + ")"
+	switch {
+	case strings.HasPrefix(name, "tool") || strings.HasSuffix(name, ".tool") || strings.HasSuffix(name, "_tool"):
+		help = "give the function to the agent: `tools = [" + what + "]`, or `tools = [tool(" + what + ", {…})]` with the types of its parameters"
+	case name == "staticmethod", name == "classmethod", name == "property", name == "abstractmethod", name == "override":
+		help = "drop it: there are no classes, only functions"
+	}
+	f.report(diag.PythonOnly, i, last, "Starlark has no decorators", help)
+}
+
+// elseHabits reports `else if`, and `else` after a loop.
+func (f *file) elseHabits(s int) {
+	i := f.stmts[s].first
+	if f.after(i).is("if") {
+		d := f.report(diag.PythonOnly, i, i+2, "Starlark has no `else if`", write("elif"+strings.TrimPrefix(f.text(i+1, f.stmts[s].last), "if")))
+		f.fix(d, i, i+2, "elif")
+		return
+	}
+	if !f.stmts[s].header {
+		return
+	}
+	for p := s - 1; p >= 0; p-- {
+		if f.stmts[p].indent > f.stmts[s].indent {
+			continue
+		}
+		first := &f.toks[f.stmts[p].first]
+		if f.stmts[p].indent == f.stmts[s].indent && (first.is("for") || first.is("while")) {
+			f.report(diag.PythonOnly, i, i+1, "a loop has no `else`", "set a name before `break`, and test it after the loop")
+		}
+		return
+	}
+}
+
+// match reports the statement `match x:`; match(x, {...}) is a builtin.
+func (f *file) match(s int) {
+	i, last := f.stmts[s].first, f.stmts[s].last
+	if last-i < 3 || !f.toks[last-1].is(":") || f.toks[last-1].lambda {
+		return
+	}
+	if !starts(f.after(i)) || f.toks[last-1].open != -1 {
+		return
+	}
+	subject := strings.Trim(f.text(i+1, last-1), " ()")
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `match` statement",
+		"for the types of a union write `match("+subject+", {A: lambda a: …, B: lambda b: …})`",
+		"for values use `if` and `elif`, or a dict")
+}
+
+// starTargets reports a star before a target of an assignment and before an
+// element of a list or tuple; before an argument it is Starlark's own.
+func (f *file) starTargets(s int) {
+	st := f.stmts[s]
+	for i := st.first; i < st.last; i++ {
+		t := &f.toks[i]
+		if !t.is("*") || t.params || f.used[i] || ends(f.before(i)) || !starts(f.after(i)) {
+			continue
+		}
+		prev := f.before(i)
+		if prev.is("lambda") || t.open >= 0 && f.callOrDef(t.open) {
+			continue
+		}
+		if prev != &nothing && !prev.is(",") && !prev.opens() && !prev.is("=") && !prev.is("return") && !prev.is("for") && !prev.is("in") {
+			continue
+		}
+		help, message := f.unstar(s, i)
+		f.report(diag.PythonOnly, i, i+1, message, help)
+	}
+}
+
+// callOrDef reports whether bracket open holds arguments or parameters.
+func (f *file) callOrDef(open int) bool {
+	return f.toks[open].is("(") && open > 0 && ends(f.before(open))
+}
+
+// unstar shows what to write for the star at token i of statement s.
+func (f *file) unstar(s, i int) (help, message string) {
+	st := f.stmts[s]
+	open := f.toks[i].open
+	if !f.targets(st, i) {
+		message = "Starlark spreads a list in a call alone"
+		if open >= 0 && f.toks[open].match > i {
+			sum := f.sum(f.items(open))
+			switch f.toks[open].text {
+			case "{":
+				sum = "set(" + sum + ")"
+			case "(":
+				sum = "tuple(" + sum + ")"
+			}
+			return write(sum), message
+		}
+		if open == -1 {
+			from := i
+			for from > st.first && !breaks(&f.toks[from-1]) || f.before(from).is(",") {
+				from--
+			}
+			return write("tuple(" + f.sum(f.commas(from, st.last, -1)) + ")"), message
+		}
+		return "write `list(a) + list(b)`", message
+	}
+	message = "Starlark has no star in an assignment"
+	eq := i
+	for eq < st.last && !(f.toks[eq].is("=") && f.toks[eq].open == -1) {
+		eq++
+	}
+	if eq >= st.last || open != -1 {
+		return "index and slice: `first, rest = xs[0], xs[1:]`", message
+	}
+	value := f.text(eq+1, st.last)
+	lead := ""
+	if eq+2 < st.last {
+		lead, value = "items = "+value+"\n", "items"
+	}
+	items := f.commas(st.first, eq, -1)
+	var names, values []string
+	star := len(items)
+	for n, it := range items {
+		switch {
+		case f.toks[it[0]].is("*"):
+			star = n
+			rest := value + "[" + itoa(n) + ":" + itoa(n-len(items)+1) + "]"
+			if n == len(items)-1 {
+				rest = value + "[" + itoa(n) + ":]"
+			}
+			names, values = append(names, f.text(it[0]+1, it[1])), append(values, rest)
+		case n < star:
+			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+itoa(n)+"]")
+		default:
+			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+itoa(n-len(items))+"]")
+		}
+	}
+	return write(lead + strings.Join(names, ", ") + " = " + strings.Join(values, ", ")), message
+}
+
+// sum adds up the elements of a display as lists.
+func (f *file) sum(items [][2]int) string {
+	var terms, plain []string
+	flush := func() {
+		if plain != nil {
+			terms = append(terms, "["+strings.Join(plain, ", ")+"]")
+			plain = nil
+		}
+	}
+	for _, it := range items {
+		if f.toks[it[0]].is("*") {
+			flush()
+			terms = append(terms, "list("+f.text(it[0]+1, it[1])+")")
+			f.used[it[0]] = true
+			continue
+		}
+		plain = append(plain, strings.TrimSpace(f.text(it[0], it[1])))
+	}
+	flush()
+	return strings.Join(terms, " + ")
+}
+
+// targets reports whether token i stands left of the statement's `=`, or is a
+// loop variable.
+func (f *file) targets(st stmt, i int) bool {
+	for k := i; k < st.last; k++ {
+		if f.toks[k].is("=") && f.toks[k].open == -1 {
+			return true
+		}
+	}
+	return f.toks[st.first].is("for")
+}

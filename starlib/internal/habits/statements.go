@@ -1,0 +1,218 @@
+package habits
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// reservedHabits finds the statements of Python that begin with, or consist
+// of, words that Starlark reserves. No Starlark file holds such a word, so each
+// is reported once, by whoever understands it best.
+func (f *file) reservedHabits() {
+	for i := range f.toks {
+		t := &f.toks[i]
+		if t.kind != kName || !reserved[t.text] || f.used[i] {
+			continue
+		}
+		switch {
+		case f.asName(i):
+			f.reservedName(i)
+		case t.text == "try":
+			f.try(i)
+		case t.text == "class":
+			f.class(i)
+		case t.text == "import", t.text == "from":
+			f.importing(i)
+		case t.text == "with":
+			f.with(i)
+		case t.text == "raise":
+			f.raise(i)
+		case t.text == "del":
+			f.del(i)
+		case t.text == "global", t.text == "nonlocal":
+			f.outer(i)
+		case t.text == "yield":
+			f.yield(i)
+		case t.text == "async", t.text == "await":
+			f.async(i)
+		case t.text == "except", t.text == "finally":
+			f.report(diag.TryExcept, i, i+1, "Starlark has no `"+t.text+"`", "call the function as `attempt(f, x)` and look at `.ok`, `.value` and `.error`")
+		case t.text == "as":
+			f.reservedName(i)
+		}
+	}
+}
+
+// asName reports whether reserved word i stands where a name would: after a
+// dot or def, before =, or as a parameter.
+func (f *file) asName(i int) bool {
+	if f.before(i).is(".") || f.after(i).is("=") || f.before(i).is("def") {
+		return true
+	}
+	return f.toks[f.stmts[f.toks[i].stmt].first].is("def") && f.toks[i].open >= 0 &&
+		(f.after(i).is(",") || f.after(i).is(")") || f.after(i).is(":")) &&
+		(f.before(i).is("(") || f.before(i).is(",") || f.before(i).is("*") || f.before(i).is("**"))
+}
+
+func (f *file) reservedName(i int) {
+	word := f.toks[i].text
+	help := "choose another name, such as `" + word + "_`"
+	switch {
+	case f.before(i).is("."):
+		owner := "x"
+		if a, ok := f.primary(i - 1); ok {
+			owner = f.text(a, i-1)
+		}
+		help = write(owner + `["` + word + `"]`)
+	case f.after(i).is("=") && f.toks[i].open >= 0:
+		if b, ok := f.right(i+2, 0); ok {
+			value := clip(f.text(i+2, b))
+			help = "give it in a dict: `{\"" + word + "\": " + value + "}`, or spread that: `**{\"" + word + "\": " + value + "}`"
+		}
+	}
+	f.report(diag.SyntaxError, i, i+1, "`"+word+"` is a reserved word and cannot be a name", help)
+}
+
+// restOf gives the tokens after i up to the end of its statement.
+func (f *file) restOf(i int) (a, b int) {
+	return i + 1, f.stmts[f.toks[i].stmt].last
+}
+
+// use marks the reserved words of tokens [a, b) as explained.
+func (f *file) use(a, b int) {
+	for i := a; i < b; i++ {
+		if t := &f.toks[i]; t.kind == kName && (t.text == "as" || t.text == "from" || t.text == "import") {
+			f.used[i] = true
+		}
+	}
+}
+
+func (f *file) with(i int) {
+	a, b := f.restOf(i)
+	f.use(a, b)
+	help := "call the function and use what it gives"
+	var lines []string
+	if b > a && f.toks[b-1].is(":") {
+		for _, it := range f.commas(a, b-1, -1) {
+			end, name := it[1], "value"
+			for k := it[0]; k < it[1]; k++ {
+				if f.toks[k].is("as") && f.toks[k].open == -1 {
+					end, name = k, strings.TrimSpace(f.text(k+1, it[1]))
+				}
+			}
+			if f.toks[it[0]].is("open") && f.toks[it[0]+1].is("(") && f.toks[it[0]+1].match == end-1 {
+				if args := f.items(it[0] + 1); len(args) > 0 {
+					lines = append(lines, name+" = file("+f.text(args[0][0], args[0][1])+")")
+					continue
+				}
+			}
+			lines = append(lines, name+" = "+strings.TrimSpace(f.text(it[0], end)))
+		}
+	}
+	if lines != nil {
+		help = write(strings.Join(lines, "\n"))
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `with`: nothing needs closing", help)
+}
+
+func (f *file) raise(i int) {
+	a, b := f.restOf(i)
+	for k := a; k < b; k++ {
+		if f.toks[k].is("from") && f.toks[k].open == -1 {
+			f.used[k] = true
+			b = k
+			break
+		}
+	}
+	help := "write `fail(\"…\")`"
+	switch {
+	case a == b:
+	case f.toks[b-1].is(")") && f.toks[b-1].match > a && ends(&f.toks[f.toks[b-1].match-1]):
+		open := f.toks[b-1].match
+		if args := strings.TrimSpace(f.text(open+1, b-1)); args != "" {
+			help = write("fail(" + args + ")")
+		} else {
+			help = write(`fail("` + strings.TrimSpace(f.text(a, open)) + `")`)
+		}
+	case f.toks[a].kind == kName && b == a+1:
+		help = write(`fail("` + f.toks[a].text + `")`)
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `raise`", help)
+}
+
+func (f *file) del(i int) {
+	a, b := f.restOf(i)
+	var lines []string
+	for _, it := range f.commas(a, b, f.toks[i].open) {
+		last := &f.toks[it[1]-1]
+		switch {
+		case last.is("]") && last.match > it[0] && !f.colonIn(last.match+1, it[1]-1, last.match):
+			lines = append(lines, strings.TrimSpace(f.text(it[0], last.match))+".pop("+f.text(last.match+1, it[1]-1)+")")
+		case last.is("]") && last.match > it[0]:
+			// A slice has no pop; what stays is a new list.
+			lines = nil
+		}
+	}
+	help := "drop it: a name needs no deleting, and a new list or dict takes the place of an old one"
+	if lines != nil {
+		help = write(strings.Join(lines, "\n"))
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `del`", help)
+}
+
+// outer reports `global` and `nonlocal`.
+func (f *file) outer(i int) {
+	a, b := f.restOf(i)
+	word := f.toks[i].text
+	name := "x"
+	if a < b && f.toks[a].kind == kName {
+		name = f.toks[a].text
+	}
+	help := "return the new value instead"
+	if word == "nonlocal" {
+		help = "keep it in a dict of the outer function, `state = {\"" + name + "\": …}`, and write `state[\"" + name + "\"] = …` here"
+	}
+	d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+word+"`: a function assigns only its own names", help)
+	if word == "global" {
+		d.Notes = append(d.Notes, diag.Note{Message: "globals are frozen once the file is loaded, so that runs share them safely"})
+	}
+}
+
+func (f *file) yield(i int) {
+	a, b := f.restOf(i)
+	help := "collect the values in a list and return it"
+	if a < b && f.toks[a].is("from") {
+		f.used[a] = true
+		if end, ok := f.right(a+1, 0); ok {
+			help += "\n    result.extend(" + f.text(a+1, end) + ")"
+		}
+	} else if a < b {
+		if end, ok := f.right(a, 0); ok && end == b {
+			help += "\n    result.append(" + f.text(a, b) + ")"
+		}
+	}
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no generators", help)
+}
+
+func (f *file) async(i int) {
+	word := f.toks[i].text
+	help := "drop `async`; branches run concurrently through `par`, `each` and `parallel`"
+	message := "Starlark has no `async`"
+	if word == "await" {
+		message = "Starlark has no `await`: a call waits for its result"
+		help = "drop `await`"
+		if end, ok := f.right(i+1, pPower); ok {
+			help = write(f.text(i+1, end))
+			if open := i + 4; open < end && f.text(i+1, open) == "asyncio.gather" && f.toks[open].is("(") {
+				help = "write `parallel(f, items)` for one function over many items, or `parallel([(f, x), (g, y)])`"
+			}
+		}
+	}
+	d := f.report(diag.PythonOnly, i, i+1, message, help)
+	if next := f.after(i); next.line == f.toks[i].line {
+		at := f.span(i, i+1)
+		at.Len = next.col - at.Col
+		d.Fixes = append(d.Fixes, diag.Fix{Message: "drop " + word, Span: at})
+	}
+}

@@ -1,0 +1,311 @@
+package habits
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// A spot is where a syntax error really is: a token, or the gap after one.
+type spot struct {
+	tok   int
+	after bool // just after the token: what is wrong is that the line ends there
+	at    diag.Span
+}
+
+// Messages other than "got X, want Y" that carry the position after their token.
+var afterToken = [...]string{"not an identifier", "keyword argument must", "load operand must", "first operand of load", "original name of loaded", "does not associate",
+	"obsolete form of octal", "invalid octal", "invalid binary", "invalid float", "stray backslash"}
+
+// locate finds the token that the parser's error is about. The parser reports
+// most errors at the position it has read up to, which is after that token,
+// and some at the token's start.
+func (f *file) locate(e syntax.Error) spot {
+	line, col := int(e.Pos.Line), int(e.Pos.Col)
+	got, want := gotWant(e.Msg)
+	read := got != "" && want != "primary expression" // reported at what was read up to
+	for _, m := range afterToken {
+		read = read || strings.Contains(e.Msg, m)
+	}
+	// i is the last token that starts at or before the position, or, if the
+	// position is after a token, before it.
+	limit := col + 1
+	if read {
+		limit = col
+	}
+	i, _ := slices.BinarySearchFunc(f.toks, [2]int{line, limit}, func(t token, at [2]int) int {
+		if t.line != at[0] {
+			return t.line - at[0]
+		}
+		return t.col - at[1]
+	})
+	i = f.solid(i - 1)
+	t := &f.toks[i]
+	touches := t.endLine == line && t.endCol == col
+	switch {
+	case got == "indent" || got == "outdent":
+		// The position is before the first token of the line.
+		if n := i + 2; !(t.line == line) && n < len(f.toks) && f.toks[n].kind != kEOF {
+			i = n
+		}
+		return f.on(i)
+	case got == "newline" && !read:
+		return f.gap(f.solid(i))
+	case got == "newline" || got == "end of file" || read && !touches:
+		// Whatever was read since, the line ended after this token.
+		return f.gap(i)
+	case read, t.line == line && t.col <= col && (t.endLine > line || t.endCol > col):
+		return f.on(i)
+	}
+	// The scanner stumbled over something that is no token here.
+	return spot{tok: i, at: diag.Span{Pos: diag.Pos{File: f.name, Line: line, Col: col}}}
+}
+
+// solid is token i or the nearest before it that is more than the end of a line.
+func (f *file) solid(i int) int {
+	for i = max(0, i); i > 0 && (f.toks[i].kind == kEOF || f.toks[i].kind == kNewline); {
+		i--
+	}
+	return i
+}
+
+func (f *file) on(i int) spot {
+	return spot{tok: i, at: f.span(i, i+1)}
+}
+
+func (f *file) gap(i int) spot {
+	t := &f.toks[i]
+	return spot{tok: i, after: true, at: diag.Span{Pos: diag.Pos{File: f.name, Line: t.endLine, Col: t.endCol}}}
+}
+
+// gotWant takes "got X, want Y" apart; empty strings when msg is another one.
+func gotWant(msg string) (got, want string) {
+	rest, ok := strings.CutPrefix(msg, "got ")
+	if !ok {
+		return "", ""
+	}
+	// X itself may be ','.
+	at := strings.LastIndex(rest, ", want ")
+	if at < 0 {
+		return "", ""
+	}
+	return strings.Trim(rest[:at], "'"), strings.TrimPrefix(rest[at:], ", want ")
+}
+
+// explain says what the parser found in the terms of the user's text.
+func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: p.at, Cause: e}
+	got, want := gotWant(e.Msg)
+	t := &f.toks[p.tok]
+	what := "`" + firstLine(t.text) + "`"
+	switch {
+	case p.after && got == "end of file":
+		what = "end of the file"
+	case p.after:
+		what = "end of the line"
+	case got == "indent":
+		d.Message, d.Label = "this line is indented more than the one before it", ""
+		d.Help = append(d.Help, "begin it in the same column; only a line that ends with `:` opens a block")
+		return d
+	case got == "outdent":
+		what = "end of the block"
+	case got == "string literal":
+		what = "string"
+	}
+	switch {
+	case got == "":
+		f.explainOther(d, e.Msg, p.tok)
+		return d
+	case want == "newline":
+		d.Message = "unexpected " + what
+		d.Label = "the statement should have ended before this"
+		f.misspelled(d, p.tok)
+	case want == "indent":
+		d.Message = "unexpected " + what
+		d.Label = "expected an indented block"
+		d.Help = append(d.Help, "indent the lines that belong to the `:` above, or write `pass`")
+	default:
+		d.Message = "unexpected " + what
+		d.Label = "expected " + wanted(want)
+	}
+	f.missing(d, p, got, want)
+	return d
+}
+
+// wanted names what the parser wants as a reader would.
+func wanted(want string) string {
+	switch want {
+	case "primary expression":
+		return "an expression"
+	case "outdent":
+		return "the end of the block"
+	case "end of file":
+		return want
+	}
+	words := strings.Fields(strings.ReplaceAll(want, "'", ""))
+	for i, w := range words {
+		if w == "or" {
+			continue
+		}
+		bare := strings.TrimSuffix(w, ",")
+		if bare == "" {
+			bare = w // a comma is wanted
+		}
+		words[i] = "`" + bare + "`" + w[len(bare):]
+	}
+	return strings.Join(words, " ")
+}
+
+// missing adds what is likely to be missing: a bracket, a colon, a second `=`.
+func (f *file) missing(d *diag.Diagnostic, p spot, got, want string) {
+	t := &f.toks[p.tok]
+	first := &f.toks[f.stmts[t.stmt].first]
+	condition := first.is("if") || first.is("elif") || first.is("while")
+	if open := f.unclosed(p.tok); open >= 0 {
+		b := &f.toks[open]
+		d.Notes = append(d.Notes, diag.Note{
+			Message: "`" + b.text + "` is never closed",
+			Pos:     diag.Pos{File: f.name, Line: b.line, Col: b.col},
+		})
+	}
+	switch {
+	case got == "=" && condition:
+		d.Help = append(d.Help, "`=` assigns; to compare write `==`")
+	case want == "':'" && p.after && len(d.Notes) == 0:
+		d.Help = append(d.Help, "put `:` at the end of the line")
+	case strings.HasPrefix(want, "']', for") && got == "else":
+		d.Help = append(d.Help, "put ( ) around a conditional expression here, or move it before `for`")
+	case strings.HasPrefix(want, "']', for") && got == ",":
+		d.Help = append(d.Help, "put ( ) around the tuple")
+	case got == "lambda":
+		d.Help = append(d.Help, "put the lambda into parentheses")
+	case want == "primary expression" && (t.is("**") || t.is("*")) && !p.after:
+		d.Help = append(d.Help, "a star spreads arguments in a call and nowhere else")
+	}
+}
+
+// unclosed is the innermost bracket around or before token i that has no
+// partner, in its statement or in the one that it ended; -1 when all have one.
+func (f *file) unclosed(i int) int {
+	first := f.stmts[f.toks[i].stmt].first
+	if i == first && i > 1 {
+		first = f.stmts[f.toks[i-2].stmt].first
+	}
+	for k := i; k >= first; k-- {
+		if t := &f.toks[k]; t.opens() && t.match < 0 {
+			return k
+		}
+	}
+	return -1
+}
+
+// misspelled suggests a keyword for a statement that begins with something
+// like one.
+func (f *file) misspelled(d *diag.Diagnostic, i int) {
+	first := &f.toks[f.stmts[f.toks[i].stmt].first]
+	if first.kind != kName || keywords[first.text] {
+		return
+	}
+	starters := []string{"break", "continue", "def", "elif", "else", "for", "if", "load", "pass", "return", "while"}
+	if s := diag.DidYouMean(first.text, starters); s != "" {
+		d.Help = append(d.Help, s)
+	}
+}
+
+// explainOther rewords what the scanner and the odd corners of the parser say.
+func (f *file) explainOther(d *diag.Diagnostic, msg string, i int) {
+	t := &f.toks[i]
+	char := rune(0)
+	if r := []rune(f.lineAt(d.Span.Line)); d.Span.Col-1 < len(r) && d.Span.Col > 0 {
+		char = r[d.Span.Col-1]
+	}
+	switch {
+	case strings.HasPrefix(msg, "unexpected input character"):
+		d.Message = "unexpected character " + strconv.QuoteRune(char)
+		d.Span.Len = 1
+		switch {
+		case strings.ContainsRune("“”„‟«»", char):
+			d.Help = append(d.Help, "strings are written with straight quotes: \"…\"")
+		case strings.ContainsRune("‘’‚‛`´", char):
+			d.Help = append(d.Help, "strings are written with straight quotes: \"…\" or '…'")
+		case strings.ContainsRune("\u00a0\u2007\u202f\u200b\ufeff\u3000", char):
+			d.Help = append(d.Help, "replace this invisible character by a space, or delete it")
+		}
+	case msg == "unexpected newline in string":
+		d.Message = "the string is not closed on its line"
+		d.Help = append(d.Help, "close it with its quote; a string of several lines is written \"\"\"…\"\"\"")
+	case msg == "unexpected EOF in string":
+		d.Message = "the string is never closed"
+	case strings.HasPrefix(msg, "unexpected '") && t.closes():
+		d.Message = "`" + t.text + "` closes nothing"
+	case strings.HasPrefix(msg, "unindent"):
+		d.Message = "this line is indented like no block around it"
+		d.Help = append(d.Help, "begin it in the column of the statement that it follows")
+	case strings.HasPrefix(msg, "load operand must be"):
+		d.Message = "load takes names as strings"
+		if i > 0 && f.toks[i-1].kind == kName {
+			d.Span = f.span(i-1, i)
+			d.Help = append(d.Help, write(`"`+f.toks[i-1].text+`"`))
+		} else {
+			d.Help = append(d.Help, write(`load("file.star", "name", mine = "theirs")`))
+		}
+	case strings.HasPrefix(msg, "original name of loaded"):
+		d.Message = "load takes names as strings"
+		d.Help = append(d.Help, write(`"`+t.text+`"`))
+	case strings.HasPrefix(msg, "first operand of load"):
+		d.Message = "load takes the file as a string literal"
+	case strings.HasPrefix(msg, "load statement must import"):
+		d.Message = "load brings no names"
+		d.Help = append(d.Help, "list them: `load(\"file.star\", \"name\")`")
+	case msg == "not an identifier":
+		d.Message = "`" + firstLine(t.text) + "` is not a name"
+		if keywords[t.text] {
+			d.Message = "`" + t.text + "` is a reserved word and cannot be a name"
+		}
+	case strings.HasPrefix(msg, "keyword argument must have form"):
+		d.Message = "a keyword argument has the form name = value"
+		d.Help = append(d.Help, "to compare write `==`")
+	case msg == "conditional expression without else clause":
+		d.Message = "a conditional expression needs an `else`"
+		d.Help = append(d.Help, "write `x if condition else y`")
+		a, okA := f.left(i, 0)
+		b, okB := f.right(i+1, 0)
+		if okA && okB {
+			d.Help[0] = write(strings.TrimSpace(f.text(a, b)) + " else None")
+		}
+	case msg == "unparenthesized tuple with trailing comma":
+		d.Message = "a tuple with a trailing comma needs parentheses"
+		d.Help = append(d.Help, "drop the comma, or put ( ) around the tuple")
+	case strings.Contains(msg, "does not associate with"):
+		d.Message = strings.TrimSuffix(msg, " (use parens)")
+		d.Help = append(d.Help, "put parentheses around one of the two")
+	}
+}
+
+func (f *file) lineAt(line int) string {
+	text := strings.ReplaceAll(strings.ReplaceAll(f.src, "\r\n", "\n"), "\r", "\n")
+	for ; line > 1; line-- {
+		_, rest, found := strings.Cut(text, "\n")
+		if !found {
+			return ""
+		}
+		text = rest
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return text
+}
+
+func firstLine(s string) string {
+	line, _, more := strings.Cut(s, "\n")
+	if r := []rune(line); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	if more {
+		return line + "…"
+	}
+	return line
+}

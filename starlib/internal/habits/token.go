@@ -1,0 +1,283 @@
+package habits
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type kind uint8
+
+const (
+	kName    kind = iota // identifiers and keywords
+	kNumber              // also with underscores and suffixes that Starlark refuses
+	kString              // with any prefix, closed or not
+	kOp                  // operators, brackets and characters that mean nothing
+	kNewline             // the end of a logical line; text is empty
+	kEOF
+)
+
+// A token is a piece of the source. Comments, blank lines and line ends inside
+// brackets are no tokens.
+type token struct {
+	kind    kind
+	text    string
+	off     int // byte offset of text
+	line    int // of the first rune, 1-based
+	col     int // of the first rune, 1-based, in runes
+	endLine int // just after the last rune
+	endCol  int
+	open    int  // index of the innermost bracket around it, -1 at the top
+	match   int  // index of the other bracket of a pair, -1 for all else
+	stmt    int  // index of its statement
+	params  bool // between a `lambda` and its colon
+	lambda  bool // the colon that ends a lambda's parameters
+}
+
+func (t *token) end() int            { return t.off + len(t.text) }
+func (t *token) is(text string) bool { return t.text == text && (t.kind == kOp || t.kind == kName) }
+func (t *token) opens() bool {
+	return t.kind == kOp && (t.text == "(" || t.text == "[" || t.text == "{")
+}
+func (t *token) closes() bool {
+	return t.kind == kOp && (t.text == ")" || t.text == "]" || t.text == "}")
+}
+func (t *token) touches(u *token) bool { return t.end() == u.off }
+
+// A lexer cuts any text into tokens; it never fails. It knows more spellings
+// than Starlark does, since those are what it is here to find.
+type lexer struct {
+	src   string
+	pos   int // byte offset
+	line  int
+	col   int
+	toks  []token
+	stack []int         // open brackets
+	lams  map[int][]int // lambdas that wait for their colon, by enclosing bracket
+}
+
+func lex(src string) []token {
+	l := &lexer{src: src, line: 1, col: 1, lams: map[int][]int{}}
+	l.toks = make([]token, 0, len(src)/4+8)
+	for l.next() {
+	}
+	l.newline()
+	l.add(kEOF, l.pos, l.line, l.col)
+	return l.toks
+}
+
+// next reads one token, or one piece of space; false at the end.
+func (l *lexer) next() bool {
+	if l.pos >= len(l.src) {
+		return false
+	}
+	off, line, col := l.pos, l.line, l.col
+	switch c := l.src[l.pos]; {
+	case c == 0:
+		return false // the Starlark scanner takes it for the end of the file
+	case c == '\n' || c == '\r':
+		if len(l.stack) == 0 {
+			l.newline()
+		}
+		l.advance()
+	case c == ' ' || c == '\t':
+		l.advance()
+	case c == '#':
+		for l.pos < len(l.src) && l.src[l.pos] != '\n' && l.src[l.pos] != '\r' && l.src[l.pos] != 0 {
+			l.advance()
+		}
+	case c == '\\' && l.pos+1 < len(l.src) && (l.src[l.pos+1] == '\n' || l.src[l.pos+1] == '\r'):
+		l.advance()
+		l.advance()
+	case c == '"' || c == '\'':
+		l.str(0)
+	case isDigit(rune(c)) || c == '.' && l.pos+1 < len(l.src) && isDigit(rune(l.src[l.pos+1])):
+		l.number()
+	default:
+		if r, _ := utf8.DecodeRuneInString(l.src[l.pos:]); isLetter(r) {
+			if n := stringPrefix(l.src[l.pos:]); n > 0 {
+				l.str(n)
+				return true
+			}
+			for l.pos < len(l.src) {
+				r, _ := utf8.DecodeRuneInString(l.src[l.pos:])
+				if !isLetter(r) && !isDigit(r) {
+					break
+				}
+				l.advance()
+			}
+			l.reopen(l.src[off:l.pos], col)
+			l.add(kName, off, line, col)
+			return true
+		}
+		for range operatorLen(l.src[l.pos:]) {
+			l.advance()
+		}
+		l.add(kOp, off, line, col)
+	}
+	return true
+}
+
+// advance consumes one rune; \r\n and a lone \r are one line end, as for the
+// Starlark scanner.
+func (l *lexer) advance() {
+	c := l.src[l.pos]
+	size := 1
+	switch {
+	case c == '\r' && l.pos+1 < len(l.src) && l.src[l.pos+1] == '\n':
+		size = 2
+		fallthrough
+	case c == '\r', c == '\n':
+		l.line++
+		l.col = 1
+	default:
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(l.src[l.pos:])
+		}
+		l.col++
+	}
+	l.pos += size
+}
+
+// add appends the token that began at off and ends here, and keeps the books
+// on brackets and lambdas.
+func (l *lexer) add(k kind, off, line, col int) {
+	t := token{kind: k, text: l.src[off:l.pos], off: off, line: line, col: col, endLine: l.line, endCol: l.col, open: -1, match: -1}
+	i := len(l.toks)
+	if t.closes() && len(l.stack) > 0 {
+		top := l.stack[len(l.stack)-1]
+		delete(l.lams, top)
+		l.stack = l.stack[:len(l.stack)-1]
+		if l.toks[top].text == partner(t.text) {
+			t.match, l.toks[top].match = top, i
+		}
+	}
+	if len(l.stack) > 0 {
+		t.open = l.stack[len(l.stack)-1]
+	}
+	waiting := l.lams[t.open]
+	switch {
+	case t.is(":") && len(waiting) > 0:
+		t.lambda = true
+		l.lams[t.open] = waiting[:len(waiting)-1]
+	case k == kName && t.text == "lambda":
+		l.lams[t.open] = append(waiting, i)
+	default:
+		t.params = len(waiting) > 0
+	}
+	l.toks = append(l.toks, t)
+	if t.opens() {
+		l.stack = append(l.stack, i)
+	}
+}
+
+// newline ends a logical line, unless it is empty.
+func (l *lexer) newline() {
+	clear(l.lams)
+	l.stack = l.stack[:0]
+	if n := len(l.toks); n > 0 && l.toks[n-1].kind != kNewline {
+		l.add(kNewline, l.pos, l.line, l.col)
+	}
+}
+
+// reopen ends an expression whose bracket was never closed when a line begins
+// with a word that no expression holds, so that one lost bracket does not hide
+// the rest of the file.
+func (l *lexer) reopen(word string, col int) {
+	if len(l.stack) == 0 {
+		return
+	}
+	if n := len(l.toks); n > 0 && l.toks[n-1].endLine == l.line {
+		return
+	}
+	switch word {
+	case "def", "class", "import", "return", "while", "try", "except", "raise", "pass", "break", "continue":
+		l.newline()
+	}
+}
+
+// number reads a number, with the underscores and the imaginary suffix of Python.
+func (l *lexer) number() {
+	off, line, col := l.pos, l.line, l.col
+	at := func(i int) byte {
+		if l.pos+i < len(l.src) {
+			return l.src[l.pos+i]
+		}
+		return 0
+	}
+	digits := func(ok func(byte) bool) {
+		for ok(at(0)) || at(0) == '_' && ok(at(1)) {
+			l.advance()
+		}
+	}
+	decimal := func(c byte) bool { return isDigit(rune(c)) }
+	if base := at(1) | 0x20; at(0) == '0' && (base == 'x' || base == 'o' || base == 'b') {
+		l.advance()
+		l.advance()
+		digits(func(c byte) bool { return decimal(c) || base == 'x' && 'a' <= c|0x20 && c|0x20 <= 'f' })
+	} else {
+		digits(decimal)
+		if at(0) == '.' {
+			l.advance()
+			digits(decimal)
+		}
+		if at(0)|0x20 == 'e' && (decimal(at(1)) || (at(1) == '+' || at(1) == '-') && decimal(at(2))) {
+			l.advance()
+			l.advance()
+			digits(decimal)
+		}
+		if r, _ := utf8.DecodeRuneInString(l.src[min(l.pos+1, len(l.src)):]); at(0)|0x20 == 'j' && !isLetter(r) && !isDigit(r) {
+			l.advance()
+		}
+	}
+	l.add(kNumber, off, line, col)
+}
+
+// stringPrefix is the length of the letters before a quote that Python takes
+// for the prefix of a string; 0 when s does not begin so.
+func stringPrefix(s string) int {
+	for n := 1; n <= 2 && n < len(s); n++ {
+		switch s[n-1] | 0x20 {
+		case 'r', 'b', 'f', 'u':
+		default:
+			return 0
+		}
+		if s[n] == '"' || s[n] == '\'' {
+			switch strings.ToLower(s[:n]) {
+			case "r", "b", "f", "u", "rb", "br", "rf", "fr":
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+var operators = [...]string{
+	"...", "**=", "//=", "<<=", ">>=", "===", "!==",
+	"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
+	"->", "=>", ":=", "&&", "||", "<>", "/*", "*/",
+}
+
+// operatorLen is the number of runes of the operator that s begins with.
+func operatorLen(s string) int {
+	for _, op := range operators {
+		if strings.HasPrefix(s, op) {
+			return len(op)
+		}
+	}
+	return 1
+}
+
+func partner(closing string) string {
+	switch closing {
+	case ")":
+		return "("
+	case "]":
+		return "["
+	}
+	return "{"
+}
+
+func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
+func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) }
