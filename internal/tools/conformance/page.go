@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+const heading = `# Conformance
+
+<!-- Generated from the tests by internal/tools/conformance; run "make conformance". -->
+
+What agentscript promises, sentence by sentence, and the test that holds each promise. A promise is
+kept when its test passes: *holds*. *not built* names what is missing, *skipped* what the machine
+lacked on which this page was made.
+
+`
+
+// page renders the promises as Markdown.
+func page(promises []*promise, results map[string]outcome) string {
+	var b strings.Builder
+	b.WriteString(heading)
+	b.WriteString(summary(promises, results) + ".\n")
+	for _, a := range areas {
+		first := true
+		for _, p := range promises {
+			if p.area != a.number {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&b, "\n## %d. %s\n\n| | promise | test | state |\n|---|---|---|---|\n", a.number, a.title)
+				first = false
+			}
+			fmt.Fprintf(&b, "| %s | %s | `%s` in `%s` | %s |\n",
+				p.number(), cell(p.text), p.test, p.pkg, cell(results[p.key()].String()))
+		}
+	}
+	return b.String()
+}
+
+// summary counts the states.
+func summary(promises []*promise, results map[string]outcome) string {
+	count := map[string]int{}
+	for _, p := range promises {
+		count[results[p.key()].state]++
+	}
+	s := fmt.Sprintf("%d promises: %d hold, %d not built", len(promises), count["holds"], count[notBuilt])
+	for _, state := range []string{"skipped", "FAILS"} {
+		if n := count[state]; n > 0 {
+			s += fmt.Sprintf(", %d %s", n, strings.Replace(state, "FAILS", "FAIL", 1))
+		}
+	}
+	return s
+}
+
+// cell makes text fit for a cell of a table.
+func cell(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+// rows returns the table rows of a page. Without states, the last cell is left out.
+func rows(page string, states bool) []string {
+	var out []string
+	for _, line := range strings.Split(page, "\n") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| |") {
+			continue
+		}
+		if !states {
+			line = line[:strings.LastIndex(strings.TrimSuffix(line, " |"), " | ")]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// differences lists the rows that one page has and the other lacks, "-" for those of the file and
+// "+" for those of the tests.
+func differences(file, tests string, states bool) []string {
+	have, want := rows(file, states), rows(tests, states)
+	var out []string
+	add := func(mark string, a, b []string) {
+		in := map[string]int{}
+		for _, r := range b {
+			in[r]++
+		}
+		for _, r := range a {
+			if in[r]--; in[r] < 0 {
+				out = append(out, mark+" "+r)
+			}
+		}
+	}
+	add("-", have, want)
+	add("+", want, have)
+	if out == nil && strings.Join(have, "\n") != strings.Join(want, "\n") {
+		out = []string{"the rows stand in another order"}
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/internal/arch"
+)
+
+// area is a part of the product; promises are numbered within it.
+type area struct {
+	number int
+	word   string // as in "Promise 5.2 (runs): …"
+	title  string
+}
+
+var areas = []area{
+	{1, "repository", "The repository"},
+	{2, "language", "The language"},
+	{3, "typed graph", "The typed graph"},
+	{4, "diagnostics", "Diagnostics"},
+	{5, "runs", "Runs"},
+	{6, "models", "Models"},
+	{7, "decoder", "The decoder"},
+	{8, "command line", "The command line"},
+	{9, "embedding", "Embedding"},
+	{10, "examples", "Examples"},
+	{11, "bad input", "Bad input"},
+	{12, "performance", "Performance"},
+}
+
+// promise is one checkable sentence about the product and the test that holds it.
+type promise struct {
+	area, item int
+	text       string
+	pkg        string // directory of the test's package, relative to the root
+	test       string
+	where      string // file:line of the test
+}
+
+func (p *promise) number() string { return fmt.Sprintf("%d.%d", p.area, p.item) }
+
+// key names the test for a reader; it is unique within the repository.
+func (p *promise) key() string { return "./" + p.pkg + " " + p.test }
+
+const prefix = "TestPromise_"
+
+var (
+	testName = regexp.MustCompile(`^TestPromise_([1-9][0-9]*)_([1-9][0-9]*)_[A-Z][A-Za-z0-9]*$`)
+	docForm  = regexp.MustCompile(`^Promise ([1-9][0-9]*)\.([1-9][0-9]*) \(([a-z ]+)\): (\S.*)$`)
+)
+
+// collect finds the promises of a repository by its syntax trees, sorted by number. The problems
+// are those of tests that do not say properly what they promise.
+func collect(sources []*arch.Source) (promises []*promise, problems []string) {
+	byNumber := map[string]*promise{}
+	for _, s := range sources {
+		if !s.Test() {
+			continue
+		}
+		for _, decl := range s.File.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "TestPromise") {
+				continue
+			}
+			where := fmt.Sprintf("%s:%d", s.Rel, s.Fset.Position(fn.Pos()).Line)
+			p, err := parse(fn.Name.Name, fn.Doc.Text())
+			if err != nil {
+				problems = append(problems, fmt.Sprintf("%s: %s: %v", where, fn.Name.Name, err))
+				continue
+			}
+			p.pkg, p.where = path.Clean(s.Dir()), where
+			if other := byNumber[p.number()]; other != nil {
+				problems = append(problems, fmt.Sprintf("%s: promise %s is made at %s already", where, p.number(), other.where))
+				continue
+			}
+			byNumber[p.number()] = p
+			promises = append(promises, p)
+		}
+	}
+	slices.SortFunc(promises, func(a, b *promise) int {
+		return cmp.Or(cmp.Compare(a.area, b.area), cmp.Compare(a.item, b.item))
+	})
+	slices.Sort(problems)
+	return promises, problems
+}
+
+// parse reads a promise from the name of its test and the first paragraph of its comment.
+func parse(name, doc string) (*promise, error) {
+	n := testName.FindStringSubmatch(name)
+	if n == nil {
+		return nil, fmt.Errorf("the name is not %sAREA_ITEM_Words", prefix)
+	}
+	first, _, _ := strings.Cut(doc, "\n\n")
+	d := docForm.FindStringSubmatch(strings.Join(strings.Fields(first), " "))
+	if d == nil {
+		return nil, fmt.Errorf("the comment does not begin with \"Promise %s.%s (area): text\"", n[1], n[2])
+	}
+	if d[1] != n[1] || d[2] != n[2] {
+		return nil, fmt.Errorf("the comment is of promise %s.%s", d[1], d[2])
+	}
+	p := &promise{text: d[4], test: name}
+	var err error
+	if p.area, err = strconv.Atoi(n[1]); err != nil {
+		return nil, err
+	}
+	if p.item, err = strconv.Atoi(n[2]); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(areas, func(a area) bool { return a.number == p.area })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no area %d", p.area)
+	}
+	if areas[i].word != d[3] {
+		return nil, fmt.Errorf("area %d is %q, not %q", p.area, areas[i].word, d[3])
+	}
+	return p, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/internal/arch"
+)
+
+// component is one thing that is linked and under terms of its own.
+type component struct {
+	name, version string // no version for the standard library, which is the builder's
+	dir           string
+}
+
+// linked returns what a package links on any platform besides the module it is in: the standard
+// library first, then modules by path.
+func linked(root, pkg string) ([]component, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
+	found := map[string]component{}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		g, err := arch.List(root, goos, pkg)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range g {
+			if m := p.Module; m != nil && !m.Main {
+				if m.Replace != nil {
+					m = m.Replace
+				}
+				found[m.Path] = component{m.Path, m.Version, m.Dir}
+			}
+		}
+	}
+	all := []component{{name: "The Go standard library", dir: strings.TrimSpace(string(out))}}
+	return append(all, slices.SortedFunc(maps.Values(found), func(a, b component) int {
+		return cmp.Compare(a.name, b.name)
+	})...), nil
+}
+
+// terms names the files whose texts have to go along with a binary.
+var terms = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
+
+const rule = "================================================================================\n"
+
+// write renders the components with their texts. One without a licence is an error: it must not be
+// linked.
+func write(w io.Writer, all []component) error {
+	var b strings.Builder
+	b.WriteString("The agentscript command contains software of others, under the terms below.\n" +
+		"Generated from the modules it links; run \"make notices\".\n\n")
+	for _, c := range all {
+		b.WriteString("  " + strings.TrimSpace(c.name+" "+c.version) + "\n")
+	}
+	for _, c := range all {
+		texts, err := textsOf(c)
+		if err != nil {
+			return err
+		}
+		b.WriteString("\n" + rule + strings.TrimSpace(c.name+" "+c.version) + "\n" + rule)
+		for _, t := range texts {
+			b.WriteString("\n" + t)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// textsOf reads the licence and notice files at the top of a component, in the order of names.
+func textsOf(c component) ([]string, error) {
+	if c.dir == "" {
+		return nil, fmt.Errorf("%s is not in the module cache; run go mod download", c.name)
+	}
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	licensed := false
+	for _, e := range entries {
+		if e.IsDir() || !terms.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(c.dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, plain(string(text)))
+		licensed = licensed || !strings.HasPrefix(strings.ToLower(e.Name()), "notice") && !strings.HasPrefix(strings.ToLower(e.Name()), "patents")
+	}
+	if !licensed {
+		return nil, fmt.Errorf("%s %s has no licence file", c.name, c.version)
+	}
+	return texts, nil
+}
+
+// plain gives a text line feeds, no trailing blanks and one end of line.
+func plain(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t\f")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
+}
