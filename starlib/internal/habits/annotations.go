@@ -161,7 +161,7 @@ func (f *file) variable(s int) {
 	}
 	d := f.report(diag.TypeAnnotation, colon, eq, "Starlark has no type annotations", help)
 	if eq < st.last {
-		f.fix(d, st.first, eq, f.text(st.first, colon)+" ")
+		f.fix(d, st.first, eq+1, f.text(st.first, colon)+" =")
 	}
 }
 

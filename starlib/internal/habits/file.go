@@ -157,10 +157,11 @@ func (f *file) bind() {
 			case t.is("="), t.is(":="):
 				if t.open == -1 || t.is(":=") {
 					f.bindAll(target, i)
+					target = i + 1
 				}
 			case t.is("for"):
 				end := i + 1
-				for end < s.last && !f.toks[end].is("in") {
+				for end < s.last && end-i < longest && !f.toks[end].is("in") {
 					end++
 				}
 				f.bindAll(i+1, end)

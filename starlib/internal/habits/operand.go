@@ -79,15 +79,23 @@ func breaks(t *token) bool {
 	return false
 }
 
-// longest bounds the search for the ends of an operand, in tokens.
-const longest = 2000
+// These bound how far a finding looks around itself, in tokens, so that a file
+// full of findings is still read in linear time. A remedy that would repeat more
+// than longest tokens of an operand helps nobody.
+const (
+	longest  = 150
+	farthest = 1000
+)
 
 // left finds the start of the operand before token i of an operator that binds
 // with precedence p; ok is false when there is none.
 func (f *file) left(i, p int) (start int, ok bool) {
 	first := f.stmts[f.toks[i].stmt].first
 	start = i
-	for start > first && i-start < longest {
+	for start > first {
+		if i-start > longest {
+			return start, false
+		}
 		t := &f.toks[start-1]
 		if t.closes() {
 			if t.match < first {
@@ -124,7 +132,10 @@ func (f *file) right(i, p int) (end int, ok bool) {
 	}
 	last := f.stmts[f.toks[i].stmt].last
 	end = i
-	for end < last && end-i < longest {
+	for end < last {
+		if end-i > longest {
+			return end, false
+		}
 		t := &f.toks[end]
 		if t.opens() {
 			if t.match < 0 || t.match >= last {
@@ -148,7 +159,7 @@ func (f *file) right(i, p int) (end int, ok bool) {
 // token i: a name, literal or bracket with all its dots, calls and indices.
 func (f *file) primary(i int) (start int, ok bool) {
 	first := f.stmts[f.toks[i].stmt].first
-	for j := i - 1; j >= first; {
+	for j := i - 1; j >= first && i-j < longest; {
 		t := &f.toks[j]
 		switch {
 		case t.closes():

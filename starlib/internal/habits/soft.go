@@ -105,7 +105,7 @@ func (f *file) decorator(s int) {
 	i, last := f.stmts[s].first, f.stmts[s].last
 	what := "f"
 	target := s + 1
-	for target < len(f.stmts) && f.toks[f.stmts[target].first].is("@") {
+	for target < min(len(f.stmts), s+farthest/10) && f.toks[f.stmts[target].first].is("@") {
 		target++
 	}
 	if target < len(f.stmts) {
@@ -221,11 +221,11 @@ func (f *file) unstar(s, i int) (help, message string) {
 		return "write `list(a) + list(b)`", message
 	}
 	message = "Starlark has no star in an assignment"
-	eq := i
-	for eq < st.last && !(f.toks[eq].is("=") && f.toks[eq].open == -1) {
+	eq, end := i, min(st.last, i+farthest)
+	for eq < end && !(f.toks[eq].is("=") && f.toks[eq].open == -1) {
 		eq++
 	}
-	if eq >= st.last || open != -1 {
+	if eq >= end || open != -1 || eq-st.first > longest {
 		return "index and slice: `first, rest = xs[0], xs[1:]`", message
 	}
 	value := f.text(eq+1, st.last)
@@ -245,6 +245,7 @@ func (f *file) unstar(s, i int) (help, message string) {
 				rest = value + "[" + itoa(n) + ":]"
 			}
 			names, values = append(names, f.text(it[0]+1, it[1])), append(values, rest)
+			f.used[it[0]] = true
 		case n < star:
 			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+itoa(n)+"]")
 		default:
@@ -279,7 +280,7 @@ func (f *file) sum(items [][2]int) string {
 // targets reports whether token i stands left of the statement's `=`, or is a
 // loop variable.
 func (f *file) targets(st stmt, i int) bool {
-	for k := i; k < st.last; k++ {
+	for k := i; k < min(st.last, i+farthest); k++ {
 		if f.toks[k].is("=") && f.toks[k].open == -1 {
 			return true
 		}

@@ -74,9 +74,10 @@ func (f *file) reservedName(i int) {
 	f.report(diag.SyntaxError, i, i+1, "`"+word+"` is a reserved word and cannot be a name", help)
 }
 
-// restOf gives the tokens after i up to the end of its statement.
+// restOf gives the tokens after i up to the end of its statement, if that is
+// not too far.
 func (f *file) restOf(i int) (a, b int) {
-	return i + 1, f.stmts[f.toks[i].stmt].last
+	return i + 1, min(f.stmts[f.toks[i].stmt].last, i+farthest)
 }
 
 // use marks the reserved words of tokens [a, b) as explained.

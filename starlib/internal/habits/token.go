@@ -52,13 +52,13 @@ type lexer struct {
 	line  int
 	col   int
 	toks  []token
-	stack []int         // open brackets
-	lams  map[int][]int // lambdas that wait for their colon, by enclosing bracket
+	stack []int // open brackets
+	lams  []int // the enclosing bracket of each lambda that waits for its colon
 }
 
 func lex(src string) []token {
-	l := &lexer{src: src, line: 1, col: 1, lams: map[int][]int{}}
-	l.toks = make([]token, 0, len(src)/4+8)
+	l := &lexer{src: src, line: 1, col: 1}
+	l.toks = make([]token, 0, len(src)/3+8)
 	for l.next() {
 	}
 	l.newline()
@@ -146,7 +146,9 @@ func (l *lexer) add(k kind, off, line, col int) {
 	i := len(l.toks)
 	if t.closes() && len(l.stack) > 0 {
 		top := l.stack[len(l.stack)-1]
-		delete(l.lams, top)
+		for len(l.lams) > 0 && l.lams[len(l.lams)-1] == top {
+			l.lams = l.lams[:len(l.lams)-1]
+		}
 		l.stack = l.stack[:len(l.stack)-1]
 		if l.toks[top].text == partner(t.text) {
 			t.match, l.toks[top].match = top, i
@@ -155,15 +157,15 @@ func (l *lexer) add(k kind, off, line, col int) {
 	if len(l.stack) > 0 {
 		t.open = l.stack[len(l.stack)-1]
 	}
-	waiting := l.lams[t.open]
+	waits := len(l.lams) > 0 && l.lams[len(l.lams)-1] == t.open
 	switch {
-	case t.is(":") && len(waiting) > 0:
+	case waits && t.is(":"):
 		t.lambda = true
-		l.lams[t.open] = waiting[:len(waiting)-1]
+		l.lams = l.lams[:len(l.lams)-1]
 	case k == kName && t.text == "lambda":
-		l.lams[t.open] = append(waiting, i)
+		l.lams = append(l.lams, t.open)
 	default:
-		t.params = len(waiting) > 0
+		t.params = waits
 	}
 	l.toks = append(l.toks, t)
 	if t.opens() {
@@ -173,7 +175,7 @@ func (l *lexer) add(k kind, off, line, col int) {
 
 // newline ends a logical line, unless it is empty.
 func (l *lexer) newline() {
-	clear(l.lams)
+	l.lams = l.lams[:0]
 	l.stack = l.stack[:0]
 	if n := len(l.toks); n > 0 && l.toks[n-1].kind != kNewline {
 		l.add(kNewline, l.pos, l.line, l.col)
