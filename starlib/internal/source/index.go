@@ -1,7 +1,11 @@
 package source
 
 import (
+	"fmt"
+
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
 )
 
 // A callSite is a call and the variable that takes its value.
@@ -26,16 +30,29 @@ type body struct {
 	start, end spot
 }
 
-func (f *File) index() {
-	f.comments = map[int32]int32{}
-	f.calls = map[spot]*callSite{}
+// deepest bounds the depth of the tree. The parser bounds brackets and blocks by
+// itself, but a chain of operators, calls or elifs is as deep as it is long, and
+// a Go stack that overflows takes the whole process with it.
+const deepest = 10_000
+
+// index fills the tables; false and the reason when the tree is too deep.
+func (f *File) index() (*diag.Diagnostic, bool) {
+	f.calls = map[spot]callSite{}
 	f.ops = map[spot]operatorAt{}
-	f.noteComments(f.tree)
+	depth := 0
+	var deep syntax.Node
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
 		if n == nil {
+			depth--
 			return true
 		}
-		f.noteComments(n)
+		if depth >= deepest {
+			if deep == nil {
+				deep = n
+			}
+			return false
+		}
+		depth++
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			f.addCall(n, "")
@@ -50,6 +67,16 @@ func (f *File) index() {
 		}
 		return true
 	})
+	if deep != nil {
+		return &diag.Diagnostic{
+			Code:    diag.SyntaxError,
+			Message: "this is nested too deeply",
+			Label:   fmt.Sprintf("more than %d operators, calls or elifs hang on each other", deepest),
+			Span:    f.span(deep),
+			Help:    []string{"give parts of it names of their own"},
+		}, false
+	}
+	return nil, true
 }
 
 // assignment is seen before the walk reaches the parts of the statement.
@@ -76,25 +103,13 @@ func (f *File) assignment(n *syntax.AssignStmt) {
 
 func (f *File) addCall(n *syntax.CallExpr, name string) {
 	if _, ok := f.calls[at(n.Lparen)]; !ok {
-		f.calls[at(n.Lparen)] = &callSite{n, name}
+		f.calls[at(n.Lparen)] = callSite{n, name}
 	}
 }
 
 func (f *File) addOperator(n *syntax.BinaryExpr, name string) {
 	if _, ok := f.ops[at(n.OpPos)]; !ok {
 		f.ops[at(n.OpPos)] = operatorAt{n.X, n.Y, n.Op, false, name}
-	}
-}
-
-func (f *File) noteComments(n syntax.Node) {
-	c := n.Comments()
-	if c == nil {
-		return
-	}
-	for _, list := range [...][]syntax.Comment{c.Before, c.Suffix, c.After} {
-		for i := range list {
-			f.comments[list[i].Start.Line] = list[i].Start.Col
-		}
 	}
 }
 

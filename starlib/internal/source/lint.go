@@ -1,17 +1,330 @@
 package source
 
-import "github.com/agentscript/agentscript/diag"
+import (
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
 
 // Names are the builtins that Lint has to know.
 type Names struct {
 	Builtins   []string // all names that are predeclared by agentscript
+	Types      []string // those that are types; nil means str int float bool list dict any
 	TypeMakers []string // functions that give types: schema, union, enum, …
 	NodeMakers []string // functions that give nodes: agent, fn, then, par, …
 }
 
-// Lint gives the mistakes that the syntax tree shows, in the order of their places.
+// Lint gives the mistakes that the syntax tree shows, in the order of their
+// places: hidden builtins, truth values of types and nodes, captured loop
+// variables, comparisons with type(x), a number before a node, and calls of the
+// file's own functions, inside of functions, that do not fit their parameters.
 func (f *File) Lint(n Names) diag.List {
-	var found diag.List
-	found.Sort()
-	return found
+	types := n.Types
+	if types == nil {
+		types = strings.Fields("str int float bool list dict any")
+	}
+	l := &linter{
+		f:          f,
+		builtins:   set(n.Builtins),
+		types:      set(types),
+		typeMakers: set(n.TypeMakers),
+		nodeMakers: set(n.NodeMakers),
+		captures:   map[*scope]*capture{},
+		owners:     map[syntax.Expr]*binding{},
+		immediate:  map[syntax.Expr]bool{},
+		tested:     map[syntax.Expr]bool{},
+	}
+	top := &scope{node: f.tree}
+	top.collect(f.tree.Stmts)
+	l.stmts(f.tree.Stmts, top)
+	l.hidden(top)
+	l.captured()
+	l.found.Sort()
+	return l.found
+}
+
+func set(names []string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, s := range names {
+		m[s] = true
+	}
+	return m
+}
+
+// A linter is one walk over a file. It meets every expression once, in the scope
+// where it is evaluated.
+type linter struct {
+	f                                       *File
+	builtins, types, typeMakers, nodeMakers map[string]bool
+
+	loop      *loop         // around the statement at hand, in its function
+	leaving   bool          // in a return statement
+	assigning *syntax.Ident // the left side of the assignment at hand
+
+	captures  map[*scope]*capture      // by function
+	owners    map[syntax.Expr]*binding // of lambdas that are all of an assignment's right side
+	immediate map[syntax.Expr]bool     // functions, and names of functions, that are called at once
+	tested    map[syntax.Expr]bool     // expressions whose truth value was reported
+	found     diag.List
+}
+
+func (l *linter) report(code diag.Code, at diag.Span, message, label string) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Span: at, Message: message, Label: label}
+	l.found.Add(d)
+	return d
+}
+
+func (l *linter) stmts(list []syntax.Stmt, s *scope) {
+	for _, stmt := range list {
+		l.stmt(stmt, s)
+	}
+}
+
+func (l *linter) stmt(stmt syntax.Stmt, s *scope) {
+	switch x := stmt.(type) {
+	case *syntax.ExprStmt:
+		l.expr(x.X, s)
+	case *syntax.AssignStmt:
+		l.assignment(x, s)
+	case *syntax.ReturnStmt:
+		if x.Result != nil {
+			was := l.leaving
+			l.leaving = true
+			l.expr(x.Result, s)
+			l.leaving = was
+		}
+	case *syntax.IfStmt:
+		l.truth(x.Cond, s, "if")
+		l.expr(x.Cond, s)
+		l.stmts(x.True, s)
+		l.stmts(x.False, s)
+	case *syntax.WhileStmt:
+		l.enter(x.Body, nil, s)
+		l.truth(x.Cond, s, "while")
+		l.expr(x.Cond, s)
+		l.stmts(x.Body, s)
+		l.loop = l.loop.outer
+	case *syntax.ForStmt:
+		l.expr(x.X, s)
+		l.target(x.Vars, s)
+		l.enter(x.Body, x.Vars, s)
+		l.stmts(x.Body, s)
+		l.loop = l.loop.outer
+	case *syntax.DefStmt:
+		inner := l.open(x, x.Params, s)
+		inner.collect(x.Body)
+		l.inside(inner, func() { l.stmts(x.Body, inner) })
+	}
+}
+
+func (l *linter) assignment(x *syntax.AssignStmt, s *scope) {
+	id, _ := unparen(x.LHS).(*syntax.Ident)
+	was := l.assigning
+	if id != nil && x.Op == syntax.EQ {
+		l.assigning = id
+		if fn, ok := unparen(x.RHS).(*syntax.LambdaExpr); ok {
+			l.owners[fn] = s.names[id.Name]
+		}
+	}
+	l.expr(x.RHS, s)
+	l.assigning = was
+	if x.Op != syntax.EQ {
+		l.expr(x.LHS, s)
+	} else {
+		l.target(x.LHS, s)
+	}
+}
+
+func (l *linter) enter(body []syntax.Stmt, vars syntax.Expr, s *scope) {
+	l.loop = &loop{outer: l.loop, scope: s, start: at(start(body[0])), end: at(end(body[len(body)-1])), vars: vars}
+}
+
+// open makes the scope of a function; the defaults of its parameters are
+// evaluated outside of it.
+func (l *linter) open(n syntax.Node, params []syntax.Expr, s *scope) *scope {
+	for _, p := range params {
+		if b, ok := p.(*syntax.BinaryExpr); ok {
+			l.expr(b.Y, s)
+		}
+	}
+	inner := &scope{parent: s, node: n, loop: l.loop, leaving: l.leaving}
+	inner.params(params)
+	return inner
+}
+
+// inside walks the body of a function, which knows nothing of the loops around.
+func (l *linter) inside(inner *scope, body func()) {
+	loop, leaving := l.loop, l.leaving
+	l.loop, l.leaving = nil, false
+	body()
+	l.loop, l.leaving = loop, leaving
+	l.hidden(inner)
+}
+
+// target walks the left side of an assignment: the names in it are no uses.
+func (l *linter) target(e syntax.Expr, s *scope) {
+	switch x := e.(type) {
+	case *syntax.Ident:
+	case *syntax.ParenExpr:
+		l.target(x.X, s)
+	case *syntax.ListExpr:
+		for _, e := range x.List {
+			l.target(e, s)
+		}
+	case *syntax.TupleExpr:
+		for _, e := range x.List {
+			l.target(e, s)
+		}
+	default:
+		l.expr(e, s)
+	}
+}
+
+func (l *linter) exprs(list []syntax.Expr, s *scope) {
+	for _, e := range list {
+		l.expr(e, s)
+	}
+}
+
+func (l *linter) expr(e syntax.Expr, s *scope) {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		l.use(x, s)
+	case *syntax.ParenExpr:
+		l.expr(x.X, s)
+	case *syntax.ListExpr:
+		l.exprs(x.List, s)
+	case *syntax.TupleExpr:
+		l.exprs(x.List, s)
+	case *syntax.DictExpr:
+		l.exprs(x.List, s)
+	case *syntax.DictEntry:
+		l.expr(x.Key, s)
+		l.expr(x.Value, s)
+	case *syntax.DotExpr:
+		l.expr(x.X, s)
+	case *syntax.IndexExpr:
+		l.typeUse(x.X, x.Y, s)
+		l.expr(x.X, s)
+		l.expr(x.Y, s)
+	case *syntax.SliceExpr:
+		l.expr(x.X, s)
+		for _, e := range [...]syntax.Expr{x.Lo, x.Hi, x.Step} {
+			if e != nil {
+				l.expr(e, s)
+			}
+		}
+	case *syntax.UnaryExpr:
+		if x.Op == syntax.NOT {
+			l.truth(x.X, s, "not")
+		}
+		if x.X != nil {
+			l.expr(x.X, s)
+		}
+	case *syntax.CondExpr:
+		l.truth(x.Cond, s, "if")
+		l.expr(x.Cond, s)
+		l.expr(x.True, s)
+		l.expr(x.False, s)
+	case *syntax.BinaryExpr:
+		l.binary(x, s)
+	case *syntax.CallExpr:
+		l.call(x, s)
+	case *syntax.LambdaExpr:
+		inner := l.open(x, x.Params, s)
+		l.inside(inner, func() { l.expr(x.Body, inner) })
+	case *syntax.Comprehension:
+		l.comprehension(x, s)
+	}
+}
+
+func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
+	switch x.Op {
+	case syntax.AND, syntax.OR:
+		l.operand(x, s)
+	case syntax.PIPE:
+		l.typeUse(x.X, x.Y, s)
+		l.typeUse(x.Y, x.X, s)
+	case syntax.EQL, syntax.NEQ, syntax.IN, syntax.NOT_IN:
+		l.typeComparison(x, s)
+	case syntax.GTGT, syntax.SLASH, syntax.STAR:
+		l.numberBeforeNode(x, s)
+	}
+	l.expr(x.X, s)
+	l.expr(x.Y, s)
+}
+
+func (l *linter) call(x *syntax.CallExpr, s *scope) {
+	fn := unparen(x.Fn)
+	if _, ok := fn.(*syntax.LambdaExpr); ok {
+		l.immediate[fn] = true
+	}
+	if id, ok := fn.(*syntax.Ident); ok {
+		b, _ := s.lookup(id.Name)
+		if b != nil {
+			l.immediate[fn] = true
+			if b.hidden.called == nil {
+				b.hidden.called = x
+			}
+		}
+		switch {
+		case b == nil && callsAtOnce(id.Name, s):
+			for _, arg := range x.Args {
+				l.markImmediate(arg)
+			}
+		case b != nil && b.def != nil && b.scope.file() && s.inFunction():
+			l.arity(x, b)
+		}
+	}
+	l.expr(x.Fn, s)
+	for _, arg := range x.Args {
+		if b, ok := arg.(*syntax.BinaryExpr); ok && b.Op == syntax.EQ {
+			arg = b.Y
+		}
+		l.expr(arg, s)
+	}
+}
+
+func (l *linter) comprehension(x *syntax.Comprehension, s *scope) {
+	inner := &scope{parent: s, node: x}
+	for i, c := range x.Clauses {
+		switch c := c.(type) {
+		case *syntax.ForClause:
+			// Its sequence is evaluated before its variables are bound; that of
+			// the first clause outside of the comprehension.
+			if i == 0 {
+				l.expr(c.X, s)
+				inner.targets(c.Vars, looped)
+			} else {
+				inner.targets(c.Vars, looped)
+				l.expr(c.X, inner)
+			}
+			l.target(c.Vars, inner)
+		case *syntax.IfClause:
+			l.truth(c.Cond, inner, "if")
+			l.expr(c.Cond, inner)
+		}
+	}
+	l.expr(x.Body, inner)
+	l.hidden(inner)
+}
+
+// use is met for every name that is read.
+func (l *linter) use(id *syntax.Ident, s *scope) {
+	b, crossed := s.lookup(id.Name)
+	if b == nil {
+		return
+	}
+	b.uses++
+	if l.immediate[id] {
+		b.calls++
+	}
+	if l.builtins[id.Name] {
+		l.hiddenUse(b, id, crossed)
+	}
+	if crossed != nil {
+		l.capture(b, id, crossed)
+	}
 }

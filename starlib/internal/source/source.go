@@ -11,16 +11,16 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/habits"
 )
 
 // A File is a parsed file and the index of its positions. It is immutable.
 type File struct {
-	tree     *syntax.File
-	lines    []string            // without line ends
-	comments map[int32]int32     // column of the comment on a line
-	calls    map[spot]*callSite  // by opening parenthesis
-	ops      map[spot]operatorAt // by operator
-	bodies   []body              // of the defs, an enclosing one first
+	tree   *syntax.File
+	lines  []string            // without line ends
+	calls  map[spot]callSite   // by opening parenthesis
+	ops    map[spot]operatorAt // by operator
+	bodies []body              // of the defs, an enclosing one first
 }
 
 // A spot is a position within the file at hand.
@@ -42,9 +42,13 @@ func Options() *syntax.FileOptions {
 // syntax error, if there is one, and the habits of other languages that were
 // recognised; it may hold errors although the file could be parsed. The File is
 // nil on a syntax error.
+//
+// The tree has no comments: to attach them takes the syntax package time that
+// grows with the square of the longest chain of operators, and whoever checks
+// other people's scripts must not be held up by one line.
 func Parse(file string, src []byte) (*File, diag.List) {
-	tree, err := Options().Parse(file, src, syntax.RetainComments)
-	var found diag.List
+	tree, err := Options().Parse(file, src, 0)
+	found := habits.Check(file, src, err)
 	if err != nil {
 		if !found.HasErrors() {
 			found.Add(syntaxError(file, err))
@@ -52,7 +56,11 @@ func Parse(file string, src []byte) (*File, diag.List) {
 		return nil, found
 	}
 	f := &File{tree: tree, lines: splitLines(src)}
-	f.index()
+	if deep, ok := f.index(); !ok {
+		found.Add(deep)
+		found.Sort()
+		return nil, found
+	}
 	return f, found
 }
 

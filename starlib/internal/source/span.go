@@ -140,13 +140,34 @@ func (f *File) between(a, b syntax.Position) diag.Span {
 		s.Len = int(b.Col - a.Col)
 	} else if i := int(a.Line) - 1; i >= 0 && i < len(f.lines) {
 		line := f.lines[i]
-		if col, ok := f.comments[a.Line]; ok {
-			line = line[:runeOffset(line, int(col)-1)]
-		}
-		s.Len = utf8.RuneCountInString(strings.TrimRight(line, " \t")) - int(a.Col) + 1
+		line = line[runeOffset(line, int(a.Col)-1):]
+		s.Len = utf8.RuneCountInString(strings.TrimRight(line[:commentIn(line)], " \t"))
 	}
 	s.Len = max(s.Len, 1)
 	return s
+}
+
+// commentIn gives the offset of the comment in a line that begins with a token;
+// its length when there is none.
+func commentIn(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case '#':
+			return i
+		case '"', '\'':
+			quote := line[i : i+1]
+			if triple := strings.Repeat(quote, 3); strings.HasPrefix(line[i:], triple) {
+				quote = triple
+			}
+			for i += len(quote); i < len(line) && !strings.HasPrefix(line[i:], quote); i++ {
+				if line[i] == '\\' {
+					i++
+				}
+			}
+			i += len(quote) - 1
+		}
+	}
+	return len(line)
 }
 
 // token gives the place of text at p, which has no line end.

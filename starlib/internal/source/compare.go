@@ -1,0 +1,104 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// typeComparison finds type(x) == str (AS214): type gives a string, so that
+// comparing it with a type is always False. The string "str" is no name that
+// type gives either; it is "string".
+func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
+	call, other := l.typeCall(x.X, s), x.Y
+	if call == nil && (x.Op == syntax.EQL || x.Op == syntax.NEQ) {
+		call, other = l.typeCall(x.Y, s), x.X
+	}
+	if call == nil {
+		return
+	}
+	among := []syntax.Expr{other}
+	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
+		among = elements(other)
+	}
+	wrong, all := []syntax.Expr(nil), []string(nil)
+	for _, e := range among {
+		name := l.short(e)
+		switch lit, _ := unparen(e).(*syntax.Literal); {
+		case l.kindOf(e, s).what == aType:
+			wrong = append(wrong, e)
+		case lit != nil && lit.Value == "str":
+			wrong, name = append(wrong, e), "str"
+		case lit != nil && lit.Token == syntax.STRING:
+			if name = builtinType(lit.Value.(string)); name == "" {
+				name = "…"
+			}
+		}
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	if len(wrong) == 0 {
+		return
+	}
+	result, not := "False", ""
+	if x.Op == syntax.NEQ || x.Op == syntax.NOT_IN {
+		result, not = "True", "not "
+	}
+	label := "`type` gives a string, this is a type"
+	if _, ok := unparen(wrong[0]).(*syntax.Literal); ok {
+		label = "`type` never gives this: a string's type is \"string\""
+	}
+	message := fmt.Sprintf("this comparison is always %s", result)
+	if len(wrong) < len(among) {
+		message = "`type` never gives this"
+	}
+	d := l.report(diag.TypeComparison, l.f.span(wrong[0]), message, label)
+	fixed := fmt.Sprintf("%sisinstance(%s, %s)", not, l.short(call.Args[0]), strings.Join(all, " | "))
+	d.Help = append(d.Help, "write `"+fixed+"`")
+	if from, to := start(x), end(x); from.Line == to.Line && !strings.Contains(fixed, "…") {
+		d.Fixes = append(d.Fixes, diag.Fix{Message: "use isinstance", Span: l.f.between(from, to), Replacement: fixed})
+	}
+}
+
+// typeCall gives e if it is type(x) of the language itself.
+func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
+	call, ok := unparen(e).(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return nil
+	}
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || id.Name != "type" {
+		return nil
+	}
+	switch arg := call.Args[0].(type) {
+	case *syntax.UnaryExpr:
+		if arg.Op == syntax.STAR || arg.Op == syntax.STARSTAR {
+			return nil
+		}
+	case *syntax.BinaryExpr:
+		if arg.Op == syntax.EQ {
+			return nil
+		}
+	}
+	if b, _ := s.lookup("type"); b != nil {
+		return nil
+	}
+	return call
+}
+
+// builtinType gives the type for a string that the language's type gives; ""
+// where there is none.
+func builtinType(name string) string {
+	switch name {
+	case "string":
+		return "str"
+	case "int", "float", "bool", "list", "dict":
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,145 @@
+package source
+
+import "go.starlark.net/syntax"
+
+// A known is what can be said of the value of an expression without running it.
+type known struct {
+	what what
+	by   *binding // the name that has this value; nil where it is written out
+}
+
+type what uint8
+
+const (
+	unknown what = iota
+	aType
+	aNode
+)
+
+func (w what) String() string { return [...]string{"value", "type", "node"}[w] }
+
+// kindOf says whether e is surely a type or a node: a builtin type, list[str],
+// T | None, the call of a maker, an operator between nodes, or a name that is
+// assigned one of these and nothing else.
+func (l *linter) kindOf(e syntax.Expr, s *scope) known {
+	switch x := unparen(e).(type) {
+	case *syntax.Ident:
+		b, _ := s.lookup(x.Name)
+		if b != nil {
+			return l.valueOf(b)
+		}
+		if l.types[x.Name] {
+			return known{what: aType}
+		}
+	case *syntax.CallExpr:
+		return l.made(x, s)
+	case *syntax.IndexExpr:
+		if id, ok := x.X.(*syntax.Ident); ok && (id.Name == "list" || id.Name == "dict") && l.types[id.Name] {
+			if b, _ := s.lookup(id.Name); b == nil {
+				return known{what: aType}
+			}
+		}
+	case *syntax.CondExpr:
+		if k := l.kindOf(x.True, s); k.what != unknown && k.what == l.kindOf(x.False, s).what {
+			return known{what: k.what}
+		}
+	case *syntax.BinaryExpr:
+		want := unknown
+		switch x.Op {
+		case syntax.PIPE:
+			want = aType
+		case syntax.GTGT, syntax.SLASH, syntax.STAR:
+			want = aNode
+		default:
+			return known{}
+		}
+		// The left operand may be a long chain: the right one is asked first.
+		if l.kindOf(x.Y, s).what == want || l.kindOf(x.X, s).what == want {
+			return known{what: want}
+		}
+	}
+	return known{}
+}
+
+func (l *linter) valueOf(b *binding) known {
+	if !b.settled && !b.busy && b.value != nil {
+		b.busy = true // x = x is unknown
+		b.known = l.kindOf(b.value, b.scope)
+		b.busy, b.settled = false, true
+		if b.known.what != unknown {
+			b.known.by = b
+		}
+	}
+	return b.known
+}
+
+func (l *linter) made(x *syntax.CallExpr, s *scope) known {
+	switch fn := unparen(x.Fn).(type) {
+	case *syntax.Ident:
+		if b, _ := s.lookup(fn.Name); b != nil {
+			return known{}
+		}
+		switch {
+		case l.typeMakers[fn.Name]:
+			return known{what: aType}
+		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
+			return known{what: aNode}
+		}
+	case *syntax.DotExpr:
+		switch fn.Name.Name {
+		case "then", "loop", "branch", "each":
+			if l.kindOf(fn.X, s).what == aNode {
+				return known{what: aNode}
+			}
+		}
+	}
+	return known{}
+}
+
+// callsInFunctions reports whether the builtin makes a node at the top level
+// but calls its argument, and gives what comes back, in the body of a function.
+func callsInFunctions(name string) bool {
+	switch name {
+	case "attempt", "retry", "fallback", "race", "parallel", "stream":
+		return true
+	}
+	return false
+}
+
+// callsAtOnce reports whether the builtin calls the functions it is given before
+// it returns, and keeps none.
+func callsAtOnce(name string, s *scope) bool {
+	switch name {
+	case "sorted", "min", "max", "match":
+		return true
+	}
+	return callsInFunctions(name) && s.inFunction()
+}
+
+// markImmediate notes the functions in e, an argument of what callsAtOnce.
+func (l *linter) markImmediate(e syntax.Expr) {
+	switch x := e.(type) {
+	case *syntax.LambdaExpr, *syntax.Ident:
+		l.immediate[x] = true
+	case *syntax.ParenExpr:
+		l.markImmediate(x.X)
+	case *syntax.BinaryExpr:
+		if x.Op == syntax.EQ {
+			l.markImmediate(x.Y)
+		}
+	case *syntax.ListExpr:
+		for _, e := range x.List {
+			l.markImmediate(e)
+		}
+	case *syntax.TupleExpr:
+		for _, e := range x.List {
+			l.markImmediate(e)
+		}
+	case *syntax.DictExpr:
+		for _, e := range x.List {
+			if entry, ok := e.(*syntax.DictEntry); ok {
+				l.markImmediate(entry.Value)
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package source
+
+import "go.starlark.net/syntax"
+
+// A scope is a block of the language: the file, a function or a comprehension.
+// Control statements open none. The names that its statements bind are known
+// when it is entered, as a name belongs to its block from the start.
+type scope struct {
+	parent *scope
+	node   syntax.Node // *syntax.File, *syntax.DefStmt, *syntax.LambdaExpr or *syntax.Comprehension
+	names  map[string]*binding
+	// Of functions, their place in the function around them:
+	loop    *loop // the innermost loop
+	leaving bool  // part of a return statement: no further turn of the loop follows
+}
+
+// A loop is a for or while statement during whose body the walk is.
+type loop struct {
+	outer      *loop
+	scope      *scope // the block that holds the statement
+	start, end spot   // of its body
+	vars       syntax.Expr
+}
+
+type bindKind uint8
+
+const (
+	assigned bindKind = iota
+	defined
+	parameter
+	looped
+	loaded
+)
+
+// A binding is a name within a scope.
+type binding struct {
+	name  string
+	kind  bindKind // of the first place
+	scope *scope
+	sites []*syntax.Ident // all that bind it, in the order of the source
+	value syntax.Expr     // of `name = value`; nil unless that is the only site
+	def   *syntax.DefStmt // nil unless that is the only site
+	uses  int
+	calls int // uses that cannot outlive the turn of a loop: called or given to what calls at once
+
+	known   known // what value is; set once settled
+	settled bool
+	busy    bool
+
+	hidden hiddenUses
+}
+
+func (s *scope) file() bool { return s.parent == nil }
+
+func (s *scope) function() bool {
+	switch s.node.(type) {
+	case *syntax.DefStmt, *syntax.LambdaExpr:
+		return true
+	}
+	return false
+}
+
+// inFunction reports whether code of s runs only when something is called.
+func (s *scope) inFunction() bool {
+	for ; s != nil; s = s.parent {
+		if s.function() {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup gives the binding of a name, nil for builtins and unknown names, and
+// the outermost of the functions between s and the binding.
+func (s *scope) lookup(name string) (b *binding, crossed *scope) {
+	for ; s != nil; s = s.parent {
+		if b := s.names[name]; b != nil {
+			return b, crossed
+		}
+		if s.function() {
+			crossed = s
+		}
+	}
+	return nil, nil
+}
+
+func (s *scope) bind(id *syntax.Ident, kind bindKind) *binding {
+	b := s.names[id.Name]
+	if b == nil {
+		if s.names == nil {
+			s.names = map[string]*binding{}
+		}
+		b = &binding{name: id.Name, kind: kind, scope: s}
+		s.names[id.Name] = b
+	}
+	b.sites = append(b.sites, id)
+	b.value, b.def = nil, nil
+	return b
+}
+
+// targets binds the names of the left side of an assignment.
+func (s *scope) targets(e syntax.Expr, kind bindKind) {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		s.bind(x, kind)
+	case *syntax.ParenExpr:
+		s.targets(x.X, kind)
+	case *syntax.ListExpr:
+		for _, e := range x.List {
+			s.targets(e, kind)
+		}
+	case *syntax.TupleExpr:
+		for _, e := range x.List {
+			s.targets(e, kind)
+		}
+	}
+}
+
+// params binds the parameters of a def or lambda.
+func (s *scope) params(list []syntax.Expr) {
+	for _, p := range list {
+		if id := paramIdent(p); id != nil {
+			s.bind(id, parameter)
+		}
+	}
+}
+
+// paramIdent gives the name of a parameter; nil for a bare star.
+func paramIdent(p syntax.Expr) *syntax.Ident {
+	switch x := p.(type) {
+	case *syntax.BinaryExpr:
+		p = x.X
+	case *syntax.UnaryExpr:
+		p = x.X
+	}
+	id, _ := p.(*syntax.Ident)
+	return id
+}
+
+// collect binds what the statements of a block bind, without what is inside of
+// functions and comprehensions.
+func (s *scope) collect(stmts []syntax.Stmt) {
+	for _, stmt := range stmts {
+		switch x := stmt.(type) {
+		case *syntax.AssignStmt:
+			id, simple := unparen(x.LHS).(*syntax.Ident)
+			if !simple {
+				s.targets(x.LHS, assigned)
+				break
+			}
+			if b := s.bind(id, assigned); len(b.sites) == 1 && x.Op == syntax.EQ {
+				b.value = x.RHS
+			}
+		case *syntax.DefStmt:
+			if b := s.bind(x.Name, defined); len(b.sites) == 1 {
+				b.def = x
+			}
+		case *syntax.ForStmt:
+			s.targets(x.Vars, looped)
+			s.collect(x.Body)
+		case *syntax.WhileStmt:
+			s.collect(x.Body)
+		case *syntax.IfStmt:
+			s.collect(x.True)
+			s.collect(x.False)
+		case *syntax.LoadStmt:
+			for _, id := range x.To {
+				s.bind(id, loaded)
+			}
+		}
+	}
+}
+
+// binds reports whether e, the variables of a loop, holds the name.
+func binds(e syntax.Expr, name string) bool {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		return x.Name == name
+	case *syntax.ParenExpr:
+		return binds(x.X, name)
+	case *syntax.ListExpr:
+		return anyBinds(x.List, name)
+	case *syntax.TupleExpr:
+		return anyBinds(x.List, name)
+	}
+	return false
+}
+
+func anyBinds(list []syntax.Expr, name string) bool {
+	for _, e := range list {
+		if binds(e, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+package source
+
+import (
+	"fmt"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// Truth values of types and nodes (AS207), and a number before a node (AS310).
+
+// truth is met for every expression whose truth value decides something; by is
+// the word that asks. The parts of `and` and `or` are asked in turn: their left
+// operands when the walk comes to them.
+func (l *linter) truth(e syntax.Expr, s *scope, by string) {
+	switch x := unparen(e).(type) {
+	case *syntax.BinaryExpr:
+		if x.Op == syntax.AND || x.Op == syntax.OR {
+			l.truth(x.Y, s, by)
+			return
+		}
+	case *syntax.CondExpr:
+		l.truth(x.True, s, by)
+		l.truth(x.False, s, by)
+		return
+	}
+	k := l.kindOf(e, s)
+	if d := l.asked(e, k, by); d != nil {
+		if k.what == aNode {
+			d.Help = append(d.Help, l.testedNode(e, s))
+		} else {
+			d.Help = append(d.Help, l.testedType(e))
+		}
+	}
+}
+
+// operand is met for `x and y` and `x or y`, which ask for the truth of x.
+func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
+	left := unparen(x.X)
+	for {
+		b, ok := left.(*syntax.BinaryExpr)
+		if !ok || b.Op != syntax.AND && b.Op != syntax.OR {
+			break
+		}
+		left = unparen(b.Y) // the operand next to this operator; the others had their turn
+	}
+	k := l.kindOf(left, s)
+	if k.what == unknown {
+		if x.Op == syntax.OR && isNone(left) && l.kindOf(x.Y, s).what == aType {
+			l.noneOrType(x)
+			return
+		}
+		l.truth(left, s, x.Op.String())
+		return
+	}
+	right := l.kindOf(x.Y, s)
+	d := l.asked(left, k, x.Op.String())
+	if d == nil {
+		return
+	}
+	a, b := l.short(left), l.short(x.Y)
+	switch both := k.what == right.what || k.what == aType && isNone(x.Y); {
+	case k.what == aType && both:
+		d.Help = append(d.Help, fmt.Sprintf("write `%s | %s`", a, b))
+		if left == x.X {
+			d.Fixes = append(d.Fixes, diag.Fix{
+				Message:     "write `|`",
+				Span:        l.f.token(x.OpPos, x.Op.String()),
+				Replacement: "|",
+			})
+		}
+	case k.what == aType && x.Op == syntax.OR:
+		d.Help = append(d.Help, "join types with `|`: `"+a+" | None`")
+	case k.what == aType:
+		d.Help = append(d.Help, l.testedType(left))
+	case both && x.Op == syntax.OR:
+		d.Help = append(d.Help, fmt.Sprintf("to go on with the second when the first fails write `fallback(%s, %s)`; to choose by the value use `branch`", a, b))
+	case both:
+		d.Help = append(d.Help, fmt.Sprintf("to run one after the other write `%s >> %s`, to run both on the same input `%s / %s`", a, b, a, b))
+	default:
+		d.Help = append(d.Help, l.testedNode(left, s))
+	}
+}
+
+func (l *linter) testedType(e syntax.Expr) string {
+	return "to ask for the type of a value write `isinstance(x, " + l.short(unparen(e)) + ")`"
+}
+
+func (l *linter) testedNode(e syntax.Expr, s *scope) string {
+	if !s.inFunction() {
+		return "a node is always there, so leave the test out; to choose by a value use `branch`"
+	}
+	return "leave the test out, or call the node and test what it gives: `" + l.callee(e) + "(x)`"
+}
+
+// callee gives the source of e as it stands before the parenthesis of a call.
+func (l *linter) callee(e syntax.Expr) string {
+	e = unparen(e)
+	switch e.(type) {
+	case *syntax.BinaryExpr, *syntax.CondExpr, *syntax.LambdaExpr, *syntax.UnaryExpr:
+		return "(" + l.short(e) + ")"
+	}
+	return l.short(e)
+}
+
+// noneOrType reports `None or str`, which is meant to be an optional type.
+func (l *linter) noneOrType(x *syntax.BinaryExpr) {
+	t := l.short(x.Y)
+	d := l.report(diag.TruthValue, l.f.token(x.OpPos, "or"), "`or` does not make an optional type", "this gives `"+t+"` alone")
+	d.Help = append(d.Help, "write `"+t+" | None`")
+}
+
+// asked reports the truth value of e if e is a type or a node; nil if it is
+// neither, or was reported before.
+func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
+	inner := unparen(e)
+	if k.what == unknown || l.tested[inner] {
+		return nil
+	}
+	l.tested[inner] = true
+	d := l.report(diag.TruthValue, l.f.span(e), fmt.Sprintf("a %s has no truth value", k.what),
+		fmt.Sprintf("`%s` asks whether this is true", by))
+	if k.by != nil {
+		d.Notes = append(d.Notes, diag.Note{
+			Message: fmt.Sprintf("`%s` becomes a %s", k.by.name, k.what),
+			Pos:     l.f.pos(k.by.sites[0].NamePos),
+		})
+	}
+	return d
+}
+
+func isNone(e syntax.Expr) bool {
+	id, ok := unparen(e).(*syntax.Ident)
+	return ok && id.Name == "None"
+}
+
+// short gives the source of e for a help text; "…" where it is long.
+func (l *linter) short(e syntax.Expr) string {
+	const most = 60
+	from, to := start(e), end(e)
+	if from.Line != to.Line || to.Col-from.Col > most {
+		return "…"
+	}
+	return l.f.cut(from, to)
+}
+
+// numberBeforeNode finds `3 >> node`, which the interpreter takes for a shift
+// before the node is asked.
+func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
+	n := unparen(x.X)
+	if u, ok := n.(*syntax.UnaryExpr); ok && u.Op == syntax.MINUS {
+		n = u.X
+	}
+	lit, ok := n.(*syntax.Literal)
+	if !ok || lit.Token != syntax.INT || l.kindOf(x.Y, s).what != aNode {
+		return
+	}
+	number := l.short(unparen(x.X))
+	d := l.report(diag.NotANode, l.f.span(x.X), "`>>` cannot join these", "a number is no node")
+	d.Help = append(d.Help,
+		fmt.Sprintf("to call the node write `%s(%s)` in `def main`", l.callee(x.Y), number),
+		fmt.Sprintf("for a step that always gives this number write `fn(lambda _: %s) >> %s`", number, l.short(x.Y)))
+}
