@@ -68,6 +68,45 @@ func TestLint(t *testing.T) {
 	}
 }
 
+// TestFixes applies every fix by itself: its finding is gone, and no other comes.
+func TestFixes(t *testing.T) {
+	files, err := filepath.Glob("testdata/lint/*.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := map[diag.Code]int{}
+	for _, path := range files {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := Parse(path, src)
+		found := f.Lint(names)
+		for _, d := range found {
+			for _, fix := range d.Fixes {
+				applied[d.Code]++
+				lines := strings.Split(string(src), "\n")
+				line := []rune(lines[fix.Span.Line-1])
+				from := fix.Span.Col - 1
+				lines[fix.Span.Line-1] = string(line[:from]) + fix.Replacement + string(line[from+fix.Span.Len:])
+				g, left := Parse(path, []byte(strings.Join(lines, "\n")))
+				if g == nil {
+					t.Errorf("%v: %q does not parse: %v", d, lines[fix.Span.Line-1], left)
+					continue
+				}
+				if left = g.Lint(names); len(left) != len(found)-1 {
+					t.Errorf("%v: %d findings before, %d after %q", d, len(found), len(left), lines[fix.Span.Line-1])
+				}
+			}
+		}
+	}
+	for _, code := range []diag.Code{diag.TruthValue, diag.CapturedLoopVariable, diag.TypeComparison, diag.UnknownArgument} {
+		if applied[code] == 0 {
+			t.Errorf("no fix for %s", code)
+		}
+	}
+}
+
 // functionOfLine gives the outermost def around a line.
 func (f *File) functionOfLine(line int) string {
 	for _, b := range f.bodies {

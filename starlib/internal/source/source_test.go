@@ -104,6 +104,28 @@ func TestValidScripts(t *testing.T) {
 	}
 }
 
+// TestExplained: the examples of `explain` get the code they are for, and none
+// when they are right.
+func TestExplained(t *testing.T) {
+	ours := map[diag.Code]bool{diag.HidesBuiltin: true, diag.TruthValue: true, diag.CapturedLoopVariable: true, diag.TypeComparison: true}
+	for _, entry := range diag.Entries() {
+		for _, text := range []string{entry.Wrong, entry.Right} {
+			f, _ := Parse("e.star", []byte(text))
+			if f == nil {
+				continue
+			}
+			found := f.Lint(names)
+			if text == entry.Wrong && ours[entry.Code] {
+				if len(found) != 1 || found[0].Code != entry.Code {
+					t.Errorf("%s: the wrong example gives %v", entry.Code, found)
+				}
+			} else if len(found) > 0 {
+				t.Errorf("%s: %v in\n%s", entry.Code, found, text)
+			}
+		}
+	}
+}
+
 // upstream gives the chunks of the interpreter's own test scripts.
 func upstream(tb testing.TB) map[string]string {
 	tb.Helper()

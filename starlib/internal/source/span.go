@@ -175,9 +175,7 @@ func (f *File) token(p syntax.Position, text string) diag.Span {
 	return diag.Span{Pos: f.pos(p), Len: utf8.RuneCountInString(text)}
 }
 
-// text gives the source of n; its lines are joined by \n.
-func (f *File) text(n syntax.Node) string { return f.cut(start(n), end(n)) }
-
+// cut gives the source from a up to b; its lines are joined by \n.
 func (f *File) cut(a, b syntax.Position) string {
 	i, j := int(a.Line)-1, int(b.Line)-1
 	if i < 0 || j < i || j >= len(f.lines) {
