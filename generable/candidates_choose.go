@@ -1,0 +1,190 @@
+package generable
+
+import (
+	"strings"
+)
+
+// attemptAt is one candidate decoded.
+type attemptAt struct {
+	candidate
+	v       Value
+	ok      bool
+	cost    int
+	repairs []Repair
+	errs    FieldErrors
+}
+
+// choose decodes the candidates and takes the one that serves best.
+func (m *Machine) choose() Result {
+	s := m.scan
+	c := m.coercer(s)
+	var best *attemptAt
+	var all []int // offsets of those that fit
+	consider := func(cand candidate) {
+		a := m.attempt(c, cand)
+		if a.ok {
+			all = append(all, cand.start)
+		}
+		if best == nil || m.prefers(a, best) {
+			best = a
+		}
+	}
+	switch whole, kind := m.whole(c); {
+	case kind == wholeText:
+		consider(whole)
+	default:
+		list := answers(s)
+		for _, cand := range list {
+			consider(cand)
+		}
+		m.sequence(c, list, consider)
+		if kind == wholeScalar && (best == nil || !best.ok) {
+			consider(whole)
+		}
+	}
+	s.tape = c.tape
+	r := m.outcome(best)
+	r.Visits = s.visits() + c.visits
+	if m.o.Pick == PickError && len(all) > 1 {
+		r.OK, r.Value = false, Value{}
+		r.Errors = append(r.Errors, &FieldError{
+			Expected: "one value", Got: count(len(all), "value") + " that fit", Offset: all[1],
+			Hint: "answer with a single value",
+		})
+	}
+	locate(m.src, r.Errors)
+	return r
+}
+
+// attempt decodes one candidate.
+func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
+	a := &attemptAt{candidate: cand, cost: cand.cost}
+	c.repairs, c.errs, c.more, c.cost, c.score = nil, nil, 0, 0, 0
+	clear(c.memo)
+	switch {
+	case cand.tooDeep:
+		limit := m.scan.maxDepth
+		c.errs = FieldErrors{{Expected: "at most " + count(limit, "level") + " of nesting", Got: "more", Offset: cand.deepAt, Hint: "answer with a flatter value"}}
+	case cand.broken && m.o.Level == Strict:
+		c.errs = m.syntaxErrors(cand)
+	default:
+		a.v, a.ok = c.decode(cand.node, m.typ)
+	}
+	a.cost += c.cost
+	a.repairs, a.errs = c.repairs, c.errs
+	if a.ok && m.o.MaxCost > 0 && a.cost > m.o.MaxCost {
+		a.ok = false
+		a.errs = append(a.errs, &FieldError{Expected: "repairs that cost at most " + itoa(m.o.MaxCost), Got: "cost " + itoa(a.cost), Offset: cand.start, Hint: "answer with valid JSON"})
+	}
+	if c.more > 0 {
+		a.errs = append(a.errs, &FieldError{Expected: "a value without errors", Got: itoa(c.more) + " errors more", Offset: cand.start})
+	}
+	return a
+}
+
+// prefers reports whether a, which stands behind b in the text, is the better choice.
+func (m *Machine) prefers(a, b *attemptAt) bool {
+	if a.ok != b.ok {
+		return a.ok
+	}
+	if !a.ok {
+		if (len(a.errs) < len(b.errs)) != (len(b.errs) < len(a.errs)) {
+			return len(a.errs) < len(b.errs)
+		}
+		return a.end-a.start >= b.end-b.start
+	}
+	switch m.o.Pick {
+	case PickFirst:
+		return false
+	case PickLast:
+		return true
+	}
+	ca, cb := a.weight(), b.weight()
+	if ca != cb {
+		return ca < cb
+	}
+	if (a.fence >= 0) != (b.fence >= 0) {
+		return a.fence >= 0
+	}
+	return true
+}
+
+// weight is the cost that candidates are compared by. Brackets in the middle of a sentence
+// are often no value at all: [1] is a citation.
+func (a *attemptAt) weight() int {
+	w := a.cost * 4
+	if a.bare && a.end-a.start < 8 {
+		w++
+	}
+	return w
+}
+
+// outcome turns the attempt that was chosen into a result.
+func (m *Machine) outcome(a *attemptAt) Result {
+	if a == nil {
+		return Result{Errors: FieldErrors{{Expected: m.expects(), Got: m.gotText(), Offset: 0}}}
+	}
+	r := Result{Value: a.v, OK: a.ok, Cost: a.cost, Errors: a.errs}
+	if !a.ok {
+		r.Value = Value{}
+	}
+	r.Repairs = m.surroundings(a)
+	if a.items > 0 {
+		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: count(a.items, "item")})
+	}
+	r.Repairs = append(r.Repairs, m.syntaxRepairs(a.candidate)...)
+	r.Repairs = append(r.Repairs, a.repairs...)
+	return r
+}
+
+// expects says what the text should have held.
+func (m *Machine) expects() string {
+	t := m.typ.Deref()
+	if t.Kind == AnyType {
+		return "a JSON value"
+	}
+	want, _ := wanted(t)
+	return want + " as JSON"
+}
+
+func (m *Machine) gotText() string {
+	if t := trimBOM(m.src); t != "" {
+		return "text without JSON: " + quoteShort(cutValid(t))
+	}
+	return "an empty text"
+}
+
+// surroundings records what stood around the chosen candidate.
+func (m *Machine) surroundings(a *attemptAt) []Repair {
+	var out []Repair
+	s := m.scan
+	if len(s.thinks) > 0 || a.think {
+		at := 0
+		if len(s.thinks) > 0 {
+			at = s.thinks[0].start
+		}
+		out = append(out, Repair{Kind: repReasoning.String(), Offset: at})
+	}
+	from, to := a.start, a.end
+	if a.fence >= 0 {
+		f := s.fences[a.fence]
+		out = append(out, Repair{Kind: repFence.String(), Offset: f.start, Before: shorten(f.tag)})
+		from = f.start
+		if f.end >= 0 {
+			to = f.end + f.n
+		}
+	}
+	if before := strings.TrimLeft(m.src[:from], "\ufeff \t\r\n"); before != "" && !m.inThink(from) {
+		out = append(out, Repair{Kind: repProse.String(), Before: shorten(before)})
+	}
+	if after := strings.TrimSpace(cutValid(m.src[min(to, len(m.src)):])); after != "" {
+		out = append(out, Repair{Kind: repProse.String(), Offset: to, Before: shorten(after)})
+	}
+	return out
+}
+
+// inThink reports whether all of the text before offset to is one reasoning region.
+func (m *Machine) inThink(to int) bool {
+	th := m.scan.thinks
+	return len(th) == 1 && strings.TrimSpace(m.src[:th[0].start]) == "" && strings.TrimSpace(m.src[th[0].end:max(to, th[0].end)]) == ""
+}

@@ -1,0 +1,211 @@
+package generable
+
+import "strings"
+
+// wholeKind tells how the text as a whole serves as a candidate.
+type wholeKind uint8
+
+const (
+	wholeNone   wholeKind = iota
+	wholeScalar           // as a scalar, if nothing else fits
+	wholeText             // it is one valid JSON value, or all that is wanted: nothing else counts
+)
+
+// whole looks at the text as a whole: as one valid JSON value, or, for types that have
+// scalars, as a scalar without quotes. It adds a node to the tape for the latter.
+func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
+	s := m.scan
+	start, end := trimSpan(m.src, 0, len(m.src))
+	for i := range s.cands {
+		if k := &s.cands[i]; k.start == start && k.end == end && !k.broken {
+			return *k, wholeText
+		}
+	}
+	fence := -1
+	start, end = m.withoutReasoning(start, end)
+	if len(s.fences) == 1 && len(s.cands) == 0 { // a scalar in a fence
+		if f := s.fences[0]; f.start == start && (f.end < 0 || f.end+f.n == end) {
+			fence = 0
+			start, end = trimSpan(m.src, f.body, max(f.end, f.body))
+			if f.end < 0 {
+				_, end = trimSpan(m.src, f.body, len(m.src))
+			}
+		}
+	}
+	if start >= end {
+		return candidate{}, wholeNone
+	}
+	n := node{kind: nodeWord, flags: flagHigh, start: uint32(start), end: uint32(end), span: 1}
+	kind := wholeNone
+	text := m.src[start:end]
+	if strictString(text) {
+		c.visits += len(text)
+		n.kind, n.flags = nodeStr, flagEscape|flagHigh
+		n.start, n.end = n.start+1, n.end-1
+		kind = wholeText
+	} else if len(text) <= maxLiteral || strictNumber(text) != nodeWord {
+		if k, rep := classifyWord(text); k != nodeWord && m.typ.Deref().Kind != StrType {
+			n.kind, kind = k, wholeText
+			if rep != repNone {
+				defer func() { s.repairs = append(s.repairs, synRepair{kind: rep, off: n.start, end: n.end}) }()
+			}
+		}
+	}
+	if kind == wholeNone {
+		switch takes := takesScalars(m.typ, 0); {
+		case m.typ.Deref().Kind == StrType:
+			kind = wholeText // a text is wanted, and this is one
+		case takes:
+			kind = wholeScalar
+		default:
+			return candidate{}, wholeNone
+		}
+	}
+	cand := candidate{node: len(c.tape), start: start, end: end, fence: fence, repairs: len(s.repairs), repairsEnd: len(s.repairs)}
+	c.tape = append(c.tape, n)
+	return cand, kind
+}
+
+// trimSpan narrows a range of the text by a byte order mark and blanks.
+func trimSpan(src string, from, to int) (int, int) {
+	if from == 0 && strings.HasPrefix(src, "\ufeff") {
+		from = len("\ufeff")
+	}
+	for from < to && class[src[from]]&isBlank != 0 {
+		from++
+	}
+	for to > from && class[src[to-1]]&isBlank != 0 {
+		to--
+	}
+	return from, to
+}
+
+// withoutReasoning narrows a range by the reasoning regions at its beginning.
+func (m *Machine) withoutReasoning(start, end int) (int, int) {
+	for _, t := range m.scan.thinks {
+		if t.start <= start && t.end > start {
+			start, end = trimSpan(m.src, min(t.end, end), end)
+		}
+	}
+	return start, end
+}
+
+// strictString reports whether text is one valid JSON string.
+func strictString(text string) bool {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return false
+	}
+	for p := 1; p < len(text)-1; p++ {
+		switch c := text[p]; {
+		case c == '"' || c < 0x20:
+			return false
+		case c == '\\':
+			p++
+			if p == len(text)-1 {
+				return false
+			}
+			switch text[p] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if _, ok := hex4(text[p+1 : len(text)-1]); !ok {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// takesScalars reports whether a type has values that are written without brackets. What may
+// follow from an inline union is bounded, as a type may contain itself.
+func takesScalars(t *Type, depth int) bool {
+	switch t = t.Deref(); t.Kind {
+	case BoolType, IntType, FloatType, StrType, EnumType:
+		return true
+	case UnionType:
+		for _, v := range t.Variants {
+			if v = v.Deref(); v.Kind == RecordType && allOptional(v) {
+				return true
+			}
+		}
+	case OneOfType:
+		for _, v := range t.Variants {
+			if depth < 8 && takesScalars(v, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sequence considers neighbouring candidates, separated by blanks and commas alone, as the
+// items of one list: newline-delimited values. It does so where the type is a list, or where
+// there is no type and the text holds nothing else.
+func (m *Machine) sequence(c *coercer, list []candidate, consider func(candidate)) {
+	untyped := m.typ.Deref().Kind == AnyType
+	if (!takesList(m.typ, 0) && !untyped) || m.o.Level == Strict {
+		return
+	}
+	for i := 0; i < len(list); {
+		j := i + 1
+		for j < len(list) && list[j].adjacent {
+			j++
+		}
+		if j-i > 1 {
+			first, last := list[i], list[j-1]
+			if !untyped || m.newlines(list[i:j]) {
+				head := first.node - 1
+				n := &c.tape[head]
+				n.kind, n.flags, n.count = nodeArr, flagRepaired, uint32(j-i)
+				n.start, n.end = uint32(first.start), uint32(last.end)
+				n.span = uint32(last.node-head) + c.tape[last.node].span
+				all := first
+				all.node, all.end, all.repairsEnd, all.broken = head, last.end, last.repairsEnd, true
+				all.cost, all.bare, all.items = 0, false, j-i
+				for _, k := range list[i:j] {
+					all.cost += k.cost
+					all.tooDeep = all.tooDeep || k.tooDeep
+				}
+				if untyped {
+					all.cost -= 1 // it explains more of the text than each of its parts
+				}
+				consider(all)
+			}
+		}
+		i = j
+	}
+}
+
+// newlines reports whether the candidates stand on lines of their own, and are all there is
+// in the text or in a fence.
+func (m *Machine) newlines(list []candidate) bool {
+	for i := 1; i < len(list); i++ {
+		if !strings.ContainsAny(m.src[list[i-1].end:list[i].start], "\n,") {
+			return false
+		}
+	}
+	start, end := trimSpan(m.src, 0, len(m.src))
+	first, last := list[0], list[len(list)-1]
+	if first.fence >= 0 {
+		f := m.scan.fences[first.fence]
+		start, end = trimSpan(m.src, f.body, max(f.end, f.body))
+	}
+	return first.start == start && last.end == end
+}
+
+// takesList reports whether a type has lists as values.
+func takesList(t *Type, depth int) bool {
+	switch t = t.Deref(); t.Kind {
+	case ListType:
+		return true
+	case OneOfType:
+		for _, v := range t.Variants {
+			if depth < 8 && takesList(v, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,313 @@
+package generable
+
+import "strconv"
+
+// coercer turns a tape into values of a type. It works on an explicit stack, as the scanner
+// does, so that nesting costs no goroutine stack; and it tries the branches of an inline
+// union with a memory, so that nested unions cost no more than the sum of their branches.
+type coercer struct {
+	docs   []string // the texts that nodes refer to; 0 is the input
+	base   []int    // where in the input each of them stands
+	depths []int    // how deep each of them is nested in others
+	tape   []node
+	o      Options
+
+	stack []coerceFrame
+	ret   Value // what the value entered last came to
+	ok    bool
+
+	repairs []Repair
+	errs    FieldErrors
+	more    int // errors beyond maxErrors
+	cost    int
+	score   int // what only tells the branches of a union apart
+	visits  int
+
+	trials  int
+	memo    map[trialKey]*trialResult
+	subdocs map[int]subdoc // nodes that hold JSON text
+
+	partial bool // a snapshot: what is missing is not there yet
+	arena   []Value
+}
+
+// frameOp tells what a frame of the coercion builds.
+type frameOp uint8
+
+const (
+	opList frameOp = iota
+	opDict
+	opRecord
+	opTrial
+)
+
+// coerceFrame is one value under construction.
+type coerceFrame struct {
+	op       frameOp
+	bad      bool
+	isOpen   bool // the text ended inside of it
+	node     int
+	cur      int // the child that comes next
+	child    int // the value entered last
+	left     int // children left
+	index    int
+	field    int
+	typ      *Type // of the items, or the record's schema
+	tag      string
+	key      string
+	vals     []Value
+	m        *Map
+	seen     uint64   // fields that have a value
+	seenMore []uint64 // of schemas with more than 64 fields
+	mark     coerceMark
+	trial    *trialState
+}
+
+// coerceMark is a point to which records can be rolled back.
+type coerceMark struct{ repairs, errs, more, cost, score int }
+
+func (c *coercer) here() coerceMark {
+	return coerceMark{len(c.repairs), len(c.errs), c.more, c.cost, c.score}
+}
+
+func (c *coercer) rollback(m coerceMark) {
+	c.repairs, c.errs, c.more, c.cost, c.score = c.repairs[:m.repairs], c.errs[:m.errs], m.more, m.cost, m.score
+}
+
+// decode makes the value of type t at a node of the tape.
+func (c *coercer) decode(at int, t *Type) (Value, bool) {
+	base := len(c.stack)
+	done := c.enter(at, t)
+	for {
+		if len(c.stack) == base && done {
+			return c.ret, c.ok
+		}
+		f := &c.stack[len(c.stack)-1]
+		if done {
+			c.take(f)
+			f = &c.stack[len(c.stack)-1]
+		}
+		switch f.op {
+		case opList:
+			done = c.stepList(f)
+		case opDict:
+			done = c.stepDict(f)
+		case opRecord:
+			done = c.stepRecord(f)
+		default:
+			done = c.stepTrial(f)
+		}
+	}
+}
+
+// take hands the value that was completed last to the frame that waits for it.
+func (c *coercer) take(f *coerceFrame) {
+	switch f.op {
+	case opList:
+		c.takeItem(f)
+	case opDict:
+		if !c.ok {
+			c.badItem(f)
+			if !c.ok {
+				return
+			}
+			f = &c.stack[len(c.stack)-1]
+		}
+		n := f.m.Len()
+		f.m.Set(f.key, c.ret)
+		if f.m.Len() == n {
+			c.repair(repDuplicateKey, f.child-1, f.key, "")
+		}
+	case opRecord:
+		c.takeField(f)
+	default:
+		c.takeTrial(f)
+	}
+}
+
+func (c *coercer) done(v Value) bool {
+	c.ret, c.ok = v, true
+	return true
+}
+
+func (c *coercer) fail() bool {
+	c.ret, c.ok = Value{}, false
+	return true
+}
+
+// enter begins the value of type t at a node. It reports whether the value is complete; if
+// not, a frame was pushed.
+func (c *coercer) enter(at int, t *Type) bool {
+	t = t.Deref()
+	n := &c.tape[at]
+	if c.partial && n.flags&flagOpen != 0 && n.kind < nodeStr {
+		return c.fail() // it may still change
+	}
+	switch t.Kind {
+	case AnyType, ErrorType:
+		return c.enterAny(at, n)
+	case NoneType:
+		if n.kind == nodeNull || n.kind == nodeMissing {
+			return c.done(Value{})
+		}
+		return c.mismatch(at, t)
+	case BoolType, IntType, FloatType, StrType, EnumType:
+		return c.scalar(at, n, t)
+	case ListType:
+		return c.enterList(at, n, t)
+	case DictType:
+		if n.kind == nodeObj {
+			return c.push(opDict, at, t.Elem)
+		}
+	case RecordType:
+		return c.enterRecord(at, n, t, "")
+	case UnionType:
+		return c.enterUnion(at, n, t)
+	case OneOfType:
+		return c.enterOneOf(at, n, t)
+	default:
+		return c.mismatch(at, t)
+	}
+	return c.around(at, n, t)
+}
+
+// enterAny begins a value of which no type is known.
+func (c *coercer) enterAny(at int, n *node) bool {
+	switch n.kind {
+	case nodeNull, nodeMissing:
+		return c.done(Value{})
+	case nodeTrue, nodeFalse:
+		return c.done(BoolOf(n.kind == nodeTrue))
+	case nodeInt, nodeFloat, nodeNumber:
+		if v, ok := c.numeral(n); ok {
+			return c.done(v)
+		}
+		return c.failAt(at, "a number that a float can hold", c.show(at), "")
+	case nodeStr, nodeWord, nodeConcat:
+		return c.done(StrOf(c.str(at)))
+	case nodeArr:
+		return c.push(opList, at, AnyT)
+	case nodeObj:
+		return c.push(opDict, at, AnyT)
+	}
+	return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
+}
+
+// push begins a list, a dict or a record.
+func (c *coercer) push(op frameOp, at int, t *Type) bool {
+	n := &c.tape[at]
+	f := coerceFrame{op: op, node: at, cur: at + 1, left: int(n.count), typ: t, index: -1, isOpen: n.flags&flagOpen != 0}
+	switch op {
+	case opList:
+		f.vals = c.values(int(n.count))[:0]
+	case opDict:
+		f.m = NewMap(int(n.count))
+	}
+	c.stack = append(c.stack, f)
+	return false
+}
+
+// pop completes the innermost frame with value v.
+func (c *coercer) pop(v Value, ok bool) bool {
+	top := len(c.stack) - 1
+	c.stack[top] = coerceFrame{}
+	c.stack = c.stack[:top]
+	if !ok {
+		return c.fail()
+	}
+	return c.done(v)
+}
+
+func (c *coercer) stepList(f *coerceFrame) bool {
+	if f.left == 0 {
+		return c.pop(NewList(f.vals).Value(), !f.bad)
+	}
+	f.left--
+	f.index++
+	at := f.cur
+	f.child = at
+	f.cur += int(c.tape[at].span)
+	f.mark = c.here()
+	return c.enter(at, f.typ)
+}
+
+func (c *coercer) takeItem(f *coerceFrame) {
+	if !c.ok {
+		c.badItem(f)
+		if !c.ok {
+			return
+		}
+		f = &c.stack[len(c.stack)-1]
+	}
+	f.vals = append(f.vals, c.ret)
+}
+
+// badItem decides what becomes of an item or entry that does not fit.
+func (c *coercer) badItem(f *coerceFrame) {
+	mode := c.o.OnBadItem
+	if mode == ItemError && c.o.Level == Loose {
+		mode = ItemDrop
+	}
+	switch {
+	case c.partial:
+	case mode == ItemError:
+		f.bad = true
+	case mode == ItemDrop:
+		c.rollback(f.mark)
+		c.repair(repDropItem, f.child, c.show(f.child), "")
+	default:
+		c.rollback(f.mark)
+		at := f.child
+		c.repair(repKeepItem, at, c.show(at), "")
+		m := c.here()
+		if c.ret, c.ok = c.decode(at, AnyT); !c.ok {
+			c.rollback(m)
+			c.done(StrOf(c.str(at)))
+		}
+	}
+}
+
+func (c *coercer) stepDict(f *coerceFrame) bool {
+	if f.left == 0 {
+		return c.pop(f.m.Value(), !f.bad)
+	}
+	f.left--
+	f.key = c.str(f.cur)
+	at := f.cur + 1
+	f.child = at
+	f.cur = at + int(c.tape[at].span)
+	f.mark = c.here()
+	return c.enter(at, f.typ)
+}
+
+// values returns room for n values from a block shared by the whole result.
+func (c *coercer) values(n int) []Value {
+	if n > len(c.arena) {
+		if n > 128 {
+			return make([]Value, n)
+		}
+		c.arena = make([]Value, max(n, min(512, len(c.tape))))
+	}
+	v := c.arena[:n:n]
+	c.arena = c.arena[n:]
+	return v
+}
+
+// path is where the coercion is, as errors and repairs name it.
+func (c *coercer) path() string {
+	var b []byte
+	for i := range c.stack {
+		f := &c.stack[i]
+		switch f.op {
+		case opList:
+			b = append(b, '[')
+			b = strconv.AppendInt(b, int64(f.index), 10)
+			b = append(b, ']')
+		case opDict, opRecord:
+			if f.child > 0 || f.key != "" {
+				b = appendKey(b, f.key)
+			}
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,272 @@
+package generable
+
+import "math/bits"
+
+// enterRecord begins an instance of schema t. tag is the discriminator's key when the
+// instance is a variant of a declared union, and passed over.
+func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
+	if n.kind != nodeObj {
+		return c.around(at, n, t)
+	}
+	if c.o.Level != Strict && n.count == 1 && tag == "" && c.wraps(at, t) {
+		c.repair(repUnwrap, at, c.str(at+1), "")
+		return c.enter(at+2, t)
+	}
+	c.push(opRecord, at, t)
+	f := &c.stack[len(c.stack)-1]
+	f.tag = tag
+	f.field = -1
+	f.vals = c.values(len(t.Fields))
+	if len(t.Fields) > 64 {
+		f.seenMore = make([]uint64, (len(t.Fields)+63)/64)
+	}
+	return false
+}
+
+// wraps reports whether the only member of the object at a node is not a field of t but holds
+// an object that has some.
+func (c *coercer) wraps(at int, t *Type) bool {
+	inner := &c.tape[at+2]
+	key := c.str(at + 1)
+	if i, _ := c.findField(t, key); i >= 0 || inner.kind != nodeObj || inner.count == 0 {
+		return false
+	}
+	if key == DefaultTag {
+		return false
+	}
+	child := at + 3
+	for range int(inner.count) {
+		if i, _ := c.findField(t, c.str(child)); i >= 0 {
+			return true
+		}
+		child += 1 + int(c.tape[child+1].span)
+	}
+	return false
+}
+
+// findField finds the field that a key means: by name, by alias, or by the only name that is
+// the same when both are folded. It returns -1 when there is none.
+func (c *coercer) findField(t *Type, key string) (int, repairKind) {
+	if i := t.FieldIndex(key); i >= 0 {
+		return i, repNone
+	}
+	for i := range t.Fields {
+		for _, a := range t.Fields[i].Alias {
+			if a == key {
+				return i, repAlias
+			}
+		}
+	}
+	if c.o.Level == Strict || len(key) > 4*maxSuggestLen {
+		return -1, repNone
+	}
+	folded, found := fold(key), -1
+	if folded == "" {
+		return -1, repNone
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		same := fold(f.Name) == folded
+		for _, a := range f.Alias {
+			same = same || fold(a) == folded
+		}
+		if same {
+			if found >= 0 {
+				return -1, repNone
+			}
+			found = i
+		}
+	}
+	return found, repKeyFold
+}
+
+func (f *coerceFrame) has(i int) bool {
+	if f.seenMore != nil {
+		return f.seenMore[i/64]&(1<<(i%64)) != 0
+	}
+	return f.seen&(1<<i) != 0
+}
+
+func (f *coerceFrame) set(i int) {
+	if f.seenMore != nil {
+		f.seenMore[i/64] |= 1 << (i % 64)
+	} else {
+		f.seen |= 1 << i
+	}
+}
+
+func (c *coercer) stepRecord(f *coerceFrame) bool {
+	for f.left > 0 {
+		f.left--
+		keyAt := f.cur
+		at := keyAt + 1
+		f.child = at
+		f.cur = at + int(c.tape[at].span)
+		f.mark = c.here()
+		f.key = c.str(keyAt)
+
+		// Keys mostly come in the declared order.
+		i, rep := f.field+1, repNone
+		if i >= len(f.typ.Fields) || f.typ.Fields[i].Name != f.key {
+			if f.tag != "" && f.key == f.tag {
+				continue
+			}
+			i, rep = c.findField(f.typ, f.key)
+		}
+		if i < 0 || (rep == repKeyFold && f.has(i)) {
+			if !c.extraKey(f, keyAt) {
+				f.bad = true
+			}
+			continue
+		}
+		f.field = i
+		fld := &f.typ.Fields[i]
+		if rep != repNone {
+			c.repair(rep, keyAt, f.key, fld.Name)
+			f.key = fld.Name
+		}
+		switch c.tape[at].kind {
+		case nodeMissing:
+			continue
+		case nodeNull:
+			if fld.Optional && !fld.Type.AcceptsNone() && c.o.Level != Strict {
+				c.repair(repNullDefault, at, "null", JSON(fld.Default, fld.Type))
+				f.vals[i] = fld.Default
+				f.set(i)
+				continue
+			}
+		}
+		return c.enter(at, fld.Type)
+	}
+	return c.endRecord(f)
+}
+
+// extraKey handles a key that is no field. It reports false when that is an error.
+func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
+	at := keyAt + 1
+	if f.key == DefaultTag && f.tag == "" && c.tape[at].isText() {
+		// The object says what it is. Another name than the schema's contradicts it.
+		says := c.str(at)
+		if _, ok := foldMatch(says, []string{f.typ.Name}); !ok && c.o.Level != Loose {
+			return c.failAt(at, string(AppendQuoted(nil, f.typ.Name)), c.show(at), "the key "+DefaultTag+" tells which type an object has")
+		}
+		if says == f.typ.Name {
+			return true
+		}
+	}
+	mode := c.o.ExtraKeys
+	if mode == ExtraByLevel && c.o.Level == Strict {
+		mode = ExtraError
+	}
+	if mode == ExtraError {
+		return c.failAt(keyAt, "no key but "+listNames(f.typ.FieldNames()), c.show(keyAt), didYouMean(f.key, f.typ.FieldNames()))
+	}
+	c.repair(repExtraKey, at, c.show(at), "")
+	return true
+}
+
+func (c *coercer) takeField(f *coerceFrame) {
+	i := f.field
+	fld := &f.typ.Fields[i]
+	switch {
+	case c.ok:
+		if fld.Limits != nil && !c.partial && !c.keepsLimits(f, fld) {
+			f.bad = true
+			f.set(i)
+			return
+		}
+		if f.has(i) {
+			c.repair(repDuplicateKey, f.child-1, f.key, "")
+		}
+		f.vals[i] = c.ret
+		f.set(i)
+	case c.partial:
+	case c.o.Level == Loose && fld.Optional:
+		c.rollback(f.mark)
+		c.repair(repBadDefault, f.child, c.show(f.child), JSON(fld.Default, fld.Type))
+		f.vals[i] = fld.Default
+		f.set(i)
+	default:
+		f.bad = true
+		f.set(i)
+	}
+}
+
+// keepsLimits checks the limits of the field whose value was completed last.
+func (c *coercer) keepsLimits(f *coerceFrame, fld *Field) bool {
+	errs := CheckLimits(fld, c.ret)
+	for _, e := range errs {
+		c.failAt(f.child, e.Expected, e.Got, e.Hint)
+	}
+	return len(errs) == 0
+}
+
+// endRecord completes a record: fields that did not come get their default.
+func (c *coercer) endRecord(f *coerceFrame) bool {
+	n := len(f.typ.Fields)
+	if c.partial && f.isOpen || c.partial && f.bad {
+		return c.pop(f.partialMap(), true)
+	}
+	if f.seenMore == nil && bits.OnesCount64(f.seen) == n {
+		if f.bad {
+			return c.pop(Value{}, false)
+		}
+		return c.pop(NewRecord(f.typ, f.vals).Value(), true)
+	}
+	for i := range f.typ.Fields {
+		fld := &f.typ.Fields[i]
+		if f.has(i) {
+			continue
+		}
+		switch {
+		case fld.Optional:
+			f.vals[i] = fld.Default
+			c.score++
+		case fld.Type.AcceptsNone():
+			c.score++
+		case c.o.Level == Loose && emptyOf(fld.Type) != (Value{}):
+			f.vals[i] = emptyOf(fld.Type)
+			f.key = fld.Name
+			c.repair(repEmptyDefault, f.node, "", JSON(f.vals[i], fld.Type))
+		case c.partial:
+			return c.pop(f.partialMap(), true)
+		default:
+			f.key = fld.Name
+			want, hint := wanted(fld.Type.Deref())
+			if fld.Guide != "" && hint == "" {
+				hint = fld.Guide
+			}
+			c.failAt(f.node, want, "nothing", hint)
+			f.bad = true
+		}
+	}
+	if f.bad {
+		return c.pop(Value{}, false)
+	}
+	return c.pop(NewRecord(f.typ, f.vals).Value(), true)
+}
+
+// emptyOf is the empty list or dict of a type, the zero value for other types.
+func emptyOf(t *Type) Value {
+	switch t.Deref().Kind {
+	case ListType:
+		return ListOf()
+	case DictType:
+		return NewMap(0).Value()
+	}
+	return Value{}
+}
+
+// partialMap holds the fields that have arrived, in declared order.
+func (f *coerceFrame) partialMap() Value {
+	m := NewMap(len(f.typ.Fields))
+	if f.tag != "" {
+		m.Set(f.tag, StrOf(f.typ.Name))
+	}
+	for i := range f.typ.Fields {
+		if f.has(i) {
+			m.Set(f.typ.Fields[i].Name, f.vals[i])
+		}
+	}
+	return m.Value()
+}

@@ -1,0 +1,108 @@
+package generable
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// repair records a coercion of the value at a node.
+func (c *coercer) repair(kind repairKind, at int, before, after string) {
+	c.cost += repairInfo[kind].cost
+	if c.partial || len(c.repairs) >= maxRepairs {
+		return
+	}
+	c.repairs = append(c.repairs, Repair{
+		Kind: kind.String(), Path: c.path(), Offset: c.offset(at),
+		Before: shorten(before), After: shorten(after), Cost: repairInfo[kind].cost,
+	})
+}
+
+// offset is where a node stands in the input. A text inside a string has the offset of the
+// string: its own offsets say nothing there.
+func (c *coercer) offset(at int) int {
+	n := &c.tape[at]
+	if n.doc > 0 {
+		return c.base[n.doc]
+	}
+	return int(n.start)
+}
+
+// failAt records an error about the value at a node, and reports a complete value that is
+// none.
+func (c *coercer) failAt(at int, want, got, hint string) bool {
+	switch {
+	case c.partial:
+	case len(c.errs) >= maxErrors:
+		c.more++
+	default:
+		c.errs = append(c.errs, &FieldError{Path: c.path(), Expected: want, Got: got, Hint: hint, Offset: c.offset(at)})
+	}
+	return c.fail()
+}
+
+// mismatch records that the value at a node is of another type than t.
+func (c *coercer) mismatch(at int, t *Type) bool {
+	want, hint := wanted(t)
+	if f := c.top(); f != nil && hint == "" && f.op == opRecord && f.field >= 0 {
+		hint = f.typ.Fields[f.field].Guide
+	}
+	return c.failAt(at, want, c.show(at), hint)
+}
+
+func (c *coercer) top() *coerceFrame {
+	if len(c.stack) == 0 {
+		return nil
+	}
+	return &c.stack[len(c.stack)-1]
+}
+
+// show names the value at a node for an error or a repair.
+func (c *coercer) show(at int) string {
+	n := &c.tape[at]
+	switch n.kind {
+	case nodeNull:
+		return "null"
+	case nodeMissing:
+		return "nothing"
+	case nodeArr:
+		return count(int(n.count), "item") + " in a list"
+	case nodeObj:
+		return "an object"
+	case nodeConcat:
+		return "a string"
+	case nodeStr, nodeWord:
+		s := c.raw(n)
+		if n.flags&flagEscape != 0 && len(s) < 4*maxShown {
+			s, _ = unescape(s, true)
+		}
+		return quoteShort(cutValid(s))
+	}
+	return shorten(c.raw(n))
+}
+
+// shorten cuts a text that is too long to show.
+func shorten(s string) string {
+	if len(s) <= 2*maxShown {
+		return s
+	}
+	return cutValid(s) + "…"
+}
+
+// cutValid is the first bytes of s, cut between runes.
+func cutValid(s string) string {
+	if len(s) <= 2*maxShown {
+		return s
+	}
+	n := 2 * maxShown
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// appendKey appends the step to a key as [path] writes it.
+func appendKey(b []byte, key string) []byte {
+	var w strings.Builder
+	writeKey(&w, key)
+	return append(b, w.String()...)
+}

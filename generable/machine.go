@@ -1,0 +1,127 @@
+package generable
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Machine decodes a text that arrives in pieces. The result does not depend on how the text
+// was cut. A Machine is not safe for concurrent use.
+type Machine struct {
+	typ    *Type
+	o      Options
+	scan   *scanner
+	buf    []byte // append-only: strings of results point into it
+	src    string // all of the text so far
+	closed bool
+	result Result
+}
+
+// maxText bounds the text: offsets on the tape have 32 bits.
+const maxText = math.MaxUint32 - 1
+
+// NewMachine returns a machine that reads a value of type t; nil accepts any value.
+func NewMachine(t *Type, o Options) *Machine {
+	if t == nil {
+		t = AnyT
+	}
+	return &Machine{typ: t, o: o, scan: newScanner(o.MaxDepth)}
+}
+
+// Feed adds a piece of the text. Pieces may end anywhere, also inside of a rune. Feed does
+// nothing after Close.
+func (m *Machine) Feed(chunk string) {
+	if m.closed || chunk == "" {
+		return
+	}
+	if m.buf == nil && m.src != "" {
+		m.buf = append(m.buf, m.src...)
+	}
+	m.buf = append(m.buf, chunk...)
+	m.src = unsafe.String(&m.buf[0], len(m.buf))
+	if len(m.src) <= maxText {
+		m.scan.feed(m.src)
+	}
+}
+
+// Close ends the text and returns the value found in it. Further calls return the same.
+func (m *Machine) Close() Result {
+	if m.closed {
+		return m.result
+	}
+	m.closed = true
+	if len(m.src) > maxText {
+		m.result.Errors = FieldErrors{{Expected: "less than 4 GiB of text", Got: "more", Offset: -1}}
+		return m.result
+	}
+	m.scan.close()
+	m.result = m.choose()
+	return m.result
+}
+
+// Snapshot returns what is known of the value so far: dicts and lists that grow, strings that
+// get longer, scalars once they are complete, instances of schemas once all their fields
+// are. A field that has not arrived is absent, never null. It is null as long as nothing is
+// known.
+func (m *Machine) Snapshot() Value {
+	if m.closed {
+		return m.result.Value
+	}
+	s := m.scan.fork()
+	s.close()
+	c := m.coercer(s)
+	c.partial = true
+	for _, i := range slices.Backward(answers(s)) {
+		at := i.node
+		if root := c.tape[at].kind; len(s.cands) > 1 && root == nodeNull {
+			continue
+		}
+		if v, ok := c.decode(at, m.typ); ok {
+			return v
+		}
+	}
+	return Value{}
+}
+
+// fork returns a copy of the automaton that can be closed while the original goes on.
+func (s *scanner) fork() *scanner {
+	f := *s
+	f.tape = slices.Clone(s.tape)
+	f.stack = slices.Clone(s.stack)
+	f.repairs = slices.Clone(s.repairs)
+	f.cands = slices.Clone(s.cands)
+	f.fences = slices.Clone(s.fences)
+	f.thinks = slices.Clone(s.thinks)
+	return &f
+}
+
+func (m *Machine) coercer(s *scanner) *coercer {
+	return &coercer{docs: []string{m.src}, base: []int{0}, depths: []int{0}, tape: s.tape, o: m.o}
+}
+
+// answers lists the candidates outside of reasoning, or all when there are no others.
+func answers(s *scanner) []candidate {
+	n := 0
+	for i := range s.cands {
+		if s.cands[i].think {
+			n++
+		}
+	}
+	if n == 0 || n == len(s.cands) {
+		return s.cands
+	}
+	out := make([]candidate, 0, len(s.cands)-n)
+	for _, c := range s.cands {
+		if !c.think {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// trimBOM drops a byte order mark and blanks around a text.
+func trimBOM(s string) string {
+	return strings.TrimSpace(strings.TrimPrefix(s, "\ufeff"))
+}

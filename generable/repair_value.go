@@ -1,0 +1,380 @@
+package generable
+
+// This file repairs what stands where a value, a key or a colon should.
+
+// oddValue reads a value that does not begin as a value of JSON does.
+func (s *scanner) oddValue(c byte) bool {
+	p := s.pos
+	if !s.wants(4) {
+		return false
+	}
+	top := &s.stack[len(s.stack)-1]
+	if s.soft && c != '\'' && c != '"' && c != '\\' && class[c]&isIdent == 0 {
+		if kind, _ := s.quoteAt(p); kind != quoteSmart {
+			s.dismiss()
+			return true
+		}
+	}
+	switch c {
+	case ',':
+		if top.obj {
+			s.missingValue()
+			return true
+		}
+		s.pos++
+		s.repair(repExtraComma, p, p+1)
+		return true
+	case '}':
+		switch {
+		case top.obj:
+			s.missingValue()
+		case top.alien:
+			s.trailingComma()
+			s.pop()
+		default:
+			s.trailingComma()
+			s.closerMismatch()
+		}
+		return true
+	case ']':
+		if top.obj {
+			s.missingValue()
+			return true
+		}
+		s.trailingComma()
+		s.pop()
+		return true
+	case ')':
+		if top.alien {
+			s.pop()
+			return true
+		}
+		s.skip(1)
+		return true
+	case '(':
+		s.repair(repSet, p, p+1)
+		s.push(nodeArr)
+		if s.st == stArrFirst {
+			s.stack[len(s.stack)-1].alien = true
+		}
+		return true
+	case '/', '#':
+		if s.comment() {
+			return true
+		}
+	case '.':
+		if s.ellipsis() {
+			return true
+		}
+	case ':', ';':
+		s.skip(1)
+		return true
+	case '<':
+		if s.has(p, "</") {
+			s.endRegion(p)
+			return true
+		}
+	}
+	if s.atFenceEnd(p) {
+		s.endRegion(p)
+		return true
+	}
+	if kind, w := s.quoteAt(p); w > 0 {
+		s.oddQuote(kind, p, w)
+		s.openString(kind, w, 0)
+		s.tape[s.cur].flags |= flagRepaired
+		return true
+	}
+	switch {
+	case s.has(p, "，"):
+		s.pos += 3
+		s.repair(repExtraComma, p, p+3)
+		return true
+	case s.has(p, "…"):
+		s.skipAs(repEllipsis, 3)
+		return true
+	}
+	s.openWord(0)
+	return true
+}
+
+// oddQuote records a string in other quotes than JSON's.
+func (s *scanner) oddQuote(kind quoteKind, p, w int) {
+	rep := repQuotes
+	switch kind {
+	case quoteDouble:
+		return
+	case quoteEscaped:
+		rep = repEscaped
+	}
+	s.repair(rep, p, p+w)
+}
+
+// trailingComma records that the last separator had nothing behind it.
+func (s *scanner) trailingComma() {
+	if s.st == stArrNext || s.st == stObjNext {
+		s.repair(repTrailingComma, s.pos, s.pos)
+	}
+}
+
+// missingValue gives the current key a missing value, without reading anything.
+func (s *scanner) missingValue() {
+	s.repair(repMissingValue, s.pos, s.pos)
+	s.leaf(nodeMissing, s.pos, s.pos, flagRepaired)
+}
+
+// skip passes over n bytes that mean nothing here.
+func (s *scanner) skip(n int) { s.skipAs(repJunk, n) }
+
+func (s *scanner) skipAs(kind repairKind, n int) {
+	n = min(n, len(s.src)-s.pos)
+	if kind == repJunk && s.calls > 0 && (s.src[s.pos] == ')' || s.src[s.pos] == ';') {
+		s.calls--
+		s.pos += n
+		return
+	}
+	s.repair(kind, s.pos, s.pos+n)
+	s.pos += n
+}
+
+// ellipsis passes over three dots.
+func (s *scanner) ellipsis() bool {
+	if !s.has(s.pos, "...") {
+		return false
+	}
+	s.skipAs(repEllipsis, 3)
+	return true
+}
+
+// oddKey reads a key that does not begin as a key of JSON does.
+func (s *scanner) oddKey(c byte) bool {
+	p := s.pos
+	if !s.wants(4) {
+		return false
+	}
+	switch c {
+	case '}':
+		s.trailingComma()
+		s.pop()
+		return true
+	case ']':
+		s.trailingComma()
+		s.closerMismatch()
+		return true
+	case ',':
+		s.skipAs(repExtraComma, 1)
+		return true
+	case '{':
+		s.repair(repBraces, p, p+1)
+		top := &s.stack[len(s.stack)-1]
+		if top.extra < 1<<15 {
+			top.extra++
+		}
+		s.pos++
+		return true
+	case '/', '#':
+		if s.comment() {
+			return true
+		}
+	case '.':
+		if s.ellipsis() {
+			return true
+		}
+	case ':', ';', ')', '[', '(', '=':
+		if s.soft {
+			s.dismiss()
+			return true
+		}
+		s.skip(1)
+		return true
+	case '<':
+		if s.has(p, "</") {
+			s.endRegion(p)
+			return true
+		}
+	}
+	if s.atFenceEnd(p) {
+		s.endRegion(p)
+		return true
+	}
+	if kind, w := s.quoteAt(p); w > 0 && kind != quoteFence {
+		s.oddQuote(kind, p, w)
+		s.openString(kind, w, flagKey)
+		s.tape[s.cur].flags |= flagRepaired
+		return true
+	}
+	switch {
+	case s.has(p, "，"):
+		s.skipAs(repExtraComma, 3)
+		return true
+	case s.has(p, "…"):
+		s.skipAs(repEllipsis, 3)
+		return true
+	case s.soft && class[c]&isIdent == 0:
+		s.dismiss()
+		return true
+	}
+	s.openWord(flagKey)
+	return true
+}
+
+// oddColon reads what follows a key and is no colon.
+func (s *scanner) oddColon(c byte) bool {
+	p := s.pos
+	if !s.wants(4) {
+		return false
+	}
+	switch {
+	case s.has(p, "=>"):
+		s.skipAs(repOddColon, 2)
+		s.colon()
+		return true
+	case c == '=':
+		s.skipAs(repOddColon, 1)
+		s.colon()
+		return true
+	case s.has(p, "："):
+		s.skipAs(repOddColon, 3)
+		s.colon()
+		return true
+	case c == '/' || c == '#':
+		if s.comment() {
+			return true
+		}
+	}
+	key := &s.tape[len(s.tape)-1]
+	word := key.kind == nodeWord
+	if c == '"' && !word && s.quote == quoteDouble && key.end == key.start && int(key.end)+1 == p {
+		// "" before a key: it is quoted twice or three times.
+		return s.quoteAgain(len(s.tape)-1, p)
+	}
+	if !word && key.end == key.start && int(key.end)+1 == p && s.quote == quoteDouble && class[c]&isIdent != 0 {
+		return s.quoteAgain(len(s.tape)-1, p)
+	}
+	if s.soft && !(c == ',' || c == '}') {
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if !word && s.cutKey(key) {
+		return true
+	}
+	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || class[c]&isDigit != 0
+	if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
+		return true
+	}
+	lone := c == '}' && !word && !s.noComma && s.isName(key)
+	if s.lastStr.node >= 0 && !lone && (!valueStart || word || s.noComma) && s.reopen(s.lastStr) {
+		return true
+	}
+	if c == ',' || c == '}' || c == ']' || s.atFenceEnd(p) {
+		return s.loneKey(word, c)
+	}
+	if word && (s.noComma || s.soft || !valueStart) {
+		// Words without a colon: this is prose, and the value ended before it.
+		at := int(key.start)
+		soft := s.soft
+		s.dropKey()
+		if soft {
+			s.dismiss()
+		} else if c == '"' {
+			s.repair(repJunk, at, p)
+			s.st = stObjNext
+		} else {
+			s.endRegion(p)
+		}
+		return true
+	}
+	s.repair(repMissingColon, p, p)
+	s.colon()
+	return true
+}
+
+// isName reports whether a key reads like the name of a field.
+func (s *scanner) isName(key *node) bool {
+	return key.end-key.start < maxLiteral && isWord(s.src[key.start:key.end])
+}
+
+// dropKey takes the last key off the tape.
+func (s *scanner) dropKey() {
+	s.tape = s.tape[:len(s.tape)-1]
+	s.st = stObjNext
+}
+
+// cutKey ends a key at the colon inside of it, where its closing quote is missing:
+// {"a: 1, "b": 2}.
+func (s *scanner) cutKey(key *node) bool {
+	for p := key.start; p < key.end && p < key.start+maxLiteral; p++ {
+		if s.src[p] == ':' && p > key.start {
+			if !s.back(int(p)) {
+				return false
+			}
+			key.end = p
+			key.flags |= flagRepaired
+			s.repair(repMissingQuote, int(p), int(p))
+			return true
+		}
+		if class[s.src[p]]&isIdent == 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// loneKey handles a key that a comma or closer follows: {"a", "b"} is a set, {"a": 1, "b"}
+// lacks a value, and {"a": 1, b} ends in a stray word.
+func (s *scanner) loneKey(word bool, c byte) bool {
+	top := &s.stack[len(s.stack)-1]
+	obj := &s.tape[top.node]
+	key := &s.tape[len(s.tape)-1]
+	if s.soft && word {
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if obj.count == 0 && c != ']' && top.extra == 0 && (len(s.stack) > 1 || c == ',' || !word) {
+		s.repair(repSet, int(obj.start), int(obj.start)+1)
+		obj.kind, top.obj, top.alien = nodeArr, false, true
+		s.objs--
+		s.arrs++
+		key.flags &^= flagKey
+		if word {
+			if kind, rep := classifyWord(s.src[key.start:key.end]); kind != nodeWord {
+				key.kind = kind
+				if rep != repNone {
+					s.repair(rep, int(key.start), int(key.end))
+				}
+			}
+		}
+		s.soft = false
+		s.forget()
+		s.attached()
+		return true
+	}
+	if word {
+		s.repair(repJunk, int(key.start), int(key.end))
+		s.dropKey()
+		s.st = stObjAfter
+		return true
+	}
+	s.missingValue()
+	return true
+}
+
+// quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
+// of two or three opening ones. The current position is behind them.
+func (s *scanner) quoteAgain(i, p int) bool {
+	kind, w := quoteTwice, 0
+	if s.src[p] == '"' || s.src[p] == '\'' {
+		kind, w = quoteTriple, 1
+		if s.src[p] == '\'' {
+			kind = quoteTripleOne
+		}
+	}
+	flags := s.tape[i].flags
+	s.tape = s.tape[:i]
+	s.repair(repQuotes, p-2, p+w)
+	s.openString(kind, w, flags)
+	s.tape[s.cur].flags |= flagRepaired
+	return true
+}

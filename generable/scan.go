@@ -1,0 +1,268 @@
+package generable
+
+// The scanner turns text into a tape: a flat, preorder array of nodes over byte ranges of
+// the text. It is an automaton with an explicit stack. Each decision depends on the bytes
+// read so far and never on where a chunk ended, so that any chunking of a text gives the
+// same tape. Where a construct is no JSON, the automaton repairs; a step that JSON allows is
+// always taken as JSON, so that valid JSON is never altered.
+//
+// A few repairs go back: a quote that seemed to close a string turns out to belong to it.
+// Going back is paid from a budget proportional to the text read, which keeps the whole
+// linear whatever the input.
+
+// nodeKind tells what a node of the tape stands for.
+type nodeKind uint8
+
+const (
+	nodeNull nodeKind = iota
+	nodeTrue
+	nodeFalse
+	nodeInt     // as JSON writes it, without fraction and exponent
+	nodeFloat   // as JSON writes it, with fraction or exponent
+	nodeNumber  // a number that JSON writes otherwise: +1, .5, 0x1F, 1_000
+	nodeNaN     // NaN and the infinities
+	nodeStr     // start and end enclose the content, without the quotes
+	nodeWord    // text without quotes
+	nodeConcat  // "a" + "b": children are strings
+	nodeArr     // children are values
+	nodeObj     // children are keys, each followed by its value
+	nodeMissing // a key without a value
+)
+
+func (k nodeKind) isContainer() bool { return k >= nodeConcat && k <= nodeObj }
+
+// Flags of a node.
+const (
+	flagEscape   uint8 = 1 << iota // the text holds a backslash
+	flagHigh                       // the text holds bytes beyond ASCII, perhaps invalid ones
+	flagKey                        // the node is a key
+	flagOpen                       // the text ended inside the node
+	flagDouble                     // the text is escaped once more than its quotes say
+	flagRepaired                   // the node is no strict JSON
+	flagFenced                     // the text stands between ticks, perhaps behind a language name
+)
+
+// node is one entry of the tape. The children of a container follow it directly.
+type node struct {
+	kind  nodeKind
+	flags uint8
+	doc   uint16 // which text start and end refer to; 0 is the input
+	count uint32 // children of a container; of an object, members
+	start uint32
+	end   uint32
+	span  uint32 // nodes in this subtree, itself included; 0 while it is open
+}
+
+// scanState is where the automaton stands.
+type scanState uint8
+
+const (
+	// Outside of values.
+	stProse      scanState = iota // between candidates
+	stFenceTicks                  // in the run of ticks that opens a fence
+	stFenceInfo                   // in the rest of the opening line
+	stThink                       // in a reasoning region, looking for its end tag
+	// Between the tokens of a value.
+	stArrFirst // after [
+	stArrNext  // after a comma
+	stArrAfter // after an item
+	stObjFirst // after {
+	stObjNext  // after a comma
+	stColon    // after a key
+	stObjValue // after a colon
+	stObjAfter // after a member
+	stConcat   // after "a" +
+	stMismatch // after a closer that does not match the innermost bracket
+	// Inside a token.
+	stString
+	stWord
+	stWordQuote    // after a quote that ended a word
+	stLineComment  // ret is where to go on
+	stBlockComment // ret is where to go on
+	stTooDeep      // beyond the depth limit: only brackets and strings are seen
+)
+
+// scanFrame is one open container.
+type scanFrame struct {
+	node  uint32
+	extra uint16 // closers to swallow, one for each doubled brace
+	obj   bool
+	alien bool // an array between braces or parentheses, which close it too
+}
+
+// marker remembers a string value that may have been closed too early.
+type marker struct {
+	node    int // on the tape; -1 when there is none
+	quote   int // offset of the quote in question
+	next    int // offset after it
+	kind    quoteKind
+	repairs int // number of repairs when it was closed
+	cost    int
+}
+
+var noMarker = marker{node: -1}
+
+// scanner holds the automaton. Candidates it finds end up in cands.
+type scanner struct {
+	src string
+	pos int
+	eof bool
+
+	st, ret scanState
+	tape    []node
+	stack   []scanFrame
+	arrs    int // open arrays, without the doubled ones
+	objs    int // open objects
+
+	tok      int       // offset where the current token began
+	cur      int       // tape index of the string being read
+	quote    quoteKind // what closes it
+	lastStr  marker    // the string value closed last, until the next member is certain
+	tentStr  marker    // as long as the current string's start is a guess: what to return to
+	noComma  bool      // the current token began without a comma before it
+	blank    bool      // the current word holds a blank
+	wordKey  bool      // the current word is a key
+	tokQuote int       // stWordQuote: offset of the quote
+	wordEnd  int       // offset after the last byte of the current word that is no blank
+	calls    int       // open parentheses of calls around values
+	concat   int       // the concatenation that the current string belongs to, or -1
+	// the concatenation that ended just now, or -1
+	lastConcat int
+	deep       int // stTooDeep: open brackets beyond the limit
+	deepStr    bool
+	maxDepth   int
+
+	soft      bool // the candidate began in prose and may be dismissed
+	cand      candidate
+	cands     []candidate
+	repairs   []synRepair
+	cost      int
+	rewound   int // bytes read again
+	lineStart bool
+	seenText  bool // something other than blanks stood before
+	adjacent  bool // only blanks and commas since the last candidate
+
+	fences    []fenceMark
+	inFence   bool
+	thinks    []thinkMark
+	thinkName string
+	noThink   bool // a reasoning region never ended: all from here is reasoning
+	fenceCut  int  // offset of what may be the closing fence inside the current string, or -1
+}
+
+const defaultDepth = 512
+
+func newScanner(maxDepth int) *scanner {
+	if maxDepth <= 0 {
+		maxDepth = defaultDepth
+	}
+	return &scanner{maxDepth: maxDepth, lastStr: noMarker, tentStr: noMarker, lineStart: true, fenceCut: -1, concat: -1, lastConcat: -1}
+}
+
+// Classes of bytes.
+const (
+	isBlank     uint8 = 1 << iota // blank, tab, line ends
+	isPlain                       // may stand in a string as it is
+	isProseStop                   // may begin something of interest in prose
+	isWordStop                    // may end an unquoted text
+	isNumEnd                      // may follow a number in JSON
+	isIdent                       // may stand in an unquoted key
+	isDigit
+)
+
+var class = makeClasses()
+
+func makeClasses() (t [256]uint8) {
+	set := func(s string, flag uint8) {
+		for i := 0; i < len(s); i++ {
+			t[s[i]] |= flag
+		}
+	}
+	set(" \t\n\r", isBlank|isNumEnd)
+	for c := 0x20; c < 0x80; c++ {
+		if c != '"' && c != '\\' {
+			t[c] |= isPlain
+		}
+	}
+	set("{[<`~\n", isProseStop)
+	set(" \t\n\r,]}\":=/#()\xef\xe2", isWordStop)
+	set(",]}", isNumEnd)
+	set("0123456789", isDigit|isIdent)
+	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.", isIdent)
+	for c := 0x80; c < 0x100; c++ {
+		t[c] |= isIdent
+	}
+	return t
+}
+
+// feed lets the automaton run over what has been added to the text.
+func (s *scanner) feed(src string) {
+	s.src = src
+	s.run()
+}
+
+// close tells the automaton that nothing follows and completes what is open.
+func (s *scanner) close() {
+	s.eof = true
+	for {
+		s.run()
+		if !s.finish() {
+			return
+		}
+	}
+}
+
+// visits is the number of bytes looked at so far.
+func (s *scanner) visits() int { return s.pos + s.rewound }
+
+// run reads until the text is used up, or until the next decision needs more of it.
+func (s *scanner) run() {
+	for s.pos < len(s.src) {
+		ok := true
+		switch s.st {
+		case stProse:
+			ok = s.prose()
+		case stFenceTicks:
+			s.fenceTicks()
+		case stFenceInfo:
+			ok = s.fenceInfo()
+		case stThink:
+			ok = s.think()
+		case stString:
+			ok = s.scanString()
+		case stWord:
+			ok = s.word()
+		case stLineComment:
+			s.lineComment()
+		case stBlockComment:
+			ok = s.blockComment()
+		case stTooDeep:
+			ok = s.tooDeep()
+		default:
+			ok = s.structure()
+		}
+		if !ok {
+			return
+		}
+	}
+}
+
+// wants reports whether n bytes from the current position are there, or never will be.
+// A decision that looks ahead asks first; where it gets no, it waits for more text.
+func (s *scanner) wants(n int) bool { return s.eof || s.pos+n <= len(s.src) }
+
+// has reports whether text t stands at offset p.
+func (s *scanner) has(p int, t string) bool {
+	return len(s.src)-p >= len(t) && s.src[p:p+len(t)] == t
+}
+
+// back returns to an earlier offset if the budget allows it.
+func (s *scanner) back(to int) bool {
+	n := s.pos - to
+	if s.rewound+n > s.pos+s.pos/2+64 {
+		return false
+	}
+	s.rewound += n
+	s.pos = to
+	return true
+}

@@ -1,0 +1,165 @@
+package generable
+
+import "strings"
+
+// finish completes what is open at the end of the text. It reports whether there is more to
+// read, because completing went back.
+func (s *scanner) finish() bool {
+	switch s.st {
+	case stProse:
+		return s.pos < len(s.src)
+	case stFenceTicks:
+		s.fenceTicks()
+	case stFenceInfo:
+		s.inFence, s.st = true, stProse
+		f := &s.fences[len(s.fences)-1]
+		f.tag, f.body = strings.TrimSpace(s.src[f.start+f.n:]), s.pos
+	case stThink:
+		// The region never ended: what stands in it is all there is.
+		s.rewound += s.pos - s.tok
+		s.pos = s.tok + 1
+		s.noThink = true
+		s.st = stProse
+		s.text()
+	case stLineComment, stBlockComment:
+		s.st = s.ret
+	case stString:
+		s.finishString()
+	case stWord:
+		s.finishWord()
+	case stWordQuote:
+		s.wordQuote(0)
+	case stConcat:
+		s.repair(repJunk, s.tok, s.tok+1)
+		s.afterValue()
+	case stMismatch:
+		s.mismatch(0)
+	case stTooDeep:
+		s.leaf(nodeNull, s.cand.deepAt, s.pos, flagRepaired)
+	default:
+		s.endRegion(s.pos)
+	}
+	return true
+}
+
+// finishString completes a string that the text ends in.
+func (s *scanner) finishString() {
+	n := &s.tape[s.cur]
+	n.span = 1
+	n.end = uint32(len(s.src))
+	if s.concat >= 0 {
+		n.flags |= flagOpen
+		s.closePart()
+		return
+	}
+	if n.flags&flagKey != 0 {
+		s.st = stColon
+		if !s.cutKey(n) {
+			s.dropKey()
+			s.st = stObjNext
+			s.endRegion(s.pos)
+		}
+		return
+	}
+	if s.fenceCut >= int(n.start) {
+		n.end = uint32(s.fenceCut)
+		s.repair(repMissingQuote, s.fenceCut, s.fenceCut)
+		s.soft = false
+		s.attached()
+		s.endRegion(s.fenceCut)
+		return
+	}
+	s.soft = false
+	if end := s.closersAtEnd(int(n.start)); end >= 0 && s.back(end) {
+		n.end = uint32(end)
+		s.repair(repMissingQuote, end, end)
+		s.attached()
+		return
+	}
+	n.flags |= flagOpen
+	s.attached()
+}
+
+// closersAtEnd looks whether the text ends in just the closers that are missing, so that
+// they belong to the containers rather than to the string that began at start. It returns
+// where the string ends then, else -1.
+func (s *scanner) closersAtEnd(start int) int {
+	p := len(s.src)
+	blanks := func() {
+		for p > start && class[s.src[p-1]]&isBlank != 0 {
+			p--
+		}
+	}
+	for _, f := range s.stack {
+		blanks()
+		if p == start {
+			return -1
+		}
+		if c := s.src[p-1]; (f.obj && c != '}') || (!f.obj && c != ']') {
+			return -1
+		}
+		p--
+	}
+	blanks()
+	// Brackets that open inside the string close there too.
+	text := s.src[start:p]
+	s.rewound += len(text)
+	if strings.Count(text, "{")+strings.Count(text, "[") > strings.Count(text, "}")+strings.Count(text, "]") {
+		return -1
+	}
+	return p
+}
+
+// finishWord completes an unquoted text that the text ends in: a literal or a number may be
+// cut off.
+func (s *scanner) finishWord() {
+	w := s.src[s.tok:s.wordEnd]
+	if s.wordKey {
+		switch {
+		case s.blank && !s.soft && s.reopen(s.lastStr):
+		case s.soft:
+			s.dismiss()
+		default:
+			s.st = stObjNext
+			s.endRegion(s.tok)
+		}
+		return
+	}
+	if kind, _ := classifyWord(w); kind == nodeWord && w != "" {
+		if kind := cutLiteral(w); kind != nodeWord {
+			s.repair(repTruncated, s.tok, s.wordEnd)
+			s.leaf(kind, s.tok, s.wordEnd, flagRepaired|flagOpen)
+			return
+		}
+		if c := w[0]; c == '-' || c == '+' || c == '.' || class[c]&isDigit != 0 {
+			number := strings.TrimRight(w, "eE+-.")
+			if kind, _ := classifyWord(number); kind != nodeWord {
+				s.repair(repTruncated, s.tok, s.wordEnd)
+				s.leaf(kind, s.tok, s.tok+len(number), flagRepaired|flagOpen)
+				return
+			}
+			if number == "" {
+				if s.soft {
+					s.dismiss()
+					return
+				}
+				s.endRegion(s.pos)
+				return
+			}
+		}
+	}
+	s.endWord()
+}
+
+// cutLiteral completes a literal of which only the first letters are there.
+func cutLiteral(w string) nodeKind {
+	switch {
+	case strings.HasPrefix("true", w), strings.HasPrefix("True", w):
+		return nodeTrue
+	case strings.HasPrefix("false", w), strings.HasPrefix("False", w):
+		return nodeFalse
+	case strings.HasPrefix("null", w), strings.HasPrefix("None", w), len(w) > 2 && strings.HasPrefix("undefined", w):
+		return nodeNull
+	}
+	return nodeWord
+}

@@ -1,0 +1,279 @@
+package generable
+
+// structure reads what stands between two tokens and enters the next one. It contains the
+// grammar of JSON; every other byte goes to the repairs.
+func (s *scanner) structure() bool {
+	p := s.pos
+	for p < len(s.src) && class[s.src[p]]&isBlank != 0 {
+		p++
+	}
+	s.pos = p
+	if p == len(s.src) {
+		return true
+	}
+	c := s.src[p]
+	switch s.st {
+	case stArrFirst, stArrNext, stObjValue:
+		switch c {
+		case '"':
+			s.openString(quoteDouble, 1, 0)
+			return true
+		case '{':
+			s.push(nodeObj)
+			return true
+		case '[':
+			s.push(nodeArr)
+			return true
+		case ']':
+			if s.st == stArrFirst {
+				s.pop()
+				return true
+			}
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			return s.number()
+		case 't':
+			return s.literal("true", nodeTrue)
+		case 'f':
+			return s.literal("false", nodeFalse)
+		case 'n':
+			return s.literal("null", nodeNull)
+		}
+		return s.oddValue(c)
+	case stArrAfter:
+		switch c {
+		case ',':
+			s.pos++
+			s.st = stArrNext
+			return true
+		case ']':
+			s.pop()
+			return true
+		}
+		return s.oddAfter(c)
+	case stObjFirst, stObjNext:
+		switch {
+		case c == '"':
+			s.openString(quoteDouble, 1, flagKey)
+			return true
+		case c == '}' && s.st == stObjFirst:
+			s.pop()
+			return true
+		}
+		return s.oddKey(c)
+	case stColon:
+		if c == ':' {
+			s.pos++
+			s.colon()
+			return true
+		}
+		return s.oddColon(c)
+	case stObjAfter:
+		switch c {
+		case ',':
+			s.pos++
+			s.st = stObjNext
+			return true
+		case '}':
+			s.pop()
+			return true
+		}
+		return s.oddAfter(c)
+	case stConcat:
+		return s.oddConcat()
+	case stWordQuote:
+		return s.wordQuote(c)
+	default: // stMismatch
+		s.mismatch(c)
+		return true
+	}
+}
+
+// colon notes that the current key is a key beyond doubt.
+func (s *scanner) colon() {
+	if key := &s.tape[len(s.tape)-1]; key.kind == nodeWord {
+		s.repair(repMissingQuotes, int(key.start), int(key.end))
+	}
+	s.forget()
+	s.soft = false
+	s.st = stObjValue
+}
+
+// forget gives up the ways back to earlier strings, because what follows them is certain.
+func (s *scanner) forget() {
+	s.lastStr, s.tentStr = noMarker, noMarker
+	s.lastConcat = -1
+	s.noComma = false
+}
+
+// push opens a container at the current position.
+func (s *scanner) push(kind nodeKind) {
+	s.forget()
+	if len(s.stack) >= s.maxDepth {
+		s.st, s.deep, s.deepStr = stTooDeep, 0, false
+		s.cand.tooDeep = true
+		s.cand.deepAt = s.pos
+		return
+	}
+	s.stack = append(s.stack, scanFrame{node: uint32(len(s.tape)), obj: kind == nodeObj})
+	s.tape = append(s.tape, node{kind: kind, start: uint32(s.pos)})
+	s.pos++
+	if kind == nodeObj {
+		s.objs++
+		s.st = stObjFirst
+	} else {
+		s.arrs++
+		s.st = stArrFirst
+	}
+}
+
+// pop closes the innermost container with the closer at the current position.
+func (s *scanner) pop() {
+	top := &s.stack[len(s.stack)-1]
+	s.pos++
+	s.forget()
+	if top.extra > 0 {
+		top.extra--
+		s.st = stObjAfter
+		return
+	}
+	s.closeTop(s.pos)
+}
+
+// closeTop closes the innermost container at offset end and goes on after it.
+func (s *scanner) closeTop(end int) {
+	top := s.stack[len(s.stack)-1]
+	s.stack = s.stack[:len(s.stack)-1]
+	n := &s.tape[top.node]
+	n.end = uint32(end)
+	n.span = uint32(len(s.tape)) - top.node
+	if top.obj {
+		s.objs--
+	} else {
+		s.arrs--
+	}
+	s.soft = false
+	s.attached()
+}
+
+// attached counts a completed value in its container, or ends the candidate.
+func (s *scanner) attached() {
+	if len(s.stack) == 0 {
+		s.endCandidate()
+		return
+	}
+	top := &s.stack[len(s.stack)-1]
+	s.tape[top.node].count++
+	if top.obj {
+		s.st = stObjAfter
+	} else {
+		s.st = stArrAfter
+	}
+}
+
+// leaf adds a scalar over the bytes from start to the current position and goes on after it.
+func (s *scanner) leaf(kind nodeKind, start, end int, flags uint8) {
+	s.forget()
+	s.soft = false
+	s.tape = append(s.tape, node{kind: kind, flags: flags, start: uint32(start), end: uint32(end), span: 1})
+	s.attached()
+}
+
+// literal reads true, false or null; anything else that begins so is a word.
+func (s *scanner) literal(text string, kind nodeKind) bool {
+	if !s.wants(len(text) + 1) {
+		return false
+	}
+	p := s.pos
+	if s.has(p, text) {
+		end := p + len(text)
+		if end == len(s.src) || class[s.src[end]]&isNumEnd != 0 {
+			s.pos = end
+			s.leaf(kind, p, end, 0)
+			return true
+		}
+	}
+	s.openWord(0)
+	return true
+}
+
+// number reads a number as JSON writes it; anything else that begins so is a word. The whole
+// number is read in one go: when it is not complete yet it is read as a word, which may end
+// at any byte.
+func (s *scanner) number() bool {
+	src, p := s.src, s.pos
+	if src[p] == '-' {
+		p++
+	}
+	digits := p
+	for p < len(src) && class[src[p]]&isDigit != 0 {
+		p++
+	}
+	kind := nodeInt
+	if p == digits || (src[digits] == '0' && p > digits+1) {
+		s.openWord(0)
+		return true
+	}
+	if p < len(src) && src[p] == '.' {
+		kind = nodeFloat
+		p++
+		frac := p
+		for p < len(src) && class[src[p]]&isDigit != 0 {
+			p++
+		}
+		if p == frac {
+			s.openWord(0)
+			return true
+		}
+	}
+	if p < len(src) && src[p]|0x20 == 'e' {
+		kind = nodeFloat
+		p++
+		if p < len(src) && (src[p] == '+' || src[p] == '-') {
+			p++
+		}
+		exp := p
+		for p < len(src) && class[src[p]]&isDigit != 0 {
+			p++
+		}
+		if p == exp {
+			s.openWord(0)
+			return true
+		}
+	}
+	if p == len(src) || class[src[p]]&isNumEnd == 0 {
+		s.openWord(0)
+		return true
+	}
+	start := s.pos
+	s.pos = p
+	s.leaf(kind, start, p, 0)
+	return true
+}
+
+// tooDeep passes over what is nested beyond the limit.
+func (s *scanner) tooDeep() bool {
+	for s.pos < len(s.src) {
+		c := s.src[s.pos]
+		switch {
+		case s.deepStr && c == '\\':
+			if !s.wants(2) {
+				return false
+			}
+			s.pos = min(s.pos+2, len(s.src))
+			continue
+		case c == '"':
+			s.deepStr = !s.deepStr
+		case s.deepStr:
+		case c == '{' || c == '[':
+			s.deep++
+		case c == '}' || c == ']':
+			if s.deep--; s.deep == 0 {
+				s.pos++
+				s.leaf(nodeNull, s.cand.deepAt, s.pos, flagRepaired)
+				return true
+			}
+		}
+		s.pos++
+	}
+	return true
+}
