@@ -103,6 +103,28 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestSARIF(t *testing.T) {
+	d := join()
+	d.Fixes = []diag.Fix{{Message: "insert", Span: diag.Span{Pos: d.Span.Pos}, Replacement: `>> pick("code") `}}
+	w := &diag.Diagnostic{Code: diag.NoMain, Severity: diag.Warning, Message: "nothing to run", Span: at("a dir/b.star", 0, 0, 0)}
+	var b bytes.Buffer
+	if err := diag.SARIF(&b, diag.List{d, w, {Severity: diag.Info, Message: "n"}}, "1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b.Bytes(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sarif.golden", indented.Bytes())
+	b.Reset()
+	if err := diag.SARIF(&b, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(b.Bytes()) || !bytes.Contains(b.Bytes(), []byte(`"rules":[]`)) || !bytes.Contains(b.Bytes(), []byte(`"results":[]`)) {
+		t.Errorf("got %s", b.Bytes())
+	}
+}
+
 func TestSeverityText(t *testing.T) {
 	for _, s := range []diag.Severity{diag.Error, diag.Warning, diag.Info} {
 		text, err := s.MarshalText()

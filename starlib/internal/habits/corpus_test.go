@@ -2,9 +2,12 @@ package habits_test
 
 import (
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,4 +96,47 @@ func TestExplainedExamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Scripts near to valid ones: a token dropped, doubled, or moved. Where the
+// parser still takes them, so does Check.
+func TestMutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	tried, parsed := 0, 0
+	for name, src := range chunks(t) {
+		if _, err := options.Parse(name, src, 0); err != nil {
+			continue
+		}
+		words := regexp.MustCompile(`\w+|\s+|[^\w\s]`).FindAllString(src, -1)
+		for range 60 {
+			// Forty words from the start of a line, which is often a script of its own.
+			from := r.IntN(len(words))
+			for from > 0 && !strings.HasSuffix(words[from-1], "\n") {
+				from--
+			}
+			m := slices.Clone(words[from:min(len(words), from+40)])
+			i, other := r.IntN(len(m)), words[r.IntN(len(words))]
+			switch r.IntN(3) {
+			case 0:
+				m = slices.Delete(m, i, i+1)
+			case 1:
+				m[i] = other
+			case 2:
+				m = slices.Insert(m, i, other)
+			}
+			mutant := strings.Join(m, "")
+			tried++
+			if _, err := options.Parse(name, mutant, 0); err != nil {
+				if l := habits.Check(name, []byte(mutant), err); !l.HasErrors() {
+					t.Errorf("nothing about %v in\n%s", err, mutant)
+				}
+				continue
+			}
+			parsed++
+			for _, d := range habits.Refused(name, mutant) {
+				t.Errorf("%v\n%s", d, strings.Split(mutant, "\n")[d.Span.Line-1])
+			}
+		}
+	}
+	t.Logf("%d of %d mutants parse", parsed, tried)
 }

@@ -1,4 +1,4 @@
-package habits
+package habits_test
 
 import (
 	"bytes"
@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/habits"
 )
 
 // On any input: no panic; of what parses only findings that parse; something
@@ -32,20 +31,15 @@ func FuzzCheck(f *testing.F) {
 	for _, s := range []string{"", "\x00class", "f'{x:{y:{z}}}'", "lambda x: int: lambda", "a < (b < c", "try:\n", "class", "def f(x:", "x\\\r\ny", "is", "\"%", "'{0", "*", "@", "f\"\"\"{f'''{"} {
 		f.Add([]byte(s))
 	}
-	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, parseErr := options.Parse("x.star", src, 0)
-		l := Check("x.star", src, parseErr)
+		l := habits.Check("x.star", src, parseErr)
 		if parseErr != nil && !l.HasErrors() {
 			t.Errorf("nothing about %v", parseErr)
 		}
 		if parseErr == nil {
-			g := newFile("x.star", string(src))
-			g.find()
-			for _, x := range g.findings {
-				if !x.parses {
-					t.Errorf("this parses: %v", x.d)
-				}
+			for _, d := range habits.Refused("x.star", string(src)) {
+				t.Errorf("this parses: %v", d)
 			}
 		}
 		var b bytes.Buffer

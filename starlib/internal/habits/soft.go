@@ -55,7 +55,7 @@ func (f *file) assert(i, last int) {
 	next := f.after(i)
 	parts := f.commas(i+1, last, -1)
 	switch {
-	case next.is("["), !starts(next) && !next.is("-"), f.notIn(i + 1):
+	case next.is("["), !starts(next), f.notIn(i + 1):
 		return // an index, an operator, or nothing: an ordinary name
 	case next.is("("):
 		// Only what follows the brackets tells it from a call.

@@ -1,0 +1,16 @@
+package habits
+
+import "github.com/agentscript/agentscript/diag"
+
+// Refused gives the findings about constructs that the parser refuses.
+func Refused(name, src string) diag.List {
+	f := newFile(name, src)
+	f.find()
+	var l diag.List
+	for _, x := range f.findings {
+		if !x.parses {
+			l.Add(x.d)
+		}
+	}
+	return l
+}
