@@ -3,6 +3,9 @@ package llm_test
 import (
 	"bytes"
 	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
@@ -159,5 +162,41 @@ func TestBareHeaders(t *testing.T) {
 		if ua := got.Header.Get("User-Agent"); ua != "agentscript" {
 			t.Errorf("user agent %q", ua)
 		}
+	}
+}
+
+// TestRequestLikeRecorded compares a request with tools to the one that langchaingo's authors
+// recorded with the real provider.
+func TestRequestLikeRecorded(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tmc/langchaingo").Output()
+	if err != nil || len(bytes.TrimSpace(out)) == 0 {
+		t.Skip("SKIPPED: langchaingo's sources, which hold the recordings, are not on this machine:", err)
+	}
+	x := readTrace(t, filepath.Join(string(bytes.TrimSpace(out)), "llms/openai/testdata/TestFunctionCall.httprr"))[0]
+	var want, got map[string]any
+	if err := json.Unmarshal(x.request, &want); err != nil {
+		t.Fatal(err)
+	}
+	s := server(t, llmtest.Reply{Text: "x"})
+	need(t, ask(port(t, s), "openai/gpt-3.5-turbo", &engine.Request{
+		Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "What is the weather like in Boston?")},
+		Params:   engine.Params{Temperature: ptr(0.0)},
+		Tools: []engine.ToolDef{{
+			Name: "getCurrentWeather", Description: "Get the current weather in a given location",
+			Params: &generable.Type{Kind: generable.RecordType, Name: "args", Fields: []generable.Field{
+				{Name: "location", Type: generable.StrT, Guide: "The city and state, e.g. San Francisco, CA"},
+				{Name: "unit", Type: &generable.Type{Kind: generable.EnumType, Name: "Unit", Values: []string{"celsius", "fahrenheit"}}, Optional: true},
+			}},
+		}},
+	}))
+	if err := json.Unmarshal(s.Requests()[0].Body, &got); err != nil {
+		t.Fatal(err)
+	}
+	// Our schemas say more: that the object is closed, and the default.
+	parameters := got["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"].(map[string]any)
+	delete(parameters, "additionalProperties")
+	delete(parameters["properties"].(map[string]any)["unit"].(map[string]any), "default")
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,102 +130,6 @@ func (s *Scripted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
 }
 
-// take finds the row for a call and marks it used.
-func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Error) {
-	user, path := lastUser(req), ""
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen = append(s.seen, seenCall{e.Agent, e.At, req})
-	q := s.queueOf(e.Agent)
-	for q.next < len(q.rows) && s.spent(q.rows[q.next]) {
-		q.next++
-	}
-	best := -1
-	for _, n := range q.rows[q.next:] {
-		row := &s.rows[n]
-		if best >= 0 && !narrower(row.Match, s.rows[best].Match) {
-			continue
-		}
-		if s.spent(n) || !strings.Contains(user, row.Match) {
-			continue
-		}
-		if (row.Path != "" || strings.Contains(row.Agent, "#")) && path == "" {
-			path = e.At.Path()
-		}
-		if row.Path != "" && !under(path, row.Path) || !row.isFor(e.Agent, path) {
-			continue
-		}
-		best = n
-		if row.Match == "" {
-			break // nothing is narrower than no match, and it came first
-		}
-	}
-	if best < 0 {
-		return 0, s.noRow(e, user)
-	}
-	s.used[best] = true
-	return best, nil
-}
-
-// spent reports whether a row has given its one answer.
-func (s *Scripted) spent(n int) bool { return s.used[n] && !s.rows[n].Repeat }
-
-// queueOf lists the rows that could answer an agent.
-func (s *Scripted) queueOf(agent string) *queue {
-	q := s.byAgent[agent]
-	if q == nil {
-		q = &queue{}
-		for n := range s.rows {
-			name, _, _ := strings.Cut(s.rows[n].Agent, "#")
-			if name == "" || name == "*" || name == agent || s.rows[n].Agent == agent {
-				q.rows = append(q.rows, n)
-			}
-		}
-		s.byAgent[agent] = q
-	}
-	return q
-}
-
-// narrower reports whether a match says all that b says and more.
-func narrower(a, b string) bool { return b != "" && len(a) > len(b) && strings.Contains(a, b) }
-
-func (row *ScriptedRow) isFor(agent, path string) bool {
-	if row.Agent == "" || row.Agent == "*" || row.Agent == agent {
-		return true
-	}
-	// "coder#1" is the second node of that name, as its position says.
-	for rest := path; ; {
-		i := strings.Index(rest, "agent:"+row.Agent)
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+len("agent:"+row.Agent):]
-		if rest == "" || rest[0] == '/' || rest[0] == '[' {
-			return true
-		}
-	}
-}
-
-// under reports whether path begins with prefix and the prefix does not end inside a number.
-func under(path, prefix string) bool {
-	rest, ok := strings.CutPrefix(path, prefix)
-	if !ok || rest == "" {
-		return ok
-	}
-	return !isDigit(prefix[len(prefix)-1]) || !isDigit(rest[0])
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func lastUser(r *engine.Request) string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == engine.RoleUser {
-			return joinText(r.Messages[i].Parts, "\n\n")
-		}
-	}
-	return ""
-}
-
 func modelName(e *engine.Effect, req *engine.Request) string {
 	switch {
 	case e.Name != "":
@@ -322,61 +225,4 @@ func stream(sink engine.Sink, text string) {
 		sink(engine.Token{Attempt: 1, Seq: seq, Text: text[:cut]})
 		text = text[cut:]
 	}
-}
-
-// noRow says which call found nothing and why.
-func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
-	q := s.queueOf(e.Agent)
-	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
-	free := 0
-	for _, n := range q.rows {
-		if !s.spent(n) {
-			free++
-		}
-	}
-	switch {
-	case len(q.rows) == 0:
-		why = "it has no rows"
-		if near, ok := diag.Suggest(e.Agent, s.agents()); ok {
-			why += fmt.Sprintf("; did a row for %q mean it?", near)
-		}
-	case free > 0:
-		why = fmt.Sprintf("of its %s none of the %d that are left matches", plural(len(q.rows), "row"), free)
-	}
-	where := ""
-	if path := e.At.Path(); path != "" {
-		where = " at " + path
-	}
-	file := ""
-	if s.name != "" {
-		file = " to " + s.name
-	}
-	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q", e.Agent, where, why, shorten(user, 200)).
-		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
-}
-
-func (s *Scripted) agents() []string {
-	var names []string
-	for i := range s.rows {
-		if name, _, _ := strings.Cut(s.rows[i].Agent, "#"); name != "" && name != "*" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// shorten keeps the beginning and the end of a long text.
-func shorten(s string, limit int) string {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s
-	}
-	return string(r[:limit*2/3]) + " … " + string(r[len(r)-limit/3:])
 }

@@ -12,6 +12,7 @@ type answer struct {
 
 	calls   []*callPieces
 	byIndex map[int]*callPieces
+	byID    map[string]*callPieces
 
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
@@ -21,6 +22,9 @@ type answer struct {
 	sink      func(text string, reasoning bool)
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
+
+// longestName bounds the name of a call that comes in pieces, far above what providers take.
+const longestName = 1024
 
 type callPieces struct {
 	id, name string
@@ -61,13 +65,28 @@ func (a *answer) addCall(index *int, id, name, args string) {
 		}
 		a.byIndex[*index] = c
 	}
-	if c.id == "" {
+	if c.id == "" && id != "" {
 		c.id = id
+		if a.byID == nil {
+			a.byID = map[string]*callPieces{}
+		}
+		a.byID[id] = c
 	}
-	if name != c.name { // some servers repeat the name in every piece
+	if name != c.name && len(c.name) < longestName { // some servers repeat the name in every piece
 		c.name += name
 	}
 	c.args.WriteString(args)
+}
+
+// addWholeCall takes a call that comes in one piece.
+func (a *answer) addWholeCall(id, name, args string) {
+	c := &callPieces{id: id, name: name}
+	c.args.WriteString(args)
+	a.calls = append(a.calls, c)
+}
+
+func (a *answer) empty() bool {
+	return a.text.Len() == 0 && a.reasoning.Len() == 0 && a.refusal.Len() == 0 && len(a.calls) == 0
 }
 
 func (a *answer) find(index *int, id, name string) *callPieces {
@@ -79,12 +98,7 @@ func (a *answer) find(index *int, id, name string) *callPieces {
 		return c
 	}
 	if id != "" {
-		for _, c := range a.calls {
-			if c.id == id {
-				return c
-			}
-		}
-		return nil
+		return a.byID[id]
 	}
 	if n := len(a.calls); n > 0 && name == "" {
 		return a.calls[n-1]

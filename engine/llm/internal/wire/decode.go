@@ -116,8 +116,9 @@ func decodeLines(d Dialect, r io.Reader, a *answer) error {
 	}
 }
 
-// decodeEvents reads server-sent events. An event is taken as soon as its data is whole, as
-// some servers leave out the blank line between events.
+// decodeEvents reads server-sent events. An event whose data is one line is taken at once, as
+// some servers leave out the blank line between events; data over several lines is taken at
+// the blank line and looked at once, so that the work stays linear.
 func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
 	var pending []byte
 	marked := false // [DONE] was seen
@@ -130,16 +131,19 @@ func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
 		line = bytes.TrimRight(line, "\r\n")
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimSpace(value)
+		whole := false // pending may be all of an event
 		switch string(name) {
 		case "": // a comment, or the blank line that ends an event
-			if len(line) == 0 && len(pending) > 0 {
+			if len(line) == 0 && len(pending) > 0 && !json.Valid(pending) {
 				if atEnd {
 					return io.ErrUnexpectedEOF
 				}
 				return &malformed{"the stream holds an event that is not valid JSON"}
 			}
+			whole = len(line) == 0
 		case "data":
-			if len(pending) > 0 {
+			whole = len(pending) == 0
+			if !whole {
 				pending = append(pending, '\n')
 			}
 			pending = append(pending, value...)
@@ -153,7 +157,7 @@ func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
 			return &malformed{"the stream is no event stream"}
 		}
 		switch {
-		case len(pending) == 0:
+		case len(pending) == 0 || !whole && !atEnd:
 		case string(pending) == "[DONE]":
 			a.done()
 			marked, pending = true, nil

@@ -103,9 +103,13 @@ func CodeOf(kind engine.ErrKind) diag.Code {
 
 const redacted = "[redacted]"
 
+// shortestSecret is the length from which a key is looked for in texts. Servers without keys
+// are given words like "none" or "ollama", which are no secrets and stand in any text.
+const shortestSecret = 8
+
 func (p *Plan) redact(s string) string {
 	for _, secret := range p.Secrets {
-		if secret != "" {
+		if len(secret) >= shortestSecret {
 			s = strings.ReplaceAll(s, secret, redacted)
 		}
 	}

@@ -165,9 +165,8 @@ type ollamaAnswer struct {
 		Calls    []struct {
 			ID       loose `json:"id"`
 			Function struct {
-				Index *int            `json:"index"`
-				Name  loose           `json:"name"`
-				Args  json.RawMessage `json:"arguments"`
+				Name loose           `json:"name"`
+				Args json.RawMessage `json:"arguments"`
 			} `json:"function"`
 		} `json:"tool_calls"`
 	} `json:"message"`
@@ -192,8 +191,7 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	for i := range o.Message.Calls {
 		c := &o.Message.Calls[i]
 		// Calls come whole, one after the other, whatever their index says.
-		a.calls = append(a.calls, &callPieces{id: string(c.ID), name: string(c.Function.Name)})
-		a.calls[len(a.calls)-1].args.WriteString(arguments(c.Function.Args))
+		a.addWholeCall(string(c.ID), string(c.Function.Name), arguments(c.Function.Args))
 	}
 	if !o.Done {
 		return nil

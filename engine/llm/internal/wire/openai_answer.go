@@ -71,7 +71,7 @@ func (d *OpenAI) document(data []byte, a *answer) error {
 	if len(c.Choices) == 0 {
 		return &malformed{"the answer holds no choice"}
 	}
-	a.completion(c, func(ch *choice) *completionMessage { return &ch.Message })
+	a.completion(c, true)
 	a.ended = true
 	return nil
 }
@@ -81,13 +81,7 @@ func (d *OpenAI) event(data []byte, a *answer) error {
 	if err != nil {
 		return err
 	}
-	// A server that was asked for a stream may put the whole answer into one event.
-	a.completion(c, func(ch *choice) *completionMessage {
-		if ch.Delta.empty() {
-			return &ch.Message
-		}
-		return &ch.Delta
-	})
+	a.completion(c, false)
 	return nil
 }
 
@@ -99,7 +93,7 @@ func parseCompletion(data []byte) (*completion, error) {
 	return &c, nil
 }
 
-func (a *answer) completion(c *completion, part func(*choice) *completionMessage) {
+func (a *answer) completion(c *completion, whole bool) {
 	if c.ID != "" {
 		a.id = c.ID
 	}
@@ -116,7 +110,12 @@ func (a *answer) completion(c *completion, part func(*choice) *completionMessage
 		if ch.Index != 0 {
 			continue // never asked for
 		}
-		m := part(ch)
+		m := &ch.Delta
+		if whole || m.empty() && a.empty() {
+			// A server that was asked for a stream may put all of the answer into one event;
+			// one that repeats it at the end of a stream must not be heard twice.
+			m, whole = &ch.Message, true
+		}
 		reasoning := string(m.Thoughts)
 		if reasoning == "" {
 			reasoning, _ = pieces(m.Reasoning)
@@ -127,6 +126,10 @@ func (a *answer) completion(c *completion, part func(*choice) *completionMessage
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
+			if whole {
+				a.addWholeCall(string(p.ID), string(p.Function.Name), arguments(p.Function.Args))
+				continue
+			}
 			a.addCall(p.Index, string(p.ID), string(p.Function.Name), arguments(p.Function.Args))
 		}
 		if f := m.Function; f != nil && len(m.Calls) == 0 {

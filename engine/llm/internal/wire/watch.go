@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"io"
-	"sync"
 	"time"
 )
 
@@ -20,12 +19,12 @@ func (s *stall) Error() string { return s.what + " within " + s.after.String() }
 func (s *stall) Timeout() bool { return true }
 
 // watch ends a call that waits too long. It runs only while the server is waited for, not
-// while what it sent is being decoded or passed on.
+// while what it sent is being decoded or passed on. One goroutine uses it; the timers only
+// cancel.
 type watch struct {
 	cancel context.CancelCauseFunc
 	body   io.Reader
 
-	mu      sync.Mutex
 	timer   *time.Timer
 	idle    time.Duration
 	started bool // the first byte is there
@@ -57,8 +56,6 @@ func (w *watch) Read(p []byte) (int, error) {
 }
 
 func (w *watch) arm() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.idle <= 0 {
 		return
 	}
@@ -67,8 +64,6 @@ func (w *watch) arm() {
 }
 
 func (w *watch) disarm() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
@@ -77,8 +72,6 @@ func (w *watch) disarm() {
 
 // linger shortens the wait for what follows a complete answer.
 func (w *watch) linger() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.idle <= 0 || w.idle > afterEnd {
 		w.idle = afterEnd
 	}

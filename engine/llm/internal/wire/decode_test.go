@@ -1,0 +1,317 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}}
+
+func planFor(dialect string) *Plan {
+	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Request: &engine.Request{}}
+}
+
+func sse(events ...string) string {
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString("data: " + e + "\n\n")
+	}
+	return b.String()
+}
+
+// quirk is an answer as some server really writes it.
+type quirk struct {
+	name, dialect, body string
+	text, reasoning     string
+	calls               []engine.ToolCall
+	finish              engine.Finish
+	usage               engine.Usage
+}
+
+var quirks = []quirk{
+	{
+		name: "blanks before the body", dialect: "openai",
+		body: "\n\n         \n\n" + `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`,
+		text: "hi", finish: engine.FinishStop, usage: engine.Usage{In: 3, Out: 1},
+	},
+	{
+		name: "comments, CRLF, no blank lines, no space", dialect: "openai",
+		body: ": OPENROUTER PROCESSING\r\n\r\nid: 1\r\nevent: chunk\r\ndata:{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\r\ndata: [DONE]\r\n",
+		text: "ab", finish: engine.FinishStop,
+	},
+	{
+		name: "data over several lines", dialect: "openai",
+		body: "data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n", text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "no [DONE], no last line end", dialect: "openai",
+		body: "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}", text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "[DONE] without a reason", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), text: "a", finish: engine.FinishUnknown,
+	},
+	{
+		name: "the reason is not erased by what trails", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`, `{"choices":[{"delta":{"content":""},"finish_reason":null}],"usage":{"prompt_tokens":5,"completion_tokens":6,"total_tokens":11}}`, "[DONE]"),
+		text: "a", finish: engine.FinishLength, usage: engine.Usage{In: 5, Out: 6},
+	},
+	{
+		name: "calls in turns, index going backwards, no type", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}},{"index":1,"function":{"arguments":"}"}}]}}]}`,
+			`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`),
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}, {ID: "b", Name: "g", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "a trailing piece with empty arguments is no call", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"type":"function","function":{"arguments":""}}]},"finish_reason":"stop"}]}`, "[DONE]"),
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "all calls under one index", dialect: "openai",
+		body:  sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":0,"id":"b","function":{"name":"f","arguments":"{\"y\":2}"}}]},"finish_reason":"tool_calls"}]}`),
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "f", Args: `{"y":2}`}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "no index", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{"}}]}}]}`, `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`),
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "g", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "a name in every piece, and in two", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"get_","arguments":""}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"}"}},{"index":1,"function":{"name":"it","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`),
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "get_it", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "arguments that are an object", dialect: "openai",
+		body:  `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`,
+		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "the older form of a call", dialect: "openai",
+		body:  sse(`{"choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":"}"}},"finish_reason":"function_call"}]}`),
+		calls: []engine.ToolCall{{Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "content in pieces with thinking", dialect: "openai",
+		body: `{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"14"},{"type":"text","text":"4"}]},"finish_reason":"stop"}]}`,
+		text: "144", reasoning: "hm", finish: engine.FinishStop,
+	},
+	{
+		name: "content in pieces, streamed", dialect: "openai",
+		body: sse(`{"p":"abc","choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}`, `{"choices":[{"delta":{"content":"1"}}]}`, `{"choices":[{"delta":{"content":"44"},"finish_reason":"model_length"}]}`),
+		text: "144", reasoning: "hm", finish: engine.FinishLength,
+	},
+	{
+		name: "reasoning under its other name", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"","reasoning":"hm"}}]}`, `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`),
+		text: "a", reasoning: "hm", finish: engine.FinishStop,
+	},
+	{
+		name: "reasoning under both names", dialect: "openai",
+		body: `{"choices":[{"message":{"content":"a","reasoning":"hm","reasoning_content":"hm"},"finish_reason":"stop"}]}`,
+		text: "a", reasoning: "hm", finish: engine.FinishStop,
+	},
+	{
+		name: "cached and hidden tokens", dialect: "openai",
+		body: `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":66,"completion_tokens":6,"total_tokens":100,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":null}}`,
+		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 66, Out: 34, Reasoning: 28, CacheRead: 64},
+	},
+	{
+		name: "usage beside the chunk", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":6,"total_tokens":11}}}`),
+		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+	},
+	{
+		name: "numbers that are no integers", dialect: "openai",
+		body: `{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5.0,"completion_tokens":"6","total_tokens":null,"prompt_tokens_details":{"cached_tokens":null}}}`,
+		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+	},
+	{
+		name: "only the first choice counts", dialect: "openai",
+		body: sse(`{"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`),
+		text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "the whole answer in one event", dialect: "openai",
+		body: sse(`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, "[DONE]"), text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "the answer again at the end", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":""},"message":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "a word of its own", dialect: "openai",
+		body: `{"choices":[{"message":{"content":"a"},"finish_reason":"because"}]}`, text: "a", finish: engine.FinishUnknown,
+	},
+	{
+		name: "a refusal", dialect: "openai",
+		body: `{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}`, text: "No.", finish: engine.FinishRefusal,
+	},
+	{
+		name: "the word error in an answer", dialect: "openai",
+		body: `{"choices":[{"message":{"content":"a","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"error":"x"}}}]},"finish_reason":"stop"}],"error":null}`,
+		text: "a", calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"error":"x"}`}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "lines", dialect: "ollama",
+		body: `{"model":"m","message":{"role":"assistant","content":"a","thinking":"hm"},"done":false}` + "\n\n" + `{"message":{"content":"b"},"done":false}` + "\r\n" + `{"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":6}`,
+		text: "ab", reasoning: "hm", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+	},
+	{
+		name: "spread over lines", dialect: "ollama",
+		body: "{\n  \"message\": {\n    \"content\": \"a\"\n  },\n  \"done\": true\n}\n", text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "calls of one index and without id", dialect: "ollama",
+		body: `{"message":{"content":"","tool_calls":[{"function":{"index":0,"name":"f","arguments":{"x":1}}}]},"done":false}` + "\n" +
+			`{"message":{"tool_calls":[{"function":{"index":0,"name":"f","arguments":{}}}]},"done":false}` + "\n" + `{"done":true,"done_reason":"stop"}`,
+		calls: []engine.ToolCall{{Name: "f", Args: `{"x":1}`}, {Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "cut by the limit", dialect: "ollama", body: `{"message":{"content":"a"},"done":true,"done_reason":"length"}`, text: "a", finish: engine.FinishLength,
+	},
+}
+
+func TestQuirks(t *testing.T) {
+	for _, q := range quirks {
+		for how, reader := range map[string]func(io.Reader) io.Reader{
+			"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "with an early end": iotest.DataErrReader,
+		} {
+			t.Run(q.name+" "+how, func(t *testing.T) {
+				var streamed, thought strings.Builder
+				p := planFor(q.dialect)
+				p.Sink = func(text string, reasoning bool) {
+					if reasoning {
+						thought.WriteString(text)
+					} else {
+						streamed.WriteString(text)
+					}
+				}
+				r, err := p.Decode(200, http.Header{}, reader(strings.NewReader(q.body)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var calls []engine.ToolCall
+				for _, c := range r.Calls() {
+					calls = append(calls, *c)
+				}
+				if r.Text() != q.text || joined(r.Parts, engine.PartReasoning, "") != q.reasoning || !reflect.DeepEqual(calls, q.calls) {
+					t.Errorf("parts %+v, calls %+v", r.Parts, calls)
+				}
+				if r.Finish != q.finish || r.Usage != q.usage {
+					t.Errorf("finish %s usage %+v", r.Finish, r.Usage)
+				}
+				if q.finish != engine.FinishRefusal && streamed.String() != q.text || thought.String() != q.reasoning {
+					t.Errorf("streamed %q and %q", streamed.String(), thought.String())
+				}
+			})
+		}
+	}
+}
+
+func TestTooLargeAnAnswer(t *testing.T) {
+	body := io.MultiReader(strings.NewReader(`{"choices":[{"message":{"content":"`), io.LimitReader(endless{}, maxAnswer+1))
+	_, err := planFor("openai").Decode(200, http.Header{}, body)
+	if err == nil || err.Kind != engine.KindBadResponse || !strings.Contains(err.Message, "larger than") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestHostileStreamsAreLinear sends pieces whose handling could grow with what came before.
+func TestHostileStreamsAreLinear(t *testing.T) {
+	const n = 100_000
+	for name, body := range map[string]string{
+		"one event in many lines": "data: [\n" + strings.Repeat("data: 1,\n", n),
+		"a call in many pieces":   strings.Repeat(sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"nm","arguments":"x"}}]}}]}`), n),
+		"many calls":              strings.Repeat(sse(`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"n"}},{"id":"b"}]}}]}`), n),
+	} {
+		begin := time.Now()
+		_, err := planFor("openai").Decode(200, http.Header{}, strings.NewReader(body))
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if d := time.Since(begin); d > 20*time.Second {
+			t.Errorf("%s took %s", name, d)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// TestEveryCutIsSeen cuts good answers after every byte: what is left must be an error, or
+// the whole answer when nothing of it is missing.
+func TestEveryCutIsSeen(t *testing.T) {
+	for _, q := range quirks {
+		if strings.Contains(q.body, "[DONE]") && q.finish == engine.FinishUnknown {
+			continue
+		}
+		p := planFor(q.dialect)
+		whole, err := p.Decode(200, http.Header{}, strings.NewReader(q.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range len(q.body) {
+			r, err := p.Decode(200, http.Header{}, strings.NewReader(q.body[:n]))
+			if err == nil && !reflect.DeepEqual(r.Parts, whole.Parts) {
+				t.Errorf("%s cut after %d bytes is a success: %+v", q.name, n, r.Parts)
+			}
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, q := range quirks {
+		f.Add(q.dialect == "ollama", 200, q.body)
+	}
+	f.Add(false, 400, `{"error":{"message":"m","code":5,"metadata":{"raw":"r"}}}`)
+	f.Add(false, 429, `[{"error":{"details":[{"retryDelay":"3s","reason":"R"}]}}]`)
+	f.Fuzz(func(t *testing.T, ollama bool, status int, body string) {
+		p := planFor(map[bool]string{false: "openai", true: "ollama"}[ollama])
+		r, err := p.Decode(status, http.Header{}, strings.NewReader(body))
+		if (r == nil) == (err == nil) {
+			t.Fatal("neither an answer nor an error, or both")
+		}
+		if err != nil {
+			if err.Kind == "" || err.Code == "" || err.Message == "" {
+				t.Errorf("an error without kind, code or message: %+v", err)
+			}
+			return
+		}
+		slow, slowErr := p.Decode(status, http.Header{}, iotest.OneByteReader(strings.NewReader(body)))
+		if slowErr != nil || !reflect.DeepEqual(r, slow) {
+			t.Errorf("read byte by byte: %+v %v, at once: %+v", slow, slowErr, r)
+		}
+		if settled, err := p.Settle(r); err == nil {
+			canonical, err := p.Dialect.Canonical(settled)
+			if err != nil || !json.Valid(canonical) {
+				t.Errorf("canonical form: %s %v", canonical, err)
+			}
+			again, againErr := p.Decode(200, http.Header{}, bytes.NewReader(canonical))
+			if againErr != nil || again.Text() != settled.Text() {
+				t.Errorf("canonical form decodes to %+v %v", again, againErr)
+			}
+		}
+	})
+}
