@@ -1,0 +1,209 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+func agentRows() []Builtin {
+	opt := func(name string, kind Kind, def, doc string) Param {
+		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
+	}
+	sampling := []Param{
+		opt("temperature", FloatKind, "None", "0 to 2; the provider's default when not given"),
+		opt("top_p", FloatKind, "None", "0 to 1"),
+		opt("max_tokens", IntKind, "None", "the most tokens of one answer"),
+		opt("seed", IntKind, "None", "asks for the same answer again, where the provider can"),
+		opt("stop", either(StrKind, listOf(StrKind)), "None", "texts that end the answer"),
+	}
+	structured := opt("structured", oneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
+	return []Builtin{
+		{Name: "agent", Group: GroupAgents, Returns: "node", Effect: Compose, Func: agentFunc,
+			Params: append([]Param{
+				opt("input", TypeKind, "str", "what it takes"),
+				opt("output", TypeKind, "str", "what it gives"),
+				opt("name", StrKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				opt("model", either(StrKind, modelKind), "None", `"provider/model" or model(...); the run's default when not given`),
+				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
+				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
+				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
+				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...) or functions that declare their parameters"),
+				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
+				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
+				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
+				structured,
+			}, sampling...),
+			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
+		{Name: "skill", Group: GroupAgents, Returns: "skill", Effect: Compose, Func: skillFunc,
+			Params: []Param{
+				{Name: "name", Kind: StrKind, Doc: "its name"},
+				{Name: "doc", Kind: StrKind, Doc: "what it does"},
+				opt("input", TypeKind, "None", "what it takes; the agent's input when not given"),
+				opt("output", TypeKind, "None", "what it gives; the agent's output when not given"),
+				opt("run", CallKind, "None", "a function that carries it out: no model is called"),
+				opt("tools", listOf(toolKind), "[]", "functions that the model may call"),
+				opt("knowledge", knowledgeDict, "{}", "texts that the model can ask for: {key: knowledge(doc, text)}"),
+				opt("llm_description", StrKind, "None", "replaces the generated description, verbatim"),
+			},
+			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
+		{Name: "tool", Group: GroupAgents, Returns: "tool", Effect: Compose, Func: toolFunc,
+			Params: []Param{
+				{Name: "f", Kind: functionKind, Doc: "the function; its docstring describes it"},
+				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
+				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script cannot be once"),
+				opt("returns", TypeKind, "any", "what it gives"),
+				opt("name", StrKind, "None", "its name; else the function's"),
+			},
+			Doc: "Makes a function a tool that a model may call."},
+		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
+			Params: []Param{
+				{Name: "doc", Kind: StrKind, Doc: "what the text is about: the model decides by it"},
+				{Name: "content", Kind: either(StrKind, CallKind), Doc: "the text, or a function without parameters that gives it when it is asked for"},
+			},
+			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
+		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,
+			Params: []Param{
+				opt("turns", IntKind, "8", "model calls in one call of the agent"),
+				opt("tool_calls", IntKind, "32", "tool calls in one call of the agent"),
+				opt("model_calls", IntKind, "None", "model calls, of everything inside"),
+				opt("tokens", IntKind, "None", "in and out together; a call in flight may overshoot it"),
+				opt("steps", IntKind, "None", "steps of the script's own code"),
+				opt("wall", either(StrKind, FloatKind), "None", `time: "90s", "2m", "1h", or seconds`),
+			},
+			Doc: "Bounds what one call of an agent may use. The run's own budget holds as well."},
+		{Name: "model", Group: GroupAgents, Returns: "model", Effect: Compose, Func: modelFunc,
+			Params: append([]Param{{Name: "name", Kind: StrKind, Doc: `"provider/model"`}, structured}, sampling...),
+			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
+	}
+}
+
+// settings are the parameters of model calls that agent and model share.
+type settings struct {
+	name       string
+	structured engine.Structured
+	params     engine.Params
+}
+
+func (c *Call) settings() settings {
+	s := settings{structured: engine.Structured(c.Str("structured"))}
+	s.params = engine.Params{Temperature: c.bounded("temperature", 2), TopP: c.bounded("top_p", 1)}
+	if c.Has("max_tokens") {
+		n := c.Int("max_tokens", 0)
+		if n < 1 {
+			c.complain(diag.WrongArgument, c.spanOf("max_tokens"), "max_tokens: want at least 1, got %d", n)
+		}
+		s.params.MaxTokens = &n
+	}
+	if c.Has("seed") {
+		n := c.Int("seed", 0)
+		s.params.Seed = &n
+	}
+	switch stop := c.Arg("stop").(type) {
+	case starlark.String:
+		s.params.Stop = []string{string(stop)}
+	case *starlark.List:
+		for item := range starlark.Elements(stop) {
+			text, _ := item.(starlark.String)
+			s.params.Stop = append(s.params.Stop, string(text))
+		}
+	}
+	return s
+}
+
+// bounded reads a number from 0 to most.
+func (c *Call) bounded(name string, most float64) *float64 {
+	f := c.Float(name)
+	if f != nil && (*f < 0 || *f > most) {
+		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 0 to %g, got %g", name, most, *f)
+	}
+	return f
+}
+
+// over fills in what s leaves open from other.
+func (s settings) over(other settings) settings {
+	if s.name == "" {
+		s.name = other.name
+	}
+	if s.structured == "" {
+		s.structured = other.structured
+	}
+	p, q := &s.params, other.params
+	if p.Temperature == nil {
+		p.Temperature = q.Temperature
+	}
+	if p.TopP == nil {
+		p.TopP = q.TopP
+	}
+	if p.MaxTokens == nil {
+		p.MaxTokens = q.MaxTokens
+	}
+	if p.Seed == nil {
+		p.Seed = q.Seed
+	}
+	if p.Stop == nil {
+		p.Stop = q.Stop
+	}
+	return s
+}
+
+func modelFunc(c *Call) (starlark.Value, error) {
+	s := c.settings()
+	s.name = c.Str("name")
+	return &modelValue{s: s}, nil
+}
+
+// agentName is the agent's name: given, its variable's, or the enclosing function's.
+func (c *Call) agentName() string {
+	if c.Has("name") {
+		return c.Str("name")
+	}
+	if name := c.name(); name != "" || c.file == nil {
+		return name
+	}
+	return c.file.FuncAt(c.pos)
+}
+
+func agentFunc(c *Call) (starlark.Value, error) {
+	name := c.agentName()
+	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
+		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1)}
+	s := c.settings()
+	switch m := c.Arg("model").(type) {
+	case starlark.String:
+		s.name = string(m)
+	case *modelValue:
+		s = s.over(m.s)
+	}
+	spec.Model, spec.Params, spec.Structured = s.name, s.params, s.structured
+	switch p := c.Arg("prompt").(type) {
+	case starlark.String:
+		spec.Prompt = dedent(string(p))
+	case *nodeValue:
+		spec.Template = p.text
+	}
+	if b, ok := c.Arg("budget").(*budgetValue); ok {
+		spec.Budget = b.limits
+	}
+	spec.Tools = c.toolList("tools")
+	for item := range c.items("skills") {
+		if sk, ok := item.(*skillValue); ok {
+			own := *sk.sk // the engine settles its types by the agent
+			spec.Skills = append(spec.Skills, &own)
+		}
+	}
+	if len(c.wrong) > 0 || c.stood {
+		return c.standIn(), nil
+	}
+	return c.made(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
+}
+
+func skillFunc(c *Call) (starlark.Value, error) {
+	sk := &engine.Skill{Name: c.Str("name"), Doc: dedent(c.Str("doc")), In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
+		Tools: c.toolList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Span: c.fnSpan()}
+	if c.stood {
+		return c.standIn(), nil
+	}
+	return &skillValue{sk: sk}, nil
+}

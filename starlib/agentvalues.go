@@ -1,0 +1,161 @@
+package starlib
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// part is what the values that only agents take have in common: they are opaque.
+type part struct{}
+
+func (part) Freeze()               {}
+func (part) Truth() starlark.Bool  { return true }
+func (part) Hash() (uint32, error) { return 0, errorf(diag.ScriptError, "a part of an agent is no key") }
+
+type (
+	skillValue struct {
+		part
+		sk *engine.Skill
+	}
+	toolValue struct {
+		part
+		t *engine.Tool
+	}
+	knowledgeValue struct {
+		part
+		k engine.Knowledge
+	}
+	budgetValue struct {
+		part
+		limits engine.Limits
+	}
+	modelValue struct {
+		part
+		s settings
+	}
+)
+
+func (v *skillValue) String() string     { return fmt.Sprintf("skill(%q)", v.sk.Name) }
+func (v *skillValue) Type() string       { return "skill" }
+func (v *toolValue) String() string      { return fmt.Sprintf("tool(%s)", v.t.Name) }
+func (v *toolValue) Type() string        { return "tool" }
+func (v *knowledgeValue) String() string { return fmt.Sprintf("knowledge(%q)", v.k.Doc) }
+func (v *knowledgeValue) Type() string   { return "knowledge" }
+func (v *budgetValue) String() string    { return "budget(...)" }
+func (v *budgetValue) Type() string      { return "budget" }
+func (v *modelValue) String() string     { return fmt.Sprintf("model(%q)", v.s.name) }
+func (v *modelValue) Type() string       { return "model" }
+
+var (
+	skillKind  = Kind{Word: "skill(...)", Stub: "Skill", accept: as[*skillValue]}
+	budgetKind = Kind{Word: "budget(...)", Stub: "Budget", accept: as[*budgetValue]}
+	modelKind  = Kind{Word: "model(...)", Stub: "Model", accept: as[*modelValue]}
+	// promptKind takes a template, which is a node of its own otherwise.
+	promptKind = Kind{Word: "template(...)", Stub: "Node", accept: func(v starlark.Value) (starlark.Value, bool) {
+		n, ok := v.(*nodeValue)
+		return v, ok && n.text != nil
+	}}
+	functionKind = Kind{Word: "function", Stub: "Callable", accept: as[*starlark.Function], hint: hintFunction}
+	toolKind     = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *toolValue, *starlark.Function:
+			return v, true
+		}
+		return v, false
+	}}
+	knowledgeDict = Kind{Word: "dict of knowledge(...)", Stub: "dict[str, Knowledge | str]", accept: func(v starlark.Value) (starlark.Value, bool) {
+		d, ok := v.(*starlark.Dict)
+		if !ok {
+			return v, false
+		}
+		for key, item := range d.Entries() {
+			if _, ok := key.(starlark.String); !ok {
+				return v, false
+			}
+			switch item.(type) {
+			case *knowledgeValue, starlark.String, *starlark.Function, *failedValue:
+			default:
+				return v, false
+			}
+		}
+		return v, true
+	}}
+)
+
+// items lists the elements of a list argument, none when it was not given.
+func (c *Call) items(name string) iter.Seq[starlark.Value] {
+	if seq, ok := c.Arg(name).(starlark.Sequence); ok {
+		return starlark.Elements(seq)
+	}
+	return func(func(starlark.Value) bool) {}
+}
+
+func knowledgeFunc(c *Call) (starlark.Value, error) {
+	k := engine.Knowledge{Doc: c.Str("doc"), Text: c.Str("content")}
+	if k.Text == "" {
+		k.Load = c.callback("content")
+	}
+	if k.Load != nil && k.Load.Info().Needs > 0 {
+		c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called without arguments").Label =
+			"it needs " + counted(k.Load.Info().Needs, "argument")
+		return nil, nil
+	}
+	return &knowledgeValue{k: k}, nil
+}
+
+// knowledge reads {key: knowledge(...)}; a plain str or function has no description.
+func (c *Call) knowledge() []engine.Knowledge {
+	d, ok := c.Arg("knowledge").(*starlark.Dict)
+	if !ok {
+		return nil
+	}
+	var out []engine.Knowledge
+	for key, item := range d.Entries() {
+		k := engine.Knowledge{}
+		switch item := item.(type) {
+		case *knowledgeValue:
+			k = item.k
+		case starlark.String:
+			k.Text = string(item)
+		case *starlark.Function:
+			k.Load = c.env.c.callback(item)
+		case *failedValue:
+			c.stood = true
+		}
+		k.Key = string(key.(starlark.String))
+		out = append(out, k)
+	}
+	return out
+}
+
+func budgetFunc(c *Call) (starlark.Value, error) {
+	var l engine.Limits
+	for _, r := range []struct {
+		name string
+		to   *engine.Cap
+	}{{"turns", &l.Turns}, {"tool_calls", &l.ToolCalls}, {"model_calls", &l.ModelCalls}, {"tokens", &l.Tokens}, {"steps", &l.Steps}} {
+		if c.Has(r.name) {
+			*r.to = engine.AtMost(int64(c.atLeastZero(r.name, 0)))
+		}
+	}
+	switch w := c.Arg("wall").(type) {
+	case starlark.String:
+		d, err := time.ParseDuration(string(w))
+		if err != nil || d <= 0 {
+			c.complain(diag.WrongArgument, c.spanOf("wall"), "wall: want a time such as \"90s\" or \"2m\", got %s", w)
+		}
+		l.Wall = d
+	case starlark.Float:
+		if w <= 0 || w > 1e9 {
+			c.complain(diag.WrongArgument, c.spanOf("wall"), "wall: want a number of seconds above 0, got %v", float64(w))
+		}
+		l.Wall = time.Duration(float64(w) * float64(time.Second))
+	}
+	return &budgetValue{limits: l}, nil
+}

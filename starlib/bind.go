@@ -1,0 +1,298 @@
+package starlib
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// Call is one call of a builtin: its bound arguments, and where it stands.
+type Call struct {
+	row    *Builtin
+	env    *env
+	thread *starlark.Thread
+	recv   starlark.Value
+
+	vals []starlark.Value // by parameter; nil when not given
+	at   []argRef         // by parameter
+	rest []starlark.Value // of the variadic parameter
+	refs []argRef         // of rest
+	kw   []starlark.Tuple // of the keywords parameter
+
+	stood  bool // a stand-in is among the arguments: stay silent about it
+	wrong  diag.List
+	looked bool
+	site   source.Call
+	file   *source.File
+	pos    syntax.Position
+}
+
+// argRef remembers how an argument was given, so that its place can be found when needed.
+type argRef struct {
+	n    int    // ordinal among the positional arguments, from 1; 0 when not given so
+	name string // of a keyword argument
+}
+
+// call binds arguments and runs the row. All mistakes of one call are reported together.
+func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	e := envOf(thread)
+	if e == nil {
+		return nil, fmt.Errorf("%s was called outside of a script", b.Name)
+	}
+	c := &Call{row: b, env: e, thread: thread, recv: recv}
+	c.bind(args, kwargs)
+	if len(c.wrong) > 0 {
+		return c.fail(c.wrong...)
+	}
+	v, err := b.Func(c)
+	if len(c.wrong) > 0 && err == nil {
+		return c.fail(c.wrong...)
+	}
+	return v, err
+}
+
+func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
+	params := c.row.Params
+	c.vals = make([]starlark.Value, len(params))
+	c.at = make([]argRef, len(params))
+	next := 0
+	for i, arg := range args {
+		ref := argRef{n: i + 1}
+		for next < len(params) && params[next].Skip && !c.fits(&params[next], arg) {
+			next++
+		}
+		switch {
+		case next < len(params) && params[next].Shape <= Positional:
+			c.set(next, arg, ref)
+			next++
+		case next < len(params) && params[next].Shape == Variadic:
+			if v, ok := c.take(&params[next], arg, ref); ok {
+				c.rest, c.refs = append(c.rest, v), append(c.refs, ref)
+			}
+		default:
+			if i+1 < len(args) && len(c.wrong) > 0 && c.wrong[len(c.wrong)-1].Code == diag.TooManyArguments {
+				continue // said once for all that follow
+			}
+			c.tooMany(i, ref)
+		}
+	}
+	var catch *Param
+	if n := len(params); n > 0 && params[n-1].Shape == Keywords {
+		catch = &params[n-1]
+	}
+	for _, kv := range kwargs {
+		name := string(kv[0].(starlark.String))
+		ref := argRef{name: name}
+		i, known := c.row.index[name]
+		switch {
+		case known && c.at[i] != (argRef{}):
+			c.complain(diag.WrongArgument, c.argSpan(ref), "%s: %s is given twice", c.row.Name, name)
+		case known:
+			c.set(i, kv[1], ref)
+		case catch != nil && (name[0] != '_' || !c.hasOptions()):
+			if v, ok := c.take(catch, kv[1], ref); ok {
+				c.kw = append(c.kw, starlark.Tuple{kv[0], v})
+			}
+		default:
+			c.unknown(name)
+		}
+	}
+	for i := range params {
+		if params[i].Required() && c.at[i] == (argRef{}) {
+			c.missing(&params[i])
+		}
+	}
+}
+
+// hasOptions reports whether the row's own keywords begin with an underscore, so that any
+// other keyword can be a field.
+func (c *Call) hasOptions() bool {
+	for name := range c.row.index {
+		if name[0] == '_' {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Call) fits(p *Param, v starlark.Value) bool {
+	_, ok := p.Kind.takes(v)
+	return ok
+}
+
+func (c *Call) set(i int, v starlark.Value, ref argRef) {
+	p := &c.row.Params[i]
+	c.at[i] = ref
+	if _, none := v.(starlark.NoneType); none && !p.Required() && p.Kind.Stub != TypeKind.Stub && p.Kind.accept != nil {
+		return // None is as good as absent
+	}
+	if w, ok := c.take(p, v, ref); ok {
+		c.vals[i] = w
+	}
+}
+
+// take checks one argument and reports it when it is of another kind.
+func (c *Call) take(p *Param, v starlark.Value, ref argRef) (starlark.Value, bool) {
+	w, ok := p.Kind.takes(v)
+	if ok {
+		if _, failed := v.(*failedValue); failed {
+			c.stood = true
+		}
+		return w, true
+	}
+	code := diag.WrongArgument
+	if p.Kind.Word == NodeKind.Word || p.Kind.Word == nodesKind.Word {
+		code = diag.NotANode
+	}
+	d := c.complain(code, c.argSpan(ref), "%s: want %s, got %s", p.Name, p.Kind.Word, describe(v))
+	if p.Kind.hint != nil {
+		if h := p.Kind.hint(v); h != "" {
+			d.Help = append(d.Help, h)
+		}
+	}
+	return nil, false
+}
+
+func (c *Call) tooMany(i int, ref argRef) {
+	most := 0
+	for _, p := range c.row.Params {
+		if p.Shape <= Positional {
+			most++
+		}
+	}
+	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.Name, counted(most, "argument"))
+	d.Label = fmt.Sprintf("argument %d", i+1)
+	d.Help = append(d.Help, c.row.Signature())
+}
+
+func (c *Call) unknown(name string) {
+	names := make([]string, 0, len(c.row.index))
+	for _, p := range c.row.Params {
+		if _, ok := c.row.index[p.Name]; ok {
+			names = append(names, p.Name)
+		}
+	}
+	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
+	switch hint := didYouMean(name, names); {
+	case hint != "":
+		d.Help = append(d.Help, hint)
+	case len(names) == 0:
+		d.Help = append(d.Help, "its arguments are given by position: "+c.row.Signature())
+	default:
+		d.Help = append(d.Help, "its arguments are "+joined(names))
+	}
+}
+
+func (c *Call) missing(p *Param) {
+	d := c.complain(diag.MissingArgument, c.fnSpan(), "%s needs %s", c.row.Name, p.Name)
+	if p.Doc != "" {
+		d.Label = fmt.Sprintf("%s: %s", p.Kind.Word, p.Doc)
+	}
+	d.Help = append(d.Help, c.row.Signature())
+}
+
+// complain adds a diagnostic to what the call will report.
+func (c *Call) complain(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
+	c.wrong = append(c.wrong, d)
+	return d
+}
+
+// fail reports mistakes. While composing, a stand-in takes the place of the result and the
+// file goes on; in a run the call raises.
+func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
+	c.wrong = nil
+	if c.env.running() {
+		return nil, raised(found...)
+	}
+	for _, d := range found {
+		c.env.c.session.Report(d)
+	}
+	return c.standIn(), nil
+}
+
+// standIn is what a failed call gives.
+func (c *Call) standIn() starlark.Value {
+	switch c.row.Returns {
+	case "node":
+		return c.env.c.node(c.env.c.session.Failed(engine.FnNode, c.nodeSite()))
+	case "type":
+		return c.env.c.typ(generable.ErrorT)
+	}
+	return &failedValue{}
+}
+
+// lookup finds the call in the source, once.
+func (c *Call) lookup() {
+	if c.looked {
+		return
+	}
+	c.looked = true
+	if c.thread.CallStackDepth() < 2 {
+		return
+	}
+	c.pos = c.thread.CallFrame(1).Pos
+	if c.file = c.env.c.source(c.pos); c.file != nil {
+		c.site, _ = c.file.CallAt(c.pos)
+	}
+}
+
+func (c *Call) fnSpan() diag.Span {
+	c.lookup()
+	if c.site.Fn.IsValid() {
+		return c.site.Fn
+	}
+	return diag.Span{Pos: position(c.pos)}
+}
+
+func (c *Call) nameSpan(name string) diag.Span {
+	c.lookup()
+	for _, a := range c.site.Args {
+		if a.Name == name {
+			return a.NameSpan
+		}
+	}
+	return c.argSpan(argRef{name: name})
+}
+
+// argSpan finds an argument in the source: itself, or the *args or **kwargs that it is from.
+func (c *Call) argSpan(ref argRef) diag.Span {
+	c.lookup()
+	n := 0
+	for _, a := range c.site.Args {
+		switch {
+		case ref.name != "" && (a.Name == ref.name || a.Spread == syntax.STARSTAR):
+			return a.Span
+		case ref.n > 0 && a.Spread == syntax.STAR:
+			return a.Span
+		case ref.n > 0 && a.Name == "" && a.Spread == 0:
+			if n++; n == ref.n {
+				return a.Span
+			}
+		}
+	}
+	return c.fnSpan()
+}
+
+// spanOf is the place of the argument of a parameter.
+func (c *Call) spanOf(name string) diag.Span {
+	if i := c.param(name); c.at[i] != (argRef{}) {
+		return c.argSpan(c.at[i])
+	}
+	return c.fnSpan()
+}
+
+func (c *Call) param(name string) int {
+	i := slices.IndexFunc(c.row.Params, func(p Param) bool { return p.Name == name })
+	if i < 0 {
+		panic("starlib: " + c.row.Name + " has no parameter " + name)
+	}
+	return i
+}

@@ -1,0 +1,163 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+var routesKind = Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
+	accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *starlark.Dict, *starlark.List, starlark.Tuple:
+			return v, true
+		}
+		return v, false
+	}}
+
+var branchParams = []Param{
+	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},
+	{Name: "otherwise", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "takes what no route does"},
+	{Name: "output", Kind: TypeKind, Shape: KeywordOnly, Default: "None", Doc: "the declared type of what the handlers give, where it cannot be inferred"},
+}
+
+// whenValue is a route with a predicate.
+type whenValue struct {
+	predicate engine.Func
+	handler   *nodeValue
+	span      diag.Span
+}
+
+func (w *whenValue) String() string        { return "when(..., " + w.handler.label() + ")" }
+func (w *whenValue) Type() string          { return "when" }
+func (w *whenValue) Freeze()               {}
+func (w *whenValue) Truth() starlark.Bool  { return true }
+func (w *whenValue) Hash() (uint32, error) { return 0, errorf(diag.ScriptError, "when(...) is no key") }
+
+func whenFunc(c *Call) (starlark.Value, error) {
+	if err := c.composing(); err != nil {
+		return nil, err
+	}
+	if c.stood {
+		return c.standIn(), nil
+	}
+	return &whenValue{predicate: c.callback("predicate"), handler: c.Arg("handler").(*nodeValue), span: c.spanOf("predicate")}, nil
+}
+
+func branchFunc(c *Call) (starlark.Value, error) {
+	if err := c.composing(); err != nil {
+		return nil, err
+	}
+	if _, failed := c.Arg("routes").(*failedValue); failed {
+		return c.standIn(), nil
+	}
+	var routes []engine.Route
+	if d, ok := c.Arg("routes").(*starlark.Dict); ok {
+		routes = c.dictRoutes(d)
+	} else {
+		routes = c.listRoutes(c.Arg("routes").(starlark.Sequence))
+	}
+	if len(c.wrong) > 0 || c.stood {
+		return c.standIn(), nil
+	}
+	site := c.nodeSite()
+	site.Args = []diag.Span{c.receiverSpan()}
+	for i := range routes {
+		site.Args = append(site.Args, routes[i].Span)
+	}
+	if c.Has("otherwise") {
+		site.Args = append(site.Args, c.spanOf("otherwise"))
+	}
+	o := engine.BranchOptions{Otherwise: c.nodeArg("otherwise"), Output: c.typ("output")}
+	return c.env.c.node(c.env.c.session.Branch(site, c.nodeArg("node"), routes, o)), nil
+}
+
+// dictRoutes reads {key: handler}.
+func (c *Call) dictRoutes(d *starlark.Dict) []engine.Route {
+	c.lookup()
+	spans := []diag.Span(nil)
+	if c.file != nil {
+		spans = c.file.DictKeys(c.pos)
+	}
+	var routes []engine.Route
+	i := -1
+	for key, handler := range d.Entries() {
+		i++
+		r := engine.Route{Span: c.spanOf("routes")}
+		if len(spans) == d.Len() {
+			r.Span = spans[i]
+		}
+		if !c.routeKey(&r, key) {
+			continue
+		}
+		if r.Handler = c.handler(handler, r.Span); r.Handler != nil {
+			routes = append(routes, r)
+		}
+	}
+	return routes
+}
+
+// routeKey reads what a route takes.
+func (c *Call) routeKey(r *engine.Route, key starlark.Value) bool {
+	switch key := key.(type) {
+	case *typeValue:
+		r.Type = key.t
+		if d := key.t.Deref(); d.IsNominal() && d.Name == "" {
+			unnamed(c.complain(diag.UnnamedType, r.Span, "a branch key needs a type with a name"))
+			return false
+		}
+		return true
+	case starlark.String, starlark.Bool, starlark.NoneType:
+		v, err := toValue(key)
+		if err == nil {
+			r.Value = &v
+			return true
+		}
+	case *failedValue:
+		c.stood = true
+		return false
+	}
+	d := c.complain(diag.BadBranchKey, r.Span, "a branch key is a type, or a value of a bool or an enum, got %s", describe(key))
+	switch key.(type) {
+	case *starlark.Function, *starlark.Builtin:
+		d.Help = []string{"a predicate goes into a list: branch(node, [when(predicate, handler)], otherwise = handler)"}
+	}
+	return false
+}
+
+// handler reads the node of a route.
+func (c *Call) handler(v starlark.Value, at diag.Span) *engine.Node {
+	switch v := v.(type) {
+	case *nodeValue:
+		return v.n
+	case *failedValue:
+		return c.env.c.session.Failed(engine.FnNode, c.nodeSite())
+	}
+	d := c.complain(diag.NotANode, at, "the handler of this route is no node, got %s", describe(v))
+	if h := hintNode(v); h != "" {
+		d.Help = append(d.Help, h)
+	}
+	return nil
+}
+
+// listRoutes reads [when(predicate, handler), ...].
+func (c *Call) listRoutes(seq starlark.Sequence) []engine.Route {
+	var routes []engine.Route
+	for item := range starlark.Elements(seq) {
+		switch w := item.(type) {
+		case *whenValue:
+			routes = append(routes, engine.Route{When: w.predicate, Handler: w.handler.n, Span: w.span})
+		case *failedValue:
+			c.stood = true
+		default:
+			d := c.complain(diag.WrongArgument, c.spanOf("routes"), "routes: want when(...) in the list, got %s", describe(item))
+			d.Help = append(d.Help, "branch(node, [when(lambda x: ..., handler)], otherwise = handler), or {Type: handler}")
+		}
+	}
+	return routes
+}
+
+func unnamed(d *diag.Diagnostic) {
+	d.Help = append(d.Help, "assign the type to a variable first, or name it with _name = \"Name\"")
+}

@@ -1,0 +1,371 @@
+package starlib
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Bounds of what crosses between the script and the engine.
+const (
+	maxDepth = 10_000     // nesting; the engine has the same bound
+	maxSize  = 20_000_000 // items, counted as often as they are reached
+)
+
+// fromValue gives the script's form of a value. Lists, dicts and instances are frozen and
+// made once per value.
+func fromValue(v generable.Value) starlark.Value {
+	switch v.Kind() {
+	case generable.Null:
+		return starlark.None
+	case generable.Bool:
+		b, _ := v.AsBool()
+		return starlark.Bool(b)
+	case generable.Int:
+		i, _ := v.AsInt()
+		return starlark.MakeInt64(i)
+	case generable.Big:
+		i, _ := v.AsBig()
+		return starlark.MakeBigInt(i)
+	case generable.Float:
+		f, _ := v.AsFloat()
+		return starlark.Float(f)
+	case generable.Str:
+		s, _ := v.AsStr()
+		return starlark.String(s)
+	case generable.RecordKind:
+		r, _ := v.AsRecord()
+		return fromRecord(r)
+	case generable.ListKind:
+		l, _ := v.AsList()
+		if form, ok := l.Host().(*starlark.List); ok {
+			return form
+		}
+		items := make([]starlark.Value, l.Len())
+		for i, item := range l.Items() {
+			items[i] = fromValue(item)
+		}
+		form := starlark.NewList(items)
+		form.Freeze()
+		l.SetHost(form)
+		return form
+	case generable.MapKind:
+		m, _ := v.AsMap()
+		if form, ok := m.Host().(*starlark.Dict); ok {
+			return form
+		}
+		form := starlark.NewDict(m.Len())
+		for i := range m.Len() {
+			key, item := m.At(i)
+			form.SetKey(starlark.String(key), fromValue(item)) // a fresh dict takes every str
+		}
+		form.Freeze()
+		m.SetHost(form)
+		return form
+	}
+	return starlark.None
+}
+
+// toValue makes a value of what the script has. It does not freeze: see [freeze]. Functions,
+// types and nodes, NaN and infinities, sets, keys that are not str and text that is not UTF-8
+// have no form outside the script; the error says where they stand.
+func toValue(v starlark.Value) (generable.Value, error) {
+	if out, ok := scalar(v); ok {
+		return out, nil
+	}
+	x := crossing{}
+	out, _, err := x.value(v, nil, 0)
+	return out, err
+}
+
+// freeze makes a value immutable because it left for a node or another branch, and remembers
+// it as the script's form of out, so that it comes back at no cost.
+func freeze(v starlark.Value, out generable.Value) {
+	switch v := v.(type) {
+	case *starlark.List:
+		v.Freeze()
+		if l, ok := out.AsList(); ok && sameForm(v, out) {
+			l.SetHost(v)
+		}
+	case *starlark.Dict:
+		v.Freeze()
+		if m, ok := out.AsMap(); ok && sameForm(v, out) {
+			m.SetHost(v)
+		}
+	case starlark.Tuple:
+		v.Freeze()
+	}
+}
+
+// sameForm reports whether v is what [fromValue] would make of its value, apart from who made
+// it: a tuple inside comes back as a list, whichever way the value took.
+func sameForm(v starlark.Value, out generable.Value) bool {
+	switch v := v.(type) {
+	case *starlark.List:
+		l, ok := out.AsList()
+		if !ok || l.Len() != v.Len() {
+			return false
+		}
+		if l.Host() == starlark.Value(v) {
+			return true
+		}
+		for i := range v.Len() {
+			if !sameForm(v.Index(i), l.At(i)) {
+				return false
+			}
+		}
+		return true
+	case *starlark.Dict:
+		m, ok := out.AsMap()
+		if !ok || m.Len() != v.Len() {
+			return false
+		}
+		if m.Host() == starlark.Value(v) {
+			return true
+		}
+		i := 0
+		for _, item := range v.Entries() {
+			_, have := m.At(i)
+			if !sameForm(item, have) {
+				return false
+			}
+			i++
+		}
+		return true
+	case starlark.Tuple:
+		return false
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String, *recordValue:
+		return true
+	}
+	return false
+}
+
+func scalar(v starlark.Value) (generable.Value, bool) {
+	switch v := v.(type) {
+	case starlark.NoneType:
+		return generable.Value{}, true
+	case starlark.Bool:
+		return generable.BoolOf(bool(v)), true
+	case starlark.Int:
+		if i, ok := v.Int64(); ok {
+			return generable.IntOf(i), true
+		}
+		return generable.BigOf(v.BigInt()), true
+	case starlark.Float:
+		return generable.FloatOf(float64(v))
+	case starlark.String:
+		if !utf8.ValidString(string(v)) {
+			return generable.Value{}, false
+		}
+		return generable.StrOf(string(v)), true
+	case *recordValue:
+		return v.r.Value(), true
+	}
+	return generable.Value{}, false
+}
+
+// crossing carries one conversion. Containers that are reached twice are converted once, so
+// that shared structure costs no more than it is.
+type crossing struct {
+	seen int
+	done map[starlark.Value]crossed
+}
+
+type crossed struct {
+	v    generable.Value
+	size int
+}
+
+// where is the way to a part of a value.
+type where struct {
+	up  *where
+	key string // ".name" or "[i]"
+	in  starlark.Value
+}
+
+func (w *where) String() string {
+	if w == nil {
+		return ""
+	}
+	return w.up.String() + w.key
+}
+
+func (x *crossing) value(v starlark.Value, at *where, depth int) (generable.Value, int, error) {
+	if out, ok := scalar(v); ok {
+		return out, 1, nil
+	}
+	if depth > maxDepth {
+		for up := at; up != nil; up = up.up {
+			if up.in == v {
+				return generable.Value{}, 0, cannot(nil, "the %s contains itself", v.Type())
+			}
+		}
+		return generable.Value{}, 0, cannot(nil, "the value is nested more than %d deep", maxDepth)
+	}
+	switch v := v.(type) {
+	case *starlark.List:
+		return x.once(v, func() (generable.Value, int, error) { return x.items(v, v, at, depth) })
+	case *starlark.Dict:
+		return x.once(v, func() (generable.Value, int, error) { return x.entries(v, at, depth) })
+	case starlark.Tuple:
+		return x.items(v, v, at, depth)
+	case starlark.Sequence:
+		if v.Type() == "range" {
+			return x.items(v, v, at, depth)
+		}
+	}
+	return generable.Value{}, 0, unfit(v, at)
+}
+
+func (x *crossing) once(v starlark.Value, convert func() (generable.Value, int, error)) (generable.Value, int, error) {
+	const worth = 16 // a small value is converted without remembering
+	if out, ok := x.done[v]; ok {
+		return out.v, out.size, nil
+	}
+	x.seen++
+	out, size, err := convert()
+	if err == nil && x.seen > worth {
+		if x.done == nil {
+			x.done = map[starlark.Value]crossed{}
+		}
+		x.done[v] = crossed{out, size}
+	}
+	return out, size, err
+}
+
+func (x *crossing) items(v starlark.Value, seq starlark.Sequence, at *where, depth int) (generable.Value, int, error) {
+	items := make([]generable.Value, 0, seq.Len())
+	size, i := 1, 0
+	step := &where{up: at, in: v}
+	for item := range starlark.Elements(seq) {
+		out, ok := scalar(item)
+		n := 1
+		if !ok {
+			step.key = "[" + strconv.Itoa(i) + "]"
+			var err error
+			if out, n, err = x.value(item, step, depth+1); err != nil {
+				return out, 0, err
+			}
+		}
+		items = append(items, out)
+		if size += n; size > maxSize {
+			return generable.Value{}, 0, tooLarge()
+		}
+		i++
+	}
+	return generable.NewList(items).Value(), size, nil
+}
+
+func (x *crossing) entries(d *starlark.Dict, at *where, depth int) (generable.Value, int, error) {
+	m := generable.NewMap(d.Len())
+	size := 1
+	step := &where{up: at, in: d}
+	for key, item := range d.Entries() {
+		name, ok := key.(starlark.String)
+		if !ok {
+			return generable.Value{}, 0, cannot(at, "a dict has the key %s: the keys of a dict are str here", describe(key)).
+				WithHelp("convert it: str(%s)", key)
+		}
+		step.key = "." + string(name)
+		if !utf8.ValidString(string(name)) {
+			return generable.Value{}, 0, unfit(name, at)
+		}
+		out, n, err := x.value(item, step, depth+1)
+		if err != nil {
+			return out, 0, err
+		}
+		m.Set(string(name), out)
+		if size += n; size > maxSize {
+			return generable.Value{}, 0, tooLarge()
+		}
+	}
+	return m.Value(), size, nil
+}
+
+func tooLarge() error {
+	return cannot(nil, "the value has more than %d items", maxSize)
+}
+
+// unfit says why a value cannot leave the script.
+func unfit(v starlark.Value, at *where) error {
+	switch v := v.(type) {
+	case starlark.Float:
+		return cannot(at, "the float is %s, which JSON does not have", v).WithHelp("%s", "check for it first, or use None: x if x == x else None")
+	case starlark.String:
+		return cannot(at, "the str is not valid UTF-8")
+	case starlark.Bytes:
+		return cannot(at, "bytes cannot leave the script").WithHelp("%s", "make a str of them: str(b)")
+	case *starlark.Set:
+		return cannot(at, "a set cannot leave the script").WithHelp("%s", "make a list of it: sorted(s)")
+	case *typeValue:
+		return cannot(at, "the type %s is no data", v)
+	case *nodeValue:
+		return cannot(at, "the %s %s is no data", v.n.Kind(), v.label()).WithHelp("call it: %s(...)", v.label())
+	case *starlark.Function:
+		if v.Name() == "lambda" {
+			return cannot(at, "a lambda is no data")
+		}
+		return cannot(at, "the function %s is no data", v.Name()).WithHelp("call it: %s(...)", v.Name())
+	}
+	if b, ok := v.(*starlark.Builtin); ok {
+		return cannot(at, "the builtin %s is no data", b.Name())
+	}
+	return cannot(at, "a %s cannot leave the script", v.Type())
+}
+
+type crossingError struct {
+	at   string
+	what string
+	help string
+}
+
+func cannot(at *where, format string, args ...any) *crossingError {
+	path := at.String()
+	if len(path) > 0 && path[0] == '.' {
+		path = path[1:]
+	}
+	return &crossingError{at: path, what: fmt.Sprintf(format, args...)}
+}
+
+// WithHelp sets the remedy.
+func (e *crossingError) WithHelp(format string, args ...any) *crossingError {
+	e.help = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *crossingError) Error() string {
+	if e.at == "" {
+		return e.what
+	}
+	return e.at + ": " + e.what
+}
+
+// prefixed says which argument a value was.
+func prefixed(name string, err error) error {
+	e, ok := err.(*crossingError)
+	if !ok {
+		return err
+	}
+	own := *e
+	switch {
+	case own.at == "":
+		own.at = name
+	case own.at[0] == '[':
+		own.at = name + own.at
+	default:
+		own.at = name + "." + own.at
+	}
+	return own.raise()
+}
+
+// raise makes the error one that scripts fail by.
+func (e *crossingError) raise() error {
+	out := errorf(diag.WrongValue, "%s", e.Error())
+	out.Help = e.help
+	return out
+}

@@ -1,0 +1,97 @@
+package starlib
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// declared are the nominal types of the files of one Load, and the references to them. A
+// reference means a type of its own file, declared before or after it.
+type declared struct {
+	byName map[string]map[string]*generable.Type // file, name
+	all    []*generable.Type
+	refs   []reference
+}
+
+type reference struct {
+	file string
+	t    *generable.Type
+	at   diag.Span
+}
+
+func (d *declared) declare(file string, t *generable.Type) {
+	if !t.IsNominal() || t.Name == "" {
+		return
+	}
+	if d.byName == nil {
+		d.byName = map[string]map[string]*generable.Type{}
+	}
+	if d.byName[file] == nil {
+		d.byName[file] = map[string]*generable.Type{}
+	}
+	d.all = append(d.all, t)
+	if d.byName[file][t.Name] != nil {
+		return // a factory's second type of that name: references mean the first
+	}
+	d.byName[file][t.Name] = t
+	for _, r := range d.refs {
+		if r.file == file && r.t.Name == t.Name {
+			r.t.Bind(t)
+		}
+	}
+}
+
+func (d *declared) refer(file, name string, at diag.Span) *generable.Type {
+	r := generable.RefTo(name)
+	if t := d.byName[file][name]; t != nil {
+		r.Bind(t)
+	}
+	d.refs = append(d.refs, reference{file, r, at})
+	return r
+}
+
+// check reports references that nothing answers, and types that no finite value can have.
+func (d *declared) check() diag.List {
+	var found diag.List
+	open := false
+	for _, r := range d.refs {
+		if r.t.Deref() != r.t {
+			continue
+		}
+		open = true
+		out := &diag.Diagnostic{Code: diag.UnresolvedRef, Span: r.at, Message: fmt.Sprintf("no type of this file is named %q", r.t.Name)}
+		var names []string
+		for name := range d.byName[r.file] {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if hint := didYouMean(r.t.Name, names); hint != "" {
+			out.Help = []string{hint}
+		} else {
+			out.Help = []string{"a type takes its name from the variable it is assigned to"}
+		}
+		found = append(found, out)
+	}
+	if open || len(d.refs) == 0 {
+		return found
+	}
+	said := map[string]bool{}
+	for _, t := range d.all {
+		for _, e := range t.Verify() {
+			if said[e.Error()] {
+				continue
+			}
+			said[e.Error()] = true
+			out := &diag.Diagnostic{Code: diag.BadField, Message: e.Error()}
+			for _, r := range d.refs {
+				out.Span = r.at
+				break
+			}
+			found = append(found, out)
+		}
+	}
+	return found
+}

@@ -1,0 +1,178 @@
+package starlib
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Entry is what a run begins with: a node, or a function with parameters.
+type Entry struct {
+	Name   string
+	Node   *engine.Node // or
+	Func   engine.Func  // which takes the values of Params in order
+	Params []MainParam
+	Doc    string // of the function, without its Args section
+}
+
+// MainParam is a parameter of a function that a run begins with: a flag of the command line.
+type MainParam struct {
+	Name     string
+	Type     *generable.Type // declared, or that of the default; any when neither says
+	Doc      string          // from field(...) or the docstring's Args section
+	Required bool
+	Default  generable.Value // when not required
+}
+
+// entry describes a function as the beginning of a run.
+func (c *composer) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
+	at := diag.Span{Pos: position(fn.Position()), Len: len(fn.Name())}
+	if fn.HasVarargs() || fn.HasKwargs() {
+		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be given from outside", name),
+			Help: []string{"name its parameters: def " + name + "(topic = str)"}}
+	}
+	params, unfit := parametersOf(fn)
+	for _, p := range params {
+		if err := unfit[p.name]; err != nil {
+			return nil, &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: fmt.Sprintf("the default of %s: %s", p.name, err)}
+		}
+	}
+	doc, _ := parseDoc(fn.Doc())
+	e := &Entry{Name: name, Doc: doc}
+	run := &mainRun{callback: &callback{fn: fn, c: c, info: infoOf(fn), code: diag.ScriptError}}
+	for _, p := range params {
+		f := p.field
+		if f.Type == nil {
+			f.Type = generable.AnyT
+		}
+		mp := MainParam{Name: p.name, Type: f.Type, Doc: f.Guide, Required: !f.Optional && !(p.declared && f.Type.AcceptsNone() && f.Type.Kind != generable.AnyType), Default: f.Default}
+		e.Params = append(e.Params, mp)
+		run.fields = append(run.fields, f)
+		run.keyword = append(run.keyword, p.keyword)
+	}
+	run.params = e.Params
+	e.Func = run
+	return e, nil
+}
+
+// Bind orders arguments given by name, converts them and fills in defaults. The error is an
+// [*engine.Error] that names every argument at fault.
+func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error) {
+	names := make([]string, len(e.Params))
+	for i, p := range e.Params {
+		names[i] = p.Name
+	}
+	args := make([]generable.Value, len(e.Params))
+	used := 0
+	for i, p := range e.Params {
+		v, ok := given[p.Name]
+		switch {
+		case ok:
+			used++
+			args[i] = v
+		case p.Required:
+			return nil, badInput("%s needs %s", e.Name, p.Name).WithHelp("%s: %s", p.Name, about(p))
+		default:
+			args[i] = p.Default
+		}
+	}
+	if used < len(given) {
+		for name := range given {
+			if _, ok := e.param(name); !ok {
+				err := badInput("%s has no parameter %s", e.Name, name)
+				if hint := didYouMean(name, names); hint != "" {
+					return nil, err.WithHelp("%s", hint)
+				}
+				return nil, err.WithHelp("its parameters are %s", joined(names))
+			}
+		}
+	}
+	if run, ok := e.Func.(*mainRun); ok {
+		return run.converted(args)
+	}
+	return args, nil
+}
+
+func (e *Entry) param(name string) (MainParam, bool) {
+	for _, p := range e.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return MainParam{}, false
+}
+
+func about(p MainParam) string {
+	if p.Doc == "" {
+		return p.Type.String()
+	}
+	return p.Type.String() + ", " + p.Doc
+}
+
+func badInput(format string, args ...any) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.BadInput, format, args...)
+}
+
+// mainRun is a function of the script as the beginning of a run.
+type mainRun struct {
+	*callback
+	params  []MainParam
+	fields  []generable.Field
+	keyword []bool
+}
+
+// Info tells that every parameter is given.
+func (m *mainRun) Info() engine.FuncInfo {
+	info := m.info
+	info.Params, info.Needs = len(m.params), len(m.params)
+	return info
+}
+
+// converted makes arguments fit their parameters.
+func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
+	out := make([]generable.Value, len(args))
+	for i, v := range args {
+		p := m.params[i]
+		if v.IsNull() && !p.Required && p.Default.IsNull() {
+			continue
+		}
+		w, errs := p.Type.Convert(v)
+		if errs == nil {
+			errs = generable.CheckLimits(&m.fields[i], w)
+		}
+		if errs != nil {
+			return nil, badInput("%s: %w", p.Name, errs).WithHelp("%s: %s", p.Name, about(p))
+		}
+		out[i] = w
+	}
+	return out, nil
+}
+
+func (m *mainRun) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+	if len(args) != len(m.params) {
+		return generable.Value{}, badInput("%s takes %s, got %s", m.info.Name, counted(len(m.params), "argument"), counted(len(args), "argument"))
+	}
+	args, err := m.converted(args)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	s, err := m.c.strand(b)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	defer s.done()
+	var positional starlark.Tuple
+	var kwargs []starlark.Tuple
+	for i, v := range args {
+		if m.keyword[i] {
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(m.params[i].Name), fromValue(v)})
+		} else {
+			positional = append(positional, fromValue(v))
+		}
+	}
+	return m.result(s, positional, kwargs, nil)
+}

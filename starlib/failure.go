@@ -1,0 +1,125 @@
+package starlib
+
+import (
+	"errors"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// traceOf gives the calls of the script that led to an error, outermost first. Builtins have
+// no place and are left out.
+func traceOf(err error) []diag.Frame {
+	var eval *starlark.EvalError
+	if !errors.As(err, &eval) {
+		return nil
+	}
+	var trace []diag.Frame
+	for _, f := range eval.CallStack {
+		if f.Pos.Line > 0 {
+			trace = append(trace, diag.Frame{Name: f.Name, Pos: position(f.Pos)})
+		}
+	}
+	return trace
+}
+
+// scriptMessage is the message of a raised error without what the interpreter puts around it.
+func scriptMessage(err error) string {
+	var eval *starlark.EvalError
+	msg := err.Error()
+	if errors.As(err, &eval) {
+		msg = eval.Msg
+	}
+	return strings.TrimPrefix(msg, "fail: ")
+}
+
+func isFrozenError(err error) bool {
+	msg := scriptMessage(err)
+	return strings.Contains(msg, "frozen list") || strings.Contains(msg, "frozen hash table") ||
+		strings.Contains(msg, "frozen dict") || strings.Contains(msg, "frozen set")
+}
+
+// raisedDiagnostic tells of an error that ended the execution of a file.
+func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.ScriptError, Message: scriptMessage(err), Cause: err}
+	if e := engineError(err); e != nil {
+		d.Code, d.Message = e.Code, e.Message
+		if e.Help != "" {
+			d.Help = []string{e.Help}
+		}
+	}
+	var x *crossingError
+	if errors.As(err, &x) {
+		d.Code, d.Message = diag.WrongValue, x.Error()
+		if x.help != "" {
+			d.Help = []string{x.help}
+		}
+	}
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		d.Span = c.spanOfError(eval)
+		if trace := traceOf(err); len(trace) > 1 {
+			d.Trace = trace
+		}
+	}
+	if help := c.helpFor(d.Message); help != "" && len(d.Help) == 0 {
+		d.Help = []string{help}
+	}
+	if strings.Contains(d.Message, "got node, want int") {
+		d.Code, d.Message = diag.NotANode, "a number is on the left of an operator that composes nodes"
+	}
+	return d
+}
+
+// spanOfError is the place of the innermost call in a file: the function called when a
+// builtin failed, else the operation itself.
+func (c *composer) spanOfError(eval *starlark.EvalError) diag.Span {
+	stack := eval.CallStack
+	for i := len(stack) - 1; i >= 0; i-- {
+		f := stack[i]
+		if f.Pos.Line == 0 {
+			continue
+		}
+		at := diag.Span{Pos: position(f.Pos)}
+		if file := c.source(f.Pos); file != nil {
+			if call, ok := file.CallAt(f.Pos); ok && i < len(stack)-1 {
+				return call.Fn
+			}
+			if op, ok := file.OperatorAt(f.Pos); ok {
+				return op.Span
+			}
+		}
+		return at
+	}
+	return diag.Span{}
+}
+
+// helpFor gives the remedy for errors of the interpreter that newcomers meet.
+func (c *composer) helpFor(msg string) string {
+	switch {
+	case strings.Contains(msg, "unknown binary op: node"), strings.Contains(msg, "unknown binary op") && strings.Contains(msg, " node"):
+		return "nodes are composed by >>, / and *, or by then, par and forum"
+	case strings.Contains(msg, "unknown binary op: str + int"), strings.Contains(msg, "unknown binary op: str + float"):
+		return `convert it: "..." + str(x), or use "{}".format(x)`
+	case strings.HasPrefix(msg, "unknown conversion %"):
+		return `numbers are formatted by fmt(x, ".1f")`
+	case strings.Contains(msg, "frozen"):
+		return "this value is shared and cannot change; change a copy, list(x) or dict(x)"
+	case strings.Contains(msg, "stack overflow"):
+		return "a function that calls itself needs a case in which it does not"
+	}
+	return ""
+}
+
+// engineErrorOf makes an engine error of any, for callers outside of a run.
+func engineErrorOf(err error) *engine.Error {
+	if e := engineError(err); e != nil {
+		return e
+	}
+	e := errorf(diag.ScriptError, "%s", scriptMessage(err))
+	e.Cause = err
+	return e
+}

@@ -1,0 +1,153 @@
+package starlib
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// fileFunc gives the text of a file that belongs to the script.
+func fileFunc(c *Call) (starlark.Value, error) {
+	if c.stood {
+		return c.standIn(), nil
+	}
+	c.lookup()
+	from := c.env.c.shown[c.pos.Filename()]
+	if from == nil {
+		return nil, errorf(diag.ScriptError, "file is called from outside of a script's file")
+	}
+	at := c.spanOf("path")
+	p, bad := c.env.c.resolve(from, c.Str("path"), at)
+	if bad != nil {
+		c.wrong = append(c.wrong, bad)
+		return nil, nil
+	}
+	if text, ok := c.env.c.files[p]; ok {
+		return starlark.String(text), nil
+	}
+	if c.env.running() {
+		return nil, errorf(diag.FileMissing, "file(%q) is read for the first time while the flow runs", c.Str("path")).
+			WithHelp("read it at the top level, so that it belongs to the script: text = file(%q)", c.Str("path"))
+	}
+	data, err := fs.ReadFile(c.env.c.opts.FS, p)
+	if err != nil {
+		d := c.complain(diag.FileMissing, at, "cannot read %s: %s", c.Str("path"), reason(err))
+		d.Cause = err
+		d.Help = c.env.c.nearFiles(p)
+		return nil, nil
+	}
+	if !utf8.Valid(data) {
+		c.complain(diag.WrongValue, at, "%s is no UTF-8 text", c.Str("path"))
+		return nil, nil
+	}
+	text := string(data)
+	c.env.c.files[p] = text
+	return starlark.String(text), nil
+}
+
+// reason is what is wrong with a file, without its name.
+func reason(err error) string {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.As(err, &p):
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// resolve finds the path in FS that a file means by name. It stays inside the directory of
+// the entry script, also where symbolic links lead.
+func (c *composer) resolve(from *unit, name string, at diag.Span) (string, *diag.Diagnostic) {
+	root := path.Dir(path.Clean(c.opts.Entry))
+	outside := func(format string, args ...any) (string, *diag.Diagnostic) {
+		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
+			Help: []string{"load and file read what lies beside the entry script or below; copy the file there, or pass its content as an argument of the run"}}
+	}
+	switch {
+	case name == "":
+		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty"}
+	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
+		return outside("%q is an absolute path", name)
+	case strings.ContainsRune(name, '\\'):
+		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: fmt.Sprintf("%q has a backslash", name),
+			Help: []string{"paths use / everywhere: " + strings.ReplaceAll(name, `\`, "/")}}
+	}
+	p := path.Join(path.Dir(from.path), name)
+	if !within(root, p) {
+		return outside("%q leads out of the script's directory", name)
+	}
+	if c.opts.FS == nil {
+		return p, nil
+	}
+	real, err := c.follow(p)
+	if err != nil || !within(root, real) {
+		return outside("%q leads out of the script's directory through a symbolic link", name)
+	}
+	return real, nil
+}
+
+func within(root, p string) bool {
+	if !fs.ValidPath(p) {
+		return false
+	}
+	return root == "." || p == root || strings.HasPrefix(p, root+"/")
+}
+
+var errLink = errors.New("the link leads out of the file system")
+
+// follow resolves symbolic links, as far as the file system knows of any.
+func (c *composer) follow(p string) (string, error) {
+	for range 40 {
+		parts := strings.Split(p, "/")
+		linked := false
+		for i := range parts {
+			prefix := path.Join(parts[:i+1]...)
+			info, err := fs.Lstat(c.opts.FS, prefix)
+			if err != nil {
+				return p, nil // the reader will say so
+			}
+			if info.Mode()&fs.ModeSymlink == 0 {
+				continue
+			}
+			target, err := fs.ReadLink(c.opts.FS, prefix)
+			if err != nil || path.IsAbs(target) {
+				return "", errLink
+			}
+			p = path.Join(append([]string{path.Dir(prefix), target}, parts[i+1:]...)...)
+			if !fs.ValidPath(p) {
+				return "", errLink
+			}
+			linked = true
+			break
+		}
+		if !linked {
+			return p, nil
+		}
+	}
+	return "", errLink
+}
+
+// nearFiles suggests a file of a like name in the same directory.
+func (c *composer) nearFiles(p string) []string {
+	entries, err := fs.ReadDir(c.opts.FS, path.Dir(p))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if hint := didYouMean(path.Base(p), names); hint != "" {
+		return []string{hint}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package starlib
+
+import (
+	"bytes"
+	"encoding/json"
+
+	starjson "go.starlark.net/lib/json"
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+func jsonRows() []Builtin {
+	text := Param{Name: "text", Kind: StrKind, Doc: "JSON text"}
+	indent := Param{Name: "indent", Kind: StrKind, Shape: KeywordOnly, Default: `"  "`, Doc: "one step of indentation"}
+	row := func(name, returns, doc string, f func(*Call) (starlark.Value, error), params ...Param) Builtin {
+		return Builtin{Name: name, Of: "json", Group: GroupText, Params: params, Returns: returns, Doc: doc, Effect: Pure, Func: f}
+	}
+	return []Builtin{
+		{Name: "json", Group: GroupText, Returns: "module", Effect: Pure, Doc: "Reads and writes JSON: json.encode, json.decode, json.indent.",
+			made: func(c *composer) starlark.Value { return &moduleValue{name: "json", members: c.table.members["json"]} }},
+		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
+			Param{Name: "value", Kind: AnyKind, Doc: "data"}),
+		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,
+			Param{Name: "default", Kind: AnyKind, Default: "(none)", Doc: "given instead of an error when the text is no JSON"}),
+		row("indent", "str", "Lays JSON text out over lines.", jsonIndent, text, indent),
+	}
+}
+
+func jsonEncode(c *Call) (starlark.Value, error) {
+	v, err := toValue(c.Arg("value"))
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(generable.JSON(v, nil)), nil
+}
+
+func jsonDecode(c *Call) (starlark.Value, error) {
+	args := starlark.Tuple{c.Arg("text")}
+	if c.at[c.param("default")] != (argRef{}) {
+		d := c.Arg("default")
+		if d == nil {
+			d = starlark.None
+		}
+		args = append(args, d)
+	}
+	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.thread, args, nil)
+}
+
+func jsonIndent(c *Call) (starlark.Value, error) {
+	step := "  "
+	if c.Has("indent") {
+		step = c.Str("indent")
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(c.Str("text")), "", step); err != nil {
+		return nil, errorf("AS204", "json.indent: %s", err)
+	}
+	return starlark.String(out.String()), nil
+}
+
+// moduleValue is a predeclared module.
+type moduleValue struct {
+	name    string
+	members map[string]*Builtin
+}
+
+var _ starlark.HasAttrs = (*moduleValue)(nil)
+
+func (m *moduleValue) String() string        { return "<module " + m.name + ">" }
+func (m *moduleValue) Type() string          { return "module" }
+func (m *moduleValue) Freeze()               {}
+func (m *moduleValue) Truth() starlark.Bool  { return true }
+func (m *moduleValue) Hash() (uint32, error) { return starlark.String(m.name).Hash() }
+func (m *moduleValue) AttrNames() []string   { return methodNames(m.members) }
+func (m *moduleValue) Attr(name string) (starlark.Value, error) {
+	if b := m.members[name]; b != nil {
+		return b.value(), nil
+	}
+	return nil, noAttr(m.name, name, m.AttrNames())
+}

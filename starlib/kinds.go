@@ -1,0 +1,292 @@
+package starlib
+
+import (
+	"math"
+	"math/big"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Kind is a kind of argument: its word in messages and the reference, its annotation in the
+// stub, and what it accepts.
+type Kind struct {
+	Word string // "str", "list of nodes"
+	Stub string // "str", "list[Node]"
+
+	// accept returns the argument in the form that the builtin reads, or false.
+	accept func(starlark.Value) (starlark.Value, bool)
+	// hint says what to write instead of a wrong argument, or "".
+	hint func(starlark.Value) string
+}
+
+// Kinds of arguments that hosts commonly need.
+var (
+	AnyKind   = Kind{Word: "a value", Stub: "Any"}
+	StrKind   = Kind{Word: "str", Stub: "str", accept: as[starlark.String]}
+	BoolKind  = Kind{Word: "bool", Stub: "bool", accept: as[starlark.Bool]}
+	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt}
+	FloatKind = Kind{Word: "float", Stub: "float", accept: acceptFloat}
+	ListKind  = Kind{Word: "list", Stub: "list", accept: acceptList}
+	DictKind  = Kind{Word: "dict", Stub: "dict", accept: as[*starlark.Dict]}
+	CallKind  = Kind{Word: "function", Stub: "Callable", accept: acceptFunction, hint: hintFunction}
+	TypeKind  = Kind{Word: "type", Stub: "Type", accept: acceptType, hint: hintType}
+	NodeKind  = Kind{Word: "node", Stub: "Node", accept: as[*nodeValue], hint: hintNode}
+)
+
+func as[T starlark.Value](v starlark.Value) (starlark.Value, bool) {
+	_, ok := v.(T)
+	return v, ok
+}
+
+// acceptInt takes integers that fit int64 and whole floats.
+func acceptInt(v starlark.Value) (starlark.Value, bool) {
+	switch v := v.(type) {
+	case starlark.Int:
+		_, ok := v.Int64()
+		return v, ok
+	case starlark.Float:
+		if f := float64(v); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return starlark.MakeInt64(int64(f)), true
+		}
+	}
+	return v, false
+}
+
+func acceptFloat(v starlark.Value) (starlark.Value, bool) {
+	switch v := v.(type) {
+	case starlark.Float:
+		return v, !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
+	case starlark.Int:
+		f, _ := new(big.Float).SetInt(v.BigInt()).Float64()
+		return starlark.Float(f), !math.IsInf(f, 0)
+	}
+	return v, false
+}
+
+// acceptList takes lists and tuples; builtins read both as a starlark.Sequence.
+func acceptList(v starlark.Value) (starlark.Value, bool) {
+	switch v.(type) {
+	case *starlark.List, starlark.Tuple:
+		return v, true
+	}
+	return v, false
+}
+
+// acceptFunction takes what a run can call: functions of the script, builtins and types. A
+// node has a place in the graph instead.
+func acceptFunction(v starlark.Value) (starlark.Value, bool) {
+	switch v.(type) {
+	case *starlark.Function, *starlark.Builtin, *typeValue:
+		return v, true
+	}
+	return v, false
+}
+
+func hintFunction(v starlark.Value) string {
+	if n, ok := v.(*nodeValue); ok {
+		return "wrap the call: lambda x: " + n.label() + "(x)"
+	}
+	return ""
+}
+
+// acceptType takes types, and None for the type that has None alone.
+func acceptType(v starlark.Value) (starlark.Value, bool) {
+	switch v := v.(type) {
+	case *typeValue:
+		return v, true
+	case starlark.NoneType:
+		return &typeValue{t: generable.NoneT}, true
+	}
+	return v, false
+}
+
+func hintType(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.String:
+		return "write the type itself: " + string(v) + `, not "` + string(v) + `"`
+	case *starlark.List:
+		if v.Len() == 1 {
+			if t, ok := v.Index(0).(*typeValue); ok {
+				return "write list[" + t.String() + "]"
+			}
+		}
+		return "a list type is written list[str]"
+	case *starlark.Dict:
+		return "declare a schema, or write dict[str, int]"
+	case *recordValue:
+		return "this is an instance; its type is " + v.Type()
+	}
+	return ""
+}
+
+func hintNode(v starlark.Value) string {
+	switch v := v.(type) {
+	case *starlark.Function:
+		if v.Name() != "lambda" && v.NumParams() == 0 {
+			return "call the factory: " + v.Name() + "()"
+		}
+		name := v.Name()
+		if name == "lambda" {
+			name = "lambda ..."
+		}
+		return "make it a step: fn(" + name + ", input = ..., output = ...)"
+	case *starlark.Builtin, *typeValue:
+		return "make it a step: fn(" + nameOf(v) + ")"
+	case *starlark.List:
+		return "give the nodes one by one, or the list alone"
+	}
+	return ""
+}
+
+// oneOf accepts the given words.
+func oneOf(words ...string) Kind {
+	k := Kind{Word: "one of ", Stub: "Literal["}
+	for i, w := range words {
+		if i > 0 {
+			k.Word += ", "
+			k.Stub += ", "
+		}
+		k.Word += `"` + w + `"`
+		k.Stub += `"` + w + `"`
+	}
+	k.Stub += "]"
+	k.accept = func(v starlark.Value) (starlark.Value, bool) {
+		s, ok := v.(starlark.String)
+		for _, w := range words {
+			if ok && w == string(s) {
+				return v, true
+			}
+		}
+		return v, false
+	}
+	k.hint = func(v starlark.Value) string {
+		if s, ok := v.(starlark.String); ok {
+			return didYouMean(string(s), words)
+		}
+		return ""
+	}
+	return k
+}
+
+// either accepts what one of the given kinds does, the first that fits.
+func either(kinds ...Kind) Kind {
+	k := Kind{}
+	for i, one := range kinds {
+		if i > 0 {
+			k.Word += " or "
+			k.Stub += " | "
+		}
+		k.Word += one.Word
+		k.Stub += one.Stub
+	}
+	k.accept = func(v starlark.Value) (starlark.Value, bool) {
+		for _, one := range kinds {
+			if w, ok := one.takes(v); ok {
+				return w, true
+			}
+		}
+		return v, false
+	}
+	k.hint = func(v starlark.Value) string {
+		for _, one := range kinds {
+			if one.hint != nil {
+				if h := one.hint(v); h != "" {
+					return h
+				}
+			}
+		}
+		return ""
+	}
+	return k
+}
+
+// listOf accepts a list or tuple whose items are all of one kind; items keep their form.
+func listOf(item Kind) Kind {
+	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]",
+		accept: func(v starlark.Value) (starlark.Value, bool) {
+			seq, ok := v.(starlark.Sequence)
+			if _, isList := acceptList(v); !ok || !isList {
+				return v, false
+			}
+			out := make([]starlark.Value, 0, seq.Len())
+			for item0 := range starlark.Elements(seq) {
+				w, ok := item.takes(item0)
+				if !ok {
+					return v, false
+				}
+				out = append(out, w)
+			}
+			return starlark.NewList(out), true
+		},
+		hint: func(v starlark.Value) string {
+			seq, isSeq := v.(starlark.Sequence)
+			if _, isList := acceptList(v); !isSeq || !isList {
+				if _, ok := item.takes(v); ok {
+					return "put it into a list: [...]"
+				}
+				return ""
+			}
+			i := 0
+			for item0 := range starlark.Elements(seq) {
+				if _, ok := item.takes(item0); !ok {
+					h := "item " + starlark.MakeInt(i).String() + " is " + describe(item0)
+					if item.hint != nil {
+						if more := item.hint(item0); more != "" {
+							h += "; " + more
+						}
+					}
+					return h
+				}
+				i++
+			}
+			return ""
+		}}
+}
+
+// takes applies a kind to an argument. A stand-in for something that failed fits everywhere.
+func (k *Kind) takes(v starlark.Value) (starlark.Value, bool) {
+	if _, failed := v.(*failedValue); failed || k.accept == nil {
+		return v, true
+	}
+	return k.accept(v)
+}
+
+// describe shows an argument in a message: its type, and what it is when that is short.
+func describe(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.NoneType:
+		return "None"
+	case starlark.String:
+		if len(v) <= 30 {
+			return "str " + v.String()
+		}
+		return "str"
+	case starlark.Int, starlark.Float, starlark.Bool:
+		return v.Type() + " " + v.String()
+	case *typeValue:
+		return "the type " + v.String()
+	case *nodeValue:
+		return "the " + v.n.Kind().String() + " " + v.label()
+	case *starlark.Function:
+		if v.Name() == "lambda" {
+			return "a lambda"
+		}
+		return "the function " + v.Name()
+	case *starlark.Builtin:
+		return "the builtin " + v.Name()
+	}
+	return v.Type()
+}
+
+// nameOf is how a script names a callable.
+func nameOf(v starlark.Value) string {
+	switch v := v.(type) {
+	case *typeValue:
+		return v.String()
+	case starlark.Callable:
+		return v.Name()
+	}
+	return v.Type()
+}

@@ -1,0 +1,393 @@
+package starlib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// DefaultSteps bounds the interpreter's steps while a script loads.
+const DefaultSteps = 10_000_000
+
+// Options say what to load and what the host adds to the language.
+type Options struct {
+	FS     fs.FS  // where the script, the files it loads and those it reads are
+	Entry  string // the script's path in FS
+	Source []byte // the script's text, instead of reading Entry
+	Dir    string // shown before the names of files in positions; "" shows paths in FS
+
+	Strict   bool           // note edges that only a run can check
+	Builtins []Builtin      // the host's own rows of the table
+	Tools    []*engine.Tool // the host's tools, predeclared under their names
+
+	// Print receives what print and help write while loading; nil drops it.
+	Print func(at diag.Pos, text string)
+	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].
+	Steps uint64
+}
+
+// Load executes a script and what it loads, and checks the graph that it builds. The list
+// holds all that was found; the module can run when the list has no error. It is never nil,
+// so that the texts which the diagnostics quote are at hand.
+//
+// Cancelling ctx ends the loading.
+func Load(ctx context.Context, o Options) (*Module, diag.List) {
+	c := &composer{ctx: ctx, opts: o, session: engine.NewSession(), table: Universe(o.Builtins...),
+		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}}
+	c.session.Strict = o.Strict
+	c.steps = o.Steps
+	if c.steps == 0 {
+		c.steps = DefaultSteps
+	}
+	c.predeclare()
+	entry := c.open(path.Clean(o.Entry))
+	if o.Source != nil {
+		entry.text = o.Source
+	} else if text, err := fs.ReadFile(o.FS, entry.path); err != nil {
+		c.session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.shown}},
+			Message: fmt.Sprintf("the script cannot be read: %s", reason(err)), Cause: err})
+		entry.state = unitFailed
+	} else {
+		entry.text = text
+	}
+	if entry.state == unitNew {
+		c.execute(entry)
+	}
+	for _, d := range c.types.check() {
+		c.session.Report(d)
+	}
+	c.seal()
+	found := c.session.Diagnostics()
+	found.Sort()
+	return &Module{c: c, entry: entry}, found
+}
+
+// predeclare makes the names of the language.
+func (c *composer) predeclare() {
+	c.predeclared = starlark.StringDict{}
+	for _, b := range c.table.rows {
+		switch {
+		case b.made != nil:
+			c.predeclared[b.Name] = b.made(c)
+		case b.Of == "":
+			c.predeclared[b.Name] = b.value()
+		}
+	}
+	for _, t := range c.opts.Tools {
+		c.predeclared[t.Name] = &toolValue{t: t}
+	}
+}
+
+type unitState uint8
+
+const (
+	unitNew unitState = iota
+	unitLoading
+	unitDone
+	unitFailed // its pass ended early; the reason was reported
+)
+
+// unit is one file of the script.
+type unit struct {
+	path    string // in FS
+	shown   string // in positions
+	text    []byte
+	file    *source.File
+	globals starlark.StringDict
+	state   unitState
+	loads   map[syntax.Position]*syntax.LoadStmt
+	from    diag.Pos // where it was first loaded
+}
+
+func (c *composer) open(p string) *unit {
+	u := &unit{path: p, shown: p}
+	if c.opts.Dir != "" {
+		u.shown = path.Join(c.opts.Dir, p)
+	}
+	c.units[p], c.shown[u.shown] = u, u
+	return u
+}
+
+// execute parses, resolves and runs a file.
+func (c *composer) execute(u *unit) {
+	u.state = unitLoading
+	ok := c.compileAndRun(u)
+	if ok {
+		u.state = unitDone
+	} else {
+		u.state = unitFailed
+	}
+}
+
+func (c *composer) compileAndRun(u *unit) (ok bool) {
+	file, found := source.Parse(u.shown, u.text)
+	c.reportFrom(u, found)
+	if file == nil {
+		return false
+	}
+	u.file = file
+	u.indexLoads()
+	c.reportFrom(u, file.Lint(c.names()))
+	prog, err := starlark.FileProgram(file.Syntax(), c.predeclared.Has)
+	if err != nil {
+		c.reportFrom(u, c.unresolved(u, err))
+		return false
+	}
+	thread := c.newThread(u)
+	outer := c.thread
+	c.thread = thread
+	defer func() {
+		c.thread = outer
+		if p := recover(); p != nil {
+			c.session.Report(&diag.Diagnostic{Code: diag.Panic, Span: diag.Span{Pos: diag.Pos{File: u.shown}},
+				Message: fmt.Sprintf("loading panicked: %v", p), Cause: &panicError{p, string(debug.Stack())}})
+			ok = false
+		}
+	}()
+	u.globals, err = prog.Init(thread, c.predeclared)
+	if err != nil {
+		c.reportFrom(u, diag.List{c.raisedDiagnostic(c.stopped(err))})
+		return false
+	}
+	return true
+}
+
+// panicError keeps the stack of a panic.
+type panicError struct {
+	value any
+	stack string
+}
+
+func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+
+// reportFrom reports what was found in a file, and how the file came to be loaded.
+func (c *composer) reportFrom(u *unit, found diag.List) {
+	for _, d := range found {
+		if u.from.IsValid() && d.Severity == diag.Error {
+			d.Notes = append(d.Notes, diag.Note{Message: u.shown + " is loaded", Pos: u.from})
+		}
+		c.session.Report(d)
+	}
+}
+
+func (c *composer) newThread(u *unit) *starlark.Thread {
+	thread := &starlark.Thread{
+		Name: u.shown,
+		Load: c.load,
+		Print: func(thread *starlark.Thread, text string) {
+			if c.opts.Print == nil {
+				return
+			}
+			at := diag.Pos{}
+			if thread.CallStackDepth() > 1 {
+				at = position(thread.CallFrame(1).Pos)
+			}
+			c.opts.Print(at, text)
+		},
+		OnMaxSteps: func(thread *starlark.Thread) {
+			thread.SetMaxExecutionSteps(thread.Steps + stepChunk)
+			if err := c.tick(thread); err != nil && c.stop == nil {
+				c.stop = err
+				thread.Cancel(err.Error())
+			}
+		},
+	}
+	thread.SetMaxExecutionSteps(stepChunk)
+	thread.SetLocal(envKey, &env{c: c})
+	return thread
+}
+
+// tick looks at the bounds of loading.
+func (c *composer) tick(thread *starlark.Thread) error {
+	if err := c.ctx.Err(); err != nil {
+		return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: context.Cause(c.ctx)}
+	}
+	if thread.CallStackDepth() > maxFrames {
+		return tooDeep()
+	}
+	if c.steps < stepChunk {
+		return errorf(diag.StepLimit, "loading the script takes too many steps").
+			WithHelp("a loop at the top level may not end; work on data belongs into def main or fn")
+	}
+	c.steps -= stepChunk
+	return nil
+}
+
+// stopped puts the reason for which a thread was cancelled in the place of the interpreter's
+// words, and keeps where it was.
+func (c *composer) stopped(err error) error {
+	if c.stop == nil {
+		return err
+	}
+	own := *engineError(c.stop)
+	if own.Cause == nil {
+		own.Cause = err
+	} else {
+		own.Cause = errors.Join(own.Cause, err)
+	}
+	c.stop = nil
+	return &own
+}
+
+func (u *unit) indexLoads() {
+	u.loads = map[syntax.Position]*syntax.LoadStmt{}
+	for _, stmt := range u.file.Syntax().Stmts {
+		if l, ok := stmt.(*syntax.LoadStmt); ok {
+			u.loads[key(l.Load)] = l
+		}
+	}
+}
+
+// key makes positions of one file comparable.
+func key(p syntax.Position) syntax.Position {
+	return syntax.MakePosition(nil, p.Line, p.Col)
+}
+
+// load serves a load statement. What cannot be loaded is reported, and stand-ins take the
+// place of the names, so that the loading file is checked all the same.
+func (c *composer) load(thread *starlark.Thread, module string) (starlark.StringDict, error) {
+	pos := thread.CallFrame(0).Pos
+	from := c.shown[pos.Filename()]
+	stmt := from.loads[key(pos)]
+	at := diag.Span{Pos: position(pos), Len: len("load")}
+	if stmt != nil {
+		at = diag.Span{Pos: position(stmt.Module.TokenPos), Len: utf8.RuneCountInString(stmt.Module.Raw)}
+	}
+	u := c.unitFor(from, module, at)
+	dict := starlark.StringDict{}
+	if u != nil {
+		for name, v := range u.globals {
+			dict[name] = v
+		}
+	}
+	if stmt != nil {
+		for _, id := range stmt.From {
+			if dict[id.Name] != nil {
+				continue
+			}
+			if u != nil && u.state == unitDone {
+				c.missingName(u, id)
+			}
+			dict[id.Name] = &failedValue{}
+		}
+	}
+	return dict, nil
+}
+
+func (c *composer) missingName(u *unit, id *syntax.Ident) {
+	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
+		Message: fmt.Sprintf("%s does not define %s", u.shown, id.Name)}
+	if hint := didYouMean(id.Name, u.globals.Keys()); hint != "" {
+		d.Help = []string{hint}
+	} else if names := u.globals.Keys(); len(names) > 0 {
+		d.Help = []string{"it defines " + joined(names)}
+	}
+	c.session.Report(d)
+}
+
+// unitFor finds, or loads, the file that a load statement names; nil when there is none.
+func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
+	p, bad := c.resolve(from, module, at)
+	if bad != nil {
+		c.session.Report(bad)
+		return nil
+	}
+	u := c.units[p]
+	switch {
+	case u == nil:
+	case u.state == unitLoading:
+		c.session.Report(c.cycle(u, from, at))
+		return nil
+	default:
+		return u
+	}
+	text, err := fs.ReadFile(c.opts.FS, p)
+	if err != nil {
+		d := &diag.Diagnostic{Code: diag.LoadFailed, Span: at, Message: fmt.Sprintf("cannot load %s: %s", module, reason(err)), Cause: err}
+		if !strings.HasSuffix(module, ".star") {
+			if _, err := fs.Stat(c.opts.FS, p+".star"); err == nil {
+				d.Help = []string{fmt.Sprintf("did you mean %q?", module+".star")}
+			}
+		}
+		if len(d.Help) == 0 {
+			d.Help = c.nearFiles(p)
+		}
+		c.session.Report(d)
+		return nil
+	}
+	u = c.open(p)
+	u.text, u.from = text, at.Pos
+	c.loading = append(c.loading, u)
+	c.execute(u)
+	c.loading = c.loading[:len(c.loading)-1]
+	return u
+}
+
+// cycle reports files that load each other, with the chain.
+func (c *composer) cycle(u, from *unit, at diag.Span) *diag.Diagnostic {
+	chain := []string{u.shown}
+	on := false
+	for _, l := range c.loading {
+		if on {
+			chain = append(chain, l.shown)
+		}
+		on = on || l == u
+	}
+	if !on { // the entry script is part of it
+		chain = chain[:1]
+		for _, l := range c.loading {
+			chain = append(chain, l.shown)
+		}
+	}
+	chain = append(chain, u.shown)
+	d := &diag.Diagnostic{Code: diag.LoadCycle, Span: at, Message: "these files load each other: " + strings.Join(chain, " → "),
+		Help: []string{"move what both need into a third file"}}
+	if from == u {
+		d.Message = u.shown + " loads itself"
+		d.Help = nil
+	}
+	return d
+}
+
+// names are the builtins as the checks of the syntax need them.
+func (c *composer) names() source.Names {
+	n := source.Names{Builtins: c.predeclared.Keys()}
+	for _, b := range c.table.rows {
+		if b.Of != "" || b.made != nil {
+			continue
+		}
+		switch b.Returns {
+		case "type":
+			n.TypeMakers = append(n.TypeMakers, b.Name)
+		case "node":
+			n.NodeMakers = append(n.NodeMakers, b.Name)
+		}
+	}
+	return n
+}
+
+// seal ends composing: nothing of the module changes from now on.
+func (c *composer) seal() {
+	for _, u := range c.units {
+		u.globals.Freeze()
+	}
+	for _, fn := range c.callbacks {
+		fn.Freeze()
+	}
+	c.callbacks = nil
+	c.session.Seal()
+	c.thread = nil
+	c.sealed.Store(true)
+}

@@ -1,0 +1,155 @@
+package starlib
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Module is a loaded script. It is immutable and serves any number of runs at once.
+type Module struct {
+	c     *composer
+	entry *unit
+}
+
+// Names lists the globals of the entry script, sorted.
+func (m *Module) Names() []string {
+	names := m.entry.globals.Keys()
+	slices.Sort(names)
+	return names
+}
+
+// Node returns the node that a global of the entry script holds, or nil.
+func (m *Module) Node(name string) *engine.Node {
+	if n, ok := m.entry.globals[name].(*nodeValue); ok {
+		return n.n
+	}
+	return nil
+}
+
+// Nodes returns every node of the script and the files it loads, in the order they were made.
+func (m *Module) Nodes() []*engine.Node { return m.c.session.Nodes() }
+
+// Type returns the type that a global of the entry script holds, or nil.
+func (m *Module) Type(name string) *generable.Type {
+	if t, ok := m.entry.globals[name].(*typeValue); ok {
+		return t.t.Deref()
+	}
+	return nil
+}
+
+// Value returns the data that a global of the entry script holds; false when there is none,
+// or when it is no data.
+func (m *Module) Value(name string) (generable.Value, bool) {
+	v := m.entry.globals[name]
+	if v == nil {
+		return generable.Value{}, false
+	}
+	out, err := toValue(v)
+	return out, err == nil
+}
+
+// Sources gives the texts of all files by the names that positions carry.
+func (m *Module) Sources() diag.Sources {
+	return diag.SourceFunc(func(file string) (string, bool) {
+		if u := m.c.shown[file]; u != nil && u.text != nil {
+			return string(u.text), true
+		}
+		return "", false
+	})
+}
+
+// Files lists the paths of all files of the script, loaded or read by file(), sorted.
+func (m *Module) Files() []string {
+	var paths []string
+	for p, u := range m.c.units {
+		if u.text != nil {
+			paths = append(paths, p)
+		}
+	}
+	for p := range m.c.files {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// Hash identifies the script: the names and contents of all its files. Runs are pinned to it.
+func (m *Module) Hash() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "entry %q\n", m.entry.path)
+	for _, p := range m.Files() {
+		text, read := m.c.files[p]
+		if u := m.c.units[p]; u != nil {
+			text, read = string(u.text), true
+		}
+		if read {
+			fmt.Fprintf(h, "%q %d\n%s\n", p, len(text), text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Table is the table of builtins that the script was loaded with.
+func (m *Module) Table() *Table { return m.c.table }
+
+// Main returns the entry named main, see [Module.Entry].
+func (m *Module) Main() (*Entry, *diag.Diagnostic) { return m.Entry("main") }
+
+// Entry returns what a run can begin with: the node or function that a global holds. The
+// diagnostic says why there is none.
+func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
+	v := m.entry.globals[name]
+	switch v := v.(type) {
+	case *nodeValue:
+		return &Entry{Name: name, Node: v.n}, nil
+	case *starlark.Function:
+		return m.c.entry(name, v)
+	}
+	d := &diag.Diagnostic{Code: diag.NoMain, Span: diag.Span{Pos: diag.Pos{File: m.entry.shown}}}
+	var runnable []string
+	for _, n := range m.Names() {
+		switch m.entry.globals[n].(type) {
+		case *nodeValue, *starlark.Function:
+			runnable = append(runnable, n)
+		}
+	}
+	if v == nil {
+		d.Message = fmt.Sprintf("%s has no %s to run", m.entry.shown, name)
+		if hint := didYouMean(name, runnable); hint != "" {
+			d.Help = []string{hint}
+		} else if name == "main" {
+			d.Help = []string{"assign a node, main = agent(...), or define a function, def main(...):"}
+		} else if len(runnable) > 0 {
+			d.Help = []string{"it has " + joined(runnable)}
+		}
+		return nil, d
+	}
+	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, describe(v))
+	d.Help = []string{"a run begins with a node or a function"}
+	return nil, d
+}
+
+// MainParams returns the parameters of def main, nil when main is a node or missing.
+func (m *Module) MainParams() []MainParam {
+	if e, _ := m.Main(); e != nil {
+		return e.Params
+	}
+	return nil
+}
+
+// MainFunc returns def main, nil when main is a node or missing. It takes the values of
+// [Module.MainParams] in order.
+func (m *Module) MainFunc() engine.Func {
+	if e, _ := m.Main(); e != nil {
+		return e.Func
+	}
+	return nil
+}

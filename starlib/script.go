@@ -1,0 +1,65 @@
+package starlib
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+func scriptRows() []Builtin {
+	args := Param{Name: "args", Kind: AnyKind, Shape: Variadic, Doc: "values"}
+	sep := Param{Name: "sep", Kind: StrKind, Shape: KeywordOnly, Default: `" "`, Doc: "what stands between them"}
+	return []Builtin{
+		{Name: "print", Group: GroupScript, Returns: "None", Effect: Logs, Params: []Param{args, sep}, Func: printFunc,
+			Doc: "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."},
+		{Name: "fail", Group: GroupScript, Returns: "None", Effect: Pure, Params: []Param{args, sep}, Func: failFunc,
+			Doc: "Ends the run, or the loading, with an error."},
+		{Name: "file", Group: GroupScript, Returns: "str", Effect: Reads, Params: []Param{{Name: "path", Kind: StrKind, Doc: "relative to the file that names it"}}, Func: fileFunc,
+			Doc: "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."},
+		{Name: "help", Group: GroupScript, Returns: "None", Effect: Logs, Params: []Param{{Name: "about", Kind: AnyKind, Default: "None", Doc: "a builtin, a type, a node, a function, or the name of a builtin"}}, Func: helpFunc,
+			Doc: "Prints what a value is and how it is used; without an argument, all builtins."},
+	}
+}
+
+func (c *Call) text() string {
+	sep := " "
+	if c.Has("sep") {
+		sep = c.Str("sep")
+	}
+	var b strings.Builder
+	for i, v := range c.rest {
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		if s, ok := v.(starlark.String); ok {
+			b.WriteString(string(s))
+		} else {
+			b.WriteString(v.String())
+		}
+	}
+	return b.String()
+}
+
+func printFunc(c *Call) (starlark.Value, error) {
+	c.thread.Print(c.thread, c.text())
+	return starlark.None, nil
+}
+
+func failFunc(c *Call) (starlark.Value, error) {
+	code := diag.ScriptError
+	if c.env.running() {
+		code = diag.CallbackFailed
+	}
+	text := c.text()
+	if text == "" {
+		text = "fail() was called"
+	}
+	return nil, errorf(code, "%s", text)
+}
+
+func helpFunc(c *Call) (starlark.Value, error) {
+	c.thread.Print(c.thread, c.env.c.table.Help(c.Arg("about")))
+	return starlark.None, nil
+}

@@ -1,0 +1,156 @@
+package starlib
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Bounds of a strand.
+const (
+	stepChunk  = 10_000 // interpreter steps between two looks at the budget
+	maxFrames  = 10_000 // of the script's call stack
+	maxNesting = 500    // callbacks that call nodes whose callbacks call nodes
+)
+
+// strand is the Starlark side of one branch: its thread, used by all callbacks of the branch
+// one after the other, or one inside the other.
+type strand struct {
+	thread *starlark.Thread
+	branch *engine.Branch
+	depth  int
+	stop   error    // why the thread was cancelled
+	frozen diag.Pos // where a list or dict of the script was last frozen on leaving it
+	taker  string   // which node took it
+}
+
+// strand finds or makes the branch's strand and enters it. The caller leaves it by done.
+func (c *composer) strand(b *engine.Branch) (*strand, error) {
+	s, ok := b.Host().(*strand)
+	if !ok || s.thread == nil {
+		s = c.newStrand(b)
+		b.SetHost(s)
+	}
+	if s.depth >= maxNesting {
+		return nil, errorf(diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
+			WithHelp("a node that calls itself never ends; use loop(node, next)")
+	}
+	s.depth++
+	return s, nil
+}
+
+func (c *composer) newStrand(b *engine.Branch) *strand {
+	s := &strand{branch: b}
+	s.thread = &starlark.Thread{
+		Name:  b.RunID(),
+		Print: func(_ *starlark.Thread, text string) { b.Log(text) },
+		OnMaxSteps: func(thread *starlark.Thread) {
+			thread.SetMaxExecutionSteps(thread.Steps + stepChunk)
+			if err := s.tick(thread); err != nil && s.stop == nil {
+				s.stop = err
+				thread.Cancel(err.Error())
+			}
+		},
+	}
+	s.thread.SetMaxExecutionSteps(stepChunk)
+	s.thread.SetLocal(envKey, &env{c: c, branch: b, strand: s})
+	return s
+}
+
+// tick looks at the budgets and at cancellation.
+func (s *strand) tick(thread *starlark.Thread) error {
+	if n := thread.CallStackDepth(); n > maxFrames {
+		return tooDeep()
+	}
+	return s.branch.Steps(stepChunk)
+}
+
+func tooDeep() error {
+	return errorf(diag.ScriptError, "functions call each other more than %d deep", maxFrames).
+		WithHelp("a function that calls itself needs a case in which it does not")
+}
+
+// done leaves the strand. A cancelled thread is not used again.
+func (s *strand) done() {
+	s.depth--
+	if s.depth == 0 && s.stop != nil {
+		s.thread, s.stop = nil, nil
+	}
+}
+
+// leave takes a value out of the script for a node, and freezes it there.
+func (s *strand) leave(thread *starlark.Thread, v starlark.Value, taker string) (generable.Value, error) {
+	out, err := toValue(v)
+	if err != nil {
+		return out, prefixed("the input of "+taker, err)
+	}
+	switch v.(type) {
+	case *starlark.List, *starlark.Dict, starlark.Tuple:
+		if thread.CallStackDepth() > 1 {
+			s.frozen, s.taker = position(thread.CallFrame(1).Pos), taker
+		}
+		freeze(v, out)
+	}
+	return out, nil
+}
+
+// failure makes the engine's error of what a callback failed by. What the engine itself
+// reported, a failed node, a spent budget, a cancellation, stays what it is.
+func (s *strand) failure(err error, code diag.Code) error {
+	if s.stop != nil {
+		if engine.IsControl(s.stop) {
+			return s.stop
+		}
+		return s.located(s.stop, err)
+	}
+	if engine.IsControl(err) {
+		return unwrapped(err)
+	}
+	var x *crossingError
+	if errors.As(err, &x) {
+		return s.located(x.raise(), err)
+	}
+	if engineError(err) != nil {
+		return s.located(err, err)
+	}
+	e := errorf(code, "%s", scriptMessage(err))
+	e.Cause = err
+	if hint := s.frozenHint(err); hint != "" {
+		e.Help = hint
+	}
+	return s.located(e, err)
+}
+
+// located adds where in the script an error was raised, unless it says so.
+func (s *strand) located(err error, at error) error {
+	own := *engineError(err)
+	if own.Cause == nil && at != err {
+		own.Cause = at
+	}
+	if trace := traceOf(at); len(trace) > 0 {
+		if !own.Pos.IsValid() {
+			own.Pos = trace[len(trace)-1].Pos
+		}
+		if own.Trace == nil {
+			for _, f := range trace {
+				own.Trace = append(own.Trace, f.Pos)
+			}
+		}
+	}
+	return &own
+}
+
+func (s *strand) frozenHint(err error) string {
+	if !isFrozenError(err) {
+		return ""
+	}
+	if s.frozen.IsValid() {
+		return fmt.Sprintf("values are frozen when they enter a node (the last one entered %s at %s) and when loading ends: change a copy, list(x) or dict(x)", s.taker, s.frozen)
+	}
+	return "values are frozen when they enter a node and when loading ends: change a copy, list(x) or dict(x)"
+}

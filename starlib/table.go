@@ -1,0 +1,220 @@
+package starlib
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// Effect says what a builtin touches beyond computing.
+type Effect string
+
+// The effects of builtins. None of them reaches a network, a clock or the process: those are
+// effects of the engine.
+const (
+	Pure    Effect = "pure"    // computes from its arguments
+	Compose Effect = "compose" // makes parts of the graph
+	Reads   Effect = "reads"   // reads files of the script's own directory while it loads
+	Logs    Effect = "logs"    // writes to the log
+)
+
+// Group orders builtins in the reference.
+type Group string
+
+// The groups of builtins.
+const (
+	GroupTypes   Group = "Types"
+	GroupValues  Group = "Values"
+	GroupAgents  Group = "Agents"
+	GroupCompose Group = "Composition"
+	GroupText    Group = "Text and JSON"
+	GroupScript  Group = "Scripts"
+	GroupHost    Group = "Host"
+)
+
+var groupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupHost}
+
+// Builtin is one row of the table.
+type Builtin struct {
+	Name    string // "agent"; "encode" of a member; "then" of a method
+	Of      string // of a method, what it belongs to: "type", "node", "partial"; of a member, its module: "json"
+	Group   Group
+	Params  []Param
+	Returns string // "node", "type", "str", …: as the reference shows it
+	Doc     string // the first sentence is the summary
+	Effect  Effect
+	Func    func(*Call) (starlark.Value, error)
+
+	index map[string]int                    // parameters that can be given by keyword
+	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
+}
+
+// Shape says how an argument may be given.
+type Shape uint8
+
+// The shapes of parameters.
+const (
+	Either      Shape = iota // by position or by keyword
+	Positional               // by position alone
+	KeywordOnly              // by keyword alone
+	Variadic                 // takes the remaining positional arguments
+	Keywords                 // takes the remaining keyword arguments
+)
+
+// Param is a parameter of a builtin.
+type Param struct {
+	Name    string
+	Kind    Kind
+	Shape   Shape
+	Default string // as the reference shows it; "" makes the parameter required
+	Skip    bool   // positional: left out when the argument at its place is of another kind
+	Doc     string
+}
+
+// Required reports whether the parameter must be given.
+func (p *Param) Required() bool { return p.Default == "" && p.Shape < Variadic }
+
+// QualifiedName is the name with what it belongs to: "json.encode", "node.then".
+func (b *Builtin) QualifiedName() string {
+	if b.Of == "" {
+		return b.Name
+	}
+	return b.Of + "." + b.Name
+}
+
+// method reports whether the row belongs to a kind of value rather than to a module.
+func (b *Builtin) method() bool { return b.Of != "" && !b.member() }
+
+func (b *Builtin) member() bool { return b.Of == "json" }
+
+// Summary is the first sentence of the doc.
+func (b *Builtin) Summary() string {
+	doc := strings.TrimSpace(b.Doc)
+	if i := strings.IndexByte(doc, '\n'); i >= 0 {
+		doc = doc[:i]
+	}
+	if i := strings.Index(doc, ". "); i >= 0 {
+		return doc[:i+1]
+	}
+	return doc
+}
+
+// Signature is the row as a call: agent(*, input = str, ...).
+func (b *Builtin) Signature() string {
+	var parts []string
+	starred, positional := false, false
+	for i := range b.Params {
+		p := &b.Params[i]
+		if positional && p.Shape != Positional {
+			parts = append(parts, "/")
+			positional = false
+		}
+		switch p.Shape {
+		case Variadic:
+			parts = append(parts, "*"+p.Name)
+			starred = true
+			continue
+		case Keywords:
+			parts = append(parts, "**"+p.Name)
+			continue
+		case KeywordOnly:
+			if !starred {
+				parts = append(parts, "*")
+				starred = true
+			}
+		case Positional:
+			positional = true
+		}
+		if p.Default != "" {
+			parts = append(parts, p.Name+" = "+p.Default)
+		} else {
+			parts = append(parts, p.Name)
+		}
+	}
+	if positional {
+		parts = append(parts, "/")
+	}
+	return b.QualifiedName() + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// Table is a set of builtins. It is immutable.
+type Table struct {
+	rows    []*Builtin
+	methods map[string]map[string]*Builtin // by receiver
+	members map[string]map[string]*Builtin // by module
+}
+
+// Universe returns the table of the language, with the host's own builtins at its end.
+func Universe(host ...Builtin) *Table {
+	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
+	for _, rows := range [][]Builtin{typeRows(), typeMethodRows(), valueRows(), agentRows(), composeRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows()} {
+		t.add(rows)
+	}
+	for _, b := range host {
+		if b.Group == "" {
+			b.Group = GroupHost
+		}
+		t.add([]Builtin{b})
+	}
+	return t
+}
+
+func (t *Table) add(rows []Builtin) {
+	for i := range rows {
+		b := &rows[i]
+		b.index = make(map[string]int, len(b.Params))
+		for i, p := range b.Params {
+			if p.Shape == Either || p.Shape == KeywordOnly {
+				b.index[p.Name] = i
+			}
+		}
+		t.rows = append(t.rows, b)
+		by := t.methods
+		switch {
+		case b.Of == "":
+			continue
+		case b.member():
+			by = t.members
+		}
+		if by[b.Of] == nil {
+			by[b.Of] = map[string]*Builtin{}
+		}
+		by[b.Of][b.Name] = b
+	}
+}
+
+// Rows returns all rows in the order of the reference.
+func (t *Table) Rows() []*Builtin { return t.rows }
+
+// Lookup finds a row by its qualified name.
+func (t *Table) Lookup(name string) (*Builtin, bool) {
+	for _, b := range t.rows {
+		if b.QualifiedName() == name {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+// names lists the names of the methods of a kind of value, sorted.
+func methodNames(methods map[string]*Builtin) []string {
+	names := make([]string, 0, len(methods))
+	for name := range methods {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// bound makes a method of a value.
+func (b *Builtin) bound(recv starlark.Value) starlark.Value {
+	return b.value().BindReceiver(recv)
+}
+
+// value makes the row callable.
+func (b *Builtin) value() *starlark.Builtin {
+	return starlark.NewBuiltin(b.Name, func(thread *starlark.Thread, fn *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return b.call(thread, fn.Receiver(), args, kwargs)
+	})
+}

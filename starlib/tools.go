@@ -1,0 +1,222 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func toolFunc(c *Call) (starlark.Value, error) {
+	fn, ok := c.Arg("f").(*starlark.Function)
+	if !ok || c.stood {
+		return c.standIn(), nil
+	}
+	given, _ := c.Arg("params").(*starlark.Dict)
+	t := c.tool(fn, given, c.spanOf("f"))
+	if t == nil {
+		return nil, nil
+	}
+	t.Returns, t.Span = c.typ("returns"), c.fnSpan()
+	if c.Has("name") {
+		t.Name = c.Str("name")
+		t.Params.Name = t.Name
+	}
+	if c.Has("effect") {
+		t.Class = engine.Class(c.Str("effect"))
+	}
+	return &toolValue{t: t}, nil
+}
+
+// toolList reads a list of tools; a function that declares its parameters is one.
+func (c *Call) toolList(name string) []*engine.Tool {
+	var out []*engine.Tool
+	for item := range c.items(name) {
+		switch item := item.(type) {
+		case *toolValue:
+			out = append(out, item.t)
+		case *starlark.Function:
+			if t := c.tool(item, nil, c.spanOf(name)); t != nil {
+				t.Span = c.spanOf(name)
+				out = append(out, t)
+			}
+		case *failedValue:
+			c.stood = true
+		}
+	}
+	return out
+}
+
+// tool makes a tool of a function, whose parameters are typed by given, by a default that is
+// a type, or by a plain default; nil when something is wrong.
+func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *engine.Tool {
+	before := len(c.wrong)
+	params := c.parameters(fn, given, at)
+	name := fn.Name()
+	if name == "lambda" && !c.Has("name") {
+		c.complain(diag.MissingArgument, at, "a tool made of a lambda needs a name").Help = []string{`tool(lambda ..., name = "...")`}
+	}
+	var fields []generable.Field
+	for _, p := range params {
+		if p.field.Type == nil {
+			d := c.complain(diag.MissingArgument, at, "the parameter %s of tool %s has no type", p.name, name)
+			d.Help = append(d.Help, "declare it: def "+name+"("+p.name+" = str), or tool("+name+", {\""+p.name+"\": str})")
+			continue
+		}
+		fields = append(fields, p.field)
+	}
+	doc, _ := parseDoc(fn.Doc())
+	t, errs := generable.NewSchema(name, "", fields)
+	for _, e := range errs {
+		c.complain(diag.BadField, at, "tool %s: %s", name, e)
+	}
+	if len(c.wrong) > before {
+		return nil
+	}
+	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: &toolRun{c.env.c.wrap(fn)}}
+}
+
+// parameter is a parameter of a function of the script with what it says about its type.
+type parameter struct {
+	name     string
+	keyword  bool // by keyword alone
+	field    generable.Field
+	declared bool // by a type or field(...), so that the default is no value
+}
+
+// parameters reads the parameters of a function.
+func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.Span) []parameter {
+	params, unfitDefaults := parametersOf(fn)
+	for name, err := range unfitDefaults {
+		c.complain(diag.WrongArgument, at, "the default of %s: %s", name, err)
+	}
+	if fn.HasVarargs() || fn.HasKwargs() {
+		c.complain(diag.WrongArgument, at, "%s takes *args or **kwargs, which have no types", fn.Name())
+	}
+	if given == nil {
+		return params
+	}
+	for key, v := range given.Entries() {
+		name, _ := key.(starlark.String)
+		i := -1
+		names := make([]string, len(params))
+		for j := range params {
+			names[j] = params[j].name
+			if params[j].name == string(name) {
+				i = j
+			}
+		}
+		w, ok := fieldKind.takes(v)
+		switch {
+		case i < 0:
+			d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), describe(key))
+			if hint := didYouMean(string(name), names); hint != "" {
+				d.Help = append(d.Help, hint)
+			}
+		case !ok:
+			d := c.complain(diag.WrongArgument, c.spanOf("params"), "%s: want %s, got %s", string(name), fieldKind.Word, describe(v))
+			if h := hintType(v); h != "" {
+				d.Help = append(d.Help, h)
+			}
+		default:
+			f := fieldOf(string(name), w)
+			if had := params[i].field; had.Optional && !f.Optional && !params[i].declared {
+				f.Default, f.Optional = had.Default, true
+			}
+			if f.Guide == "" {
+				f.Guide = params[i].field.Guide
+			}
+			params[i].field = f
+		}
+	}
+	return params
+}
+
+// parametersOf reads what a function says about its parameters: defaults and docstring.
+// Defaults that have no form outside the script are returned by name.
+func parametersOf(fn *starlark.Function) ([]parameter, map[string]error) {
+	n := fn.NumParams()
+	if fn.HasVarargs() {
+		n--
+	}
+	if fn.HasKwargs() {
+		n--
+	}
+	_, docs := parseDoc(fn.Doc())
+	var unfit map[string]error
+	params := make([]parameter, n)
+	for i := range n {
+		name, _ := fn.Param(i)
+		p := &params[i]
+		p.name = name
+		p.keyword = i >= n-fn.NumKwonlyParams()
+		p.field = generable.Field{Name: name}
+		switch d := fn.ParamDefault(i).(type) {
+		case nil:
+		case *typeValue, *fieldValue:
+			p.field, p.declared = fieldOf(name, d), true
+		default:
+			v, err := toValue(d)
+			if err != nil {
+				if unfit == nil {
+					unfit = map[string]error{}
+				}
+				unfit[name] = err
+				continue
+			}
+			p.field.Type, p.field.Default, p.field.Optional = typeOfDefault(v), v, true
+		}
+		if p.field.Guide == "" {
+			p.field.Guide = docs[name]
+		}
+	}
+	return params, unfit
+}
+
+// typeOfDefault is the type of a parameter that has a plain default.
+func typeOfDefault(v generable.Value) *generable.Type {
+	switch v.Kind() {
+	case generable.Bool:
+		return generable.BoolT
+	case generable.Int, generable.Big:
+		return generable.IntT
+	case generable.Float:
+		return generable.FloatT
+	case generable.Str:
+		return generable.StrT
+	case generable.ListKind:
+		return generable.ListOfType(generable.AnyT)
+	case generable.MapKind:
+		return generable.DictOfType(generable.AnyT)
+	case generable.RecordKind:
+		r, _ := v.AsRecord()
+		return r.Type()
+	}
+	return generable.AnyT
+}
+
+// toolRun calls a function of the script with the fields of the arguments' record.
+type toolRun struct{ *callback }
+
+func (t *toolRun) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+	s, err := t.c.strand(b)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	defer s.done()
+	var kwargs []starlark.Tuple
+	if r, ok := args[0].AsRecord(); ok {
+		for i, f := range r.Type().Fields {
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(f.Name), fromValue(r.At(i))})
+		}
+	}
+	return t.result(s, nil, kwargs, nil)
+}
+
+// Info tells that the engine gives one argument, the record.
+func (t *toolRun) Info() engine.FuncInfo {
+	info := t.info
+	info.Params, info.Needs = 1, 1
+	return info
+}

@@ -1,0 +1,191 @@
+package starlib
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// CallInternal makes a value of the type: an instance of a schema by its fields, anything
+// else of one value, converted without loss. A predeclared type is the function it shadows.
+func (t *typeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if t.fn != nil {
+		return t.shadowed(thread, args, kwargs)
+	}
+	e := envOf(thread)
+	if e == nil {
+		return nil, errorf(diag.ScriptError, "%s was called outside of a script", t)
+	}
+	d := t.t.Deref()
+	switch {
+	case d.Kind == generable.ErrorType:
+		return &failedValue{}, nil
+	case d.Kind == generable.RecordType && len(args) == 0:
+		return t.construct(thread, e, d, kwargs)
+	case len(args) == 1 && len(kwargs) == 0:
+		if _, failed := args[0].(*failedValue); failed {
+			return args[0], nil
+		}
+		v, err := toValue(args[0])
+		if err != nil {
+			return nil, err
+		}
+		out, errs := d.Convert(v)
+		if errs != nil {
+			return t.refuse(thread, e, d, nil, errs)
+		}
+		return fromValue(out), nil
+	}
+	found := &diag.Diagnostic{Code: diag.TooManyArguments, Span: callSpan(thread, e), Message: t.String() + " takes one value to convert"}
+	switch d.Kind {
+	case generable.RecordType:
+		found.Message = t.String() + " takes its fields by name"
+		found.Help = []string{"write " + example(d)}
+	case generable.UnionType:
+		found.Help = []string{"make one of its variants: " + example(d.Variants[0].Deref())}
+	}
+	return refused(e, found)
+}
+
+// example is a constructor call as a script would write it.
+func example(d *generable.Type) string {
+	var fields []string
+	for i := range d.Fields {
+		if f := &d.Fields[i]; f.Required() {
+			fields = append(fields, f.Name+" = ...")
+		}
+	}
+	return d.String() + "(" + strings.Join(fields, ", ") + ")"
+}
+
+func (t *typeValue) shadowed(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args) == 1 {
+		switch x := args[0].(type) {
+		case *failedValue:
+			return x, nil
+		case *recordValue:
+			if t.fn.Name() == "dict" && len(kwargs) == 0 {
+				return x.dict()
+			}
+		}
+	}
+	return t.fn.CallInternal(thread, args, kwargs)
+}
+
+// construct makes an instance of a schema.
+func (t *typeValue) construct(thread *starlark.Thread, e *env, d *generable.Type, kwargs []starlark.Tuple) (starlark.Value, error) {
+	fields := generable.NewMap(len(kwargs))
+	for _, kv := range kwargs {
+		name := string(kv[0].(starlark.String))
+		if _, failed := kv[1].(*failedValue); failed {
+			return kv[1], nil
+		}
+		v, err := toValue(kv[1])
+		if err != nil {
+			return nil, prefixed(name, err)
+		}
+		fields.Set(name, v)
+	}
+	r, errs := d.Construct(fields)
+	if errs != nil {
+		return t.refuse(thread, e, d, fields, errs)
+	}
+	return fromRecord(r), nil
+}
+
+// refuse reports why a value does not fit, each error at the argument it is about.
+func (t *typeValue) refuse(thread *starlark.Thread, e *env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
+	var found diag.List
+	site, _ := callSite(thread, e, 0)
+	for _, fe := range errs {
+		found = append(found, fieldDiagnostic(d, given, fe, site))
+	}
+	return refused(e, found...)
+}
+
+func refused(e *env, found ...*diag.Diagnostic) (starlark.Value, error) {
+	if e.running() {
+		return nil, raised(found...)
+	}
+	for _, d := range found {
+		e.c.session.Report(d)
+	}
+	return &failedValue{}, nil
+}
+
+// fieldDiagnostic turns an error about a field into a diagnostic of the call that gave it.
+func fieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.FieldError, site source.Call) *diag.Diagnostic {
+	out := &diag.Diagnostic{Code: diag.WrongValue, Span: site.Fn, Message: d.String() + ": " + fe.Error(), Cause: fe}
+	field := firstStep(fe.Path)
+	for _, a := range site.Args {
+		if a.Name == field && field != "" {
+			out.Span = a.Span
+		}
+	}
+	plain := *fe
+	plain.Hint = ""
+	if fe.Hint != "" {
+		out.Help = []string{fe.Hint}
+	}
+	out.Message = d.String() + ": " + plain.Error()
+	if given == nil || d.Kind != generable.RecordType || "."+field != fe.Path {
+		return out
+	}
+	_, has := given.Get(field)
+	switch {
+	case d.FieldIndex(field) < 0:
+		out.Code, out.Message = diag.UnknownField, d.String()+" has no field "+field
+		if fe.Hint == "" {
+			out.Help = []string{"its fields are " + joined(d.FieldNames())}
+		}
+		for _, a := range site.Args {
+			if a.Name == field {
+				out.Span = a.NameSpan
+			}
+		}
+	case !has:
+		out.Code, out.Message = diag.MissingField, d.String()+" needs "+field
+		f := d.Fields[d.FieldIndex(field)]
+		out.Label = f.Type.String()
+		if f.Guide != "" {
+			out.Label += ": " + f.Guide
+		}
+	}
+	return out
+}
+
+// firstStep is the field that a path begins with, "" for none.
+func firstStep(path string) string {
+	if !strings.HasPrefix(path, ".") {
+		return ""
+	}
+	path = path[1:]
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		path = path[:i]
+	}
+	return path
+}
+
+// callSite finds the call that is being executed: of the innermost builtin, or depth frames
+// further out.
+func callSite(thread *starlark.Thread, e *env, depth int) (source.Call, bool) {
+	if thread.CallStackDepth() < 2+depth {
+		return source.Call{}, false
+	}
+	pos := thread.CallFrame(1 + depth).Pos
+	if f := e.c.source(pos); f != nil {
+		if site, ok := f.CallAt(pos); ok {
+			return site, true
+		}
+	}
+	return source.Call{Fn: diag.Span{Pos: position(pos)}}, false
+}
+
+func callSpan(thread *starlark.Thread, e *env) diag.Span {
+	site, _ := callSite(thread, e, 0)
+	return site.Fn
+}
