@@ -118,6 +118,9 @@ func (s *scanner) endRegion(at int) {
 		s.dismiss()
 		return
 	}
+	if s.noComma { // no comma is missing: there is no next item
+		s.repairs, s.cost = s.repairs[:s.bare.repairs], s.bare.cost
+	}
 	if at < s.pos && !s.back(at) {
 		at = s.pos
 	}

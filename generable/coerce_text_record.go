@@ -148,7 +148,8 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
 		if _, ok := foldMatch(says, []string{f.typ.Name}); !ok && c.o.Level != Loose {
-			return c.failAt(at, string(AppendQuoted(nil, f.typ.Name)), c.show(at), "the key "+DefaultTag+" tells which type an object has")
+			c.failAt(at, string(AppendQuoted(nil, f.typ.Name)), c.show(at), "the key "+DefaultTag+" tells which type an object has")
+			return false
 		}
 		if says == f.typ.Name {
 			return true
@@ -159,7 +160,8 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		mode = ExtraError
 	}
 	if mode == ExtraError {
-		return c.failAt(keyAt, "no key but "+listNames(f.typ.FieldNames()), c.show(keyAt), didYouMean(f.key, f.typ.FieldNames()))
+		c.failAt(keyAt, "no key but "+listNames(f.typ.FieldNames()), c.show(keyAt), didYouMean(f.key, f.typ.FieldNames()))
+		return false
 	}
 	c.repair(repExtraKey, at, c.show(at), "")
 	return true

@@ -24,6 +24,9 @@ func (c *coercer) offset(at int) int {
 	if n.doc > 0 {
 		return c.base[n.doc]
 	}
+	if n.kind == nodeStr && n.start > 0 && n.flags&flagFenced == 0 {
+		return int(n.start) - 1 // the quote
+	}
 	return int(n.start)
 }
 
@@ -38,6 +41,16 @@ func (c *coercer) failAt(at int, want, got, hint string) bool {
 		c.errs = append(c.errs, &FieldError{Path: c.path(), Expected: want, Got: got, Hint: hint, Offset: c.offset(at)})
 	}
 	return c.fail()
+}
+
+// failUnder records an error about the member of that key of the object being entered.
+func (c *coercer) failUnder(key string, at int, want, got, hint string) bool {
+	n := len(c.errs)
+	c.failAt(at, want, got, hint)
+	if len(c.errs) > n {
+		c.errs[n].Path = string(appendKey([]byte(c.errs[n].Path), key))
+	}
+	return true
 }
 
 // mismatch records that the value at a node is of another type than t.

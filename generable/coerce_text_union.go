@@ -54,7 +54,7 @@ func (c *coercer) enterUnion(at int, n *node, t *Type) bool {
 func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	key, val := c.str(tagAt), &c.tape[tagAt+1]
 	if !val.isText() {
-		return c.failAt(tagAt+1, "one of "+listNames(variantNames(t)), c.show(tagAt+1), "the key "+t.Tag+" names the variant")
+		return c.failUnder(key, tagAt+1, "one of "+listNames(variantNames(t)), c.show(tagAt+1), "the key "+t.Tag+" names the variant")
 	}
 	if c.partial && val.flags&flagOpen != 0 {
 		return c.fail()
@@ -62,7 +62,7 @@ func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	name := c.str(tagAt + 1)
 	v, rep := c.variantNamed(t, name)
 	if v == nil {
-		return c.failAt(tagAt+1, "one of "+listNames(variantNames(t)), c.show(tagAt+1), didYouMean(name, variantNames(t)))
+		return c.failUnder(key, tagAt+1, "one of "+listNames(variantNames(t)), c.show(tagAt+1), didYouMean(name, variantNames(t)))
 	}
 	if rep != repNone {
 		c.repair(rep, tagAt+1, c.show(tagAt+1), v.Name)

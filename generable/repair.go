@@ -26,6 +26,7 @@ const (
 	repMissingComma
 	repMissingColon
 	repOddColon
+	repFullWidth
 	repMissingValue
 	repMissingQuote
 	repMissingQuotes
@@ -93,6 +94,7 @@ var repairInfo = [...]struct {
 	repMissingComma:  {"missing-comma", 2},
 	repMissingColon:  {"missing-colon", 3},
 	repOddColon:      {"odd-colon", 1},
+	repFullWidth:     {"full-width", 1},
 	repMissingValue:  {"missing-value", 5},
 	repMissingQuote:  {"missing-quote", 4},
 	repMissingQuotes: {"unquoted", 3},

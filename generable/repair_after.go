@@ -68,7 +68,7 @@ func (s *scanner) oddAfter(c byte) bool {
 	}
 	switch {
 	case s.has(p, "，"):
-		s.skipAs(repExtraComma, 3)
+		s.skipAs(repFullWidth, 3)
 		if top.obj {
 			s.st = stObjNext
 		} else {
@@ -166,6 +166,7 @@ func (s *scanner) wordAfter(c byte) bool {
 		s.skip(1)
 		return true
 	}
+	s.bare = marker{repairs: len(s.repairs), cost: s.cost}
 	s.repair(repMissingComma, s.pos, s.pos)
 	s.noComma = true
 	if top.obj {

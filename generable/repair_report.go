@@ -29,7 +29,7 @@ func (m *Machine) syntaxRepairs(cand candidate) []Repair {
 // repairAfter is what a repair put into the text, where that is the same each time.
 func repairAfter(kind repairKind) string {
 	switch kind {
-	case repMissingComma, repExtraComma:
+	case repMissingComma, repFullWidth:
 		return ","
 	case repMissingColon, repOddColon:
 		return ":"

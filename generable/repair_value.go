@@ -88,7 +88,7 @@ func (s *scanner) oddValue(c byte) bool {
 	switch {
 	case s.has(p, "，"):
 		s.pos += 3
-		s.repair(repExtraComma, p, p+3)
+		s.repair(repFullWidth, p, p+3)
 		return true
 	case s.has(p, "…"):
 		s.skipAs(repEllipsis, 3)
@@ -205,7 +205,7 @@ func (s *scanner) oddKey(c byte) bool {
 	}
 	switch {
 	case s.has(p, "，"):
-		s.skipAs(repExtraComma, 3)
+		s.skipAs(repFullWidth, 3)
 		return true
 	case s.has(p, "…"):
 		s.skipAs(repEllipsis, 3)

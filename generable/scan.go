@@ -120,6 +120,7 @@ type scanner struct {
 	lastStr  marker    // the string value closed last, until the next member is certain
 	tentStr  marker    // as long as the current string's start is a guess: what to return to
 	noComma  bool      // the current token began without a comma before it
+	bare     marker    // what had been repaired before that comma
 	blank    bool      // the current word holds a blank
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote

@@ -143,6 +143,7 @@ func (s *scanner) finishWord() {
 					s.dismiss()
 					return
 				}
+				s.toValue()
 				s.endRegion(s.pos)
 				return
 			}

@@ -31,6 +31,12 @@ func classifyWord(w string) (nodeKind, repairKind) {
 		return nodeFalse, repLiteral
 	case "None", "NULL", "Null", "nil", "undefined":
 		return nodeNull, repLiteral
+	case "tru":
+		return nodeTrue, repTruncated
+	case "fals":
+		return nodeFalse, repTruncated
+	case "nul":
+		return nodeNull, repTruncated
 	case "NaN", "nan", "Infinity", "inf":
 		return nodeNaN, repLiteral
 	}
