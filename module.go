@@ -1,0 +1,134 @@
+package agentscript
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Engine holds what a host grants to scripts. It is immutable and safe for concurrent use.
+type Engine struct{ cfg config }
+
+// New makes an engine. Without options, scripts can compose, check and run everything that
+// needs no model.
+func New(opts ...Option) *Engine {
+	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}}
+	for _, o := range opts {
+		o(&c)
+	}
+	if c.models != nil {
+		c.handlers[engine.EffectModel] = c.models
+	}
+	if len(c.tools) > 0 {
+		c.handlers[engine.EffectTool] = c.tools
+	}
+	return &Engine{cfg: c}
+}
+
+// Load reads a script and all that it loads from fsys, builds its graph and checks it. The
+// error is a [diag.List] that holds everything found, each with its position and remedy.
+// Warnings and notes of a sound script are in [Module.Diagnostics].
+func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
+	return e.sound(e.load(ctx, starlib.Options{FS: fsys, Entry: entry}))
+}
+
+func (e *Engine) sound(m *Module) (*Module, error) {
+	if m.found.HasErrors() {
+		return nil, &LoadError{List: m.found, Sources: m.Sources()}
+	}
+	return m, nil
+}
+
+// LoadFile is Load for a file of the operating system. A script reads nothing outside its
+// own directory.
+func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
+	return e.sound(e.load(ctx, file(path)))
+}
+
+// Check is Load for its findings alone. The sources show them with carets, see diag.Render.
+func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List, diag.Sources) {
+	m := e.load(ctx, starlib.Options{FS: fsys, Entry: entry})
+	return m.found, m.Sources()
+}
+
+// CheckFile is Check for a file of the operating system.
+func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.Sources) {
+	m := e.load(ctx, file(path))
+	return m.found, m.Sources()
+}
+
+// file says where a path of the operating system is.
+func file(path string) starlib.Options {
+	dir, entry := filepath.Split(path)
+	at := filepath.ToSlash(dir)
+	if dir == "" {
+		dir = "."
+	}
+	return starlib.Options{FS: os.DirFS(dir), Entry: entry, Dir: at}
+}
+
+func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {
+	o.Strict, o.Builtins, o.Print = e.cfg.strict, e.cfg.builtins, e.cfg.print
+	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
+		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
+	}
+	lib, found := starlib.Load(ctx, o)
+	return &Module{engine: e, lib: lib, found: found}
+}
+
+// LoadError is all that is wrong with a script, with the sources to show it.
+type LoadError struct {
+	diag.List
+	Sources diag.Sources
+}
+
+// Unwrap gives the findings.
+func (e *LoadError) Unwrap() error { return e.List }
+
+// Module is a loaded script: checked, frozen, and good for any number of runs at once.
+type Module struct {
+	engine *Engine
+	lib    *starlib.Module
+	found  diag.List
+}
+
+// Diagnostics are the warnings and notes of loading.
+func (m *Module) Diagnostics() diag.List { return m.found }
+
+// Sources gives the text of the loaded files.
+func (m *Module) Sources() diag.Sources { return m.lib.Sources() }
+
+// Hash identifies the script with all that it loads and reads. Runs are pinned to it.
+func (m *Module) Hash() string { return m.lib.Hash() }
+
+// Main returns what a run begins with: the node or function named main, with its parameters
+// and docs. The diagnostic says why there is none.
+func (m *Module) Main() (*starlib.Entry, *diag.Diagnostic) { return m.lib.Main() }
+
+// Node returns the node bound to a global name of the script, or nil.
+func (m *Module) Node(name string) *engine.Node { return m.lib.Node(name) }
+
+// Nodes returns every node of the script and the files it loads, in the order they were made.
+func (m *Module) Nodes() []*engine.Node { return m.lib.Nodes() }
+
+// Names lists the globals of the script, sorted.
+func (m *Module) Names() []string { return m.lib.Names() }
+
+// Type returns the type bound to a global name of the script, or nil.
+func (m *Module) Type(name string) *generable.Type { return m.lib.Type(name) }
+
+// Start begins a run of main. It returns at once; ctx ends the run and every call in flight.
+func (m *Module) Start(ctx context.Context, opts ...RunOption) *Run { return m.start(ctx, nil, opts) }
+
+// StartNode begins a run of any node of the module.
+func (m *Module) StartNode(ctx context.Context, n *engine.Node, opts ...RunOption) *Run {
+	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, opts)
+}

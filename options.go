@@ -1,0 +1,147 @@
+package agentscript
+
+import (
+	"maps"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Option configures an [Engine].
+type Option func(*config)
+
+type config struct {
+	models     engine.Handler
+	handlers   engine.Handlers
+	tools      engine.HostTools
+	builtins   []starlib.Builtin
+	middleware []engine.Middleware
+	limits     engine.Limits
+	model      string
+	strict     bool
+	print      func(at diag.Pos, text string)
+}
+
+// WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
+// a handler of the host's own. Without it, agents that need a model fail with AS707.
+func WithModels(m engine.Handler) Option { return func(c *config) { c.models = m } }
+
+// WithDefaultModel sets the model of agents that name none.
+func WithDefaultModel(model string) Option { return func(c *config) { c.model = model } }
+
+// WithTool makes a Go tool known to scripts under its name, as a value for tools = [...].
+func WithTool(t engine.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
+
+// WithBuiltin adds a builtin to every script, described by the same table as the engine's own.
+func WithBuiltin(b ...starlib.Builtin) Option {
+	return func(c *config) { c.builtins = append(c.builtins, b...) }
+}
+
+// WithHandler sets what runs effects of a kind.
+func WithHandler(kind engine.EffectKind, h engine.Handler) Option {
+	return func(c *config) { c.handlers[kind] = h }
+}
+
+// WithMiddleware wraps every effect, the first given outermost.
+func WithMiddleware(mw ...engine.Middleware) Option {
+	return func(c *config) { c.middleware = append(c.middleware, mw...) }
+}
+
+// WithLimits bounds every run. A run's own limits replace these.
+func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l } }
+
+// WithStrict has Load and Check also report what is only proven when it runs.
+func WithStrict() Option { return func(c *config) { c.strict = true } }
+
+// WithPrint receives what scripts print while they load. What they print while they run comes
+// as log events.
+func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config) { c.print = f } }
+
+// RunOption configures one run.
+type RunOption func(*runConfig)
+
+type runConfig struct {
+	spec     engine.RunSpec
+	sched    engine.Sched
+	input    any
+	hasInput bool
+	raw      *string
+	args     map[string]any
+	handler  engine.Handler
+	kinds    engine.EventKind
+}
+
+// Input gives the input of a main that is a node: a Go value that has a JSON form, or a
+// generable.Value. It is converted to main's input type.
+func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
+
+// InputText gives the input as text: verbatim when main takes a str, else read as JSON of
+// main's input type.
+func InputText(text string) RunOption { return func(r *runConfig) { r.raw = &text } }
+
+// Args gives the arguments of a main that is a function, by parameter name. They are
+// converted to the declared types.
+func Args(args map[string]any) RunOption {
+	return func(r *runConfig) {
+		if r.args == nil {
+			r.args = map[string]any{}
+		}
+		maps.Copy(r.args, args)
+	}
+}
+
+// ID names the run. It is part of every idempotency key; the default is a random one.
+func ID(id string) RunOption { return func(r *runConfig) { r.spec.ID = id } }
+
+// Model sets the model of agents that name none, for this run.
+func Model(model string) RunOption { return func(r *runConfig) { r.spec.Model = model } }
+
+// ModelFor sets the model of one agent, over what the script says.
+func ModelFor(agent, model string) RunOption {
+	return func(r *runConfig) {
+		if r.spec.Models == nil {
+			r.spec.Models = map[string]string{}
+		}
+		r.spec.Models[agent] = model
+	}
+}
+
+// Limits bounds this run, instead of the engine's limits.
+func Limits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
+
+// Journal has the run remember its effects, and answers from what is remembered.
+func Journal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
+
+// Handler replaces everything that runs effects, for this run: a test's fake, say.
+func Handler(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
+
+// OnEvent has f called for every event of the given kinds, in order and one at a time. The run
+// waits for f, so f must be quick; see [Run.Events] for readers that may lag.
+func OnEvent(kinds engine.EventKind, f func(engine.Event)) RunOption {
+	return func(r *runConfig) { r.spec.Listener = both(r.spec.Listener, engine.Listener{Kinds: kinds, Emit: f}) }
+}
+
+// Watch has events of the given kinds kept for [Run.Events].
+func Watch(kinds engine.EventKind) RunOption { return func(r *runConfig) { r.kinds |= kinds } }
+
+// Cooperative runs on the seeded cooperative scheduler instead of goroutines: one branch at a
+// time, in an order that the seed decides. It is for tests; effects run inline.
+func Cooperative(seed uint64) RunOption {
+	return func(r *runConfig) { r.sched = engine.NewCoopSched(seed) }
+}
+
+// both hands events to two listeners.
+func both(a, b engine.Listener) engine.Listener {
+	if a.Emit == nil {
+		return b
+	}
+	return engine.Listener{Kinds: a.Kinds | b.Kinds, Emit: func(e engine.Event) {
+		if a.Kinds&e.Kind != 0 {
+			a.Emit(e)
+		}
+		if b.Kinds&e.Kind != 0 {
+			b.Emit(e)
+		}
+	}}
+}
