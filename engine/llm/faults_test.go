@@ -56,7 +56,8 @@ func faults() []fault {
 		{name: "context length ollama", model: "ollama/m", reply: llmtest.Reply{Status: 400, Body: `{"error":"prompt too long; exceeded max context length by 10 tokens"}`}, kind: engine.KindContextLength, code: diag.ContextLength, help: "OLLAMA_CONTEXT_LENGTH"},
 		{name: "unsupported", reply: llmtest.Reply{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0.2 with this model.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`}, kind: engine.KindUnsupported, code: diag.ProviderError, help: "leave out temperature"},
 		{name: "no schema", model: "compat/m", reply: llmtest.Reply{Status: 400, Body: `{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error","param":"response_format"}}`}, kind: engine.KindUnsupported, code: diag.ProviderError, help: `structured = "guided"`},
-		{name: "422", model: "mistral/m", reply: llmtest.Reply{Status: 422, Body: `{"detail":[{"type":"extra_forbidden","loc":["body","foo"],"msg":"Extra inputs are not permitted"}]}`}, kind: engine.KindBadRequest, code: diag.ProviderError, says: []string{"body.foo: Extra inputs"}},
+		{name: "422", model: "mistral/m", reply: llmtest.Reply{Status: 422, Body: `{"detail":[{"type":"extra_forbidden","loc":["body","foo"],"msg":"Extra inputs are not permitted"}]}`}, kind: engine.KindUnsupported, code: diag.ProviderError, says: []string{"body.foo: Extra inputs"}, help: "leave out foo"},
+		{name: "422 nested", model: "mistral/m", reply: llmtest.Reply{Status: 422, Body: `{"object":"error","message":{"detail":[{"type":"missing","loc":["body","messages",0],"msg":"Field required"}]},"type":"invalid_request_error"}`}, kind: engine.KindBadRequest, code: diag.ProviderError, says: []string{"body.messages.0: Field required"}},
 		{name: "mistral key", model: "mistral/m", reply: llmtest.Reply{Status: 401, Body: `{"detail":"Invalid API Key"}`}, kind: engine.KindAuth, code: diag.AuthRefused, says: []string{"Invalid API Key"}, help: "MISTRAL_API_KEY"},
 		{name: "429", reply: openAIError(429, "rate_limit_exceeded", "Rate limit reached for gpt-5"), kind: engine.KindRateLimit, code: diag.RateLimited, retry: true, help: "limit="},
 		{name: "429 retry-after", reply: limited, kind: engine.KindRateLimit, code: diag.RateLimited, retry: true, wait: 2 * time.Second, help: "wait 2s"},
@@ -70,8 +71,8 @@ func faults() []fault {
 		{name: "529", reply: openAIError(529, "", "Overloaded"), kind: engine.KindOverloaded, code: diag.ProviderError, retry: true},
 		{name: "redirect", reply: llmtest.Reply{Status: 307, Header: map[string]string{"Location": "http://elsewhere.invalid/"}}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"redirects"}},
 		{name: "reset", reply: llmtest.Reply{Fault: llmtest.Reset}, kind: engine.KindNetwork, code: diag.ProviderError, retry: true, says: []string{"closed the connection before it answered"}},
-		{name: "stall before headers", reply: llmtest.Reply{Fault: llmtest.StallHeaders}, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"no answer began within 150ms"}},
-		{name: "stall mid-stream", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"stopped midway", "120ms"}},
+		{name: "stall before headers", reply: llmtest.Reply{Fault: llmtest.StallHeaders}, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"no answer began within 1s"}},
+		{name: "stall mid-stream", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"stopped midway", "800ms"}, help: "between the pieces"},
 		{name: "stall mid-stream ollama", model: "ollama/m", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true},
 		{name: "stall mid-answer", reply: half(llmtest.StallStream), kind: engine.KindTimeout, code: diag.Timeout, retry: true},
 		{name: "cut mid-token", reply: half(llmtest.Cut), stream: true, kind: engine.KindTruncated, code: diag.ProviderError, retry: true, says: []string{"before the answer"}},
@@ -87,8 +88,8 @@ func faults() []fault {
 		{name: "garbage ollama", model: "ollama/m", reply: llmtest.Reply{Fault: llmtest.Garbage}, stream: true, kind: engine.KindBadResponse, code: diag.ProviderError},
 		{name: "html with 200", reply: llmtest.Reply{Body: "<html>Sign in to the Wi-Fi</html>", Type: "text/html"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"content type is text/html"}, help: "right server"},
 		{name: "text with 200", reply: llmtest.Reply{Body: "hello", Type: "text/plain"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"text/plain"}},
-		{name: "nothing with 200", reply: llmtest.Reply{Body: " \n"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"the answer is empty"}},
-		{name: "wrong shape", reply: llmtest.Reply{Body: `{"choices":"none"}`}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"chat completion"}},
+		{name: "nothing with 200", reply: llmtest.Reply{Body: " \n"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"no content at all"}},
+		{name: "wrong shape", reply: llmtest.Reply{Body: `{"choices":"none"}`}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"chat completion: choices is a JSON string"}},
 		{name: "empty choices", reply: llmtest.Reply{Fault: llmtest.NoChoices}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"no choice"}},
 		{name: "empty choices streamed", reply: llmtest.Reply{Fault: llmtest.NoChoices}, stream: true, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"empty"}},
 		{name: "empty answer", reply: llmtest.Reply{In: 3, Out: 0}, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"empty"}},
@@ -113,7 +114,7 @@ func TestFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, f.reply)
-			r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 2 * time.Second, FirstByte: 150 * time.Millisecond, Idle: 120 * time.Millisecond}))
+			r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 2 * time.Second, FirstByte: time.Second, Idle: 800 * time.Millisecond}))
 			model := f.model
 			if model == "" {
 				model = "openai/gpt-5"

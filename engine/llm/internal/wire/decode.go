@@ -32,7 +32,7 @@ func decode(d Dialect, src io.Reader, a *answer) error {
 	first, err := firstByte(r)
 	switch {
 	case errors.Is(err, io.EOF):
-		return &malformed{"the answer is empty"}
+		return &malformed{"the answer has no content at all"}
 	case err != nil:
 		return err
 	case first == '{' && d.lines():

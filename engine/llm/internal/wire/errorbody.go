@@ -55,7 +55,7 @@ func parseErrorBody(data []byte) errorBody {
 
 func (e *errorBody) object(fields map[string]json.RawMessage) {
 	for _, key := range []string{"message", "detail", "error_description"} {
-		if s := detail(fields[key]); s != "" {
+		if s := e.words(fields[key]); s != "" {
 			e.message = s
 			break
 		}
@@ -110,14 +110,22 @@ func text(raw json.RawMessage) string {
 	return ""
 }
 
-// detail gives a message that is a string or a list of {loc, msg}.
-func detail(raw json.RawMessage) string {
+// words gives a message that is a string, a list of {type, loc, msg} or such a list under
+// detail. What the list objects to is kept as the parameter.
+func (e *errorBody) words(raw json.RawMessage) string {
 	if s := text(raw); s != "" {
 		return s
 	}
+	var inner struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(raw, &inner) == nil && inner.Detail != nil {
+		raw = inner.Detail
+	}
 	var items []struct {
-		Loc []any  `json:"loc"`
-		Msg string `json:"msg"`
+		Type string `json:"type"`
+		Loc  []any  `json:"loc"`
+		Msg  string `json:"msg"`
 	}
 	if json.Unmarshal(raw, &items) != nil {
 		return ""
@@ -127,6 +135,12 @@ func detail(raw json.RawMessage) string {
 		var loc []string
 		for _, l := range item.Loc {
 			loc = append(loc, fmt.Sprint(l))
+		}
+		if len(loc) > 0 && e.param == "" {
+			e.param = strings.TrimPrefix(strings.Join(loc, "."), "body.")
+		}
+		if item.Type != "" {
+			e.kinds = append(e.kinds, item.Type)
 		}
 		parts = append(parts, strings.TrimPrefix(strings.Join(loc, ".")+": ", ": ")+item.Msg)
 	}

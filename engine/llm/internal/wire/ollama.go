@@ -181,7 +181,7 @@ func (d *Ollama) document(data []byte, a *answer) error { return d.event(data, a
 func (d *Ollama) event(data []byte, a *answer) error {
 	var o ollamaAnswer
 	if err := json.Unmarshal(data, &o); err != nil {
-		return &malformed{"the answer does not have the form of a chat answer: " + err.Error()}
+		return wrongForm("chat answer", err)
 	}
 	if o.Model != "" {
 		a.model = o.Model

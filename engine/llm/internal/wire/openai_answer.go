@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -88,9 +90,18 @@ func (d *OpenAI) event(data []byte, a *answer) error {
 func parseCompletion(data []byte) (*completion, error) {
 	var c completion
 	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, &malformed{"the answer does not have the form of a chat completion: " + err.Error()}
+		return nil, wrongForm("chat completion", err)
 	}
 	return &c, nil
+}
+
+// wrongForm says which part of an answer has the wrong type.
+func wrongForm(what string, err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		return &malformed{fmt.Sprintf("the answer does not have the form of a %s: %s is a JSON %s", what, wrong.Field, wrong.Value)}
+	}
+	return &malformed{"the answer does not have the form of a " + what}
 }
 
 func (a *answer) completion(c *completion, whole bool) {

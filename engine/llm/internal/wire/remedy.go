@@ -55,9 +55,12 @@ func (p *Plan) remedy(f *failure) string {
 	case engine.KindTruncated:
 		return "try again"
 	case engine.KindBadResponse:
-		return "check that " + p.Origin + " is the right server" + p.orBase()
+		if p.Hints.BaseEnv != "" {
+			return fmt.Sprintf("check that %s is the right server; %s names another", p.Origin, p.Hints.BaseEnv)
+		}
+		return "check that " + p.Origin + " is the right server"
 	case engine.KindBadRequest:
-		return "the provider does not accept this request: see its words"
+		return "the provider's own words say what it objects to"
 	}
 	return ""
 }

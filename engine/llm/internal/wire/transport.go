@@ -158,11 +158,7 @@ func (x *Exchange) gaveUp(parent, ctx context.Context, f *failure) bool {
 	var s *stall
 	if errors.As(context.Cause(ctx), &s) {
 		f.kind, f.what, f.retryable, f.cause, f.status = engine.KindTimeout, s.Error(), true, s, 0
-		f.says, f.code = "", ""
-		f.help = "try again, or allow more time between the pieces of an answer"
-		if f.raw == "" {
-			f.help = "try again, or allow more time before an answer begins"
-		}
+		f.says, f.code, f.help = "", "", s.help
 		return true
 	}
 	return false

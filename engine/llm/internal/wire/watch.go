@@ -13,6 +13,7 @@ const afterEnd = time.Second
 type stall struct {
 	what  string
 	after time.Duration
+	help  string
 }
 
 func (s *stall) Error() string { return s.what + " within " + s.after.String() }
@@ -34,7 +35,7 @@ func newWatch(ctx context.Context, l Limits) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watch{cancel: cancel, idle: l.Idle}
 	if l.FirstByte > 0 {
-		cause := &stall{"no answer began", l.FirstByte}
+		cause := &stall{"no answer began", l.FirstByte, "try again, or allow more time before an answer begins"}
 		w.timer = time.AfterFunc(l.FirstByte, func() { cancel(cause) })
 	}
 	return ctx, w
@@ -59,7 +60,7 @@ func (w *watch) arm() {
 	if w.idle <= 0 {
 		return
 	}
-	cause := &stall{"the answer stopped midway and did not go on", w.idle}
+	cause := &stall{"the answer stopped midway and did not go on", w.idle, "try again, or allow more time between the pieces of an answer"}
 	w.timer = time.AfterFunc(w.idle, func() { w.cancel(cause) })
 }
 
