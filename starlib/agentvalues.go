@@ -14,9 +14,11 @@ import (
 // part is what the values that only agents take have in common: they are opaque.
 type part struct{}
 
-func (part) Freeze()               {}
-func (part) Truth() starlark.Bool  { return true }
-func (part) Hash() (uint32, error) { return 0, errorf(diag.ScriptError, "a part of an agent is no key") }
+func (part) Freeze()              {}
+func (part) Truth() starlark.Bool { return true }
+func (part) Hash() (uint32, error) {
+	return 0, errorf(diag.ScriptError, "a part of an agent is no key")
+}
 
 type (
 	skillValue struct {

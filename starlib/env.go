@@ -23,10 +23,10 @@ type composer struct {
 	table       *Table
 	predeclared starlark.StringDict
 	session     *engine.Session
-	thread      *starlark.Thread // of the file that executes; operators have none of their own
-	units       map[string]*unit // by path
-	shown       map[string]*unit // by the name that positions carry
-	loading     []*unit          // the chain of files that load each other, outermost first
+	thread      *starlark.Thread  // of the file that executes; operators have none of their own
+	units       map[string]*unit  // by path
+	shown       map[string]*unit  // by the name that positions carry
+	loading     []*unit           // the chain of files that load each other, outermost first
 	files       map[string]string // texts that file() read, by path
 	types       declared
 	callbacks   []starlark.Value // functions that the graph calls, to be frozen with it

@@ -46,7 +46,7 @@ type Builtin struct {
 	Effect  Effect
 	Func    func(*Call) (starlark.Value, error)
 
-	index map[string]int                    // parameters that can be given by keyword
+	index map[string]int                   // parameters that can be given by keyword
 	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
 }
 

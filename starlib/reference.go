@@ -1,0 +1,101 @@
+package starlib
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reference is the page of all builtins in Markdown, made from the table.
+func Reference() string { return Universe().Reference() }
+
+// Reference is the page of the table's builtins in Markdown.
+func (t *Table) Reference() string {
+	var out strings.Builder
+	out.WriteString(referenceHead)
+	for _, g := range groupOrder {
+		rows := t.group(g)
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "\n## %s\n", g)
+		of := ""
+		for _, b := range rows {
+			if b.Of != of {
+				of = b.Of
+				if of != "" {
+					fmt.Fprintf(&out, "\n### %s\n", methodsHeading(of))
+				}
+			}
+			b.reference(&out)
+		}
+	}
+	return out.String()
+}
+
+const referenceHead = `# Language reference
+
+Scripts are [Starlark](https://github.com/bazelbuild/starlark/blob/master/spec.md) with ` + "`while`" + `, sets, recursion and statements at the top level.
+This page lists what agentscript adds to it. It is made from the table that the builtins run by.
+
+A parameter before ` + "`/`" + ` is given by position alone, one after ` + "`*`" + ` by keyword alone; all others either way.
+`
+
+// group lists the rows of a group: functions first, then methods and members by what they
+// belong to.
+func (t *Table) group(g Group) []*Builtin {
+	var rows []*Builtin
+	of := []string{""}
+	for _, b := range t.rows {
+		if b.Group == g && b.Of != "" && of[len(of)-1] != b.Of {
+			of = append(of, b.Of)
+		}
+	}
+	for _, o := range of {
+		for _, b := range t.rows {
+			if b.Group == g && b.Of == o {
+				rows = append(rows, b)
+			}
+		}
+	}
+	return rows
+}
+
+func methodsHeading(of string) string {
+	switch of {
+	case "type":
+		return "Methods of types"
+	case "node":
+		return "Methods of nodes"
+	case "partial":
+		return "Methods of partial values"
+	}
+	return "Members of " + of
+}
+
+func (b *Builtin) reference(out *strings.Builder) {
+	fmt.Fprintf(out, "\n#### `%s`\n\n", b.QualifiedName())
+	fmt.Fprintf(out, "```python\n%s -> %s\n```\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	switch b.Effect {
+	case Reads:
+		out.WriteString("\nReads files of the script.\n")
+	case Logs:
+		out.WriteString("\nWrites to the log.\n")
+	}
+	if len(b.Params) == 0 {
+		return
+	}
+	out.WriteString("\n| parameter | takes | default | |\n|---|---|---|---|\n")
+	for i := range b.Params {
+		p := &b.Params[i]
+		def := ""
+		if p.Default != "" {
+			def = "`" + p.Default + "`"
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", p.shown(), cell(p.Kind.Word), cell(def), cell(p.Doc))
+	}
+}
+
+// cell makes a text fit a cell of a table.
+func cell(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "|", `\|`), "\n", " ")
+}

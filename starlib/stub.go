@@ -1,0 +1,150 @@
+package starlib
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Stub is a Python stub file of all builtins, for editors that know Python.
+func Stub() string { return Universe().Stub() }
+
+const stubHead = `# Builtins of agentscript for editors that know Python. Made from the table that they run by.
+from typing import Any, Callable, Literal
+
+class Type:
+    """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
+    def __call__(self, *args: Any, **fields: Any) -> Any: ...
+    def __or__(self, other: Any) -> Type: ...
+    def __ror__(self, other: Any) -> Type: ...
+    def __getattr__(self, name: str) -> Any: ...
+%s
+class Node:
+    """An agent, a step or a composition. In def main it is called with its input."""
+    name: str
+    def __call__(self, input: Any) -> Any: ...
+    def __rshift__(self, other: Node) -> Node: ...
+    def __truediv__(self, other: Node) -> Node: ...
+    def __mul__(self, other: Node) -> Node: ...
+%s
+class Partial:
+    """An instance of a schema that arrives field by field."""
+    arrived_field_names: list[str]
+    def __getitem__(self, name: str) -> Any: ...
+%s
+class Decoded:
+    """What a text of a model came to."""
+    ok: bool
+    value: Any
+    repairs: list
+    errors: list
+
+class Field: ...
+class Skill: ...
+class Tool: ...
+class Knowledge: ...
+class Budget: ...
+class Model: ...
+class When: ...
+`
+
+// stubTypes are the annotations of what builtins give.
+var stubTypes = map[string]string{
+	"type": "Type", "node": "Node", "partial": "Partial", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool",
+	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "module": "Any",
+}
+
+// Stub is a Python stub file of the table's builtins.
+func (t *Table) Stub() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, stubHead, t.stubMethods("type"), t.stubMethods("node"), t.stubMethods("partial"))
+	for _, b := range t.rows {
+		switch {
+		case b.Of != "":
+		case b.Name == "json":
+			fmt.Fprintf(&out, "\nclass json:\n    %q\n%s", b.Summary(), t.stubMembers("json"))
+		case b.made != nil:
+			// str, int and the others are Python's own.
+		default:
+			out.WriteString("\n")
+			b.stub(&out, "", nil)
+		}
+	}
+	return out.String()
+}
+
+func (t *Table) stubMethods(of string) string {
+	var out strings.Builder
+	for _, name := range methodNames(t.methods[of]) {
+		t.methods[of][name].stub(&out, "    ", []string{"self"})
+	}
+	return out.String()
+}
+
+func (t *Table) stubMembers(of string) string {
+	var out strings.Builder
+	for _, name := range methodNames(t.members[of]) {
+		out.WriteString("    @staticmethod\n")
+		t.members[of][name].stub(&out, "    ", nil)
+	}
+	return out.String()
+}
+
+// stub writes a row as a Python definition.
+func (b *Builtin) stub(out *strings.Builder, indent string, parts []string) {
+	starred := false
+	lastPositional := -1
+	params := slices.Clone(b.Params)
+	// Python wants keyword-only parameters behind *args.
+	slices.SortStableFunc(params, func(x, y Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
+	for i, p := range params {
+		if p.Shape == Positional {
+			lastPositional = i
+		}
+	}
+	optional := false
+	for i, p := range params {
+		switch p.Shape {
+		case Variadic:
+			parts = append(parts, "*"+p.Name+": "+p.Kind.Stub)
+			starred = true
+			continue
+		case Keywords:
+			parts = append(parts, "**"+p.Name+": "+p.Kind.Stub)
+			continue
+		case KeywordOnly:
+			if !starred {
+				parts = append(parts, "*")
+				starred = true
+			}
+		}
+		text := p.Name + ": " + p.Kind.Stub
+		if p.Default != "" || optional && p.Shape <= Positional {
+			text += " = ..."
+			optional = p.Shape <= Positional
+		}
+		parts = append(parts, text)
+		if i == lastPositional {
+			parts = append(parts, "/")
+		}
+	}
+	returns := b.Returns
+	if py, ok := stubTypes[returns]; ok {
+		returns = py
+	}
+	fmt.Fprintf(out, "%sdef %s(%s) -> %s:\n%s    %q\n%s    ...\n", indent, b.Name, strings.Join(parts, ", "), returns, indent, b.Doc, indent)
+}
+
+func stubRank(s Shape) int {
+	switch s {
+	case Positional:
+		return 0
+	case Either:
+		return 1
+	case Variadic:
+		return 2
+	case KeywordOnly:
+		return 3
+	}
+	return 4
+}
