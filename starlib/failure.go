@@ -29,11 +29,10 @@ func traceOf(err error) []diag.Frame {
 // scriptMessage is the message of a raised error without what the interpreter puts around it.
 func scriptMessage(err error) string {
 	var eval *starlark.EvalError
-	msg := err.Error()
 	if errors.As(err, &eval) {
-		msg = eval.Msg
+		return eval.Msg
 	}
-	return strings.TrimPrefix(msg, "fail: ")
+	return err.Error()
 }
 
 func isFrozenError(err error) bool {
@@ -45,14 +44,13 @@ func isFrozenError(err error) bool {
 // raisedDiagnostic tells of an error that ended the execution of a file.
 func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.ScriptError, Message: scriptMessage(err), Cause: err}
+	var x *crossingError
 	if e := engineError(err); e != nil {
 		d.Code, d.Message = e.Code, e.Message
 		if e.Help != "" {
 			d.Help = []string{e.Help}
 		}
-	}
-	var x *crossingError
-	if errors.As(err, &x) {
+	} else if errors.As(err, &x) {
 		d.Code, d.Message = diag.WrongValue, x.Error()
 		if x.help != "" {
 			d.Help = []string{x.help}

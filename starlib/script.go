@@ -1,11 +1,10 @@
 package starlib
 
 import (
+	"errors"
 	"strings"
 
 	"go.starlark.net/starlark"
-
-	"github.com/agentscript/agentscript/diag"
 )
 
 func scriptRows() []Builtin {
@@ -47,16 +46,13 @@ func printFunc(c *Call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
+// failFunc raises the text as it is. The error gets its code from who called the function:
+// a node, the run, or the loading of the file.
 func failFunc(c *Call) (starlark.Value, error) {
-	code := diag.ScriptError
-	if c.env.running() {
-		code = diag.CallbackFailed
+	if text := c.text(); text != "" {
+		return nil, errors.New(text)
 	}
-	text := c.text()
-	if text == "" {
-		text = "fail() was called"
-	}
-	return nil, errorf(code, "%s", text)
+	return nil, errors.New("fail() was called")
 }
 
 func helpFunc(c *Call) (starlark.Value, error) {

@@ -111,12 +111,12 @@ func (s *strand) failure(err error, code diag.Code) error {
 	if engine.IsControl(err) {
 		return unwrapped(err)
 	}
+	if engineError(err) != nil {
+		return s.located(err, err)
+	}
 	var x *crossingError
 	if errors.As(err, &x) {
 		return s.located(x.raise(), err)
-	}
-	if engineError(err) != nil {
-		return s.located(err, err)
 	}
 	e := errorf(code, "%s", scriptMessage(err))
 	e.Cause = err
