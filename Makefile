@@ -10,7 +10,7 @@ LDFLAGS     := -s -w $(if $(VERSION),-X main.version=$(VERSION))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux darwin windows
 TARGETS     := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-EXAMPLE     ?= examples/shapes.star circle --scripted examples/shapes.jsonl
+EXAMPLE     ?= examples/review.star "def f(): pass" --scripted examples/review.jsonl
 FUZZTIME    ?= 30s
 BENCH       ?= .
 BENCHTIME   ?= 1s
