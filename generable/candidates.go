@@ -246,9 +246,7 @@ func (s *scanner) tag() bool {
 		return true
 	}
 	if closing { // the opening tag is missing: all before it was reasoning
-		for i := range s.cands {
-			s.cands[i].think = true
-		}
+		s.thought = len(s.cands)
 		s.pos = p + len(name)
 		if s.pos < len(s.src) {
 			s.pos++

@@ -182,7 +182,7 @@ func (c *coercer) enterAny(at int, n *node) bool {
 		if v, ok := c.numeral(n); ok {
 			return c.done(v)
 		}
-		return c.failAt(at, "a number that a float can hold", c.show(at), "")
+		return c.badNumber(at, n)
 	case nodeStr, nodeWord, nodeConcat:
 		return c.done(StrOf(c.str(at)))
 	case nodeArr:

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// maxExponent bounds the numbers that are read exactly: their digits are written out.
-const maxExponent = 400
+// maxDigits bounds the integers that are read: turning digits into a number takes more than
+// linear time.
+const maxDigits = 4300
 
 // numeral is the value of a number of the tape: an integer of any size, or a float.
 func (c *coercer) numeral(n *node) (Value, bool) {
@@ -38,6 +39,9 @@ func integer(s string) (Value, bool) {
 	}
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return IntOf(i), true
+	}
+	if len(s) > maxDigits {
+		return Value{}, false
 	}
 	if b, ok := new(big.Int).SetString(s, 10); ok {
 		return BigOf(b), true

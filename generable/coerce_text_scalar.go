@@ -101,7 +101,9 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 	var ok bool
 	switch {
 	case n.kind == nodeInt || n.kind == nodeFloat || n.kind == nodeNumber:
-		v, ok = c.numeral(n)
+		if v, ok = c.numeral(n); !ok {
+			return c.badNumber(at, n)
+		}
 	case n.kind == nodeNaN:
 		return c.failAt(at, "a finite number", c.show(at), "")
 	case n.isText() && c.o.Level != Strict:
@@ -146,6 +148,15 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 		return c.done(w)
 	}
 	return c.failAt(at, "int", c.show(at), "a whole number is wanted")
+}
+
+// badNumber records that a number is too large to be read.
+func (c *coercer) badNumber(at int, n *node) bool {
+	want := "a number that a float can hold"
+	if n.kind == nodeInt {
+		want = "an integer of at most " + count(maxDigits, "digit")
+	}
+	return c.failAt(at, want, c.show(at), "")
 }
 
 func (c *coercer) enumAt(at int, n *node, t *Type) bool {

@@ -105,6 +105,9 @@ func (m *Machine) coercer(s *scanner) *coercer {
 func answers(s *scanner) []candidate {
 	n := 0
 	for i := range s.cands {
+		if i < s.thought {
+			s.cands[i].think = true
+		}
 		if s.cands[i].think {
 			n++
 		}

@@ -147,6 +147,7 @@ type scanner struct {
 	inFence   bool
 	thinks    []thinkMark
 	thinkName string
+	thought   int  // the candidates before this one are reasoning, for want of a start tag
 	noThink   bool // a reasoning region never ended: all from here is reasoning
 	fenceCut  int  // offset of what may be the closing fence inside the current string, or -1
 }

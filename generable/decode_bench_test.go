@@ -1,0 +1,129 @@
+package generable
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// catalogue makes an indented document of n items and the type that describes it: strings
+// with escapes and other scripts, floats, big integers, nested lists and objects.
+func catalogue(t testing.TB, n int) (string, *Type) {
+	m := must(t)
+	severity := m(NewEnum("Severity", "", []string{"low", "medium", "high"}))
+	span := m(NewSchema("Span", "", []Field{{Name: "from", Type: IntT}, {Name: "to", Type: IntT}}))
+	item := m(NewSchema("Item", "", []Field{
+		{Name: "id", Type: IntT}, {Name: "title", Type: StrT}, {Name: "severity", Type: severity},
+		{Name: "score", Type: FloatT}, {Name: "done", Type: BoolT}, {Name: "note", Type: OneOf(StrT, NoneT)},
+		{Name: "tags", Type: ListOfType(StrT)}, {Name: "span", Type: span},
+	}))
+	doc := m(NewSchema("Catalogue", "", []Field{{Name: "name", Type: StrT}, {Name: "items", Type: ListOfType(item)}}))
+	var b strings.Builder
+	b.WriteString("{\n  \"name\": \"Überblick \\\"A\\\"\",\n  \"items\": [\n")
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, `    {
+      "id": %d,
+      "title": "Item %d says \"quoted\" things about naïve cafés, and more than that",
+      "severity": "%s",
+      "score": 0.%d,
+      "done": %t,
+      "note": null,
+      "tags": ["alpha", "beta-%d", "γάμμα"],
+      "span": {"from": %d, "to": %d}
+    }`, 1<<40+i, i, severity.Values[i%3], 151+i, i%2 == 0, i, i*10, i*10+7)
+	}
+	b.WriteString("\n  ]\n}\n")
+	return b.String(), doc
+}
+
+// broken unquotes the keys of a catalogue, adds trailing commas and comments, and cuts it.
+func broken(text string) string {
+	text = strings.ReplaceAll(text, `"id":`, `id:`)
+	text = strings.ReplaceAll(text, `"tags":`, `tags:`)
+	text = strings.ReplaceAll(text, "7}\n", "7,},\n")
+	text = strings.ReplaceAll(text, `"note": null`, `"note": None // nothing`+"\n     ")
+	text = strings.ReplaceAll(text, "None // nothing\n     ,", "None, // nothing\n     ")
+	return text[:len(text)*97/100]
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, size := range []struct {
+		name  string
+		items int
+	}{{"2KB", 6}, {"160KB", 560}} {
+		text, typ := catalogue(b, size.items)
+		run := func(name string, f func()) {
+			b.Run(name+"/"+size.name, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+		good := func(r Result) {
+			if !r.OK {
+				b.Fatal(r.Errors)
+			}
+		}
+		raw := []byte(text)
+		run("encoding-json-any", func() {
+			var x any
+			if err := json.Unmarshal(raw, &x); err != nil {
+				b.Fatal(err)
+			}
+		})
+		run("clean-typed", func() { good(Decode(typ, text, Options{})) })
+		run("clean-any", func() { good(Decode(nil, text, Options{})) })
+		fenced := "Here is {this} as asked [1]:\n```json\n" + text + "```\nHope it helps!"
+		run("fenced-typed", func() { good(Decode(typ, fenced, Options{})) })
+		cut := broken(text)
+		run("broken-typed-loose", func() { good(Decode(typ, cut, Options{OnBadItem: ItemDrop})) })
+		run("stream-4-bytes", func() {
+			m := NewMachine(typ, Options{})
+			for i := 0; i < len(text); i += 4 {
+				m.Feed(text[i:min(i+4, len(text))])
+			}
+			good(m.Close())
+		})
+	}
+	brackets := strings.Repeat("[", 10<<20)
+	b.Run("brackets-10MB", func(b *testing.B) {
+		b.SetBytes(int64(len(brackets)))
+		for b.Loop() {
+			Decode(nil, brackets, Options{})
+		}
+	})
+}
+
+// TestBroken160KB wants every item of a long broken document but the one that was cut.
+func TestBroken160KB(t *testing.T) {
+	text, typ := catalogue(t, 560)
+	clean := Decode(typ, text, Options{})
+	if !clean.OK {
+		t.Fatal(clean.Errors)
+	}
+	r := Decode(typ, broken(text), Options{OnBadItem: ItemDrop})
+	if !r.OK {
+		t.Fatal(r.Errors)
+	}
+	items := func(r Result) *List {
+		rec, _ := r.Value.AsRecord()
+		v, _ := rec.Get("items")
+		l, _ := v.AsList()
+		return l
+	}
+	got, want := items(r), items(clean)
+	if got.Len() < want.Len()*96/100 {
+		t.Fatalf("%d of %d items", got.Len(), want.Len())
+	}
+	for i := range got.Len() - 1 {
+		if !Equal(got.At(i), want.At(i)) {
+			t.Fatalf("item %d: %s", i, JSON(got.At(i), nil))
+		}
+	}
+}
