@@ -85,7 +85,7 @@ conformance:
 
 ## docs: everything under docs/ that is generated
 docs: conformance
-	$(GO) generate ./...
+	$(GO) run ./internal/tools/pages
 
 clean:
 	rm -rf bin dist

@@ -31,8 +31,8 @@ func Example() {
 	}
 	review := func(ctx context.Context, code string) error {
 		models := llm.Answers(map[string][]string{"reviewer": {`{"type": "Approved", "confidence": 0.95}`}})
-		eng := agentscript.New(agentscript.WithModels(models))
-		mod, err := eng.Load(ctx, flows, "review.star") // any fs.FS; err holds every mistake at once
+		eng := agentscript.New(agentscript.WithModels(models)) // llm.New(), or answers in a test
+		mod, err := eng.Load(ctx, flows, "review.star")        // any fs.FS; err holds every mistake at once
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,238 @@
+# Builtins of agentscript for editors that know Python. Made from the table that they run by.
+from typing import Any, Callable, Literal
+
+class Type:
+    """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
+    def __call__(self, *args: Any, **fields: Any) -> Any: ...
+    def __or__(self, other: Any) -> Type: ...
+    def __ror__(self, other: Any) -> Type: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def decode(self, text: str) -> Decoded:
+        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors."
+        ...
+    def from_llm_output(self, text: str) -> Any:
+        "Reads a value from what a model wrote, leniently. Gives None when none can be recovered."
+        ...
+    def json_schema(self, as_dict: bool = ...) -> str:
+        "Gives the JSON Schema, as text with keys in declared order."
+        ...
+    def llm_description(self) -> str:
+        "Describes the type to a model."
+        ...
+    def partial(self) -> Partial:
+        "Begins an instance that arrives field by field."
+        ...
+    def prompt_fragment(self) -> str:
+        "Tells a model how to answer with this type."
+        ...
+
+class Node:
+    """An agent, a step or a composition. In def main it is called with its input."""
+    name: str
+    def __call__(self, input: Any) -> Any: ...
+    def __rshift__(self, other: Node) -> Node: ...
+    def __truediv__(self, other: Node) -> Node: ...
+    def __mul__(self, other: Node) -> Node: ...
+    def branch(self, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+        "a.branch({...}) is branch(a, {...})."
+        ...
+    def each(self, *, limit: int = ...) -> Node:
+        "a.each() is each(a)."
+        ...
+    def loop(self, next: Callable | Node = ..., *, max: int = ..., until: Callable = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
+        "a.loop(next) is loop(a, next)."
+        ...
+    def then(self, next: Node, /) -> Node:
+        "a.then(b) is then(a, b)."
+        ...
+
+class Partial:
+    """An instance of a schema that arrives field by field."""
+    arrived_field_names: list[str]
+    def __getitem__(self, name: str) -> Any: ...
+    def get(self, name: str, default: Any = ...) -> Any:
+        "Gives the value of a field that has arrived, else the default."
+        ...
+    def has(self, name: str) -> bool:
+        "Tells whether a field has arrived, be it as None."
+        ...
+    def to_complete(self) -> Any:
+        "Gives the instance, or None while something is missing or does not fit."
+        ...
+    def with_field(self, name: str, value: Any) -> Partial:
+        "Gives a version in which the field has arrived; the original is unchanged."
+        ...
+
+class Decoded:
+    """What a text of a model came to."""
+    ok: bool
+    value: Any
+    repairs: list
+    errors: list
+
+class Field: ...
+class Skill: ...
+class Tool: ...
+class Knowledge: ...
+class Budget: ...
+class Model: ...
+class When: ...
+
+def schema(doc: str = ..., more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: Type | Field) -> Type:
+    "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
+    ...
+
+def field(type: Type, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ...) -> Field:
+    "Describes a field of a schema, or a parameter of a tool or of def main."
+    ...
+
+def union(doc: str = ..., /, *variants: Type, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+    "Declares a type whose values are instances of one of several schemas, told apart by a tag."
+    ...
+
+def enum(*values: str, _doc: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+    "Declares a closed set of strings. Severity.low is the string."
+    ...
+
+def ref(name: str) -> Type:
+    "Refers to a type that is declared later, or around the reference: a recursive type."
+    ...
+
+def isinstance(value: Any, type: Type | tuple[Type, ...]) -> bool:
+    "Tells whether a value is of a type."
+    ...
+
+def typeof(value: Any) -> Type:
+    "Gives the type of a value: the schema of an instance, list[any] of a list."
+    ...
+
+def replace(value: Any, /, **fields: Any) -> Any:
+    "Gives an instance with some fields changed; the original stays as it is."
+    ...
+
+def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
+    "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
+    ...
+
+def agent(*, input: Type = ..., output: Type = ..., name: str = ..., model: str | Model = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ...) -> Node:
+    "Makes an agent: a typed function that a model carries out, or code when run is given."
+    ...
+
+def skill(name: str, doc: str, *, input: Type = ..., output: Type = ..., run: Callable = ..., tools: list[Tool | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., llm_description: str = ...) -> Skill:
+    "Describes one thing that an agent can do. run and tools exclude each other."
+    ...
+
+def tool(f: Callable, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: Type = ..., name: str = ...) -> Tool:
+    "Makes a function a tool that a model may call."
+    ...
+
+def knowledge(doc: str, content: str | Callable) -> Knowledge:
+    "Describes a text that a model can ask for. It is not part of the prompt."
+    ...
+
+def budget(*, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., steps: int = ..., wall: str | float = ...) -> Budget:
+    "Bounds what one call of an agent may use. The run's own budget holds as well."
+    ...
+
+def model(name: str, *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ...) -> Model:
+    "Describes a model with its parameters, for several agents. What the agent says itself goes first."
+    ...
+
+def then(*nodes: Node | list[Node]) -> Node:
+    "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."
+    ...
+
+def par(*nodes: Node | list[Node], limit: int = ..., output: Type = ...) -> Node:
+    "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others."
+    ...
+
+def forum(*nodes: Node | list[Node], rounds: int = ...) -> Node:
+    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b."
+    ...
+
+def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
+    "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
+    ...
+
+def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+    "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."
+    ...
+
+def when(predicate: Callable, handler: Node) -> When:
+    "A route of branch that is taken when a predicate holds."
+    ...
+
+def each(node: Node, *, limit: int = ...) -> Node:
+    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."
+    ...
+
+def fn(f: Callable, input: Type = ..., output: Type = ...) -> Node:
+    "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."
+    ...
+
+def pick(field: str) -> Node:
+    "Takes one field of what arrives. Its type follows the node before it."
+    ...
+
+def template(text: str, input: Type = ...) -> Node:
+    "Makes a str from its input, as a step or as the prompt of an agent. The text is dedented; its placeholders are checked against the input type."
+    ...
+
+def fmt(value: Any, spec: str = ...) -> str:
+    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."
+    ...
+
+def dedent(text: str) -> str:
+    "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."
+    ...
+
+def indent_lines(text: str, prefix: str = ...) -> str:
+    "Puts a prefix in front of every line that is not blank."
+    ...
+
+def split_lines(text: str) -> list[str]:
+    "Gives the lines of a text, without blanks around them and without empty ones."
+    ...
+
+def join_lines(items: list, bullet: str = ...) -> str:
+    "Joins values by line ends."
+    ...
+
+def strip_fences(text: str) -> str:
+    "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."
+    ...
+
+def truncate(text: str, length: int, end: str = ...) -> str:
+    "Cuts a text that is too long."
+    ...
+
+class json:
+    "Reads and writes JSON: json.encode, json.decode, json.indent."
+    @staticmethod
+    def decode(text: str, default: Any = ...) -> Any:
+        "Reads strict JSON. What a model wrote is read by T.from_llm_output."
+        ...
+    @staticmethod
+    def encode(value: Any) -> str:
+        "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs."
+        ...
+    @staticmethod
+    def indent(text: str, *, indent: str = ...) -> str:
+        "Lays JSON text out over lines."
+        ...
+
+def print(*args: Any, sep: str = ...) -> None:
+    "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."
+    ...
+
+def fail(*args: Any, sep: str = ...) -> None:
+    "Ends the run, or the loading, with an error."
+    ...
+
+def file(path: str) -> str:
+    "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."
+    ...
+
+def help(about: Any = ...) -> None:
+    "Prints what a value is and how it is used; without an argument, all builtins."
+    ...
