@@ -119,7 +119,7 @@ func (s *scanner) endRegion(at int) {
 		return
 	}
 	if s.noComma { // no comma is missing: there is no next item
-		s.repairs, s.cost = s.repairs[:s.bare.repairs], s.bare.cost
+		s.repairs, s.cost = s.repairs[:s.bare.repairs], int(s.bare.cost)
 	}
 	if at < s.pos && !s.back(at) {
 		at = s.pos

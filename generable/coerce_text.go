@@ -64,14 +64,15 @@ type coerceFrame struct {
 }
 
 // coerceMark is a point to which records can be rolled back.
-type coerceMark struct{ repairs, errs, more, cost, score int }
+type coerceMark struct{ repairs, errs, more, cost, score int32 }
 
 func (c *coercer) here() coerceMark {
-	return coerceMark{len(c.repairs), len(c.errs), c.more, c.cost, c.score}
+	return coerceMark{int32(len(c.repairs)), int32(len(c.errs)), int32(c.more), int32(c.cost), int32(c.score)}
 }
 
 func (c *coercer) rollback(m coerceMark) {
-	c.repairs, c.errs, c.more, c.cost, c.score = c.repairs[:m.repairs], c.errs[:m.errs], m.more, m.cost, m.score
+	c.repairs, c.errs = c.repairs[:m.repairs], c.errs[:m.errs]
+	c.more, c.cost, c.score = int(m.more), int(m.cost), int(m.score)
 }
 
 // decode makes the value of type t at a node of the tape.
@@ -140,7 +141,7 @@ func (c *coercer) fail() bool {
 func (c *coercer) enter(at int, t *Type) bool {
 	t = t.Deref()
 	n := &c.tape[at]
-	if c.partial && n.flags&flagOpen != 0 && n.kind < nodeStr {
+	if c.partial && n.flags&flagOpen != 0 && (n.kind < nodeStr || n.kind == nodeWord) {
 		return c.fail() // it may still change
 	}
 	switch t.Kind {
@@ -196,22 +197,28 @@ func (c *coercer) enterAny(at int, n *node) bool {
 // push begins a list, a dict or a record.
 func (c *coercer) push(op frameOp, at int, t *Type) bool {
 	n := &c.tape[at]
-	f := coerceFrame{op: op, node: at, cur: at + 1, left: int(n.count), typ: t, index: -1, isOpen: n.flags&flagOpen != 0}
+	top := len(c.stack)
+	if top == cap(c.stack) {
+		c.stack = append(c.stack, coerceFrame{})
+	}
+	c.stack = c.stack[:top+1]
+	f := &c.stack[top]
+	f.op, f.bad, f.isOpen = op, false, n.flags&flagOpen != 0
+	f.node, f.cur, f.left, f.child, f.index, f.field = at, at+1, int(n.count), 0, -1, -1
+	f.typ, f.tag, f.key = t, "", ""
+	f.seen, f.seenMore = 0, nil
 	switch op {
 	case opList:
 		f.vals = c.values(int(n.count))[:0]
 	case opDict:
 		f.m = NewMap(int(n.count))
 	}
-	c.stack = append(c.stack, f)
 	return false
 }
 
 // pop completes the innermost frame with value v.
 func (c *coercer) pop(v Value, ok bool) bool {
-	top := len(c.stack) - 1
-	c.stack[top] = coerceFrame{}
-	c.stack = c.stack[:top]
+	c.stack = c.stack[:len(c.stack)-1] // the frame is used again by the next push
 	if !ok {
 		return c.fail()
 	}
@@ -219,16 +226,20 @@ func (c *coercer) pop(v Value, ok bool) bool {
 }
 
 func (c *coercer) stepList(f *coerceFrame) bool {
-	if f.left == 0 {
-		return c.pop(NewList(f.vals).Value(), !f.bad)
+	for f.left > 0 {
+		f.left--
+		f.index++
+		at := f.cur
+		f.child = at
+		f.cur += int(c.tape[at].span)
+		f.mark = c.here()
+		if !c.enter(at, f.typ) {
+			return false
+		}
+		c.takeItem(f)
+		f = c.top()
 	}
-	f.left--
-	f.index++
-	at := f.cur
-	f.child = at
-	f.cur += int(c.tape[at].span)
-	f.mark = c.here()
-	return c.enter(at, f.typ)
+	return c.pop(NewList(f.vals).Value(), !f.bad)
 }
 
 func (c *coercer) takeItem(f *coerceFrame) {
@@ -268,16 +279,19 @@ func (c *coercer) badItem(f *coerceFrame) {
 }
 
 func (c *coercer) stepDict(f *coerceFrame) bool {
-	if f.left == 0 {
-		return c.pop(f.m.Value(), !f.bad)
+	for f.left > 0 {
+		f.left--
+		f.key = c.str(f.cur)
+		at := f.cur + 1
+		f.child = at
+		f.cur = at + int(c.tape[at].span)
+		if c.partial && c.tape[at].kind == nodeMissing {
+			continue // the value is still to come
+		}
+		f.mark = c.here()
+		return c.enter(at, f.typ)
 	}
-	f.left--
-	f.key = c.str(f.cur)
-	at := f.cur + 1
-	f.child = at
-	f.cur = at + int(c.tape[at].span)
-	f.mark = c.here()
-	return c.enter(at, f.typ)
+	return c.pop(f.m.Value(), !f.bad)
 }
 
 // values returns room for n values from a block shared by the whole result.

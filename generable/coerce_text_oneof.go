@@ -96,29 +96,39 @@ func (c *coercer) affinity(n *node, t *Type) affinity {
 	return affinityNone
 }
 
+// affinityAt is the affinity of the node at a place, which may tell an enum's value.
+func (c *coercer) affinityAt(at int, n *node, t *Type) affinity {
+	a := c.affinity(n, t)
+	if t = t.Deref(); a == affinityExact && t.Kind == EnumType && n.isText() && slices.Contains(t.Values, c.str(at)) {
+		return affinityBest
+	}
+	return a
+}
+
 // enterOneOf begins a value of an inline union. The kind of the node decides if it can; else
 // the branches are tried.
 func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
-	best := affinityNone
-	var fit []*Type
+	best, first, more := affinityNone, (*Type)(nil), 0
 	for _, v := range t.Variants {
-		a := c.affinity(n, v)
-		if a == affinityExact && v.Deref().Kind == EnumType && n.isText() && slices.Contains(v.Deref().Values, c.str(at)) {
-			a = affinityBest
-		}
-		switch {
+		switch a := c.affinityAt(at, n, v); {
 		case a == affinityNone || a < best:
 		case a > best:
-			best, fit = a, append(fit[:0:0], v)
+			best, first, more = a, v, 0
 		default:
-			fit = append(fit, v)
+			more++
 		}
 	}
-	switch len(fit) {
-	case 0:
+	switch {
+	case first == nil:
 		return c.mismatch(at, t)
-	case 1:
-		return c.enter(at, fit[0])
+	case more == 0:
+		return c.enter(at, first)
+	}
+	fit := make([]*Type, 0, more+1)
+	for _, v := range t.Variants {
+		if c.affinityAt(at, n, v) == best {
+			fit = append(fit, v)
+		}
 	}
 	if n.kind == nodeObj {
 		if v := c.saysType(at, n, fit); v != nil {
@@ -223,7 +233,7 @@ func (c *coercer) stepTrial(f *coerceFrame) bool {
 // takeTrial notes what the branch tried last came to.
 func (c *coercer) takeTrial(f *coerceFrame) {
 	st, m := f.trial, f.mark
-	r := &trialResult{v: c.ret, ok: c.ok, cost: c.cost - m.cost, score: c.score - m.score}
+	r := &trialResult{v: c.ret, ok: c.ok, cost: c.cost - int(m.cost), score: c.score - int(m.score)}
 	of := st.fit[st.next-1].Deref()
 	better := st.best == nil || (r.ok && !st.best.ok)
 	switch {
@@ -236,7 +246,7 @@ func (c *coercer) takeTrial(f *coerceFrame) {
 		}
 		better = now < have
 	default:
-		better = len(c.errs)-m.errs < len(st.best.errs)
+		better = len(c.errs)-int(m.errs) < len(st.best.errs)
 	}
 	if better {
 		r.repairs = slices.Clone(c.repairs[m.repairs:])

@@ -15,7 +15,6 @@ func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 	c.push(opRecord, at, t)
 	f := &c.stack[len(c.stack)-1]
 	f.tag = tag
-	f.field = -1
 	f.vals = c.values(len(t.Fields))
 	if len(t.Fields) > 64 {
 		f.seenMore = make([]uint64, (len(t.Fields)+63)/64)
@@ -136,7 +135,10 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 				continue
 			}
 		}
-		return c.enter(at, fld.Type)
+		if !c.enter(at, fld.Type) {
+			return false
+		}
+		c.takeField(f)
 	}
 	return c.endRecord(f)
 }

@@ -86,7 +86,7 @@ func (c *coercer) show(at int) string {
 	case nodeStr, nodeWord:
 		s := c.raw(n)
 		if n.flags&flagEscape != 0 && len(s) < 4*maxShown {
-			s, _ = unescape(s, true)
+			s, _ = unescape(s, endCut)
 		}
 		return quoteShort(cutValid(s))
 	}

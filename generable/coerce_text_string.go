@@ -32,9 +32,16 @@ func (c *coercer) str(at int) string {
 	}
 	bad := 0
 	if n.flags&flagEscape != 0 {
-		s, bad = unescape(s, n.flags&flagOpen != 0)
+		end := endWhole
+		if n.flags&flagOpen != 0 {
+			end = endCut
+			if c.partial {
+				end = endGrows
+			}
+		}
+		s, bad = unescape(s, end)
 		if n.flags&flagDouble != 0 {
-			s, bad = unescape(s, n.flags&flagOpen != 0)
+			s, bad = unescape(s, end)
 		}
 	}
 	if bad > 0 {
@@ -79,9 +86,18 @@ func fenceText(s string) string {
 	return strings.TrimRight(s, " \t\r\n")
 }
 
+// textEnd tells how the text of a string ends, and so what to do with an escape that is cut.
+type textEnd uint8
+
+const (
+	endWhole textEnd = iota // by its quote
+	endCut                  // for good: what is left of an escape is dropped, a backslash stays
+	endGrows                // for now: what may become an escape is not shown yet
+)
+
 // unescape resolves the escapes in the content of a string, and counts those that JSON does
-// not have. An escape that the text ends in is left out when the string is open.
-func unescape(s string, open bool) (string, int) {
+// not have.
+func unescape(s string, end textEnd) (string, int) {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {
 		return s, 0
@@ -92,7 +108,10 @@ func unescape(s string, open bool) (string, int) {
 		b = append(b, s[:i]...)
 		s = s[i+1:]
 		if s == "" { // the text ends in the backslash
-			return string(append(b, '\\')), bad
+			if end != endGrows {
+				b = append(b, '\\')
+			}
+			return string(b), bad
 		}
 		c := s[0]
 		s = s[1:]
@@ -112,7 +131,9 @@ func unescape(s string, open bool) (string, int) {
 		case 'u':
 			r, n := hexRune(s)
 			switch {
-			case n == 0 && len(s) < 4 && open && isHex(s):
+			case n == 0 && len(s) < 4 && end != endWhole && isHex(s):
+				s = ""
+			case n == 4 && end == endGrows && r == utf8.RuneError && mayPair(s[4:]):
 				s = ""
 			case n == 0:
 				bad++
@@ -155,6 +176,11 @@ func hexRune(s string) (r rune, n int) {
 		}
 	}
 	return utf8.RuneError, 4
+}
+
+// mayPair reports whether s may grow into the second half of a surrogate pair.
+func mayPair(s string) bool {
+	return len(s) < 6 && strings.HasPrefix(`\u`, s[:min(len(s), 2)]) && (len(s) < 3 || isHex(s[2:]))
 }
 
 func hex4(s string) (rune, bool) {

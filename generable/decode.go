@@ -74,7 +74,7 @@ type Result struct {
 func Decode(t *Type, text string, o Options) Result {
 	m := NewMachine(t, o)
 	m.src = text
-	m.scan.tape = make([]node, 0, 16+min(len(text)/8, 1<<20))
+	m.scan.tape = make([]node, 0, 16+min(len(text)/10, 1<<20))
 	m.scan.feed(text)
 	return m.Close()
 }

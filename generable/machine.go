@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -19,8 +20,8 @@ type Machine struct {
 	result Result
 }
 
-// maxText bounds the text: offsets on the tape have 32 bits.
-const maxText = math.MaxUint32 - 1
+// maxText bounds the text: offsets have 32 bits.
+const maxText = math.MaxInt32
 
 // NewMachine returns a machine that reads a value of type t; nil accepts any value.
 func NewMachine(t *Type, o Options) *Machine {
@@ -53,7 +54,7 @@ func (m *Machine) Close() Result {
 	}
 	m.closed = true
 	if len(m.src) > maxText {
-		m.result.Errors = FieldErrors{{Expected: "less than 4 GiB of text", Got: "more", Offset: -1}}
+		m.result.Errors = FieldErrors{{Expected: "less than 2 GiB of text", Got: "more", Offset: -1}}
 		return m.result
 	}
 	m.scan.close()
@@ -68,6 +69,9 @@ func (m *Machine) Close() Result {
 func (m *Machine) Snapshot() Value {
 	if m.closed {
 		return m.result.Value
+	}
+	if m.typ.Deref().Kind == StrType {
+		return m.textSoFar()
 	}
 	s := m.scan.fork()
 	s.close()
@@ -85,6 +89,26 @@ func (m *Machine) Snapshot() Value {
 	return Value{}
 }
 
+// textSoFar is the snapshot where a text is wanted. What may still turn out as a JSON string
+// or as reasoning is not shown.
+func (m *Machine) textSoFar() Value {
+	start, end := trimSpan(m.src, 0, len(m.src))
+	start, end = m.withoutReasoning(start, end)
+	text := m.src[start:end]
+	if m.scan.st == stThink || text == "" || text[0] == '"' || (text[0] == '<' && len(text) < maxTag) {
+		return Value{}
+	}
+	for n := len(text) - 1; n >= 0 && n >= len(text)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) {
+			if !utf8.FullRuneInString(text[n:]) {
+				text = text[:n]
+			}
+			break
+		}
+	}
+	return StrOf(strings.ToValidUTF8(text, "\ufffd"))
+}
+
 // fork returns a copy of the automaton that can be closed while the original goes on.
 func (s *scanner) fork() *scanner {
 	f := *s
@@ -98,7 +122,7 @@ func (s *scanner) fork() *scanner {
 }
 
 func (m *Machine) coercer(s *scanner) *coercer {
-	return &coercer{docs: []string{m.src}, base: []int{0}, depths: []int{0}, tape: s.tape, o: m.o}
+	return &coercer{docs: []string{m.src}, base: []int{0}, depths: []int{0}, tape: s.tape, o: m.o, stack: make([]coerceFrame, 0, 8)}
 }
 
 // answers lists the candidates outside of reasoning, or all when there are no others.

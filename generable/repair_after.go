@@ -109,9 +109,9 @@ func (s *scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	last := s.lastStr
 	if last.node >= 0 {
 		n := s.tape[last.node]
-		if n.start == n.end && last.next == p && last.kind == kind && (kind == quoteDouble || kind == quoteSingle) {
+		if n.start == n.end && int(last.next) == p && last.kind == kind && (kind == quoteDouble || kind == quoteSingle) {
 			s.takeBack(last)
-			return s.quoteAgain(last.node, p)
+			return s.quoteAgain(int(last.node), p)
 		}
 		if kind != last.kind && kind != quoteDouble && s.reopen(last) {
 			return true
@@ -144,14 +144,14 @@ func (s *scanner) wordAfter(c byte) bool {
 	top := &s.stack[len(s.stack)-1]
 	if last := s.lastStr; last.node >= 0 {
 		n := s.tape[last.node]
-		if n.start == n.end && last.next == s.pos && (last.kind == quoteDouble) && class[c]&isIdent != 0 {
+		if n.start == n.end && int(last.next) == s.pos && (last.kind == quoteDouble) && class[c]&isIdent != 0 {
 			s.takeBack(last)
-			return s.quoteAgain(last.node, s.pos)
+			return s.quoteAgain(int(last.node), s.pos)
 		}
 		if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
 			return true
 		}
-		if end, ok := s.endsBefore(int(n.start), last.quote); ok && last.next == s.pos && s.cutString(end) {
+		if end, ok := s.endsBefore(int(n.start), int(last.quote)); ok && int(last.next) == s.pos && s.cutString(end) {
 			return true
 		}
 		if !(class[c]&isDigit != 0 && !top.obj) && s.reopen(last) {
@@ -166,7 +166,7 @@ func (s *scanner) wordAfter(c byte) bool {
 		s.skip(1)
 		return true
 	}
-	s.bare = marker{repairs: len(s.repairs), cost: s.cost}
+	s.bare = marker{repairs: int32(len(s.repairs)), cost: int32(s.cost)}
 	s.repair(repMissingComma, s.pos, s.pos)
 	s.noComma = true
 	if top.obj {
@@ -199,7 +199,7 @@ func (s *scanner) endsBefore(start, q int) (int, bool) {
 // Should that token not turn out as one, the string is reopened.
 func (s *scanner) cutString(end int) bool {
 	m := s.lastStr
-	if !s.back(m.quote) {
+	if !s.back(int(m.quote)) {
 		return false
 	}
 	n := &s.tape[m.node]
@@ -210,7 +210,7 @@ func (s *scanner) cutString(end int) bool {
 	if s.stack[len(s.stack)-1].obj {
 		flags = flagKey
 	}
-	s.openString(m.kind, m.next-m.quote, flags)
+	s.openString(m.kind, int(m.next-m.quote), flags)
 	s.lastStr, s.tentStr = noMarker, m
 	return true
 }

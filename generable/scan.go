@@ -92,12 +92,12 @@ type scanFrame struct {
 
 // marker remembers a string value that may have been closed too early.
 type marker struct {
-	node    int // on the tape; -1 when there is none
-	quote   int // offset of the quote in question
-	next    int // offset after it
+	node    int32 // on the tape; -1 when there is none
+	quote   int32 // offset of the quote in question
+	next    int32 // offset after it
+	repairs int32 // number of repairs when it was closed
+	cost    int32
 	kind    quoteKind
-	repairs int // number of repairs when it was closed
-	cost    int
 }
 
 var noMarker = marker{node: -1}

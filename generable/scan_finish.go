@@ -149,7 +149,10 @@ func (s *scanner) finishWord() {
 			}
 		}
 	}
-	s.endWord()
+	last := len(s.tape)
+	if s.endWord(); len(s.tape) > last {
+		s.tape[last].flags |= flagOpen
+	}
 }
 
 // cutLiteral completes a literal of which only the first letters are there.

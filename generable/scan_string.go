@@ -70,7 +70,7 @@ func (s *scanner) openString(kind quoteKind, n int, flags uint8) {
 	s.pos += n
 	s.tape = append(s.tape, node{kind: nodeStr, flags: flags, start: uint32(s.pos)})
 	s.quote = kind
-	s.tentStr = noMarker
+	s.tentStr.node = -1
 	s.fenceCut = -1
 	s.st = stString
 }
@@ -250,14 +250,14 @@ func (s *scanner) closeString(p, w int) {
 		s.closePart()
 		return
 	}
-	s.lastStr = marker{node: s.cur, quote: p, next: s.pos, kind: s.quote, repairs: len(s.repairs), cost: s.cost}
+	s.lastStr = marker{node: int32(s.cur), quote: int32(p), next: int32(s.pos), kind: s.quote, repairs: int32(len(s.repairs)), cost: int32(s.cost)}
 	s.soft = false
 	s.attached()
 }
 
 // reopen takes back the end of the string that m remembers: the quote belongs to its content.
 func (s *scanner) reopen(m marker) bool {
-	if m.node < 0 || !s.back(m.next) {
+	if m.node < 0 || !s.back(int(m.next)) {
 		return false
 	}
 	holder := &s.tape[s.stack[len(s.stack)-1].node]
@@ -269,9 +269,9 @@ func (s *scanner) reopen(m marker) bool {
 	n := &s.tape[m.node]
 	n.end, n.span = 0, 0
 	n.flags |= flagRepaired
-	s.repairs, s.cost = s.repairs[:m.repairs], m.cost
-	s.repair(repInnerQuote, m.quote, m.next)
-	s.cur, s.quote, s.st = m.node, m.kind, stString
+	s.repairs, s.cost = s.repairs[:m.repairs], int(m.cost)
+	s.repair(repInnerQuote, int(m.quote), int(m.next))
+	s.cur, s.quote, s.st = int(m.node), m.kind, stString
 	s.lastStr, s.tentStr = noMarker, noMarker
 	s.noComma = false
 	return true
@@ -291,7 +291,7 @@ func (s *scanner) oddConcat() bool {
 	s.repair(repConcat, s.tok, s.tok+1)
 	at := s.lastConcat
 	if at < 0 { // the first +: the string becomes the first part
-		at = s.lastStr.node
+		at = int(s.lastStr.node)
 		part := s.tape[at]
 		s.tape[at] = node{kind: nodeConcat, flags: flagRepaired, start: part.start, count: 1}
 		s.tape = append(s.tape, part)

@@ -100,7 +100,7 @@ func (s *scanner) colon() {
 
 // forget gives up the ways back to earlier strings, because what follows them is certain.
 func (s *scanner) forget() {
-	s.lastStr, s.tentStr = noMarker, noMarker
+	s.lastStr.node, s.tentStr.node = -1, -1
 	s.lastConcat = -1
 	s.noComma = false
 }
