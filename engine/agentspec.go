@@ -66,7 +66,11 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 			ok = false
 		}
 		if sk.Run != nil {
-			ok = s.arity(at, sk.Run, s.runArity(sk.Run), "skill "+sk.Name) && ok
+			what := "skill " + sk.Name
+			if a.Run != nil {
+				what = "agent " + a.Name
+			}
+			ok = s.arity(at, sk.Run, s.runArity(sk.Run), what) && ok
 		}
 		ok = s.checkTools(sk.Tools, a.Tools) && ok
 	}

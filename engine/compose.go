@@ -20,7 +20,7 @@ func (s *Session) Then(site Site, nodes ...*Node) *Node {
 			if len(n.kids) != len(nodes) && i < len(n.kids)-1 {
 				continue // proven when the flattened operand was made
 			}
-			if !s.join(site, n.kids[i-1], n.kids[i]) {
+			if !s.join(site.at(i), n.kids[i-1], n.kids[i]) {
 				ok = false
 			}
 		}
@@ -38,6 +38,13 @@ func (s *Session) join(site Site, a, b *Node) bool {
 		return false
 	}
 	if why := generable.Assignable(a.out, b.in); why != nil {
+		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
+			d := s.errorf(diag.NotAList, site.Span, "each takes a list")
+			d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
+			noteDefined(d, a, b)
+			help(d, "let %s give %s, or drop each", a.Label(), b.in)
+			return false
+		}
 		d := s.errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
 		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
 		s.reasons(d, why, a.out, b.in)

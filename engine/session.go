@@ -24,6 +24,14 @@ func (s Site) arg(i int) diag.Span {
 	return s.Span
 }
 
+// at is the site of operand i of a function; an operator stands where it is written.
+func (s Site) at(i int) Site {
+	if !s.ByOp {
+		s.Span = s.arg(i)
+	}
+	return s
+}
+
 // Session is one composing of a script: it builds nodes, holds each to one place and collects
 // what is wrong. A node that fails is reported once and stands in for itself from then on, so
 // that one mistake yields one message and the rest is still checked. A Session belongs to one

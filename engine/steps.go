@@ -12,7 +12,7 @@ import (
 // they meet a declared one.
 func (s *Session) Fn(site Site, f Func, in, out *generable.Type) *Node {
 	n := &Node{kind: FnNode, name: site.Name, span: site.Span, fn: f, in: orAny(in), out: orAny(out)}
-	n.failed = !s.arity(site.Span, f, 1, "fn")
+	n.failed = !s.arity(site.arg(0), f, 1, "fn")
 	return s.add(n)
 }
 
