@@ -190,7 +190,7 @@ func makeClasses() (t [256]uint8) {
 	set(" \t\n\r,]}\":=/#()\xef\xe2", isWordStop)
 	set(",]}", isNumEnd)
 	set("0123456789", isDigit|isIdent)
-	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.", isIdent)
+	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", isIdent)
 	for c := 0x80; c < 0x100; c++ {
 		t[c] |= isIdent
 	}

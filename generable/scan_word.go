@@ -65,11 +65,11 @@ func (s *scanner) wordStops(c byte) (stop, ok bool) {
 	case '\n', '\r', ',':
 		return s.stopWord()
 	case '}':
-		if s.objs > 0 || s.alienOpen() {
+		if s.objs > 0 || s.alienOpen() || (!s.wordKey && s.isLiteralSoFar()) {
 			return s.stopWord()
 		}
 	case ']':
-		if s.arrs > 0 {
+		if s.arrs > 0 || (!s.wordKey && s.isLiteralSoFar()) {
 			return s.stopWord()
 		}
 	case ')':

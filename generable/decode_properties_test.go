@@ -1,0 +1,135 @@
+package generable
+
+import (
+	"fmt"
+	"testing"
+)
+
+// checkDecodeRoundTrip holds that the JSON of a value of any type decodes to that value, at
+// every level, without a repair.
+func checkDecodeRoundTrip(g *generator) error {
+	typ := g.typ(4)
+	v := g.value(typ, 5)
+	if typ.Kind == StrType {
+		return nil // a text is taken as it is
+	}
+	text := JSON(v, typ)
+	for _, level := range []Level{Safe, Strict, Loose} {
+		r := Decode(typ, text, Options{Level: level})
+		if !r.OK {
+			return fmt.Errorf("%s: %s at level %d: %v", typ, text, level, r.Errors)
+		}
+		if !Equal(r.Value, v) {
+			return fmt.Errorf("%s: %s came back as %s at level %d", typ, text, JSON(r.Value, typ), level)
+		}
+		if len(r.Repairs) > 0 {
+			return fmt.Errorf("%s: %s at level %d repaired: %v", typ, text, level, r.Repairs)
+		}
+	}
+	return nil
+}
+
+// checkDecodeAnything holds that whatever is decoded has the type, that what constructors
+// accept the decoder accepts too, and that errors are complete.
+func checkDecodeAnything(g *generator) error {
+	typ := g.typ(4)
+	v := g.mutate(plain(g.value(typ, 4), typ))
+	text := JSON(v, nil)
+	for _, o := range []Options{{}, {Level: Strict}, {Level: Loose}, {OnBadItem: ItemDrop}} {
+		r := Decode(typ, text, o)
+		if r.OK {
+			if bad := typ.Conforms(r.Value); bad != nil {
+				return fmt.Errorf("%s: %s decoded to %s (%v): %v", typ, text, JSON(r.Value, typ), o, bad)
+			}
+			continue
+		}
+		if len(r.Errors) == 0 || r.Complaint() == "" {
+			return fmt.Errorf("%s: %s: no error (%v)", typ, text, o)
+		}
+		for _, e := range r.Errors {
+			if e.Expected == "" || e.Got == "" || e.Line == 0 || e.Col == 0 {
+				return fmt.Errorf("%s: %s: incomplete error %+v", typ, text, e)
+			}
+		}
+	}
+	return nil
+}
+
+// checkTypedSnapshots holds that typed snapshots only grow.
+func checkTypedSnapshots(g *generator) error {
+	typ := g.typ(3)
+	text := JSON(g.value(typ, 4), typ)
+	m := NewMachine(typ, Options{})
+	last := Value{}
+	for i := range len(text) {
+		m.Feed(text[i : i+1])
+		now := m.Snapshot()
+		if !grows(last, now) {
+			return fmt.Errorf("%s: %q:\nfirst %s\nthen  %s", typ, text[:i+1], JSON(last, nil), JSON(now, nil))
+		}
+		last = now
+	}
+	if r := m.Close(); !grows(last, r.Value) {
+		return fmt.Errorf("%s: %s:\nlast  %s\nfinal %s", typ, text, JSON(last, nil), JSON(r.Value, nil))
+	}
+	return nil
+}
+
+func TestDecodeRoundTrip(t *testing.T) {
+	for seed := range int64(rounds) {
+		g := newGenerator(seed)
+		g.wire = true
+		if err := checkDecodeRoundTrip(g); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func TestDecodeAnything(t *testing.T) {
+	for seed := range int64(rounds) {
+		g := newGenerator(seed)
+		g.any = seed%2 == 0
+		if err := checkDecodeAnything(g); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func TestTypedSnapshots(t *testing.T) {
+	for seed := range int64(rounds / 10) {
+		g := newGenerator(seed)
+		g.wire = true
+		if err := checkTypedSnapshots(g); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// FuzzDecodeTyped decodes arbitrary text into arbitrary types.
+func FuzzDecodeTyped(f *testing.F) {
+	for i, text := range corpus {
+		f.Add(text, int64(i), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, seed int64, how uint8) {
+		g := newGenerator(seed)
+		typ := g.typ(4)
+		o := Options{Level: Level(how % 3), Pick: Pick(how / 3 % 4), OnBadItem: BadItem(how / 12 % 3), ExtraKeys: ExtraKeys(how / 36 % 3)}
+		r := Decode(typ, text, o)
+		if r.OK == (len(r.Errors) > 0) {
+			t.Errorf("OK %v with errors %v", r.OK, r.Errors)
+		}
+		if r.OK && o.OnBadItem != ItemKeep {
+			if errs := typ.Conforms(r.Value); len(errs) > 0 {
+				t.Errorf("%s: %s does not have its type: %v", typ, JSON(r.Value, typ), errs)
+			}
+		}
+		m := NewMachine(typ, o)
+		for i := range len(text) {
+			m.Feed(text[i : i+1])
+		}
+		m.Snapshot()
+		if got := m.Close(); render(got) != render(r) {
+			t.Errorf("in pieces:\n%s\nat once:\n%s", render(got), render(r))
+		}
+	})
+}
