@@ -14,4 +14,5 @@ require (
 	github.com/tmc/langchaingo v0.1.14 // indirect
 	go.starlark.net v0.0.0-20260908191801-89a6a09411d5 // indirect
 	golang.org/x/sys v0.42.0 // indirect
+	golang.org/x/tools v0.35.0 // indirect
 )

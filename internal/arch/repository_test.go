@@ -183,7 +183,7 @@ func TestPromise_1_8_RunCommand(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}
-	if !strings.Contains(out, "circle r=6.0") && !strings.Contains(out, "area=113.1") {
+	if !strings.Contains(out, "Deployed with confidence 0.95\n") {
 		t.Errorf("%s printed no result:\n%s", command, out)
 	}
 }
