@@ -63,8 +63,13 @@ var (
 		n, ok := v.(*nodeValue)
 		return v, ok && n.text != nil
 	}}
-	functionKind = Kind{Word: "function", Stub: "Callable", accept: as[*starlark.Function], hint: hintFunction}
-	toolKind     = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+	functionKind = Kind{Word: "function", Stub: "Callable", accept: as[*starlark.Function], hint: func(v starlark.Value) string {
+		if b, ok := v.(*starlark.Builtin); ok {
+			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
+		}
+		return hintFunction(v)
+	}}
+	toolKind = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
 		case *toolValue, *starlark.Function:
 			return v, true

@@ -111,6 +111,10 @@ func (c *Call) nodeSite() engine.Site {
 	return engine.Site{Span: c.fnSpan(), What: c.row.Name, Name: name}
 }
 
+// failedType is the type's name. An error that speaks of it follows from one that was
+// reported, and is not worth a message.
+const failedType = "<failed>"
+
 // failedValue stands in for the result of a call that was reported. It takes part in
 // everything without a word, so that one mistake yields one message.
 type failedValue struct{}
@@ -120,11 +124,12 @@ var (
 	_ starlark.HasAttrs  = (*failedValue)(nil)
 	_ starlark.HasBinary = (*failedValue)(nil)
 	_ starlark.Mapping   = (*failedValue)(nil)
-	_ starlark.Iterable  = (*failedValue)(nil)
+	_ starlark.Sequence  = (*failedValue)(nil)
 )
 
-func (f *failedValue) String() string        { return "<failed>" }
-func (f *failedValue) Type() string          { return "failed" }
+func (f *failedValue) String() string        { return failedType }
+func (f *failedValue) Type() string          { return failedType }
+func (f *failedValue) Len() int              { return 0 }
 func (f *failedValue) Freeze()               {}
 func (f *failedValue) Truth() starlark.Bool  { return true }
 func (f *failedValue) Hash() (uint32, error) { return 0, nil }

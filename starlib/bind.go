@@ -62,7 +62,7 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	params := c.row.Params
 	c.vals = make([]starlark.Value, len(params))
 	c.at = make([]argRef, len(params))
-	next := 0
+	next, crowded := 0, false
 	for i, arg := range args {
 		ref := argRef{n: i + 1}
 		for next < len(params) && params[next].Skip && !c.fits(&params[next], arg) {
@@ -77,10 +77,10 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 				c.rest, c.refs = append(c.rest, v), append(c.refs, ref)
 			}
 		default:
-			if i+1 < len(args) && len(c.wrong) > 0 && c.wrong[len(c.wrong)-1].Code == diag.TooManyArguments {
-				continue // said once for all that follow
+			if !crowded { // said once for all that follow
+				c.tooMany(i, ref)
 			}
-			c.tooMany(i, ref)
+			crowded = true
 		}
 	}
 	var catch *Param
@@ -151,7 +151,11 @@ func (c *Call) take(p *Param, v starlark.Value, ref argRef) (starlark.Value, boo
 	if p.Kind.Word == NodeKind.Word || p.Kind.Word == nodesKind.Word {
 		code = diag.NotANode
 	}
-	d := c.complain(code, c.argSpan(ref), "%s: want %s, got %s", p.Name, p.Kind.Word, describe(v))
+	name := p.Name
+	if p.Shape == Keywords {
+		name = ref.name
+	}
+	d := c.complain(code, c.argSpan(ref), "%s: want %s, got %s", name, p.Kind.Word, describe(v))
 	if p.Kind.hint != nil {
 		if h := p.Kind.hint(v); h != "" {
 			d.Help = append(d.Help, h)
@@ -168,17 +172,27 @@ func (c *Call) tooMany(i int, ref argRef) {
 		}
 	}
 	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.Name, counted(most, "argument"))
+	if most == 0 {
+		d.Help = append(d.Help, "its arguments are keywords: "+joined(c.keywordNames()))
+		return
+	}
 	d.Label = fmt.Sprintf("argument %d", i+1)
 	d.Help = append(d.Help, c.row.Signature())
 }
 
-func (c *Call) unknown(name string) {
+// keywordNames lists the parameters that can be given by keyword.
+func (c *Call) keywordNames() []string {
 	names := make([]string, 0, len(c.row.index))
 	for _, p := range c.row.Params {
 		if _, ok := c.row.index[p.Name]; ok {
 			names = append(names, p.Name)
 		}
 	}
+	return names
+}
+
+func (c *Call) unknown(name string) {
+	names := c.keywordNames()
 	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
 	switch hint := didYouMean(name, names); {
 	case hint != "":
@@ -218,11 +232,16 @@ func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	return c.standIn(), nil
 }
 
+// nodeKinds are the kinds of what the builtins make.
+var nodeKinds = map[string]engine.NodeKind{"agent": engine.AgentNode, "fn": engine.FnNode, "pick": engine.PickNode,
+	"template": engine.TemplateNode, "then": engine.PipelineNode, "par": engine.ParallelNode, "forum": engine.ForumNode,
+	"loop": engine.LoopNode, "branch": engine.BranchNode, "each": engine.EachNode}
+
 // standIn is what a failed call gives.
 func (c *Call) standIn() starlark.Value {
 	switch c.row.Returns {
 	case "node":
-		return c.env.c.node(c.env.c.session.Failed(engine.FnNode, c.nodeSite()))
+		return c.env.c.node(c.env.c.session.Failed(nodeKinds[c.row.Name], c.nodeSite()))
 	case "type":
 		return c.env.c.typ(generable.ErrorT)
 	}

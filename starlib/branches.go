@@ -26,7 +26,8 @@ var branchParams = []Param{
 type whenValue struct {
 	predicate engine.Func
 	handler   *nodeValue
-	span      diag.Span
+	span      diag.Span // of the predicate
+	at        diag.Span // of the handler
 }
 
 func (w *whenValue) String() string        { return "when(..., " + w.handler.label() + ")" }
@@ -42,7 +43,7 @@ func whenFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	return &whenValue{predicate: c.callback("predicate"), handler: c.Arg("handler").(*nodeValue), span: c.spanOf("predicate")}, nil
+	return &whenValue{predicate: c.callback("predicate"), handler: c.Arg("handler").(*nodeValue), span: c.spanOf("predicate"), at: c.spanOf("handler")}, nil
 }
 
 func branchFunc(c *Call) (starlark.Value, error) {
@@ -64,7 +65,7 @@ func branchFunc(c *Call) (starlark.Value, error) {
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.receiverSpan()}
 	for i := range routes {
-		site.Args = append(site.Args, routes[i].Span)
+		site.Args = append(site.Args, routes[i].HandlerSpan)
 	}
 	if c.Has("otherwise") {
 		site.Args = append(site.Args, c.spanOf("otherwise"))
@@ -76,22 +77,23 @@ func branchFunc(c *Call) (starlark.Value, error) {
 // dictRoutes reads {key: handler}.
 func (c *Call) dictRoutes(d *starlark.Dict) []engine.Route {
 	c.lookup()
-	spans := []diag.Span(nil)
+	var keys, handlers []diag.Span
 	if c.file != nil {
-		spans = c.file.DictKeys(c.pos)
+		keys, handlers = c.file.DictEntries(c.pos)
 	}
 	var routes []engine.Route
 	i := -1
 	for key, handler := range d.Entries() {
 		i++
 		r := engine.Route{Span: c.spanOf("routes")}
-		if len(spans) == d.Len() {
-			r.Span = spans[i]
+		r.HandlerSpan = r.Span
+		if len(keys) == d.Len() {
+			r.Span, r.HandlerSpan = keys[i], handlers[i]
 		}
 		if !c.routeKey(&r, key) {
 			continue
 		}
-		if r.Handler = c.handler(handler, r.Span); r.Handler != nil {
+		if r.Handler = c.handler(handler, r.HandlerSpan); r.Handler != nil {
 			routes = append(routes, r)
 		}
 	}
@@ -147,7 +149,7 @@ func (c *Call) listRoutes(seq starlark.Sequence) []engine.Route {
 	for item := range starlark.Elements(seq) {
 		switch w := item.(type) {
 		case *whenValue:
-			routes = append(routes, engine.Route{When: w.predicate, Handler: w.handler.n, Span: w.span})
+			routes = append(routes, engine.Route{When: w.predicate, Handler: w.handler.n, Span: w.span, HandlerSpan: w.at})
 		case *failedValue:
 			c.stood = true
 		default:

@@ -246,6 +246,7 @@ func fnFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
+		site.Args = []diag.Span{c.spanOf("f")}
 		return s.Fn(site, c.callback("f"), in, out)
 	})
 }

@@ -3,6 +3,7 @@ package starlib
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -81,16 +82,14 @@ func (d *declared) check() diag.List {
 	said := map[string]bool{}
 	for _, t := range d.all {
 		for _, e := range t.Verify() {
-			if said[e.Error()] {
-				continue
+			i := slices.IndexFunc(d.refs, func(r reference) bool { return strings.HasPrefix(e.Got, r.t.Name+",") })
+			if i < 0 || said[e.Error()] {
+				continue // the circle is told at the reference that closes it
 			}
 			said[e.Error()] = true
-			out := &diag.Diagnostic{Code: diag.BadField, Message: e.Error()}
-			for _, r := range d.refs {
-				out.Span = r.at
-				break
-			}
-			found = append(found, out)
+			plain := *e
+			plain.Hint = ""
+			found = append(found, &diag.Diagnostic{Code: diag.BadField, Span: d.refs[i].at, Message: plain.Error(), Help: []string{e.Hint}})
 		}
 	}
 	return found

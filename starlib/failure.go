@@ -2,7 +2,9 @@ package starlib
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
@@ -56,9 +58,15 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 			d.Help = []string{x.help}
 		}
 	}
+	if strings.Contains(d.Message, failedType) {
+		return nil
+	}
 	var eval *starlark.EvalError
 	if errors.As(err, &eval) {
 		d.Span = c.spanOfError(eval)
+		if d.Code == diag.UnknownAttribute {
+			d.Span = c.spanOfAttribute(d)
+		}
 		if trace := traceOf(err); len(trace) > 1 {
 			d.Trace = trace
 		}
@@ -68,8 +76,38 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	}
 	if strings.Contains(d.Message, "got node, want int") {
 		d.Code, d.Message = diag.NotANode, "a number is on the left of an operator that composes nodes"
+		if c.reportedAt(d) {
+			return nil // the check of the syntax saw it, and knows more
+		}
 	}
 	return d
+}
+
+// reportedAt tells whether a line has a diagnostic of the same code already.
+func (c *composer) reportedAt(d *diag.Diagnostic) bool {
+	return slices.ContainsFunc(c.session.Diagnostics(), func(o *diag.Diagnostic) bool {
+		return o.Code == d.Code && o.Span.File == d.Span.File && o.Span.Line == d.Span.Line
+	})
+}
+
+// spanOfAttribute moves from the dot to the name behind it.
+func (c *composer) spanOfAttribute(d *diag.Diagnostic) diag.Span {
+	at := d.Span
+	i := strings.LastIndex(d.Message, "has no .")
+	u := c.shown[at.File]
+	if i < 0 || u == nil {
+		return at
+	}
+	name := d.Message[i+len("has no ."):]
+	lines := strings.Split(string(u.text), "\n")
+	if at.Line < 1 || at.Line > len(lines) {
+		return at
+	}
+	line := []rune(lines[at.Line-1])
+	if at.Col >= 1 && at.Col <= len(line) && strings.HasPrefix(string(line[at.Col-1:]), "."+name) {
+		at.Col, at.Len = at.Col+1, utf8.RuneCountInString(name)
+	}
+	return at
 }
 
 // spanOfError is the place of the innermost call in a file: the function called when a

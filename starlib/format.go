@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -184,7 +185,7 @@ func (f formatSpec) float(x float64) (string, error) {
 	case 's', 'b', 'c', 'd', 'o', 'x', 'X':
 		return "", fmt.Errorf("the type %q is not for numbers with a fraction", f.verb)
 	}
-	neg := x < 0
+	neg := math.Signbit(x)
 	if neg {
 		x = -x
 	}

@@ -158,7 +158,9 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 	}()
 	u.globals, err = prog.Init(thread, c.predeclared)
 	if err != nil {
-		c.reportFrom(u, diag.List{c.raisedDiagnostic(c.stopped(err))})
+		if d := c.raisedDiagnostic(c.stopped(err)); d != nil {
+			c.reportFrom(u, diag.List{d})
+		}
 		return false
 	}
 	return true

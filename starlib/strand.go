@@ -106,6 +106,9 @@ func (s *strand) failure(err error, code diag.Code) error {
 		if engine.IsControl(s.stop) {
 			return s.stop
 		}
+		if engineError(err) != nil {
+			return s.located(err, err) // it passed a node, which said where
+		}
 		return s.located(s.stop, err)
 	}
 	if engine.IsControl(err) {

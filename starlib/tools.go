@@ -110,7 +110,7 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 		w, ok := fieldKind.takes(v)
 		switch {
 		case i < 0:
-			d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), describe(key))
+			d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), key)
 			if hint := didYouMean(string(name), names); hint != "" {
 				d.Help = append(d.Help, hint)
 			}

@@ -1,0 +1,124 @@
+package starlib_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// section begins a further file in a test script: "-- lib/x.star --".
+var section = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
+
+// parts splits a test script into its main file and its companions.
+func parts(src string) (main string, files []string) {
+	marks := section.FindAllStringSubmatchIndex(src, -1)
+	if marks == nil {
+		return src, nil
+	}
+	for i, m := range marks {
+		end := len(src)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		files = append(files, src[m[2]:m[3]], src[m[1]:end])
+	}
+	return src[:marks[0][0]], files
+}
+
+// TestErrors holds the full text of diagnostics against golden files. Every script begins with
+// the rule that it breaks, and with the codes that it is about.
+func TestErrors(t *testing.T) {
+	files, err := filepath.Glob("testdata/errors/*.star")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".star"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := regexp.MustCompile(`^# (AS\d+(?: AS\d+)*): .+\n`).FindStringSubmatch(string(data))
+			if head == nil {
+				t.Fatal("the first line is not \"# CODE: the rule\"")
+			}
+			main, more := parts(string(data))
+			m, found := loadWith(starlib.Options{Strict: strings.Contains(file, "strict")}, main, more...)
+			if _, d := m.Main(); d != nil && strings.Contains(head[1], string(diag.NoMain)) {
+				found = append(found, d)
+			}
+			for _, code := range strings.Fields(head[1]) {
+				if !strings.Contains(codes(found), code) {
+					t.Errorf("no %s among %q", code, codes(found))
+				}
+			}
+			got, golden := render(m, found), strings.TrimSuffix(file, ".star")+".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestEveryComposeErrorIsCovered demands a script for every code that loading can give.
+func TestEveryComposeErrorIsCovered(t *testing.T) {
+	files, _ := filepath.Glob("testdata/errors/*.star")
+	covered := map[string]bool{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(data), ":")
+		for _, code := range strings.Fields(strings.TrimPrefix(first, "# ")) {
+			covered[code] = true
+		}
+	}
+	elsewhere := []diag.Code{
+		diag.ComposedWhileRunning, // a run gives it: testdata/flows/composed_inside.star
+		diag.SealedNode,           // a session gives it; the builtins ask first
+	}
+	for _, e := range diag.Entries() {
+		c := string(e.Code)
+		if c[2] == '1' || c[2] == '7' || slices.Contains(elsewhere, e.Code) { // syntax has tests of its own; runs have flows
+			continue
+		}
+		if !covered[c] {
+			t.Errorf("no script in testdata/errors gives %s: %s", c, e.Title)
+		}
+	}
+}
+
+// TestExplainedExamples loads the examples of the codes' explanations.
+func TestExplainedExamples(t *testing.T) {
+	later := regexp.MustCompile(`\b(attempt|retry|fallback|race|graph|reviewer"|file\("docs|compile, path)`)
+	running := map[diag.Code]bool{diag.UnknownAttribute: true, diag.NoMain: true, diag.UncheckedAny: true, diag.ComposedWhileRunning: true}
+	for _, e := range diag.Entries() {
+		if e.Wrong != "" && !later.MatchString(e.Wrong) && !running[e.Code] && e.Code[2] != '7' {
+			if _, found := load(e.Wrong); !strings.Contains(codes(found), string(e.Code)) {
+				t.Errorf("%s: the refused example gives %q", e.Code, codes(found))
+			}
+		}
+		if e.Right != "" && !later.MatchString(e.Right) {
+			if m, found := load(e.Right); len(found) > 0 {
+				t.Errorf("%s: the accepted example:\n%s", e.Code, render(m, found))
+			}
+		}
+	}
+}
