@@ -38,6 +38,9 @@ func (m *Machine) choose() Result {
 			consider(cand)
 		}
 		m.sequence(c, list, consider)
+		if len(list) == 0 {
+			m.bracketed(c, consider)
+		}
 		if kind == wholeScalar && (best == nil || !best.ok) {
 			consider(whole)
 		}

@@ -192,7 +192,7 @@ func (m *Machine) newlines(list []candidate) bool {
 		f := m.scan.fences[first.fence]
 		start, end = trimSpan(m.src, f.body, max(f.end, f.body))
 	}
-	return first.start == start && last.end == end
+	return first.start == start && strings.Trim(m.src[last.end:max(end, last.end)], ", \t\r\n") == ""
 }
 
 // takesList reports whether a type has lists as values.

@@ -191,6 +191,9 @@ func TestCoercions(t *testing.T) {
 		{name: "empty list of several list types", typ: OneOf(ListOfType(a), ListOfType(b)), text: `[]`, want: `[]`},
 		{name: "no branch", typ: OneOf(a, b), text: `{"z":1}`, fails: "x: want int, got nothing"},
 
+		{name: "members without braces", typ: s.Args, text: "name: Bob\ncount: 3", want: `{"name":"Bob","count":3}`, repairs: "unquoted missing-comma unquoted missing-brackets"},
+		{name: "numbers without brackets", typ: ListOfType(IntT), text: "1, 2", want: `[1,2]`, repairs: "missing-brackets"},
+		{name: "prose with a colon", typ: s.Args, text: "Note: this", fails: "text without JSON"},
 		{name: "lines as list", typ: ListOfType(a), text: "{\"x\":1}\n{\"x\":2}", want: `[{"x":1},{"x":2}]`, repairs: "sequence"},
 		{name: "fitting candidate", typ: a, text: `{"y":1} then {"x":2} then {"z":3}`, want: `{"x":2}`, repairs: "prose"},
 		{name: "first", typ: a, text: `{"x":1} or {"x":2}`, o: Options{Pick: PickFirst}, want: `{"x":1}`, repairs: "prose"},

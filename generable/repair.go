@@ -27,6 +27,7 @@ const (
 	repMissingColon
 	repOddColon
 	repFullWidth
+	repBlank
 	repMissingValue
 	repMissingQuote
 	repMissingQuotes
@@ -51,6 +52,7 @@ const (
 	repTruncated
 	repDuplicateKey
 	repSequence
+	repBrackets
 	// Coercions.
 	repIntToFloat
 	repFloatToInt
@@ -95,6 +97,8 @@ var repairInfo = [...]struct {
 	repMissingColon:  {"missing-colon", 3},
 	repOddColon:      {"odd-colon", 1},
 	repFullWidth:     {"full-width", 1},
+	repBlank:         {"odd-blank", 1},
+	repBrackets:      {"missing-brackets", 4},
 	repMissingValue:  {"missing-value", 5},
 	repMissingQuote:  {"missing-quote", 4},
 	repMissingQuotes: {"unquoted", 3},

@@ -8,6 +8,9 @@ func (s *scanner) oddAfter(c byte) bool {
 	if !s.wants(4) {
 		return false
 	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
+	}
 	top := &s.stack[len(s.stack)-1]
 	str := s.lastStr.node >= 0
 	switch c {

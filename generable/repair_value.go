@@ -1,5 +1,10 @@
 package generable
 
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
 // This file repairs what stands where a value, a key or a colon should.
 
 // oddValue reads a value that does not begin as a value of JSON does.
@@ -7,6 +12,9 @@ func (s *scanner) oddValue(c byte) bool {
 	p := s.pos
 	if !s.wants(4) {
 		return false
+	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
 	}
 	top := &s.stack[len(s.stack)-1]
 	if s.soft && c != '\'' && c != '"' && c != '\\' && class[c]&isIdent == 0 {
@@ -137,6 +145,16 @@ func (s *scanner) skipAs(kind repairKind, n int) {
 	s.pos += n
 }
 
+// oddBlank passes over a blank that is none in JSON.
+func (s *scanner) oddBlank() bool {
+	r, n := utf8.DecodeRuneInString(s.src[s.pos:])
+	if !unicode.IsSpace(r) && r != '\ufeff' && r != '\u200b' {
+		return false
+	}
+	s.skipAs(repBlank, n)
+	return true
+}
+
 // ellipsis passes over three dots.
 func (s *scanner) ellipsis() bool {
 	if !s.has(s.pos, "...") {
@@ -151,6 +169,9 @@ func (s *scanner) oddKey(c byte) bool {
 	p := s.pos
 	if !s.wants(4) {
 		return false
+	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
 	}
 	switch c {
 	case '}':
@@ -223,6 +244,9 @@ func (s *scanner) oddColon(c byte) bool {
 	p := s.pos
 	if !s.wants(4) {
 		return false
+	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
 	}
 	switch {
 	case s.has(p, "=>"):
@@ -352,12 +376,31 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 		return true
 	}
 	if word {
+		if s.noComma && s.joinWords() {
+			return true
+		}
 		s.repair(repJunk, int(key.start), int(key.end))
 		s.dropKey()
 		s.st = stObjAfter
 		return true
 	}
 	s.missingValue()
+	return true
+}
+
+// joinWords makes one text of a number or literal and the words behind it: 10 px.
+func (s *scanner) joinWords() bool {
+	key := s.tape[len(s.tape)-1]
+	last := &s.tape[len(s.tape)-2]
+	if last.kind >= nodeStr || last.flags&flagKey != 0 || key.start-last.end > 4 {
+		return false
+	}
+	s.repairs, s.cost = s.repairs[:s.bare.repairs], int(s.bare.cost)
+	last.kind, last.end, last.flags = nodeWord, key.end, flagRepaired|flagHigh
+	s.repair(repMissingQuotes, int(last.start), int(last.end))
+	s.dropKey()
+	s.noComma = false
+	s.st = stObjAfter
 	return true
 }
 

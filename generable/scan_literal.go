@@ -129,13 +129,16 @@ func looseNumber(w string) bool {
 	return strictNumber(completeNumber(plain)) != nodeWord
 }
 
-// completeNumber adds the digits that .5 and 2. leave out.
+// completeNumber adds the digits that .5, 2. and 2e leave out.
 func completeNumber(w string) string {
 	if w[0] == '.' {
 		w = "0" + w
 	}
 	if i := strings.IndexByte(w, '.'); i >= 0 && (i+1 == len(w) || w[i+1]|0x20 == 'e') {
 		w = w[:i+1] + "0" + w[i+1:]
+	}
+	if e := strings.TrimRight(w, "+-"); e != "" && e[len(e)-1]|0x20 == 'e' && len(w)-len(e) < 2 {
+		w += "0"
 	}
 	return w
 }

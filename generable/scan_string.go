@@ -282,6 +282,9 @@ func (s *scanner) oddConcat() bool {
 	if !s.wants(3) {
 		return false
 	}
+	if c := s.src[s.pos]; (c == '/' || c == '#') && s.commentInside() {
+		return true
+	}
 	kind, w := s.quoteAt(s.pos)
 	if w == 0 || kind == quoteFence {
 		s.repair(repJunk, s.tok, s.tok+1)
@@ -300,6 +303,14 @@ func (s *scanner) oddConcat() bool {
 	s.openString(kind, w, 0)
 	s.concat = at
 	return true
+}
+
+// commentInside begins a comment between the parts of a concatenation.
+func (s *scanner) commentInside() bool {
+	plus := s.tok
+	ok := s.comment()
+	s.tok = plus
+	return ok
 }
 
 // closePart ends one part of a concatenation.

@@ -1,0 +1,141 @@
+package generable
+
+import "strings"
+
+// bracketed considers a text without brackets as what stands between them: a list of values,
+// "a", "b", the members of an object, "a": 1, or a single broken scalar, 'a. It does so only
+// where the text as a whole reads like that, so that prose stays prose.
+func (m *Machine) bracketed(c *coercer, consider func(candidate)) {
+	if m.o.Level == Strict || m.typ.Deref().Kind == StrType {
+		return
+	}
+	start, end := trimSpan(m.src, 0, len(m.src))
+	start, end = m.withoutReasoning(start, end)
+	if start >= end {
+		return
+	}
+	text := m.src[start:end]
+	open, closer := "[", "]"
+	switch m.bareForm(c, text) {
+	case bareMembers:
+		open, closer = "{", "}"
+	case bareProse:
+		return
+	}
+	s := newScanner(m.o.MaxDepth)
+	s.feed(open + text + closer)
+	s.close()
+	c.visits += s.visits()
+	if len(s.cands) != 1 || s.cands[0].end != len(text)+2 || s.cands[0].tooDeep {
+		return
+	}
+	root := s.cands[0].node
+	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && !takesList(m.typ, 0) {
+		root++ // a single value needs no list around it
+	}
+	doc := uint16(len(c.docs))
+	c.docs = append(c.docs, s.src)
+	c.base = append(c.base, start)
+	c.depths = append(c.depths, 1)
+	at := len(c.tape)
+	for _, n := range s.tape {
+		n.doc = doc
+		c.tape = append(c.tape, n)
+	}
+	cand := candidate{node: at + root, start: start, end: end, fence: -1, broken: true, repairs: len(m.scan.repairs)}
+	for _, r := range s.repairs { // offsets in the input: the bracket shifts them by one
+		r.off, r.end, r.node = shifted(r.off, start, end), shifted(r.end, start, end), 0
+		m.scan.repairs = append(m.scan.repairs, r)
+	}
+	m.scan.repairs = append(m.scan.repairs, synRepair{kind: repBrackets, off: uint32(start), end: uint32(start)})
+	cand.repairsEnd = len(m.scan.repairs)
+	cand.cost = s.cands[0].cost + repairInfo[repBrackets].cost
+	consider(cand)
+}
+
+// shifted is the offset in the input of an offset in the text with a bracket put before it.
+func shifted(off uint32, start, end int) uint32 {
+	return uint32(min(max(int(off)-1+start, start), end))
+}
+
+type bareForm uint8
+
+const (
+	bareProse bareForm = iota
+	bareItems
+	bareMembers
+)
+
+// bareForm tells what a text without brackets looks like, by how it begins.
+func (m *Machine) bareForm(c *coercer, text string) bareForm {
+	s := scanner{src: text, eof: true}
+	kind, w := s.quoteAt(0)
+	switch {
+	case w > 0 && kind != quoteFence:
+		s.quote = kind
+		rest := text[w:]
+		for p := w; p < len(text) && p < 4*maxSuggestLen; p++ {
+			n := s.quoteEnds(p)
+			if kind == quoteDouble || kind == quoteEscaped {
+				if other, n2 := s.quoteAt(p); other == kind && n2 > 0 {
+					n = n2
+				}
+			}
+			if n > 0 {
+				rest = strings.TrimLeft(text[p+n:], " \t\r\n")
+				break
+			}
+		}
+		if strings.HasPrefix(rest, ":") {
+			return bareMembers
+		}
+		// Prose may begin with a quotation, but hardly is nothing else.
+		if endsInQuote(text) || strings.Count(text, text[:w]) == 1 && !strings.Contains(text, "\n") {
+			return bareItems
+		}
+	case text[0] == '(' && text[len(text)-1] == ')':
+		return bareItems
+	case class[text[0]]&isDigit != 0 || text[0] == '-':
+		if numbersOnly(text) {
+			return bareItems
+		}
+	case class[text[0]]&isIdent != 0:
+		// name: value, where the name is a field of what is wanted.
+		if name, _, ok := strings.Cut(text[:min(len(text), maxSuggestLen)], ":"); ok && c.takesKey(m.typ, strings.TrimSpace(name)) {
+			return bareMembers
+		}
+	}
+	return bareProse
+}
+
+func endsInQuote(text string) bool {
+	text = strings.TrimRight(text, ", \t\r\n")
+	for _, q := range [...]string{`"`, "'", "`", "”", "’", "´"} {
+		if strings.HasSuffix(text, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbersOnly reports whether a text is a list of several numbers, between commas or on lines
+// of their own.
+func numbersOnly(text string) bool {
+	n := 0
+	for rest := text; rest != ""; n++ {
+		item := rest
+		i := strings.IndexAny(rest, ",\n")
+		if i >= 0 {
+			item, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = ""
+		}
+		if item = strings.TrimSpace(item); item == "" && (rest == "" || n > 0) {
+			continue
+		}
+		if kind, _ := classifyNumber(item); item == "" || kind == nodeWord {
+			return false
+		}
+	}
+	return n > 1
+}
