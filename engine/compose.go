@@ -113,9 +113,10 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 		return s.failedNode(ParallelNode, site, nil)
 	}
 	return s.structure(ParallelNode, site, nodes, func(n *Node) bool {
+		site := site.flattened(len(n.kids), len(nodes))
 		n.limit = o.Limit
 		in, ok := s.commonInput(site, diag.InputsDiffer, n.kids)
-		out, ok2 := s.commonOutput(site, o.Output, n.kids)
+		out, ok2 := s.commonOutput(site, o.Output, n.kids, nil)
 		n.in, n.out = in, generable.ListOfType(out)
 		return ok && ok2
 	})
@@ -129,7 +130,7 @@ func (s *Session) commonInput(site Site, code diag.Code, nodes []*Node) (*genera
 			continue
 		}
 		if pick.failed || pick.in.Deref().Kind == generable.AnyType ||
-			(generable.Assignable(n.in, pick.in) == nil && !generable.Unchecked(n.in, pick.in) && n.in.Deref().Kind != generable.AnyType) {
+			(!generable.Same(n.in, pick.in) && generable.Assignable(n.in, pick.in) == nil && !generable.Unchecked(n.in, pick.in) && n.in.Deref().Kind != generable.AnyType) {
 			pick = n
 		}
 	}
@@ -148,8 +149,18 @@ func (s *Session) commonInput(site Site, code diag.Code, nodes []*Node) (*genera
 }
 
 // commonOutput finds the type of what several nodes give: the declared one, the one they
-// share, or the declared union of which all are variants.
-func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node) (*generable.Type, bool) {
+// share, or the declared union of which all are variants. Routes, when there are any, are how
+// the nodes are told apart.
+func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route) (*generable.Type, bool) {
+	label := func(i int) string {
+		switch {
+		case routes == nil:
+			return nodes[i].Label()
+		case i < len(routes):
+			return "the route for " + routes[i].Key()
+		}
+		return "otherwise"
+	}
 	var types []*generable.Type
 	for _, n := range nodes {
 		if n.failed {
@@ -163,7 +174,7 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 			if generable.Assignable(n.out, declared) != nil {
 				ok = false
 				d := s.errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
-				d.Label = fmt.Sprintf("%s gives %s", n.Label(), n.out)
+				d.Label = fmt.Sprintf("%s gives %s", label(i), n.out)
 				noteDefined(d, n)
 				help(d, "widen it: output = %s", generable.OneOf(declared, n.out))
 			}
@@ -178,17 +189,21 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 			return generable.AnyT, true
 		}
 	}
-	first, other := nodes[0], nodes[0]
-	for _, n := range nodes {
-		if !generable.Same(first.out, n.out) {
-			other = n
+	other := 0
+	for i, n := range nodes {
+		if !generable.Same(nodes[0].out, n.out) {
+			other = i
 			break
 		}
 	}
-	d := s.errorf(diag.OutputsDiffer, site.Span, "%s gives different types", site.What)
-	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", first.Label(), first.out, other.Label(), other.out)
-	noteDefined(d, first, other)
-	help(d, "declare it: output = %s", generable.OneOf(types...))
+	d := s.errorf(diag.OutputsDiffer, site.at(other).Span, "%s gives different types", site.What)
+	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", label(0), nodes[0].out, label(other), nodes[other].out)
+	noteDefined(d, nodes[0], nodes[other])
+	if site.ByOp {
+		help(d, "declare it: par(..., output = %s)", generable.OneOf(types...))
+	} else {
+		help(d, "declare it: output = %s", generable.OneOf(types...))
+	}
 	return generable.ErrorT, false
 }
 
@@ -232,6 +247,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		return s.failedNode(ForumNode, site, nil)
 	}
 	return s.structure(ForumNode, site, nodes, func(n *Node) bool {
+		site := site.flattened(len(n.kids), len(nodes))
 		n.rounds = o.Rounds
 		first := n.kids[0]
 		n.in, n.out = first.in, n.kids[len(n.kids)-1].out

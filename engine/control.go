@@ -82,7 +82,7 @@ func spanOr(a, b diag.Span) diag.Span {
 
 // feedback checks the edge from a loop's body back to its input.
 func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
-	if !s.join(Site{Span: site.Span, What: site.What}, body, back) {
+	if !s.join(Site{Span: site.arg(1), What: site.What}, body, back) {
 		return false
 	}
 	want := body.in
@@ -93,9 +93,13 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 		return true
 	}
 	d := s.errorf(diag.LoopFeedback, site.arg(1), "what goes round the loop must be its input again")
-	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), want)
+	wants := body.in.String()
+	if optional {
+		wants += ", or None to stop"
+	}
+	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), wants)
 	noteDefined(d, body, back)
-	help(d, "let it give %s", want)
+	help(d, "let %s give %s", back.Label(), want)
 	return false
 }
 
@@ -105,7 +109,8 @@ type Route struct {
 	Value   *generable.Value // this very value (of a bool, an enum, None), or
 	When    Func             // values for which the predicate holds
 	Handler *Node
-	Span    diag.Span // of the key
+
+	Span, HandlerSpan diag.Span // of the key and of the handler
 }
 
 // Key names the route as the script wrote it.
@@ -161,7 +166,11 @@ func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOption
 				ok = s.otherwise(site, source, routes, o.Otherwise) && ok
 			}
 		}
-		out, ok2 := s.commonOutput(Site{Span: site.Span, What: site.What}, o.Output, kids[1:])
+		at := Site{Span: site.Span, What: site.What}
+		if len(site.Args) > 1 {
+			at.Args = site.Args[1:]
+		}
+		out, ok2 := s.commonOutput(at, o.Output, kids[1:], routes)
 		n.out = out
 		return ok && ok2
 	})
@@ -175,10 +184,10 @@ func (s *Session) handles(site Site, source *Node, r *Route) bool {
 	} else if r.Value != nil && r.Value.IsNull() {
 		sent = generable.NoneT
 	}
-	return s.receives(spanOr(r.Span, site.Span), r.Handler, sent, r.Key())
+	return s.receives(spanOr(r.HandlerSpan, spanOr(r.Span, site.Span)), r.Handler, sent, "the route for "+r.Key())
 }
 
-func (s *Session) receives(at diag.Span, h *Node, sent *generable.Type, key string) bool {
+func (s *Session) receives(at diag.Span, h *Node, sent *generable.Type, route string) bool {
 	if h.failed {
 		return true
 	}
@@ -189,7 +198,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent *generable.Type, key stri
 	if why == nil {
 		return true
 	}
-	d := s.errorf(diag.CannotJoin, at, "the route for %s cannot reach its handler", key)
+	d := s.errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
 	d.Label = fmt.Sprintf("it sends %s, %s wants %s", sent, h.Label(), h.in)
 	s.reasons(d, why, sent, h.in)
 	noteDefined(d, h)
@@ -203,7 +212,7 @@ func (s *Session) otherwise(site Site, source *Node, routes []Route, h *Node) bo
 	if len(rest) == 0 {
 		return true
 	}
-	return s.receives(site.Span, h, generable.OneOf(rest...), "otherwise")
+	return s.receives(site.arg(len(routes)+1), h, generable.OneOf(rest...), "otherwise")
 }
 
 // cases lists the values that a type is divided into for routing: variants, members, None.
@@ -269,6 +278,9 @@ func (s *Session) coverage(site Site, source *Node, routes []Route, otherwise bo
 			case takes(r, c):
 				fits, fresh = true, fresh || !taken[j]
 				taken[j] = true
+				for _, k := range valuesOf(c) {
+					values[k] = true
+				}
 			case r.Value != nil && !r.Value.IsNull() && c.Conforms(*r.Value) == nil && (c.Kind == generable.BoolType || c.Kind == generable.EnumType):
 				fits, fresh = true, fresh || !values[r.Key()]
 				values[r.Key()] = true
@@ -279,8 +291,8 @@ func (s *Session) coverage(site Site, source *Node, routes []Route, otherwise bo
 			ok = false
 			d := s.errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
 			d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
-			if hint := diag.DidYouMean(r.Key(), keysOf(all)); hint != "" {
-				help(d, "%s", hint)
+			if near, ok := diag.Suggest(r.Key(), keysOf(all)); ok {
+				help(d, "did you mean %s?", near)
 			} else {
 				help(d, "the cases are %s", strings.Join(keysOf(all), ", "))
 			}
@@ -315,31 +327,41 @@ func allValues(c *generable.Type, seen map[string]bool) bool {
 
 // missingOf lists the keys of one case that are not among the value keys seen.
 func missingOf(c *generable.Type, seen map[string]bool) []string {
-	switch c.Kind {
-	case generable.BoolType, generable.EnumType:
-		var out []string
-		for _, k := range keysOf([]*generable.Type{c}) {
-			if !seen[k] {
-				out = append(out, k)
-			}
-		}
-		return out
+	all := valuesOf(c)
+	if all == nil {
+		return []string{c.String()}
 	}
-	return []string{c.String()}
+	var out []string
+	for _, k := range all {
+		if !seen[k] {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// valuesOf lists the values of a case as keys, none when it has too many to list.
+func valuesOf(c *generable.Type) []string {
+	switch c.Kind {
+	case generable.BoolType:
+		return []string{"True", "False"}
+	case generable.EnumType:
+		keys := make([]string, len(c.Values))
+		for i, v := range c.Values {
+			keys[i] = string(generable.AppendQuoted(nil, v))
+		}
+		return keys
+	}
+	return nil
 }
 
 // keysOf lists the branch keys that the given cases can have.
 func keysOf(cases []*generable.Type) []string {
 	var keys []string
 	for _, c := range cases {
-		switch c.Kind {
-		case generable.BoolType:
-			keys = append(keys, "True", "False")
-		case generable.EnumType:
-			for _, v := range c.Values {
-				keys = append(keys, string(generable.AppendQuoted(nil, v)))
-			}
-		default:
+		if values := valuesOf(c); values != nil {
+			keys = append(keys, values...)
+		} else {
 			keys = append(keys, c.String())
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -29,6 +30,20 @@ func (s Site) at(i int) Site {
 	if !s.ByOp {
 		s.Span = s.arg(i)
 	}
+	return s
+}
+
+// flattened is the site of kids that came of fewer operands: what the left operand held stands
+// where it does.
+func (s Site) flattened(kids, operands int) Site {
+	if kids == operands || len(s.Args) == 0 {
+		return s
+	}
+	args := make([]diag.Span, kids-operands, kids)
+	for i := range args {
+		args[i] = s.Args[0]
+	}
+	s.Args = append(args, s.Args...)
 	return s
 }
 
@@ -133,9 +148,9 @@ func (s *Session) claim(kind NodeKind, site Site, nodes []*Node) (*placement, bo
 	p := &placement{kind: kind, at: site.Span}
 	ok := true
 	for i, n := range nodes {
-		taken := n.place
-		for _, earlier := range nodes[:i] {
-			if earlier == n && taken == nil {
+		taken, first := n.place, -1
+		if taken == nil {
+			if first = slices.Index(nodes[:i], n); first >= 0 {
 				taken = p
 			}
 		}
@@ -152,6 +167,8 @@ func (s *Session) claim(kind NodeKind, site Site, nodes []*Node) (*placement, bo
 				where += " " + taken.in.name
 			}
 			note(d, taken.at.Pos, "%s was placed in %s", n.Label(), where)
+		} else if site.arg(first) != site.arg(i) {
+			note(d, site.arg(first).Pos, "%s was placed in this %s", n.Label(), kind)
 		}
 		noteDefined(d, n)
 		help(d, "%s", factoryHelp(n))
@@ -198,7 +215,7 @@ func (s *Session) structure(kind NodeKind, site Site, operands []*Node, build fu
 			k.place = nil // it moves to the new structure
 		}
 	}
-	p, ok := s.claim(kind, site, kids)
+	p, ok := s.claim(kind, site.flattened(len(kids), len(operands)), kids)
 	if !ok {
 		restore(kids, operands)
 		return s.failedNode(kind, site, nil)
@@ -215,6 +232,13 @@ func (s *Session) structure(kind NodeKind, site Site, operands []*Node, build fu
 	}
 	if !build(n) {
 		n.failed = true
+		for _, k := range kids { // what is refused claims nothing
+			k.place = nil
+		}
+		if len(kids) != len(operands) {
+			operands[0].place = nil
+			restore(kids, operands)
+		}
 	}
 	if n.failed {
 		if n.in == nil {

@@ -42,6 +42,11 @@ func (s *Session) arity(at diag.Span, f Func, n int, what string) bool {
 	if info.Pos.IsValid() {
 		note(d, info.Pos, "%s is defined", name)
 	}
+	if n == 0 {
+		help(d, "let it take none")
+	} else {
+		help(d, "let it take %s; others need a default", count(n, "parameter"))
+	}
 	return false
 }
 
@@ -78,7 +83,7 @@ func (s *Session) follow(site Site, n *Node, in *generable.Type) bool {
 		if n.in.Kind != generable.AnyType {
 			return true
 		}
-		out, ok := s.project(site, n, in)
+		out, ok := s.project(n, in)
 		n.in, n.out = in, out
 		n.failed = !ok
 		return ok
@@ -110,7 +115,7 @@ func (s *Session) follow(site Site, n *Node, in *generable.Type) bool {
 }
 
 // project gives the type of a field of in.
-func (s *Session) project(site Site, n *Node, in *generable.Type) (*generable.Type, bool) {
+func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	in = in.Deref()
 	switch in.Kind {
 	case generable.AnyType, generable.ErrorType:
@@ -145,7 +150,7 @@ func (s *Session) project(site Site, n *Node, in *generable.Type) (*generable.Ty
 	}
 	d := s.errorf(diag.UnknownPick, n.span, "pick(%q) needs a schema or a dict in front of it", n.field)
 	d.Label = fmt.Sprintf("%s has no fields", in)
-	_ = site
+	help(d, "leave it out, or let what comes before give a schema with the field %s", n.field)
 	return generable.ErrorT, false
 }
 

@@ -120,12 +120,12 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	return op, true
 }
 
-// DictKeys gives the places of the keys of the first argument that is a written
-// out dict, in the call whose opening parenthesis is at lparen; nil without one.
-func (f *File) DictKeys(lparen syntax.Position) []diag.Span {
+// DictEntries gives the places of the keys and of the values of the first argument that is
+// a written out dict, in the call whose opening parenthesis is at lparen; nil without one.
+func (f *File) DictEntries(lparen syntax.Position) (keys, values []diag.Span) {
 	site, ok := f.calls[at(lparen)]
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	for _, arg := range site.call.Args {
 		if kw, ok := arg.(*syntax.BinaryExpr); ok && kw.Op == syntax.EQ {
@@ -135,15 +135,14 @@ func (f *File) DictKeys(lparen syntax.Position) []diag.Span {
 		if !ok {
 			continue
 		}
-		keys := make([]diag.Span, 0, len(d.List))
 		for _, e := range d.List {
 			if entry, ok := e.(*syntax.DictEntry); ok {
-				keys = append(keys, f.span(entry.Key))
+				keys, values = append(keys, f.span(entry.Key)), append(values, f.span(entry.Value))
 			}
 		}
-		return keys
+		return keys, values
 	}
-	return nil
+	return nil, nil
 }
 
 // elements gives the parts of a written out list or tuple.

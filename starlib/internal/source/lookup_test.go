@@ -168,20 +168,21 @@ func TestOperatorAt(t *testing.T) {
 	}
 }
 
-func TestDictKeys(t *testing.T) {
+func TestDictEntries(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"a.branch‸({A: f, list[B]: {c: d}})", "A, list[B]"},
-		{"branch‸(a, x = 1, routes = ({A.b: f}), more = {c: d})", "A.b"},
+		{"a.branch‸({A: f, list[B]: {c: d}})", "A = f, list[B] = {c: d}"},
+		{"branch‸(a, x = 1, routes = ({A.b: f}), more = {c: d})", "A.b = f"},
 		{"branch‸(a)", ""},
 		{"branch‸(a, {k: v for k, v in x})", ""},
 	} {
 		f, at := parse(t, test.text)
-		var keys []string
-		for _, s := range f.DictKeys(at[0]) {
-			keys = append(keys, f.shown(s))
+		keys, values := f.DictEntries(at[0])
+		var entries []string
+		for i, s := range keys {
+			entries = append(entries, f.shown(s)+" = "+f.shown(values[i]))
 		}
-		if got := strings.Join(keys, ", "); got != test.want {
-			t.Errorf("%s: keys %q, want %q", test.text, got, test.want)
+		if got := strings.Join(entries, ", "); got != test.want {
+			t.Errorf("%s: entries %q, want %q", test.text, got, test.want)
 		}
 	}
 }

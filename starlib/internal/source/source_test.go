@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -260,7 +261,8 @@ func FuzzParseLint(f *testing.F) {
 			for _, a := range c.Args {
 				file.checkSpan(t, a.Span)
 			}
-			for _, e := range append(c.Elems, file.DictKeys(pos)...) {
+			keys, values := file.DictEntries(pos)
+			for _, e := range slices.Concat(c.Elems, keys, values) {
 				file.checkSpan(t, e)
 			}
 			file.NameAt(pos)
