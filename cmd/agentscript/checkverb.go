@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/llm"
+)
+
+func (c *command) checkVerb() *cobra.Command {
+	var format string
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Check scripts without running them",
+		Long: `Check loads each script, builds its graph and reports all that is wrong, with the
+place and the remedy. No model and no tool is called.
+
+Findings go to stderr; with --format json to stdout, as one document. The exit code is 3
+when a script has errors.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "human" && format != "json" {
+				return usagef(diag.DidYouMean(format, []string{"human", "json"}), "--format is human or json, not %q", format)
+			}
+			if len(args) == 0 {
+				return usagef("usage: "+cmd.UseLine(), "check needs a FILE")
+			}
+			return c.check(cmd.Context(), args, format == "json", strict)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "human", "`human` or json")
+	cmd.Flags().BoolVar(&strict, "strict", false, "also note what only a run can prove")
+	return cmd
+}
+
+func (c *command) check(ctx context.Context, files []string, asJSON, strict bool) error {
+	var opts []agentscript.Option
+	if strict {
+		opts = append(opts, agentscript.WithStrict())
+	}
+	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
+	code := exitOK
+	var all diag.List
+	texts := map[string]diag.Sources{}
+	for _, file := range files {
+		if f := readable(file); f != nil {
+			all = append(all, f.found...)
+			code = max(code, f.code)
+			continue
+		}
+		found, sources, err := c.findings(ctx, file, models, opts)
+		if err != nil {
+			return err
+		}
+		if found.HasErrors() {
+			code = exitCheck
+		} else if !asJSON {
+			fmt.Fprintf(c.stderr, "%s: ok\n", file)
+		}
+		for _, d := range found {
+			texts[d.Span.File] = sources
+		}
+		all = append(all, found...)
+	}
+	if asJSON {
+		if err := diag.JSON(c.stdout, all); err != nil {
+			return c.unwritten(err)
+		}
+		return c.quietly(code)
+	}
+	c.report(all, diag.SourceFunc(func(file string) (string, bool) {
+		for _, s := range texts {
+			if text, ok := s.Source(file); ok {
+				return text, true
+			}
+		}
+		return "", false
+	}))
+	return c.quietly(code)
+}
+
+// findings is all that is to be said about one script.
+func (c *command) findings(ctx context.Context, file string, models *llm.Registry, opts []agentscript.Option) (diag.List, diag.Sources, error) {
+	m, err := c.engine(opts...).LoadFile(ctx, file)
+	var wrong *agentscript.LoadError
+	switch {
+	case errors.As(err, &wrong):
+		return wrong.List, wrong.Sources, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return append(m.Diagnostics(), unknownProviders(m, models)...), m.Sources(), nil
+}
+
+// quietly ends with a code when all was said.
+func (c *command) quietly(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &failure{code: code}
+}
+
+// unwritten is a result that did not reach stdout.
+func (c *command) unwritten(err error) error {
+	return &failure{code: exitFailed, found: diag.List{{Message: "the result could not be written: " + fileProblem(err)}}}
+}

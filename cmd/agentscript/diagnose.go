@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// longestRaw is how much of a model's text a diagnostic quotes, in runes.
+const longestRaw = 600
+
+// loadFailure is a script that could not be loaded.
+func loadFailure(file string, err error) error {
+	var l *agentscript.LoadError
+	if !errors.As(err, &l) {
+		return &failure{code: exitCheck, found: diag.List{{Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}}}}
+	}
+	return &failure{code: exitCheck, found: l.List, sources: l.Sources}
+}
+
+// runFailure is a run that failed.
+func (s *script) runFailure(err error) error {
+	return &failure{code: exitCodeOf(err), found: diag.List{diagnose(err)}, sources: s.Sources()}
+}
+
+// diagnose shows an error of a run like one of loading: its code, its place in the script and
+// in the run, what the model said, what lies beneath, and what to do.
+func diagnose(err error) *diag.Diagnostic {
+	var e *engine.Error
+	if !errors.As(err, &e) {
+		return &diag.Diagnostic{Message: err.Error()}
+	}
+	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: diag.Span{Pos: e.Pos}, Cause: err}
+	if d.Message == "" {
+		d.Message = string(e.Kind)
+	}
+	note := func(text string) { d.Notes = append(d.Notes, diag.Note{Message: text}) }
+	if e.Path != "" && e.Path != "main" {
+		note("in " + e.Path)
+	}
+	var inner *diag.Diagnostic
+	if errors.As(e.Cause, &inner) {
+		adopt(d, inner)
+	}
+	said := d.Message
+	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
+		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) {
+			note("cause: " + text)
+			said += text
+		}
+	}
+	if e.Model != nil && e.Model.RequestID != "" {
+		note("request " + e.Model.RequestID + " of " + e.Model.Name)
+	}
+	if e.Raw != "" {
+		label := "the model said:\n"
+		if e.Kind == engine.KindPanic {
+			label = ""
+		}
+		note(label + shorten(e.Raw, longestRaw))
+	}
+	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0] != d.Span.Pos { // else it says nothing new
+		for _, p := range e.Trace {
+			d.Trace = append(d.Trace, diag.Frame{Pos: p})
+		}
+	}
+	switch flag := raisedBy(e); {
+	case flag != "":
+		d.Help = append(d.Help, flag)
+	case e.Help != "":
+		d.Help = append(d.Help, e.Help)
+	}
+	return d
+}
+
+// adopt takes over what a deeper diagnostic knows and d does not.
+func adopt(d, inner *diag.Diagnostic) {
+	if !d.Span.IsValid() || d.Span.Pos == inner.Span.Pos {
+		d.Span, d.Label = inner.Span, inner.Label
+	}
+	d.Notes = append(d.Notes, inner.Notes...)
+	d.Help = append(d.Help, inner.Help...)
+	d.Trace = append(d.Trace, inner.Trace...)
+}
+
+// raisedBy names the flag that moves a limit of the whole run.
+func raisedBy(e *engine.Error) string {
+	switch {
+	case !strings.HasPrefix(e.Message, "the run "):
+		return ""
+	case e.Code == diag.StepLimit:
+		return "raise it with --max-steps, or find the loop that does not end"
+	case e.Kind == engine.KindBudget && strings.Contains(e.Message, "model calls"):
+		return "raise it with --max-model-calls, or find out in the events what uses so many"
+	}
+	return ""
+}
+
+// shorten keeps the beginning and the end of a long text.
+func shorten(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:most*2/3]) + " … " + string(r[len(r)-most/3:])
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// oneOf helps with a name that is not known: the nearest one, else all of them.
+func oneOf(name string, names []string, all string) string {
+	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	return all + strings.Join(names, ", ")
+}

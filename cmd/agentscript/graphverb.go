@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/draw"
+)
+
+// drawings are the formats of a graph.
+var drawings = []string{"mermaid", "dot"}
+
+func (c *command) graphVerb() *cobra.Command {
+	var format, name string
+	cmd := &cobra.Command{
+		Use:   "graph FILE",
+		Short: "Draw a composition, with the types on its edges",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := oneFile(cmd, args)
+			if err != nil {
+				return err
+			}
+			if format != "mermaid" && format != "dot" {
+				return usagef(diag.DidYouMean(format, drawings), "--format is mermaid or dot, not %q", format)
+			}
+			s, err := c.load(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			n, err := chosenNode(s, name)
+			if err != nil {
+				return err
+			}
+			text := draw.Mermaid(n)
+			if format == "dot" {
+				text = draw.DOT(n)
+			}
+			return c.print(strings.TrimSuffix(text, "\n"))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid` or dot")
+	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
+	return cmd
+}
+
+func chosenNode(s *script, name string) (*engine.Node, error) {
+	names := s.nodeNames()
+	others := "the script has no nodes at its top level"
+	if len(names) > 0 {
+		others = "name one with --node: " + strings.Join(names, ", ")
+	}
+	switch {
+	case name != "" && s.Node(name) != nil:
+		return s.Node(name), nil
+	case name != "":
+		help := diag.DidYouMean(name, names)
+		if help == "" {
+			help = others
+		}
+		return nil, usagef(help, "the script has no node %q", name)
+	case s.node() != nil:
+		return s.node(), nil
+	case s.main != nil:
+		return nil, usagef(others, "main is a function, and what it calls is only known when it runs")
+	}
+	return nil, usagef(others, "%s", s.none.Message)
+}

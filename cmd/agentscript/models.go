@@ -1,0 +1,159 @@
+package main
+
+import (
+	"os"
+	"slices"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+)
+
+// modelSetup is what makes a run's model calls.
+type modelSetup struct {
+	options  []agentscript.RunOption
+	scripted *llm.Scripted // with --scripted
+}
+
+// models settles which models the agents are run with, and finds out before the run whether
+// they can be called.
+func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
+	choice, problem := o.modelChoice()
+	if problem != nil {
+		return nil, problem
+	}
+	agents := agentsOf(s.Module)
+	if problem := choice.known(agents); problem != nil {
+		return nil, problem
+	}
+	set := &modelSetup{options: choice.options(specs(agents))}
+	if o.scripted != "" {
+		f, err := os.Open(o.scripted)
+		if err != nil {
+			return nil, usagef("", "--scripted %s: %s", o.scripted, fileProblem(err))
+		}
+		defer f.Close() // it is only read
+		if set.scripted, err = llm.ReadScripted(f, o.scripted); err != nil {
+			return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
+		}
+		set.options = append(set.options, handling(set.scripted))
+		return set, nil
+	}
+	secrets, problem := c.secrets(o.envFile)
+	if problem != nil {
+		return nil, problem
+	}
+	registry := llm.New(llm.WithSecrets(secrets))
+	set.options = append(set.options, handling(registry))
+	return set, callable(s, agents, choice, registry)
+}
+
+func handling(models engine.Handler) agentscript.RunOption {
+	return agentscript.Handler(engine.Handlers{engine.EffectModel: models})
+}
+
+// callable checks the models of agents without a network. An agent of a main that is a
+// function may never be called: one that names no model is left to the run.
+func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.Registry) *failure {
+	var found diag.List
+	if s.node() != nil {
+		agents = agentsUnder(s.node())
+	}
+	said := map[string]*diag.Diagnostic{}
+	for _, n := range agents {
+		a := n.Agent()
+		model := choice.modelOf(a)
+		if !needsModel(a) || model == "" && s.node() == nil {
+			continue
+		}
+		d := said[model]
+		if d == nil {
+			err := models.Check(model)
+			if err == nil {
+				continue
+			}
+			d = diagnose(err)
+			d.Span.Pos = n.Pos()
+			said[model] = d
+			found.Add(d)
+		}
+		note := diag.Note{Message: "agent " + a.Name + " needs it"}
+		if n.Pos() != d.Span.Pos {
+			note.Pos = n.Pos()
+		}
+		d.Notes = append(d.Notes, note)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &failure{code: exitProvider, found: found, sources: s.Sources()}
+}
+
+// unknownProviders warns of models that no provider of this command could answer. A host may
+// have providers of its own, so that it is no error of the script.
+func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
+	var found diag.List
+	for _, n := range agentsOf(m) {
+		if n.Agent().Model == "" {
+			continue
+		}
+		if err := models.Check(n.Agent().Model); err != nil && err.Code == diag.UnknownProvider {
+			d := diagnose(err)
+			d.Severity, d.Span.Pos = diag.Warning, n.Pos()
+			found.Add(d)
+		}
+	}
+	return found
+}
+
+// known refuses a --model for an agent that there is not.
+func (choice modelChoice) known(agents []*engine.Node) *failure {
+	var names []string
+	for _, n := range agents {
+		if name := n.Agent().Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var found diag.List
+	for _, agent := range sortedKeys(choice.byAgent) {
+		if slices.Contains(names, agent) {
+			continue
+		}
+		found.Add(usagef(oneOf(agent, names, "the agents are "), "--model %s=…: the script has no agent %q", agent, agent).found...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &failure{code: exitUsage, found: found}
+}
+
+// agentsOf lists the agents that the script and the files it loads declare.
+func agentsOf(m *agentscript.Module) []*engine.Node {
+	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *engine.Node) bool { return n.Agent() == nil })
+}
+
+// agentsUnder lists the agents placed in a node, in the order of the composition.
+func agentsUnder(n *engine.Node) []*engine.Node {
+	var out []*engine.Node
+	if n.Agent() != nil {
+		out = append(out, n)
+	}
+	for _, k := range n.Children() {
+		out = append(out, agentsUnder(k)...)
+	}
+	return out
+}
+
+func specs(agents []*engine.Node) []*engine.AgentSpec {
+	out := make([]*engine.AgentSpec, len(agents))
+	for i, n := range agents {
+		out[i] = n.Agent()
+	}
+	return out
+}
+
+// needsModel reports whether any skill of the agent is carried out by a model.
+func needsModel(a *engine.AgentSpec) bool {
+	return slices.ContainsFunc(a.Skills, func(s *engine.Skill) bool { return s.Run == nil })
+}

@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+)
+
+// process starts the command as a process of its own in a directory of these files.
+func process(t *testing.T, files map[string]string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Args[0] = "agentscript" // TestMain knows it by this name
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
+	return cmd
+}
+
+// awaited starts cmd, waits for a line on stderr that holds text, does what is to be done and
+// gives the exit code and all of stderr.
+func awaited(t *testing.T, cmd *exec.Cmd, text string, do func(p *os.Process)) (int, string) {
+	t.Helper()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer hung.Stop()
+	var all strings.Builder
+	lines := bufio.NewScanner(stderr)
+	seen := false
+	for lines.Scan() {
+		all.WriteString(lines.Text() + "\n")
+		if !seen && strings.Contains(lines.Text(), text) {
+			seen = true
+			do(cmd.Process)
+		}
+	}
+	err = cmd.Wait()
+	if !seen {
+		t.Fatalf("stderr never said %q:\n%s", text, all.String())
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), all.String()
+}
+
+func interrupt(t *testing.T) func(p *os.Process) {
+	return func(p *os.Process) {
+		if err := p.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// ctrl-C ends a run that waits for a model over a real connection, at once and with the code
+// for it; the trace holds whole lines to the end of the run.
+func TestInterruptCall(t *testing.T) {
+	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
+	defer s.Close()
+	cmd := process(t, map[string]string{"flow.star": `main = agent(model = "openai/x", prompt = "Wait.")`},
+		[]string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + s.OpenAI()}, "run", "flow.star", "go", "--trace", "trace")
+	code, stderr := awaited(t, cmd, "call ", interrupt(t))
+	if code != exitInterrupted || !strings.Contains(stderr, "error[AS712]") {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+	trace, err := os.ReadFile(filepath.Join(cmd.Dir, "trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := strings.Split(strings.TrimSuffix(string(trace), "\n"), "\n")
+	if end := last[len(last)-1]; !strings.HasPrefix(end, `{"kind":"run","phase":"end"`) || !strings.HasSuffix(end, "}") {
+		t.Errorf("the trace ends with %s", end)
+	}
+}
+
+// It also ends code of the script that spins, and branches.
+func TestInterruptElsewhere(t *testing.T) {
+	for _, tt := range []struct{ name, script, says string }{
+		{"spinning", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\n\nmain = fn(f, input = str, output = str)\n", "spinning"},
+		{"branches", "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = (a / b) >> fn(len, input = list[str], output = int)\n", "call "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := process(t, map[string]string{"flow.star": tt.script, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60, "repeat": true}`}, nil,
+				"run", "flow.star", "go", "--scripted", "slow.jsonl", "--max-steps", "100000000000")
+			code, stderr := awaited(t, cmd, tt.says, interrupt(t))
+			if code != exitInterrupted {
+				t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+			}
+		})
+	}
+}
+
+func TestInterruptStdin(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "print(\"loaded\")\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star")
+	in, err := cmd.StdinPipe() // never closed: somebody is still typing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if code, stderr := awaited(t, cmd, "loaded", interrupt(t)); code != exitInterrupted {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+}
+
+// A closed stdout ends the command as pipes do, and nothing panics.
+func TestClosedStdout(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "main = agent(run = lambda s: s * 100000)\n"}, nil, "run", "flow.star", "long")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Run()
+	_ = w.Close()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("%v, want a failure", err)
+	}
+	if strings.Contains(stderr.String(), "panic") || strings.Contains(stderr.String(), "goroutine") {
+		t.Errorf("stderr:\n%s", stderr.String())
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || !(status.Signaled() && status.Signal() == syscall.SIGPIPE) && exit.ExitCode() != exitFailed {
+		t.Errorf("ended with %v", exit)
+	}
+}

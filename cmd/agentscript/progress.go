@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// progress writes a line per event for people.
+type progress struct {
+	w       io.Writer
+	color   bool
+	unnamed string               // what stands for a model without a name
+	started map[string]time.Time // by kind and position
+	calls   int
+	usage   engine.Usage
+}
+
+func newProgress(w io.Writer, color bool, unnamed string) *progress {
+	return &progress{w: w, color: color, unnamed: unnamed, started: map[string]time.Time{}}
+}
+
+func (p *progress) kinds() engine.EventKind { return engine.EventAll &^ engine.EventToken }
+
+func (p *progress) event(e engine.Event) {
+	at := whereabouts(e.Path)
+	switch e.Kind {
+	case engine.EventRun:
+		p.run(e)
+	case engine.EventNode:
+		if e.Phase == engine.PhaseStart {
+			p.begin("node", e)
+			p.line("start", at)
+			return
+		}
+		p.end("done", at, e.Err, p.since("node", e))
+	case engine.EventEffect:
+		if !isModelCall(e.Path) { // a tool's own events say more
+			return
+		}
+		if e.Phase == engine.PhaseStart {
+			p.begin("effect", e)
+			p.line("call", at, cmp.Or(e.Name, p.unnamed))
+			return
+		}
+		p.answer(e, at)
+	case engine.EventTool:
+		if e.Phase == engine.PhaseStart {
+			p.begin("tool", e)
+			p.line("tool", at, e.Name+" "+oneLine(e.Text, 80))
+			return
+		}
+		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
+	case engine.EventRepair:
+		p.line("repair", at, oneLine(e.Name+": "+e.Text, 120))
+	case engine.EventBudget:
+		text := e.Text
+		if e.Err != nil {
+			text = e.Err.Message
+		}
+		p.line("budget", at, oneLine(text, 120))
+	case engine.EventLog:
+		p.line("log", at, e.Text)
+	}
+}
+
+func (p *progress) run(e engine.Event) {
+	if e.Phase == engine.PhaseStart {
+		p.begin("run", e)
+		return
+	}
+	var sums []string
+	if p.calls > 0 {
+		sums = append(sums, plural(p.calls, "model call"))
+		if p.usage != (engine.Usage{}) {
+			sums = append(sums, tokens(p.usage))
+		}
+	}
+	p.end("done", "run", e.Err, p.since("run", e), sums...)
+}
+
+func (p *progress) answer(e engine.Event, at string) {
+	p.calls++
+	parts := []string{cmp.Or(e.Name, p.unnamed)}
+	if e.Usage != nil && *e.Usage != (engine.Usage{}) {
+		p.usage = p.usage.Add(*e.Usage)
+		parts = append(parts, tokens(*e.Usage))
+	}
+	took := p.since("effect", e)
+	if e.Replayed {
+		took = "recorded"
+	}
+	p.end("answer", at, e.Err, took, parts...)
+}
+
+// end writes what something came to and how long it took.
+func (p *progress) end(word, at string, err *engine.Error, took string, parts ...string) {
+	if err != nil {
+		word = "failed"
+		parts = append(parts, string(err.Code))
+	}
+	p.line(word, at, append([]string{took}, parts...)...)
+}
+
+func (p *progress) begin(what string, e engine.Event) { p.started[what+e.Path] = e.At }
+
+func (p *progress) since(what string, e engine.Event) string {
+	start, ok := p.started[what+e.Path]
+	if !ok {
+		return ""
+	}
+	delete(p.started, what+e.Path)
+	return duration(e.At.Sub(start))
+}
+
+var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "budget": "33"}
+
+// line writes one line; a stderr that is gone must not end the run.
+func (p *progress) line(word, at string, parts ...string) {
+	padded := fmt.Sprintf("%-6s", word)
+	if p.color {
+		code := wordColors[word]
+		if code == "" {
+			code = "2"
+		}
+		padded = "\x1b[" + code + "m" + padded + "\x1b[0m"
+	}
+	text := at
+	for _, part := range parts {
+		if part != "" {
+			text += "  " + part
+		}
+	}
+	text = strings.ReplaceAll(harmless(strings.TrimRight(text, "\n")), "\n", "\n       ")
+	_, _ = fmt.Fprintln(p.w, padded, text)
+}
+
+// whereabouts writes a position for people: main/then:review#0/par0[3]/agent:critic#1/llm0 is
+// review/par[3]/critic#1. What is always there is left out.
+func whereabouts(path string) string {
+	var out []string
+	for i, seg := range strings.Split(path, "/") {
+		if i == 0 || strings.HasPrefix(seg, "llm") || strings.HasPrefix(seg, "tool:") {
+			continue
+		}
+		index := ""
+		if j := strings.IndexByte(seg, '['); j >= 0 {
+			seg, index = seg[:j], seg[j:]
+		}
+		if _, name, named := strings.Cut(seg, ":"); named {
+			seg = strings.TrimSuffix(name, "#0")
+		} else if kind, zero := strings.CutSuffix(seg, "0"); zero && strings.Trim(kind, "0123456789") == kind {
+			seg = kind
+		}
+		out = append(out, seg+index)
+	}
+	if len(out) == 0 {
+		return "main"
+	}
+	return strings.Join(out, "/")
+}
+
+func isModelCall(path string) bool {
+	return strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "llm")
+}
+
+func tokens(u engine.Usage) string {
+	about := ""
+	if u.Estimated {
+		about = "about "
+	}
+	return fmt.Sprintf("%s%d+%d tokens", about, u.In, u.Out)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// duration gives a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// oneLine makes a text one short line.
+func oneLine(s string, most int) string { return shorten(strings.Join(strings.Fields(s), " "), most) }
+
+// harmless keeps what a model or tool said from steering the terminal.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

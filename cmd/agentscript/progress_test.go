@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+func TestWhereabouts(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                        "main",
+		"main":                    "main",
+		"main/agent:coder#0/llm0": "coder",
+		"main/then:review#0/par0[3]/agent:critic#1/llm2": "review/par[3]/critic#1",
+		"main/then0/loop2[7]/fn0":                        "then/loop2[7]/fn",
+		"main/agent:a#0/tool:search#10":                  "a",
+		"main/loop:refine#0[12]/round1[0]/agent:b10#0":   "refine[12]/round1[0]/b10",
+		"main/agent:llm#0":                               "llm",
+		"main/then0/agent:calls#0/llm0":                  "then/calls",
+		"main/each10[100]/agent:x#0":                     "each10[100]/x",
+		"main/forum:panel#0/round0[1]/agent:o#0/llm0":    "panel/round[1]/o",
+	} {
+		if got := whereabouts(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[time.Duration]string{
+		0: "0.0ms", 40 * time.Microsecond: "0.0ms", 1500 * time.Microsecond: "1.5ms", 12 * time.Millisecond: "12ms",
+		999 * time.Millisecond: "999ms", 1340 * time.Millisecond: "1.3s", 123 * time.Second: "2m03s", 2 * time.Hour: "120m00s",
+	} {
+		if got := duration(in); got != want {
+			t.Errorf("%d: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What models, tools and scripts say cannot steer the terminal, and stays within its lines.
+func TestProgressIsHarmless(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false, "no model")
+	p.event(engine.Event{Kind: engine.EventLog, Path: "main", Text: "a\x1b[2Jb\rc\nsecond\u009bd\n"})
+	p.event(engine.Event{Kind: engine.EventTool, Phase: engine.PhaseStart, Path: "main/agent:x#0/tool:t#0", Name: "t", Text: "{\n\"x\":" + strings.Repeat("y", 500) + "}"})
+	if got := b.String(); strings.ContainsAny(got, "\x1b\r\u009b") || !strings.Contains(got, "\n       second") {
+		t.Errorf("%q", got)
+	}
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 200 {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}

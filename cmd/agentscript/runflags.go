@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// defaultSteps bounds scripts that do not end by themselves: some seconds of computing.
+const defaultSteps = 200_000_000
+
+// runOptions are the run verb's own flags.
+type runOptions struct {
+	inputJSON, inputFile string
+	models               []string
+	scripted, envFile    string
+	trace                string
+	json, quiet, strict  bool
+	help                 bool
+	timeout              time.Duration
+	maxModelCalls        int64
+	maxSteps             int64
+}
+
+// flags makes the run verb's own flag set.
+func (o *runOptions) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.Usage = func() {}
+	f.SortFlags = false
+	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON`; for def main an object of its arguments")
+	f.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE` (- is stdin)")
+	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
+	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
+	f.StringVar(&o.envFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
+	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress")
+	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
+	f.DurationVar(&o.timeout, "timeout", 0, "end the run after this `DURATION`, as in 90s or 2m")
+	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls")
+	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
+	f.BoolVarP(&o.help, "help", "h", false, "show this, with FILE also the script's own flags")
+	return f
+}
+
+// valid checks the flags' values and what excludes each other.
+func (o *runOptions) valid(set *pflag.FlagSet) *failure {
+	positive := func(name string, n int64) *failure {
+		if set.Changed(name) && n <= 0 {
+			return usagef("", "--%s must be more than 0", name)
+		}
+		return nil
+	}
+	for _, f := range []*failure{positive("timeout", int64(o.timeout)), positive("max-steps", o.maxSteps)} {
+		if f != nil {
+			return f
+		}
+	}
+	if o.maxModelCalls < 0 {
+		return usagef("", "--max-model-calls must not be negative")
+	}
+	for _, name := range []string{"input-file", "scripted", "env-file", "trace"} {
+		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
+			return usagef("", "--%s needs the name of a file", name)
+		}
+	}
+	return nil
+}
+
+// limits are the bounds of the run.
+func (o *runOptions) limits(set *pflag.FlagSet) engine.Limits {
+	l := engine.Limits{Wall: o.timeout, Steps: engine.AtMost(o.maxSteps)}
+	if set.Changed("max-model-calls") {
+		l.ModelCalls = engine.AtMost(o.maxModelCalls)
+	}
+	return l
+}
+
+// splitAtFile parses the flags before FILE and gives FILE and what follows it. Before FILE
+// stand flags of the verb alone, since only the script knows its own.
+func splitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string, err error) {
+	own.SetInterspersed(false)
+	defer own.SetInterspersed(true)
+	if err := own.Parse(args); err != nil {
+		f := flagFailure(err, own)
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			f.found[0].Notes = append(f.found[0].Notes, diag.Note{Message: "flags of a script come after its FILE"})
+		}
+		return "", nil, f
+	}
+	if own.NArg() == 0 {
+		return "", nil, nil
+	}
+	return own.Arg(0), own.Args()[1:], nil
+}
+
+// parseAll parses what follows FILE: the script's flags, and those of the verb that the
+// script does not have itself. It gives the arguments that are no flags.
+func parseAll(own *pflag.FlagSet, params []*param, rest []string) ([]string, *failure) {
+	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	all.Usage = func() {}
+	all.SetNormalizeFunc(dashed)
+	for _, p := range params {
+		p.addTo(all)
+	}
+	own.VisitAll(func(f *pflag.Flag) {
+		if all.Lookup(f.Name) == nil {
+			shared := *f // values are shared, so that both sets see what was given
+			if f.Shorthand != "" && all.ShorthandLookup(f.Shorthand) != nil {
+				shared.Shorthand = ""
+			}
+			all.AddFlag(&shared)
+		}
+	})
+	if err := all.Parse(rest); err != nil {
+		return nil, flagFailure(err, all)
+	}
+	isParam := func(name string) bool {
+		return slices.ContainsFunc(params, func(p *param) bool { return p.flag() == name })
+	}
+	all.Visit(func(f *pflag.Flag) {
+		if mine := own.Lookup(f.Name); mine != nil && !isParam(f.Name) {
+			mine.Changed = true
+		}
+	})
+	return all.Args(), nil
+}
+
+// dashed lets a flag be written as the parameter is: --max_tries for --max-tries.
+func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
+
+// peek finds what decides how an error of loading is shown, in arguments that cannot be
+// parsed yet.
+func (o *runOptions) peek(rest []string) {
+	var seen runOptions
+	set := seen.flags()
+	set.ParseErrorsAllowlist.UnknownFlags = true
+	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
+	o.json, o.help = o.json || seen.json, o.help || seen.help
+}
+
+// modelChoice is what the --model flags say.
+type modelChoice struct {
+	all     string
+	byAgent map[string]string
+}
+
+func (o *runOptions) modelChoice() (modelChoice, *failure) {
+	choice := modelChoice{byAgent: map[string]string{}}
+	for _, text := range o.models {
+		agent, model, one := strings.Cut(text, "=")
+		if one && strings.Contains(agent, "/") { // the = belongs to the model's name
+			one = false
+		}
+		switch {
+		case one && (agent == "" || model == ""), text == "":
+			return choice, usagef("write provider/model, or agent=provider/model", "--model %q names no model", text)
+		case one && choice.byAgent[agent] != "":
+			return choice, usagef("", "--model is given twice for agent %q", agent)
+		case one:
+			choice.byAgent[agent] = model
+		case choice.all != "":
+			return choice, usagef("for one agent write agent=provider/model", "--model is given twice for all agents: %s and %s", choice.all, text)
+		default:
+			choice.all = text
+		}
+	}
+	return choice, nil
+}
+
+// options turns the choice into options of a run. --model for all goes over what scripts
+// name, as --model is the only way to.
+func (choice modelChoice) options(agents []*engine.AgentSpec) []agentscript.RunOption {
+	var opts []agentscript.RunOption
+	if choice.all != "" {
+		opts = append(opts, agentscript.Model(choice.all))
+		for _, a := range agents {
+			if a.Model != "" {
+				opts = append(opts, agentscript.ModelFor(a.Name, choice.all))
+			}
+		}
+	}
+	for agent, model := range choice.byAgent {
+		opts = append(opts, agentscript.ModelFor(agent, model))
+	}
+	return opts
+}
+
+// modelOf is the model that an agent will be run with, "" when none is named.
+func (choice modelChoice) modelOf(a *engine.AgentSpec) string {
+	if m := choice.byAgent[a.Name]; m != "" {
+		return m
+	}
+	if choice.all != "" {
+		return choice.all
+	}
+	return a.Model
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+const runLong = `Run loads a script, checks it and runs its main.
+
+When main is a node, INPUT is its input: a str is taken as it is, everything else is read as
+JSON. When main is a function, its parameters are flags (agentscript run FILE --help shows
+them) and arguments without a flag fill them in order. INPUT - reads stdin, and so does a run
+that needs an input, was given none and has something on stdin; one line end behind it is
+left out.
+
+Flags before FILE belong to the command. After FILE a script's own flag wins over one of the
+command that has the same name.
+
+The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
+run failed, 2 usage or input, 3 the script has errors, 4 budget, 6 provider, key or no model,
+7 timeout, 9 replay mismatch, 130 interrupted.`
+
+// runVerb parses its flags itself: which there are is only known when the script is loaded.
+func (c *command) runVerb() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                "run FILE [INPUT]",
+		Short:              "Run a script's main",
+		Long:               runLong,
+		DisableFlagParsing: true,
+		RunE:               func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	cmd.Flags().AddFlagSet(new(runOptions).flags())
+	return cmd
+}
+
+func (c *command) run(args []string) error {
+	o := &runOptions{}
+	own := o.flags()
+	file, rest, err := splitAtFile(own, args)
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		if o.help {
+			return c.print(strings.TrimSuffix(runLong, "\n") + "\n\nUsage:\n  agentscript run FILE [INPUT] [flags]\n\nFlags:\n" +
+				strings.TrimRight(own.FlagUsages(), "\n"))
+		}
+		return usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
+	}
+	o.peek(rest)
+	c.json, c.quiet = o.json, o.quiet
+	ctx, stop := c.interruptible()
+	defer stop()
+	s, err := c.load(ctx, file)
+	if err != nil {
+		return err
+	}
+	params := s.params()
+	if o.help {
+		return c.print(s.help(params, own))
+	}
+	texts, problem := parseAll(own, params, rest)
+	if problem == nil {
+		problem = o.valid(own)
+	}
+	if problem != nil {
+		return problem
+	}
+	c.json, c.quiet = o.json, true
+	if o.strict { // it takes another load to be told more; what it prints was printed
+		if s, err = c.load(ctx, file, agentscript.WithStrict()); err != nil {
+			return err
+		}
+	}
+	if s.main == nil {
+		return &failure{code: exitUsage, found: diag.List{s.none}, sources: s.Sources()}
+	}
+	given, err := c.gather(ctx, s, input{texts, params, o, own.Changed("input-json"), own.Changed("input-file")})
+	if err != nil {
+		return err
+	}
+	return c.start(ctx, s, o, append(given, agentscript.Limits(o.limits(own))))
+}
+
+// start runs a loaded module with its input.
+func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []agentscript.RunOption) error {
+	models, problem := c.models(s, o)
+	if problem != nil {
+		return problem
+	}
+	opts = append(opts, models.options...)
+	var sinks []sink
+	if o.trace != "" {
+		f, err := os.Create(o.trace)
+		if err != nil {
+			return usagef("", "--trace %s: %s", o.trace, fileProblem(err))
+		}
+		defer f.Close() // every line was written, and errors of writing are reported
+		sinks = append(sinks, &jsonLines{w: f})
+	}
+	kinds := engine.EventKind(0)
+	switch {
+	case o.quiet:
+	case o.json:
+		sinks = append(sinks, &jsonLines{w: c.stderr})
+	default:
+		c.report(s.Diagnostics(), s.Sources())
+		unnamed := "no model"
+		if models.scripted != nil {
+			unnamed = "scripted"
+		}
+		sinks = append(sinks, newProgress(c.stderr, c.color(), unnamed))
+	}
+	for _, to := range sinks {
+		kinds |= to.kinds()
+	}
+	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
+	for e := range run.Events() {
+		for _, to := range sinks {
+			to.event(e)
+		}
+	}
+	result, err := run.Wait()
+	if err != nil {
+		return s.runFailure(err)
+	}
+	if err := c.print(result.Text()); err != nil {
+		return err
+	}
+	if models.scripted != nil {
+		if err := models.scripted.Err(); err != nil {
+			return s.runFailure(err)
+		}
+	}
+	for _, to := range sinks {
+		if t, ok := to.(*jsonLines); ok && t.err != nil && t.w != c.stderr {
+			return &failure{code: exitFailed, found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.trace, fileProblem(t.err))}}}
+		}
+	}
+	return nil
+}
+
+// interruptible gives a context that the first interrupt ends. The second one ends the
+// process, for when something does not listen.
+func (c *command) interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	interrupts, stop := c.signals()
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-interrupts:
+			cancel()
+		case <-done:
+			return
+		}
+		select {
+		case <-interrupts:
+			c.kill(exitInterrupted)
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		stop()
+		cancel()
+	}
+}
+
+// help is the usage of one script.
+func (s *script) help(params []*param, own interface{ FlagUsages() string }) string {
+	var b strings.Builder
+	if s.main != nil && s.main.Doc != "" {
+		b.WriteString(strings.TrimSpace(s.main.Doc) + "\n\n")
+	}
+	switch n := s.node(); {
+	case n != nil:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s INPUT [flags]\n\nINPUT is %s; the result is %s.\n", s.file, n.In(), n.Out())
+	case len(params) > 0:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n\nFlags of the script:\n", s.file)
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		for _, p := range params {
+			flag, text := p.help()
+			if text != "" {
+				text = "\t" + text // a cell of its own would leave blanks at the end of the line
+			}
+			fmt.Fprintf(w, "      %s%s\n", flag, text)
+		}
+		_ = w.Flush() // a Builder takes everything
+	default:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n", s.file)
+	}
+	b.WriteString("\nFlags:\n" + own.FlagUsages())
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// state is everything that the command knows of its process, so that tests run it in process
+// and nothing else in this package touches the os package's globals but files by name.
+type state struct {
+	args           []string // without the program's name
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	stdinPiped     bool // stdin is a pipe or a file, neither a terminal nor nothing
+	stderrTerminal bool
+	lookupEnv      func(name string) (string, bool)
+	// signals begins to deliver interrupts; stop ends that.
+	signals func() (interrupts <-chan os.Signal, stop func())
+	// kill ends the process at once.
+	kill func(code int)
+}
+
+func osState() *state {
+	return &state{
+		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		stdinPiped: piped(os.Stdin), stderrTerminal: terminal(os.Stderr),
+		lookupEnv: os.LookupEnv, kill: os.Exit,
+		signals: func() (<-chan os.Signal, func()) {
+			ch := make(chan os.Signal, 2)
+			signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+			return ch, func() { signal.Stop(ch) }
+		},
+	}
+}
+
+func terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !isNull(info)
+}
+
+func piped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0 && !isNull(info)
+}
+
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+func (s *state) env(name string) string {
+	v, _ := s.lookupEnv(name)
+	return v
+}
+
+// color tells whether stderr takes ANSI colours: it is a terminal that knows them, and the
+// user does not object (https://no-color.org).
+func (s *state) color() bool {
+	if !s.stderrTerminal || s.env("NO_COLOR") != "" || s.env("TERM") == "dumb" {
+		return false
+	}
+	if runtime.GOOS == "windows" { // the old console shows the codes themselves
+		return s.env("WT_SESSION") != "" || s.env("ANSICON") != "" || s.env("ConEmuANSI") == "ON" || s.env("TERM") != ""
+	}
+	return true
+}
+
+// width is the terminal's as far as the shell tells, else 0.
+func (s *state) width() int {
+	n, err := strconv.Atoi(s.env("COLUMNS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
