@@ -9,7 +9,8 @@ type attemptAt struct {
 	candidate
 	v       Value
 	ok      bool
-	cost    int
+	cost    int // in all
+	coerced int // of the coercions alone
 	repairs []Repair
 	errs    FieldErrors
 }
@@ -19,11 +20,18 @@ func (m *Machine) choose() Result {
 	s := m.scan
 	c := m.coercer(s)
 	var best *attemptAt
-	var all []int // offsets of those that fit
+	var fit []int // offsets of the candidates that fit
+	covered := 0  // end of the last list of neighbouring candidates that fits
 	consider := func(cand candidate) {
+		if m.o.Pick != PickBest && cand.items == 0 && cand.start < covered {
+			return // it is an item of that list
+		}
 		a := m.attempt(c, cand)
 		if a.ok {
-			all = append(all, cand.start)
+			fit = append(fit, cand.start)
+			if cand.items > 0 {
+				covered = cand.end
+			}
 		}
 		if best == nil || m.prefers(a, best) {
 			best = a
@@ -34,10 +42,12 @@ func (m *Machine) choose() Result {
 		consider(whole)
 	default:
 		list := answers(s)
-		for _, cand := range list {
-			consider(cand)
+		for i := 0; i < len(list); i++ {
+			if run := m.run(c, list[i:]); run.items > 0 {
+				consider(run)
+			}
+			consider(list[i])
 		}
-		m.sequence(c, list, consider)
 		if len(list) == 0 {
 			m.bracketed(c, consider)
 		}
@@ -48,10 +58,10 @@ func (m *Machine) choose() Result {
 	s.tape = c.tape
 	r := m.outcome(best)
 	r.Visits = s.visits() + c.visits
-	if m.o.Pick == PickError && len(all) > 1 {
+	if m.o.Pick == PickError && len(fit) > 1 {
 		r.OK, r.Value = false, Value{}
 		r.Errors = append(r.Errors, &FieldError{
-			Expected: "one value", Got: count(len(all), "value") + " that fit", Offset: all[1],
+			Expected: "one value", Got: count(len(fit), "value") + " that fit", Offset: fit[1],
 			Hint: "answer with a single value",
 		})
 	}
@@ -74,6 +84,7 @@ func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
 		a.v, a.ok = c.decode(cand.node, m.typ)
 	}
 	a.cost += c.cost
+	a.coerced = c.cost
 	a.repairs, a.errs = c.repairs, c.errs
 	if a.ok && m.o.MaxCost > 0 && a.cost > m.o.MaxCost {
 		a.ok = false
@@ -115,6 +126,9 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence
 // are often no value at all: [1] is a citation.
 func (a *attemptAt) weight() int {
+	if a.items > 0 { // it explains more of the text than each of its items
+		return a.coerced*4 - 1
+	}
 	w := a.cost * 4
 	if a.bare && a.end-a.start < 8 {
 		w++
@@ -133,7 +147,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	}
 	r.Repairs = m.surroundings(a)
 	if a.items > 0 {
-		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: count(a.items, "item")})
+		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: count(a.items, "item"), Cost: repairInfo[repSequence].cost})
 	}
 	r.Repairs = append(r.Repairs, m.syntaxRepairs(a.candidate)...)
 	r.Repairs = append(r.Repairs, a.repairs...)

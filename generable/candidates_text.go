@@ -140,42 +140,38 @@ func takesScalars(t *Type, depth int) bool {
 	return false
 }
 
-// sequence considers neighbouring candidates, separated by blanks and commas alone, as the
-// items of one list: newline-delimited values. It does so where the type is a list, or where
-// there is no type and the text holds nothing else.
-func (m *Machine) sequence(c *coercer, list []candidate, consider func(candidate)) {
+// run is the list of the candidates at the head of the given ones that only blanks and commas
+// separate: values on lines of their own. There is one where the type is a list, or where
+// there is no type and the text holds nothing else. It has no items otherwise, or when the
+// first candidate continues an earlier run.
+func (m *Machine) run(c *coercer, list []candidate) candidate {
+	none := candidate{}
 	untyped := m.typ.Deref().Kind == AnyType
-	if (!takesList(m.typ, 0) && !untyped) || m.o.Level == Strict {
-		return
+	if (!takesList(m.typ, 0) && !untyped) || m.o.Level == Strict || list[0].adjacent {
+		return none
 	}
-	for i := 0; i < len(list); {
-		j := i + 1
-		for j < len(list) && list[j].adjacent {
-			j++
-		}
-		if j-i > 1 {
-			first, last := list[i], list[j-1]
-			if !untyped || m.newlines(list[i:j]) {
-				head := first.node - 1
-				n := &c.tape[head]
-				n.kind, n.flags, n.count = nodeArr, flagRepaired, uint32(j-i)
-				n.start, n.end = uint32(first.start), uint32(last.end)
-				n.span = uint32(last.node-head) + c.tape[last.node].span
-				all := first
-				all.node, all.end, all.repairsEnd, all.broken = head, last.end, last.repairsEnd, true
-				all.cost, all.bare, all.items = 0, false, j-i
-				for _, k := range list[i:j] {
-					all.cost += k.cost
-					all.tooDeep = all.tooDeep || k.tooDeep
-				}
-				if untyped {
-					all.cost -= 1 // it explains more of the text than each of its parts
-				}
-				consider(all)
-			}
-		}
-		i = j
+	n := 1
+	for n < len(list) && list[n].adjacent {
+		n++
 	}
+	if n == 1 || (untyped && !m.newlines(list[:n])) {
+		return none
+	}
+	first, last := list[0], list[n-1]
+	head := first.node - 1 // the place that was kept for it
+	root := &c.tape[head]
+	root.kind, root.flags, root.count = nodeArr, flagRepaired, uint32(n)
+	root.start, root.end = uint32(first.start), uint32(last.end)
+	root.span = uint32(last.node-head) + c.tape[last.node].span
+	run := first
+	run.node, run.end, run.items = head, last.end, n
+	run.repairsEnd, run.broken, run.bare = last.repairsEnd, true, false
+	run.cost = repairInfo[repSequence].cost
+	for _, k := range list[:n] {
+		run.cost += k.cost
+		run.tooDeep = run.tooDeep || k.tooDeep
+	}
+	return run
 }
 
 // newlines reports whether the candidates stand on lines of their own, and are all there is

@@ -195,6 +195,9 @@ func TestCoercions(t *testing.T) {
 		{name: "numbers without brackets", typ: ListOfType(IntT), text: "1, 2", want: `[1,2]`, repairs: "missing-brackets"},
 		{name: "prose with a colon", typ: s.Args, text: "Note: this", fails: "text without JSON"},
 		{name: "lines as list", typ: ListOfType(a), text: "{\"x\":1}\n{\"x\":2}", want: `[{"x":1},{"x":2}]`, repairs: "sequence"},
+		{name: "lines as list, first", typ: ListOfType(a), text: "{\"x\":1}\n{\"x\":2}", o: Options{Pick: PickFirst}, want: `[{"x":1},{"x":2}]`, repairs: "sequence"},
+		{name: "lines as list, the only one", typ: ListOfType(a), text: "{\"x\":1}\n{\"x\":2}", o: Options{Pick: PickError}, want: `[{"x":1},{"x":2}]`, repairs: "sequence"},
+		{name: "lists of which the last counts", typ: ListOfType(a), text: "[{\"x\":1}]\n[{\"x\":2}]", want: `[{"x":2}]`, repairs: "prose"},
 		{name: "fitting candidate", typ: a, text: `{"y":1} then {"x":2} then {"z":3}`, want: `{"x":2}`, repairs: "prose"},
 		{name: "first", typ: a, text: `{"x":1} or {"x":2}`, o: Options{Pick: PickFirst}, want: `{"x":1}`, repairs: "prose"},
 		{name: "last", typ: a, text: `{"x":1} or {"x":"2"}`, o: Options{Pick: PickLast}, want: `{"x":2}`, repairs: "prose string-to-number"},
@@ -240,5 +243,30 @@ verdict.type: want one of Approved, Rejected, got "Maybe" at line 3, column 45`
 	}
 	if c := Decode(s.Measurement, `{"distance":1.5,"label":"x"}`, Options{}).Complaint(); c != "" {
 		t.Errorf("complaint about a good answer: %q", c)
+	}
+}
+
+// TestNestedUnions wants the branches of nested inline unions tried once per value: trying
+// them in all combinations would not end.
+func TestNestedUnions(t *testing.T) {
+	m := must(t)
+	ra, rb := RefTo("A"), RefTo("B")
+	child := OneOf(ra, rb, NoneT)
+	a := m(NewSchema("A", "", []Field{{Name: "next", Type: child}, {Name: "x", Type: OneOf(IntT, NoneT)}}))
+	b := m(NewSchema("B", "", []Field{{Name: "next", Type: child}, {Name: "x", Type: OneOf(StrT, NoneT)}}))
+	ra.Bind(a)
+	rb.Bind(b)
+	const depth = 200
+	text := strings.Repeat(`{"x":1,"next":{"x":"s","next":`, depth) + "null" + strings.Repeat("}}", depth)
+	r := Decode(OneOf(a, b), text, Options{})
+	if !r.OK {
+		t.Fatal(r.Errors)
+	}
+	if got := JSON(r.Value, nil); len(got) != len(text) {
+		t.Errorf("%d bytes of JSON, want %d", len(got), len(text))
+	}
+	rec, _ := r.Value.AsRecord()
+	if rec.Type() != a {
+		t.Errorf("the root is %s", rec.Type())
 	}
 }

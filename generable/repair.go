@@ -1,7 +1,7 @@
 package generable
 
-// Repair says what the decoder changed to read a text as a value. Kinds are stable words;
-// docs list them. Cost grows with the risk that the change is not what the author meant.
+// Repair says what the decoder changed to read a text as a value. Kinds are stable words,
+// listed by [RepairKinds]. Cost grows with the risk that the change is not what the author meant.
 type Repair struct {
 	Kind   string
 	Path   string // where in the value: ".plan.steps[2]"; empty for the root
@@ -122,7 +122,7 @@ var repairInfo = [...]struct {
 	repWrongCloser:   {"wrong-closer", 3},
 	repTruncated:     {"truncated", 5},
 	repDuplicateKey:  {"duplicate-key", 1},
-	repSequence:      {"sequence", 2},
+	repSequence:      {"sequence", 1},
 
 	repIntToFloat:   {"int-to-float", 0},
 	repFloatToInt:   {"float-to-int", 1},
@@ -153,6 +153,15 @@ var repairInfo = [...]struct {
 }
 
 func (k repairKind) String() string { return repairInfo[k].name }
+
+// RepairKinds lists the kinds of repairs.
+func RepairKinds() []string {
+	names := make([]string, 0, len(repairInfo)-1)
+	for _, info := range repairInfo[1:] {
+		names = append(names, info.name)
+	}
+	return names
+}
 
 // synRepair is a repair of the syntax, as the scanner records it.
 type synRepair struct {

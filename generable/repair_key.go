@@ -1,0 +1,261 @@
+package generable
+
+// This file repairs what stands where a key or a colon should.
+
+// oddKey reads a key that does not begin as a key of JSON does.
+func (s *scanner) oddKey(c byte) bool {
+	p := s.pos
+	if !s.wants(4) {
+		return false
+	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
+	}
+	switch c {
+	case '}':
+		s.trailingComma()
+		s.pop()
+		return true
+	case ']':
+		s.trailingComma()
+		s.closerMismatch()
+		return true
+	case ',':
+		s.skipAs(repExtraComma, 1)
+		return true
+	case '{':
+		s.repair(repBraces, p, p+1)
+		top := &s.stack[len(s.stack)-1]
+		if top.extra < 1<<15 {
+			top.extra++
+		}
+		s.pos++
+		return true
+	case '/', '#':
+		if s.comment() {
+			return true
+		}
+	case '.':
+		if s.ellipsis() {
+			return true
+		}
+	case ':', ';', ')', '[', '(', '=':
+		if s.soft {
+			s.dismiss()
+			return true
+		}
+		s.skip(1)
+		return true
+	case '<':
+		if s.has(p, "</") {
+			s.endRegion(p)
+			return true
+		}
+	}
+	if s.atFenceEnd(p) {
+		s.endRegion(p)
+		return true
+	}
+	if kind, w := s.quoteAt(p); w > 0 && kind != quoteFence {
+		s.oddQuote(kind, p, w)
+		s.openString(kind, w, flagKey)
+		s.tape[s.cur].flags |= flagRepaired
+		return true
+	}
+	switch {
+	case s.has(p, "，"):
+		s.skipAs(repFullWidth, 3)
+		return true
+	case s.has(p, "…"):
+		s.skipAs(repEllipsis, 3)
+		return true
+	case s.soft && class[c]&isIdent == 0:
+		s.dismiss()
+		return true
+	}
+	s.openWord(flagKey)
+	return true
+}
+
+// oddColon reads what follows a key and is no colon.
+func (s *scanner) oddColon(c byte) bool {
+	p := s.pos
+	if !s.wants(4) {
+		return false
+	}
+	if c >= 0x80 && s.oddBlank() {
+		return true
+	}
+	switch {
+	case s.has(p, "=>"):
+		s.skipAs(repOddColon, 2)
+		s.colon()
+		return true
+	case c == '=':
+		s.skipAs(repOddColon, 1)
+		s.colon()
+		return true
+	case s.has(p, "："):
+		s.skipAs(repOddColon, 3)
+		s.colon()
+		return true
+	case c == '/' || c == '#':
+		if s.comment() {
+			return true
+		}
+	}
+	key := &s.tape[len(s.tape)-1]
+	word := key.kind == nodeWord
+	if c == '"' && !word && s.quote == quoteDouble && key.end == key.start && int(key.end)+1 == p {
+		// "" before a key: it is quoted twice or three times.
+		return s.quoteAgain(len(s.tape)-1, p)
+	}
+	if !word && key.end == key.start && int(key.end)+1 == p && s.quote == quoteDouble && class[c]&isIdent != 0 {
+		return s.quoteAgain(len(s.tape)-1, p)
+	}
+	if s.soft && !(c == ',' || c == '}') {
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if !word && s.cutKey(key) {
+		return true
+	}
+	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || class[c]&isDigit != 0
+	if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
+		return true
+	}
+	lone := c == '}' && !word && !s.noComma && s.isName(key)
+	if s.lastStr.node >= 0 && !lone && (!valueStart || word || s.noComma) && s.reopen(s.lastStr) {
+		return true
+	}
+	if c == ',' || c == '}' || c == ']' || s.atFenceEnd(p) {
+		return s.loneKey(word, c)
+	}
+	if word && (s.noComma || s.soft || !valueStart) {
+		// Words without a colon: this is prose, and the value ended before it.
+		at := int(key.start)
+		soft := s.soft
+		s.dropKey()
+		if soft {
+			s.dismiss()
+		} else if c == '"' {
+			s.repair(repJunk, at, p)
+			s.st = stObjNext
+		} else {
+			s.endRegion(p)
+		}
+		return true
+	}
+	s.repair(repMissingColon, p, p)
+	s.colon()
+	return true
+}
+
+// isName reports whether a key reads like the name of a field.
+func (s *scanner) isName(key *node) bool {
+	return key.end-key.start < maxLiteral && isWord(s.src[key.start:key.end])
+}
+
+// dropKey takes the last key off the tape.
+func (s *scanner) dropKey() {
+	s.tape = s.tape[:len(s.tape)-1]
+	s.st = stObjNext
+}
+
+// cutKey ends a key at the colon inside of it, where its closing quote is missing:
+// {"a: 1, "b": 2}.
+func (s *scanner) cutKey(key *node) bool {
+	for p := key.start; p < key.end && p < key.start+maxLiteral; p++ {
+		if s.src[p] == ':' && p > key.start {
+			if !s.back(int(p)) {
+				return false
+			}
+			key.end = p
+			key.flags |= flagRepaired
+			s.repair(repMissingQuote, int(p), int(p))
+			return true
+		}
+		if class[s.src[p]]&isIdent == 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// loneKey handles a key that a comma or closer follows: {"a", "b"} is a set, {"a": 1, "b"}
+// lacks a value, and {"a": 1, b} ends in a stray word.
+func (s *scanner) loneKey(word bool, c byte) bool {
+	top := &s.stack[len(s.stack)-1]
+	obj := &s.tape[top.node]
+	key := &s.tape[len(s.tape)-1]
+	if s.soft && word {
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if obj.count == 0 && c != ']' && top.extra == 0 && (len(s.stack) > 1 || c == ',' || !word) {
+		s.repair(repSet, int(obj.start), int(obj.start)+1)
+		obj.kind, top.obj, top.alien = nodeArr, false, true
+		s.objs--
+		s.arrs++
+		key.flags &^= flagKey
+		if word {
+			if kind, rep := classifyWord(s.src[key.start:key.end]); kind != nodeWord {
+				key.kind = kind
+				if rep != repNone {
+					s.repair(rep, int(key.start), int(key.end))
+				}
+			}
+		}
+		s.soft = false
+		s.forget()
+		s.attached()
+		return true
+	}
+	if word {
+		if s.noComma && s.joinWords() {
+			return true
+		}
+		s.repair(repJunk, int(key.start), int(key.end))
+		s.dropKey()
+		s.st = stObjAfter
+		return true
+	}
+	s.missingValue()
+	return true
+}
+
+// joinWords makes one text of a number or literal and the words behind it: 10 px.
+func (s *scanner) joinWords() bool {
+	key := s.tape[len(s.tape)-1]
+	last := &s.tape[len(s.tape)-2]
+	if last.kind >= nodeStr || last.flags&flagKey != 0 || key.start-last.end > 4 {
+		return false
+	}
+	s.repairs, s.cost = s.repairs[:s.bare.repairs], int(s.bare.cost)
+	last.kind, last.end, last.flags = nodeWord, key.end, flagRepaired|flagHigh
+	s.repair(repMissingQuotes, int(last.start), int(last.end))
+	s.dropKey()
+	s.noComma = false
+	s.st = stObjAfter
+	return true
+}
+
+// quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
+// of two or three opening ones. The current position is behind them.
+func (s *scanner) quoteAgain(i, p int) bool {
+	kind, w := quoteTwice, 0
+	if s.src[p] == '"' || s.src[p] == '\'' {
+		kind, w = quoteTriple, 1
+		if s.src[p] == '\'' {
+			kind = quoteTripleOne
+		}
+	}
+	flags := s.tape[i].flags
+	s.tape = s.tape[:i]
+	s.repair(repQuotes, p-2, p+w)
+	s.openString(kind, w, flags)
+	s.tape[s.cur].flags |= flagRepaired
+	return true
+}
