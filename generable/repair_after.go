@@ -206,6 +206,9 @@ func (s *scanner) cutString(end int) bool {
 		return false
 	}
 	n := &s.tape[m.node]
+	if p := end - 1; p > int(n.start) && s.src[p] == '"' && s.src[p-1] == '\\' {
+		end = p // the quote was there, but a backslash before it took its meaning: "C:\me\"
+	}
 	n.end = uint32(end)
 	n.flags |= flagRepaired
 	s.repair(repMissingQuote, end, end)
