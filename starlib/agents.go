@@ -182,6 +182,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		spec.Prompt = dedent(string(p))
 	case *nodeValue:
 		spec.Template = p.text
+		c.stood = c.stood || p.n.Failed()
 	}
 	if b, ok := c.Arg("budget").(*budgetValue); ok {
 		spec.Budget = b.limits

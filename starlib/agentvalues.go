@@ -61,7 +61,7 @@ var (
 	// promptKind takes a template, which is a node of its own otherwise.
 	promptKind = Kind{Word: "template(...)", Stub: "Node", accept: func(v starlark.Value) (starlark.Value, bool) {
 		n, ok := v.(*nodeValue)
-		return v, ok && n.text != nil
+		return v, ok && (n.text != nil || n.n.Failed())
 	}}
 	functionKind = Kind{Word: "function", Stub: "Callable", accept: as[*starlark.Function], hint: func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {

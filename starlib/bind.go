@@ -258,9 +258,25 @@ func (c *Call) lookup() {
 		return
 	}
 	c.pos = c.thread.CallFrame(1).Pos
-	if c.file = c.env.c.source(c.pos); c.file != nil {
-		c.site, _ = c.file.CallAt(c.pos)
+	u := c.env.c.shown[c.pos.Filename()]
+	if u == nil || u.file == nil {
+		return
 	}
+	c.file = u.file
+	if c.env.running() {
+		c.site, _ = c.file.CallAt(c.pos)
+		return
+	}
+	at := key(c.pos)
+	site, ok := u.sites[at] // a factory makes many nodes at one place
+	if !ok {
+		site, _ = c.file.CallAt(c.pos)
+		if u.sites == nil {
+			u.sites = map[syntax.Position]source.Call{}
+		}
+		u.sites[at] = site
+	}
+	c.site = site
 }
 
 func (c *Call) fnSpan() diag.Span {

@@ -108,7 +108,8 @@ type unit struct {
 	globals starlark.StringDict
 	state   unitState
 	loads   map[syntax.Position]*syntax.LoadStmt
-	from    diag.Pos // where it was first loaded
+	from    diag.Pos                        // where it was first loaded
+	sites   map[syntax.Position]source.Call // calls looked up so far, while composing
 }
 
 func (c *composer) open(p string) *unit {
