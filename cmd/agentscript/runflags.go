@@ -123,11 +123,8 @@ func parseAll(own *pflag.FlagSet, params []*param, rest []string) ([]string, *fa
 	if err := all.Parse(rest); err != nil {
 		return nil, flagFailure(err, all)
 	}
-	isParam := func(name string) bool {
-		return slices.ContainsFunc(params, func(p *param) bool { return p.flag() == name })
-	}
 	all.Visit(func(f *pflag.Flag) {
-		if mine := own.Lookup(f.Name); mine != nil && !isParam(f.Name) {
+		if mine := own.Lookup(f.Name); mine != nil && !isParam(params, f.Name) {
 			mine.Changed = true
 		}
 	})
@@ -139,14 +136,29 @@ func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
 
-// peek finds what decides how an error of loading is shown, in arguments that cannot be
-// parsed yet.
-func (o *runOptions) peek(rest []string) {
-	var seen runOptions
+// peek reads arguments that cannot be parsed yet, for what decides how an error of loading is
+// shown.
+func peek(rest []string) (seen runOptions) {
 	set := seen.flags()
 	set.ParseErrorsAllowlist.UnknownFlags = true
 	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
-	o.json, o.help = o.json || seen.json, o.help || seen.help
+	return seen
+}
+
+// unhidden are the flags of the verb that no parameter of the script hides.
+func unhidden(own *pflag.FlagSet, params []*param) *pflag.FlagSet {
+	left := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	left.SortFlags = false
+	own.VisitAll(func(f *pflag.Flag) {
+		if !isParam(params, f.Name) {
+			left.AddFlag(f)
+		}
+	})
+	return left
+}
+
+func isParam(params []*param, flag string) bool {
+	return slices.ContainsFunc(params, func(p *param) bool { return p.flag() == flag })
 }
 
 // modelChoice is what the --model flags say.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -56,8 +57,8 @@ func (c *command) run(args []string) error {
 		}
 		return usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
-	o.peek(rest)
-	c.json, c.quiet = o.json, o.quiet
+	early := peek(rest)
+	c.json, c.quiet = o.json || early.json, o.quiet || early.quiet
 	ctx, stop := c.interruptible()
 	defer stop()
 	s, err := c.load(ctx, file)
@@ -65,8 +66,8 @@ func (c *command) run(args []string) error {
 		return err
 	}
 	params := s.params()
-	if o.help {
-		return c.print(s.help(params, own))
+	if o.help || early.help && !isParam(params, "help") {
+		return c.print(s.help(params, unhidden(own, params)))
 	}
 	texts, problem := parseAll(own, params, rest)
 	if problem == nil {
@@ -100,6 +101,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 	opts = append(opts, models.options...)
 	var sinks []sink
 	if o.trace != "" {
+		if other := sameFile(o.trace, s.file, o.scripted, o.envFile, o.inputFile); other != "" {
+			return usagef("", "--trace %s would overwrite %s", o.trace, other)
+		}
 		f, err := os.Create(o.trace)
 		if err != nil {
 			return usagef("", "--trace %s: %s", o.trace, fileProblem(err))
@@ -108,12 +112,14 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 		sinks = append(sinks, &jsonLines{w: f})
 	}
 	kinds := engine.EventKind(0)
+	if !o.quiet {
+		c.report(s.Diagnostics(), s.Sources())
+	}
 	switch {
 	case o.quiet:
 	case o.json:
 		sinks = append(sinks, &jsonLines{w: c.stderr})
 	default:
-		c.report(s.Diagnostics(), s.Sources())
 		unnamed := "no model"
 		if models.scripted != nil {
 			unnamed = "scripted"
@@ -149,6 +155,20 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 	return nil
 }
 
+// sameFile gives the first of some files that is the very file at path, or "".
+func sameFile(path string, others ...string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	for _, other := range others {
+		if at, err := os.Stat(other); other != "" && err == nil && os.SameFile(info, at) {
+			return other
+		}
+	}
+	return ""
+}
+
 // interruptible gives a context that the first interrupt ends. The second one ends the
 // process, for when something does not listen.
 func (c *command) interruptible() (context.Context, func()) {
@@ -176,7 +196,7 @@ func (c *command) interruptible() (context.Context, func()) {
 }
 
 // help is the usage of one script.
-func (s *script) help(params []*param, own interface{ FlagUsages() string }) string {
+func (s *script) help(params []*param, own *pflag.FlagSet) string {
 	var b strings.Builder
 	if s.main != nil && s.main.Doc != "" {
 		b.WriteString(strings.TrimSpace(s.main.Doc) + "\n\n")

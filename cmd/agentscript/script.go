@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -80,8 +81,12 @@ func (c *command) load(ctx context.Context, file string, opts ...agentscript.Opt
 
 func (c *command) engine(opts ...agentscript.Option) *agentscript.Engine {
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, text string) {
-		if !c.json && !c.quiet {
-			_, _ = fmt.Fprintln(c.stderr, harmless(text)) // a stderr that is gone cannot be told
+		switch { // a stderr that is gone cannot be told
+		case c.quiet:
+		case c.json:
+			(&jsonLines{w: c.stderr}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: text})
+		default:
+			_, _ = fmt.Fprintln(c.stderr, harmless(text))
 		}
 	}))...)
 }

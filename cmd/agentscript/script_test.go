@@ -19,6 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
+// raceDetector says that everything takes twenty times as long.
+var raceDetector bool
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"agentscript": main})
 }
@@ -43,8 +46,11 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "race":
+				return raceDetector, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
