@@ -63,20 +63,20 @@ const (
 	stFenceInfo                   // in the rest of the opening line
 	stThink                       // in a reasoning region, looking for its end tag
 	// Between the tokens of a value.
-	stArrFirst // after [
-	stArrNext  // after a comma
-	stArrAfter // after an item
-	stObjFirst // after {
-	stObjNext  // after a comma
-	stColon    // after a key
-	stObjValue // after a colon
-	stObjAfter // after a member
-	stConcat   // after "a" +
-	stMismatch // after a closer that does not match the innermost bracket
+	stArrFirst  // after [
+	stArrNext   // after a comma
+	stArrAfter  // after an item
+	stObjFirst  // after {
+	stObjNext   // after a comma
+	stColon     // after a key
+	stObjValue  // after a colon
+	stObjAfter  // after a member
+	stConcat    // after "a" +
+	stWordQuote // after a quote that ended a word
+	stMismatch  // after a closer that does not match the innermost bracket
 	// Inside a token.
 	stString
 	stWord
-	stWordQuote    // after a quote that ended a word
 	stLineComment  // ret is where to go on
 	stBlockComment // ret is where to go on
 	stTooDeep      // beyond the depth limit: only brackets and strings are seen

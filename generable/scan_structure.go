@@ -1,17 +1,29 @@
 package generable
 
-// structure reads what stands between two tokens and enters the next one. It contains the
-// grammar of JSON; every other byte goes to the repairs.
+// structure reads what stands between the tokens of a value. Here and in [scanner.token] is
+// the grammar of JSON; every byte that it does not allow goes to the repairs.
 func (s *scanner) structure() bool {
-	p := s.pos
-	for p < len(s.src) && class[s.src[p]]&isBlank != 0 {
-		p++
+	for s.st >= stArrFirst && s.st <= stMismatch {
+		src, p := s.src, s.pos
+		for p < len(src) && class[src[p]]&isBlank != 0 {
+			p++
+		}
+		s.pos = p
+		if p == len(src) {
+			return true
+		}
+		if !s.token(src[p]) {
+			return false
+		}
+		if s.st == stString && s.quote == quoteDouble && !s.scanString() {
+			return false
+		}
 	}
-	s.pos = p
-	if p == len(s.src) {
-		return true
-	}
-	c := s.src[p]
+	return true
+}
+
+// token reads the byte c, which is no blank, where a token begins or ends.
+func (s *scanner) token(c byte) bool {
 	switch s.st {
 	case stArrFirst, stArrNext, stObjValue:
 		switch c {
