@@ -49,10 +49,10 @@ func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
 	var out generable.Value
 	err := s.Par(1, 0, func(_ int, s Sched) error {
 		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the run has its budget", spec.Limits)}
-		if b.Wants(EventRun) {
-			b.emit(Event{Kind: EventRun, Phase: PhaseStart})
-		}
 		err := b.guard(func() (err error) {
+			if b.Wants(EventRun) {
+				b.emit(Event{Kind: EventRun, Phase: PhaseStart})
+			}
 			out, err = b.root(spec)
 			return err
 		})
@@ -64,7 +64,10 @@ func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
 			if err != nil {
 				end.Err = asError(err)
 			}
-			b.emit(end)
+			late := b.guard(func() error { b.emit(end); return nil })
+			if err == nil {
+				err = late
+			}
 		}
 		return err
 	})
