@@ -45,8 +45,9 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 	return p
 }
 
-// systemText is the agent's prompt, the skill's description where the script gave one, and
-// the format of the answer.
+// systemText is the agent's prompt, the skill's description where the script gave one, what the
+// types were declared to mean where that does not stand there already, and the format of the
+// answer.
 func systemText(a *AgentSpec, sk *Skill) string {
 	var parts []string
 	if a.Prompt != "" {
@@ -57,6 +58,15 @@ func systemText(a *AgentSpec, sk *Skill) string {
 		parts = append(parts, sk.Description)
 	case sk.Doc != "":
 		parts = append(parts, sk.Describe())
+	}
+	if own := sk.In.Deref().Description; own != "" && sk.In.Deref() != sk.Out.Deref() {
+		parts = append(parts, own)
+	}
+	switch out := sk.Out.Deref(); { // the format does not say what the answer is about
+	case out.Description != "":
+		parts = append(parts, out.Description)
+	case out.Doc != "" && sk.Description == "" && sk.Doc == "":
+		parts = append(parts, out.String()+": "+out.Doc)
 	}
 	if sk.Out.Deref().Kind != generable.StrType {
 		parts = append(parts, sk.Out.PromptFragment())

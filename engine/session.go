@@ -158,9 +158,13 @@ func (s *Session) claim(kind NodeKind, site Site, nodes []*Node) (*placement, bo
 			continue
 		}
 		ok = false
+		subject := fmt.Sprintf("%s %q", capital(n.kind.String()), n.name)
+		if n.name == "" {
+			subject = "This " + n.kind.String()
+		}
 		d := s.errorf(diag.AlreadyPlaced, site.arg(i),
-			"%s %q is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
-			capital(n.kind.String()), n.Label(), taken.kind, n.kind, kind)
+			"%s is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
+			subject, taken.kind, n.kind, kind)
 		if taken != p {
 			where := taken.kind.String()
 			if taken.in != nil && taken.in.name != "" {
