@@ -184,12 +184,13 @@ func TestGoSnippetsCompile(t *testing.T) {
 	}
 }
 
-// squeeze drops indentation and blank lines, which differ between a page and a function.
+// squeeze drops indentation, blank lines and the alignment of comments, which differ between
+// a page and a function.
 func squeeze(s string) string {
 	var b strings.Builder
 	for _, line := range strings.Split(s, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			b.WriteString(line + "\n")
+		if words := strings.Fields(line); len(words) > 0 {
+			b.WriteString(strings.Join(words, " ") + "\n")
 		}
 	}
 	return b.String()
