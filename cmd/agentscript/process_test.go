@@ -32,7 +32,7 @@ func process(t *testing.T, files map[string]string, env []string, args ...string
 	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "agentscript" // TestMain knows it by this name
 	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace}, env...)
 	return cmd
 }
 

@@ -19,6 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
+// quickRace keeps the race detector from waiting a second at the end of every process.
+const quickRace = "atexit_sleep_ms=0"
+
 // raceDetector says that everything takes twenty times as long.
 var raceDetector bool
 
@@ -42,6 +45,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
+			e.Setenv("GORACE", quickRace)
 			e.Values[serverKey{}] = new(*llmtest.Server)
 			return nil
 		},
