@@ -197,7 +197,18 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 || c.stood {
 		return c.standIn(), nil
 	}
-	return c.made(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
+	v, err := c.made(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
+	c.env.c.checkFields(c.Arg("run"), spec.In) // Agent has settled the types
+	for item := range c.items("skills") {
+		if sk, ok := item.(*skillValue); ok && sk.run != nil {
+			in := sk.sk.In
+			if in == nil {
+				in = spec.In
+			}
+			c.env.c.checkFields(sk.run, in)
+		}
+	}
+	return v, err
 }
 
 func skillFunc(c *Call) (starlark.Value, error) {
@@ -206,5 +217,5 @@ func skillFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	return &skillValue{sk: sk}, nil
+	return &skillValue{sk: sk, run: c.Arg("run")}, nil
 }

@@ -23,7 +23,8 @@ func (part) Hash() (uint32, error) {
 type (
 	skillValue struct {
 		part
-		sk *engine.Skill
+		sk  *engine.Skill
+		run starlark.Value // its function, nil when it has none
 	}
 	toolValue struct {
 		part

@@ -70,8 +70,14 @@ func branchFunc(c *Call) (starlark.Value, error) {
 	if c.Has("otherwise") {
 		site.Args = append(site.Args, c.spanOf("otherwise"))
 	}
+	source := c.nodeArg("node")
+	for i := range routes {
+		if f, ok := routes[i].When.(*callback); ok {
+			c.env.c.checkFields(f.fn, source.Out())
+		}
+	}
 	o := engine.BranchOptions{Otherwise: c.nodeArg("otherwise"), Output: c.typ("output")}
-	return c.env.c.node(c.env.c.session.Branch(site, c.nodeArg("node"), routes, o)), nil
+	return c.env.c.node(c.env.c.session.Branch(site, source, routes, o)), nil
 }
 
 // dictRoutes reads {key: handler}.

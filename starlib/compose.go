@@ -203,12 +203,15 @@ func loopFunc(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
+	body := c.nodeArg("node")
+	c.env.c.checkFields(c.Arg("next"), body.Out())
+	c.env.c.checkFields(c.Arg("until"), body.Out())
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.receiverSpan(), o.NextSpan}
 	if o.Repair != nil {
 		site.Args[1] = o.RepairSpan
 	}
-	return c.env.c.node(c.env.c.session.Loop(site, c.nodeArg("node"), o)), nil
+	return c.env.c.node(c.env.c.session.Loop(site, body, o)), nil
 }
 
 // receiverSpan is the place of the node that a function or method is about.
@@ -245,6 +248,7 @@ func fnFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
+	c.env.c.checkFields(c.Arg("f"), in)
 	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
 		site.Args = []diag.Span{c.spanOf("f")}
 		return s.Fn(site, c.callback("f"), in, out)

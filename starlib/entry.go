@@ -2,8 +2,10 @@ package starlib
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -30,7 +32,7 @@ type MainParam struct {
 
 // entry describes a function as the beginning of a run.
 func (c *composer) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
-	at := diag.Span{Pos: position(fn.Position()), Len: len(fn.Name())}
+	at := c.nameSpan(fn)
 	if fn.HasVarargs() || fn.HasKwargs() {
 		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be given from outside", name),
 			Help: []string{"name its parameters: def " + name + "(topic = str)"}}
@@ -57,6 +59,19 @@ func (c *composer) entry(name string, fn *starlark.Function) (*Entry, *diag.Diag
 	run.params = e.Params
 	e.Func = run
 	return e, nil
+}
+
+// nameSpan is the place of a function's name.
+func (c *composer) nameSpan(fn *starlark.Function) diag.Span {
+	at := diag.Span{Pos: position(fn.Position()), Len: len("def")}
+	if u := c.shown[at.File]; u != nil {
+		for _, stmt := range u.file.Syntax().Stmts {
+			if def, ok := stmt.(*syntax.DefStmt); ok && key(def.Def) == key(fn.Position()) {
+				return diag.Span{Pos: position(def.Name.NamePos), Len: utf8.RuneCountInString(def.Name.Name)}
+			}
+		}
+	}
+	return at
 }
 
 // Bind orders arguments given by name, converts them and fills in defaults. The error is an

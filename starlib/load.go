@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
@@ -65,6 +66,16 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	if entry.state == unitNew {
 		c.execute(entry)
 	}
+	if main, ok := entry.globals["main"].(*starlark.Function); ok {
+		params, _ := parametersOf(main)
+		types := make([]*generable.Type, len(params))
+		for i, p := range params {
+			if p.declared {
+				types[i] = p.field.Type
+			}
+		}
+		c.checkFields(main, types...)
+	}
 	for _, d := range c.types.check() {
 		c.session.Report(d)
 	}
@@ -110,6 +121,8 @@ type unit struct {
 	loads   map[syntax.Position]*syntax.LoadStmt
 	from    diag.Pos                        // where it was first loaded
 	sites   map[syntax.Position]source.Call // calls looked up so far, while composing
+
+	functions map[syntax.Position]syntax.Node // by position, once one is looked into
 }
 
 func (c *composer) open(p string) *unit {

@@ -262,6 +262,37 @@ main = a / b
 	}
 }
 
+// TestHostTools: a tool of the host is predeclared under its name, and runs as an effect.
+func TestHostTools(t *testing.T) {
+	params, _ := generable.NewSchema("search", "", []generable.Field{{Name: "q", Type: generable.StrT}})
+	search := &engine.Tool{Name: "search", Doc: "Searches.", Params: params, Class: engine.ClassRead}
+	m, found := loadWith(starlib.Options{Tools: []*engine.Tool{search}}, `main = agent(prompt = "Find.", tools = [search])`)
+	if found != nil {
+		t.Fatal(render(m, found))
+	}
+	turn := 0
+	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		if e.Kind == engine.EffectTool {
+			return engine.Outcome{Attempt: 1, Value: generable.StrOf("found " + generable.JSON(e.Req.(*engine.ToolRequest).Args, nil))}
+		}
+		turn++
+		req := e.Req.(*engine.Request)
+		if turn == 1 {
+			return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls,
+				Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "search", Args: `{"q": "x"}`}}}}}
+		}
+		last := req.Messages[len(req.Messages)-1].Parts[0].Result.Text
+		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: last}}}}
+	})
+	out, err := exec(t, m, `"x"`, func(r *engine.RunSpec) { r.Handler = h })
+	if err != nil || generable.JSON(out, nil) != `"found {\"q\":\"x\"}"` {
+		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
+	}
+	if m, found := loadWith(starlib.Options{Tools: []*engine.Tool{search}}, `search = 3`); codes(found) != "AS206" {
+		t.Errorf("got %s", render(m, found))
+	}
+}
+
 // TestTools: a model calls a tool of the script; its docstring and types reach the model.
 func TestTools(t *testing.T) {
 	m := sound(t, `

@@ -74,6 +74,11 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 	if len(c.wrong) > before {
 		return nil
 	}
+	types := make([]*generable.Type, len(params))
+	for i := range params {
+		types[i] = params[i].field.Type
+	}
+	c.env.c.checkFields(fn, types...)
 	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: &toolRun{c.env.c.wrap(fn)}}
 }
 
