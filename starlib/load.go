@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"runtime/debug"
-	"strings"
-	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -255,126 +253,6 @@ func (c *composer) stopped(err error) error {
 	}
 	c.stop = nil
 	return &own
-}
-
-func (u *unit) indexLoads() {
-	u.loads = map[syntax.Position]*syntax.LoadStmt{}
-	for _, stmt := range u.file.Syntax().Stmts {
-		if l, ok := stmt.(*syntax.LoadStmt); ok {
-			u.loads[key(l.Load)] = l
-		}
-	}
-}
-
-// key makes positions of one file comparable.
-func key(p syntax.Position) syntax.Position {
-	return syntax.MakePosition(nil, p.Line, p.Col)
-}
-
-// load serves a load statement. What cannot be loaded is reported, and stand-ins take the
-// place of the names, so that the loading file is checked all the same.
-func (c *composer) load(thread *starlark.Thread, module string) (starlark.StringDict, error) {
-	pos := thread.CallFrame(0).Pos
-	from := c.shown[pos.Filename()]
-	stmt := from.loads[key(pos)]
-	at := diag.Span{Pos: position(pos), Len: len("load")}
-	if stmt != nil {
-		at = diag.Span{Pos: position(stmt.Module.TokenPos), Len: utf8.RuneCountInString(stmt.Module.Raw)}
-	}
-	u := c.unitFor(from, module, at)
-	dict := starlark.StringDict{}
-	if u != nil {
-		for name, v := range u.globals {
-			dict[name] = v
-		}
-	}
-	if stmt != nil {
-		for _, id := range stmt.From {
-			if dict[id.Name] != nil {
-				continue
-			}
-			if u != nil && u.state == unitDone {
-				c.missingName(u, id)
-			}
-			dict[id.Name] = &failedValue{}
-		}
-	}
-	return dict, nil
-}
-
-func (c *composer) missingName(u *unit, id *syntax.Ident) {
-	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
-		Message: fmt.Sprintf("%s does not define %s", u.shown, id.Name)}
-	if hint := didYouMean(id.Name, u.globals.Keys()); hint != "" {
-		d.Help = []string{hint}
-	} else if names := u.globals.Keys(); len(names) > 0 {
-		d.Help = []string{"it defines " + joined(names)}
-	}
-	c.session.Report(d)
-}
-
-// unitFor finds, or loads, the file that a load statement names; nil when there is none.
-func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
-	p, bad := c.resolve(from, module, at)
-	if bad != nil {
-		c.session.Report(bad)
-		return nil
-	}
-	u := c.units[p]
-	switch {
-	case u == nil:
-	case u.state == unitLoading:
-		c.session.Report(c.cycle(u, from, at))
-		return nil
-	default:
-		return u
-	}
-	text, err := fs.ReadFile(c.opts.FS, p)
-	if err != nil {
-		d := &diag.Diagnostic{Code: diag.LoadFailed, Span: at, Message: fmt.Sprintf("cannot load %s: %s", module, reason(err)), Cause: err}
-		if !strings.HasSuffix(module, ".star") {
-			if _, err := fs.Stat(c.opts.FS, p+".star"); err == nil {
-				d.Help = []string{fmt.Sprintf("did you mean %q?", module+".star")}
-			}
-		}
-		if len(d.Help) == 0 {
-			d.Help = c.nearFiles(p)
-		}
-		c.session.Report(d)
-		return nil
-	}
-	u = c.open(p)
-	u.text, u.from = text, at.Pos
-	c.loading = append(c.loading, u)
-	c.execute(u)
-	c.loading = c.loading[:len(c.loading)-1]
-	return u
-}
-
-// cycle reports files that load each other, with the chain.
-func (c *composer) cycle(u, from *unit, at diag.Span) *diag.Diagnostic {
-	chain := []string{u.shown}
-	on := false
-	for _, l := range c.loading {
-		if on {
-			chain = append(chain, l.shown)
-		}
-		on = on || l == u
-	}
-	if !on { // the entry script is part of it
-		chain = chain[:1]
-		for _, l := range c.loading {
-			chain = append(chain, l.shown)
-		}
-	}
-	chain = append(chain, u.shown)
-	d := &diag.Diagnostic{Code: diag.LoadCycle, Span: at, Message: "these files load each other: " + strings.Join(chain, " → "),
-		Help: []string{"move what both need into a third file"}}
-	if from == u {
-		d.Message = u.shown + " loads itself"
-		d.Help = nil
-	}
-	return d
 }
 
 // names are the builtins as the checks of the syntax need them.
