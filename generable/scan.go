@@ -29,8 +29,6 @@ const (
 	nodeMissing // a key without a value
 )
 
-func (k nodeKind) isContainer() bool { return k >= nodeConcat && k <= nodeObj }
-
 // Flags of a node.
 const (
 	flagEscape   uint8 = 1 << iota // the text holds a backslash

@@ -129,8 +129,10 @@ func TestBind(t *testing.T) {
 		t.Error("not bound to another reference")
 	case b.Bind(a):
 		t.Error("bound in a circle")
-	case !b.Bind(s.Tree) || !b.Bind(s.Tree):
-		t.Error("not bound, or not again")
+	case !b.Bind(s.Tree):
+		t.Error("not bound")
+	case !b.Bind(s.Tree):
+		t.Error("not bound to the same type again")
 	case b.Bind(s.Expr):
 		t.Error("bound to a second type")
 	case a.Deref() != s.Tree:
