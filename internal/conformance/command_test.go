@@ -1,0 +1,122 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+)
+
+// built is where the command is built for the tests that need it.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		if err := os.RemoveAll(built.dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
+}
+
+// command is the path of the built command.
+func command(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "agentscript"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.dir, "./cmd/agentscript")
+		build.Dir = repository("")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "agentscript")
+}
+
+// output is what a run of the command left behind.
+type output struct {
+	code           int
+	stdout, stderr string
+}
+
+// offline runs the command in the repository, with no key and no address of a provider.
+func offline(t testing.TB, args ...string) output {
+	t.Helper()
+	return runCommand(t, nil, args...)
+}
+
+// runCommand runs the command with variables, given as NAME=VALUE, and nothing of this
+// process's environment that a provider could be found by.
+func runCommand(t testing.TB, env []string, args ...string) output {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command(t), args...)
+	cmd.Dir = repository("")
+	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("agentscript %s: %v", strings.Join(args, " "), err)
+	}
+	return output{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// loadedFile loads a script of the repository that has to be sound.
+func loadedFile(t *testing.T, eng *agentscript.Engine, path string) *agentscript.Module {
+	t.Helper()
+	mod, err := eng.LoadFile(t.Context(), repository(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod
+}
+
+// meeting is a point that n calls reach before any of them goes on: it shows that they run at
+// the same time.
+type meeting struct {
+	mu      sync.Mutex
+	missing int
+	all     chan struct{}
+}
+
+func newMeeting(n int) *meeting { return &meeting{missing: n, all: make(chan struct{})} }
+
+// arrive waits for the others and reports whether they came.
+func (m *meeting) arrive(ctx context.Context) bool {
+	m.mu.Lock()
+	m.missing--
+	if m.missing == 0 {
+		close(m.all)
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.all:
+		return true
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+	}
+	return false
+}

@@ -1,0 +1,207 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/llm"
+)
+
+// unrecorded is what runs effects in a replay: nothing may reach it.
+var unrecorded = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+	return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s was not recorded", e.ID()))
+})
+
+// idSet collects the ids of a run's effects. Its option belongs to one run.
+type idSet struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *idSet) listen() agentscript.RunOption {
+	return agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
+		if e.Phase == engine.PhaseEnd {
+			s.mu.Lock()
+			s.all = append(s.all, e.ID)
+			s.mu.Unlock()
+		}
+	})
+}
+
+func (s *idSet) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.all)
+	return strings.Join(s.all, "\n")
+}
+
+// seeds are of this run of the test alone; a failure names its seed.
+func seeds(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = rand.Uint64()
+	}
+	return out
+}
+
+// everywhere runs a module on goroutines, on the cooperative scheduler with random seeds, and on
+// replay with handlers that fail if called, and demands equal results and equal sets of effect
+// ids. Each run that is no replay gets a handler of its own. It returns the first result and its
+// effect ids.
+//
+// Where branches fail at once it is chance which of them were begun, so of failing runs only the
+// error is compared, and only what fails after the same effects in any order can be replayed.
+func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Handler, opts ...agentscript.RunOption) (agentscript.Result, string, error) {
+	t.Helper()
+	run := func(h engine.Handler, j engine.Journal, extra ...agentscript.RunOption) (agentscript.Result, string, error) {
+		ids := &idSet{}
+		all := slices.Concat(opts, extra, []agentscript.RunOption{agentscript.ID("run"), agentscript.Handler(h), agentscript.Journal(j), ids.listen()})
+		res, err := mod.Start(t.Context(), all...).Wait()
+		return res, ids.String(), err
+	}
+	record := &journal.Memory{}
+	want, wantIDs, wantErr := run(handler(), record)
+	compare := func(how string, got agentscript.Result, ids string, err error) {
+		t.Helper()
+		switch {
+		case fmt.Sprint(err) != fmt.Sprint(wantErr):
+			t.Errorf("%s: the error is %v, on goroutines %v", how, err, wantErr)
+		case err != nil:
+		case got.Text() != want.Text():
+			t.Errorf("%s: got %s, on goroutines %s", how, got.Text(), want.Text())
+		case ids != wantIDs:
+			t.Errorf("%s: the effects are\n%s\non goroutines\n%s", how, ids, wantIDs)
+		}
+	}
+	for _, seed := range seeds(6) {
+		j := &journal.Memory{}
+		got, ids, err := run(handler(), j, agentscript.Cooperative(seed))
+		compare(fmt.Sprintf("cooperative, seed %#x", seed), got, ids, err)
+		if wantErr != nil {
+			continue
+		}
+		again := rand.Uint64()
+		got, ids, err = run(unrecorded, j, agentscript.Cooperative(again))
+		compare(fmt.Sprintf("seed %#x replayed with %#x", seed, again), got, ids, err)
+	}
+	if wantErr == nil {
+		got, ids, err := run(unrecorded, record)
+		compare("replay", got, ids, err)
+	}
+	return want, wantIDs, wantErr
+}
+
+// replies is a handler that answers each agent by a text, and without one by what it was asked.
+func replies(texts map[string]string) engine.Handler {
+	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req, ok := e.Req.(*engine.Request)
+		if !ok {
+			return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "%s %q is no model", e.Kind, e.Name))
+		}
+		text, ok := texts[e.Agent]
+		if !ok {
+			text = e.Agent + "(" + req.Messages[len(req.Messages)-1].Parts[0].Text + ")"
+		}
+		return said(text)
+	})
+}
+
+// said is the outcome of a model that answers with a text.
+func said(text string) engine.Outcome {
+	u := engine.Usage{In: 7, Out: 3}
+	return engine.Outcome{Attempt: 1, Usage: u, Response: &engine.Response{Finish: engine.FinishStop, Usage: u,
+		Parts: []engine.Part{{Kind: engine.PartText, Text: text}}}}
+}
+
+// calling is the outcome of a model that calls tools, given as names and arguments.
+func calling(calls ...string) engine.Outcome {
+	r := &engine.Response{Finish: engine.FinishCalls}
+	for i := 0; i+1 < len(calls); i += 2 {
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall,
+			Call: &engine.ToolCall{ID: fmt.Sprint("call", i/2), Name: calls[i], Args: calls[i+1]}})
+	}
+	return engine.Outcome{Attempt: 1, Response: r}
+}
+
+// model makes a function the handler of model calls.
+func model(f func(ctx context.Context, agent string, r *engine.Request) engine.Outcome) engine.HandlerFunc {
+	return func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		r, ok := e.Req.(*engine.Request)
+		if !ok {
+			return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "%s %q is no model", e.Kind, e.Name))
+		}
+		return f(ctx, e.Agent, r)
+	}
+}
+
+// repository is the path of a file of the repository.
+func repository(rel string) string { return filepath.Join("..", "..", filepath.FromSlash(rel)) }
+
+// answersBeside reads the answers that stand beside an example; an example without them needs no
+// model.
+func answersBeside(t *testing.T, file string) *llm.Scripted {
+	t.Helper()
+	path := repository("examples/" + strings.TrimSuffix(file, ".star") + ".jsonl")
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return llm.Answers(nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, err := llm.ReadScripted(f, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// flowCase is what a test flow says about itself in comments:
+//
+//	# answer AGENT: text        what the model says to an agent, a JSON string or as it stands
+//	# run: JSON                 the input, or {parameter: value} of def main
+//	# gives: JSON               the result
+//	# fails: AS701 regexp       or the error
+type flowCase struct {
+	line                int
+	input, gives, fails string
+}
+
+var flowComment = regexp.MustCompile(`^# (answer (\S+)|run|gives|fails): ?(.*)$`)
+
+func readFlow(src string) (texts map[string]string, cases []*flowCase) {
+	texts = map[string]string{}
+	for i, line := range strings.Split(src, "\n") {
+		m := flowComment.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case m[2] != "":
+			text := m[3]
+			if json.Unmarshal([]byte(m[3]), &text) != nil {
+				text = m[3]
+			}
+			texts[m[2]] = text
+		case m[1] == "run":
+			cases = append(cases, &flowCase{line: i + 1, input: m[3]})
+		case m[1] == "gives":
+			cases[len(cases)-1].gives = m[3]
+		case m[1] == "fails":
+			cases[len(cases)-1].fails = m[3]
+		}
+	}
+	return texts, cases
+}
