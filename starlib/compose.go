@@ -141,14 +141,16 @@ func thenFunc(c *Call) (starlark.Value, error) {
 }
 
 func parFunc(c *Call) (starlark.Value, error) {
+	o := engine.ParOptions{Limit: c.atLeastZero("limit", 0), Output: c.typ("output")}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.env.c.session.Par(site, engine.ParOptions{Limit: c.atLeastZero("limit", 0), Output: c.typ("output")}, nodes...)
+		return c.env.c.session.Par(site, o, nodes...)
 	})
 }
 
 func forumFunc(c *Call) (starlark.Value, error) {
+	o := engine.ForumOptions{Rounds: c.positive("rounds", 1)}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.env.c.session.Forum(site, engine.ForumOptions{Rounds: c.positive("rounds", 1)}, nodes...)
+		return c.env.c.session.Forum(site, o, nodes...)
 	})
 }
 
@@ -167,9 +169,7 @@ func (c *Call) positive(name string, otherwise int) int {
 	n := c.Int(name, otherwise)
 	if n < 1 {
 		d := c.complain(diag.LoopBound, c.spanOf(name), "%s: want at least 1, got %d", name, n)
-		if name == "max" {
-			d.Help = append(d.Help, "leave it out for the default of 1000")
-		}
+		d.Help = append(d.Help, "leave it out for the default of "+c.row.Params[c.param(name)].Default)
 		return otherwise
 	}
 	return n
