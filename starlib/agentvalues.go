@@ -110,8 +110,9 @@ func knowledgeFunc(c *Call) (starlark.Value, error) {
 		k.Load = c.callback("content")
 	}
 	if k.Load != nil && k.Load.Info().Needs > 0 {
-		c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called without arguments").Label =
-			"it needs " + counted(k.Load.Info().Needs, "argument")
+		d := c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called without arguments")
+		d.Label = "it needs " + counted(k.Load.Info().Needs, "argument")
+		d.Help = []string{"write lambda: text, or give the text itself"}
 		return nil, nil
 	}
 	return &knowledgeValue{k: k}, nil

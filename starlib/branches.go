@@ -130,6 +130,8 @@ func (c *Call) routeKey(r *engine.Route, key starlark.Value) bool {
 	switch key.(type) {
 	case *starlark.Function, *starlark.Builtin:
 		d.Help = []string{"a predicate goes into a list: branch(node, [when(predicate, handler)], otherwise = handler)"}
+	default:
+		d.Help = []string{"other values are told by a predicate: branch(node, [when(lambda x: x == ..., handler)], otherwise = handler)"}
 	}
 	return false
 }

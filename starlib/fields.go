@@ -173,7 +173,13 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		d.Help = []string{hint}
 	case t.Kind == generable.RecordType && len(names) > 0:
 		d.Help = []string{"its fields are " + joined(names)}
-	case t.Kind == generable.DictType:
+	case t.Kind == generable.UnionType || t.Kind == generable.OneOfType:
+		d.Help = []string{"not every variant has it: match(v, {Variant: f, ...}) tells them apart"}
+	case len(names) == 0:
+		d.Help = []string{"a value of this type has no fields and no methods"}
+	case t.Kind != generable.DictType:
+		d.Help = []string{"its methods are " + joined(names)}
+	default:
 		d.Help = []string{`an entry of a dict is d["` + name + `"]`}
 	}
 	w.c.session.Report(d)

@@ -74,7 +74,8 @@ func (c *composer) resolve(from *unit, name string, at diag.Span) (string, *diag
 	}
 	switch {
 	case name == "":
-		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty"}
+		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty",
+			Help: []string{"name a file beside this one or below: \"docs/style.md\""}}
 	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
 		return outside("%q is an absolute path", name)
 	case strings.ContainsRune(name, '\\'):
@@ -140,7 +141,7 @@ func (c *composer) follow(p string) (string, error) {
 func (c *composer) nearFiles(p string) []string {
 	entries, err := fs.ReadDir(c.opts.FS, path.Dir(p))
 	if err != nil {
-		return nil
+		return []string{"paths are relative to the file that names them"}
 	}
 	var names []string
 	for _, e := range entries {
@@ -149,5 +150,5 @@ func (c *composer) nearFiles(p string) []string {
 	if hint := didYouMean(path.Base(p), names); hint != "" {
 		return []string{hint}
 	}
-	return nil
+	return []string{"paths are relative to the file that names them"}
 }

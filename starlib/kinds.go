@@ -85,8 +85,11 @@ func acceptFunction(v starlark.Value) (starlark.Value, bool) {
 }
 
 func hintFunction(v starlark.Value) string {
-	if n, ok := v.(*nodeValue); ok {
-		return "wrap the call: lambda x: " + n.label() + "(x)"
+	switch v := v.(type) {
+	case *nodeValue:
+		return "wrap the call: lambda x: " + v.label() + "(x)"
+	case starlark.String:
+		return "write lambda x: ..., or the name of a function without quotes"
 	}
 	return ""
 }
@@ -115,6 +118,8 @@ func hintType(v starlark.Value) string {
 		return "a list type is written list[str]"
 	case *starlark.Dict:
 		return "declare a schema, or write dict[str, int]"
+	case starlark.Int, starlark.Float, starlark.Bool:
+		return "write the type itself: " + v.Type()
 	case *recordValue:
 		return "this is an instance; its type is " + v.Type()
 	}
@@ -136,6 +141,8 @@ func hintNode(v starlark.Value) string {
 		return "make it a step: fn(" + nameOf(v) + ")"
 	case *starlark.List:
 		return "give the nodes one by one, or the list alone"
+	case starlark.String:
+		return "a text becomes a step as template(\"...\"), or agent(prompt = \"...\")"
 	}
 	return ""
 }

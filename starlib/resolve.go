@@ -37,6 +37,7 @@ func (c *composer) unresolved(u *unit, err error) diag.List {
 			}
 			d.Code, d.Message = diag.UndefinedName, "undefined: "+name
 			d.Span.Len = utf8.RuneCountInString(name)
+			d.Help = []string{"assign it, or load it: load(\"file.star\", \"" + name + "\")"}
 			if hint := c.nameHint(name, bound); hint != "" {
 				d.Help = []string{hint}
 			}

@@ -169,7 +169,8 @@ func schemaFunc(c *Call) (starlark.Value, error) {
 		for key, v := range d.Entries() {
 			name, ok := key.(starlark.String)
 			if !ok {
-				c.complain(diag.BadField, c.spanOf("more"), "the name of a field is a str, got %s", describe(key))
+				d := c.complain(diag.BadField, c.spanOf("more"), "the name of a field is a str, got %s", describe(key))
+				d.Help = append(d.Help, "write it in quotes")
 				continue
 			}
 			w, ok := fieldKind.takes(v)
@@ -187,7 +188,8 @@ func schemaFunc(c *Call) (starlark.Value, error) {
 	for _, kv := range c.kw {
 		name := string(kv[0].(starlark.String))
 		if seen[name] {
-			c.complain(diag.DuplicateName, c.nameSpan(name), "the field %s is given twice", name)
+			d := c.complain(diag.DuplicateName, c.nameSpan(name), "the field %s is given twice", name)
+			d.Help = append(d.Help, "leave one out: the dict is for names that are reserved words")
 			continue
 		}
 		fields = append(fields, fieldOf(name, kv[1]))
@@ -219,7 +221,8 @@ func unionFunc(c *Call) (starlark.Value, error) {
 			out := c.complain(diag.WrongArgument, at, "the variants of a union are schemas, got %s", describe(v))
 			out.Help = append(out.Help, "join other types with |: "+t.String()+" | ...")
 		case names[d.Name]:
-			c.complain(diag.DuplicateName, at, "the union has two variants named %s", d.Name)
+			out := c.complain(diag.DuplicateName, at, "the union has two variants named %s", d.Name)
+			out.Help = append(out.Help, "list each variant once; the name tells them apart, _name = gives another")
 		default:
 			variants = append(variants, t)
 		}

@@ -97,7 +97,8 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 		c.complain(diag.WrongArgument, at, "the default of %s: %s", name, err)
 	}
 	if fn.HasVarargs() || fn.HasKwargs() {
-		c.complain(diag.WrongArgument, at, "%s takes *args or **kwargs, which have no types", fn.Name())
+		c.complain(diag.WrongArgument, at, "%s takes *args or **kwargs, which have no types", fn.Name()).Help =
+			[]string{"name each parameter, and give it a type: def " + fn.Name() + "(path = str)"}
 	}
 	if given == nil {
 		return params

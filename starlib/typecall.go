@@ -101,10 +101,31 @@ func (t *typeValue) construct(thread *starlark.Thread, e *env, d *generable.Type
 func (t *typeValue) refuse(thread *starlark.Thread, e *env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
 	var found diag.List
 	site, _ := callSite(thread, e, 0)
+	misspelt := map[string]bool{} // the fields that were given under a wrong name: not missing as well
 	for _, fe := range errs {
-		found = append(found, fieldDiagnostic(d, given, fe, site))
+		if field := firstStep(fe.Path); given != nil && "."+field == fe.Path && d.FieldIndex(field) < 0 {
+			if meant, ok := diag.Suggest(field, notGiven(d, given)); ok {
+				misspelt[meant] = true
+			}
+		}
+	}
+	for _, fe := range errs {
+		if out := fieldDiagnostic(d, given, fe, site); out.Code != diag.MissingField || !misspelt[firstStep(fe.Path)] {
+			found = append(found, out)
+		}
 	}
 	return refused(e, found...)
+}
+
+// notGiven lists the fields of a schema that a call leaves out.
+func notGiven(d *generable.Type, given *generable.Map) []string {
+	var names []string
+	for _, name := range d.FieldNames() {
+		if _, has := given.Get(name); !has {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func refused(e *env, found ...*diag.Diagnostic) (starlark.Value, error) {
@@ -139,8 +160,9 @@ func fieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 	switch {
 	case d.FieldIndex(field) < 0:
 		out.Code, out.Message = diag.UnknownField, d.String()+" has no field "+field
-		if fe.Hint == "" {
-			out.Help = []string{"its fields are " + joined(d.FieldNames())}
+		out.Help = []string{"its fields are " + joined(d.FieldNames())}
+		if meant, ok := diag.Suggest(field, notGiven(d, given)); ok {
+			out.Help = []string{"did you mean " + meant + "?"}
 		}
 		for _, a := range site.Args {
 			if a.Name == field {
@@ -149,6 +171,7 @@ func fieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 		}
 	case !has:
 		out.Code, out.Message = diag.MissingField, d.String()+" needs "+field
+		out.Help = []string{"write " + d.String() + "(" + field + " = ...), or give the field a default in the schema"}
 		f := d.Fields[d.FieldIndex(field)]
 		out.Label = f.Type.String()
 		if f.Guide != "" {
