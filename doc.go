@@ -6,7 +6,7 @@
 // watched, cancelled and waited for.
 //
 //	eng := agentscript.New(agentscript.WithModels(llm.New()))
-//	mod, err := eng.Load(os.DirFS("flows"), "review.star")
+//	mod, err := eng.Load(ctx, os.DirFS("flows"), "review.star")
 //	run := mod.Start(ctx, agentscript.Input(code))
 //	decision, err := agentscript.As[Decision](run.Wait())
 //

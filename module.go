@@ -34,7 +34,7 @@ func New(opts ...Option) *Engine {
 }
 
 // Load reads a script and all that it loads from fsys, builds its graph and checks it. The
-// error is a [diag.List] that holds everything found, each with its position and remedy.
+// error is a [*LoadError] that holds everything found, each with its position and remedy.
 // Warnings and notes of a sound script are in [Module.Diagnostics].
 func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
 	return e.sound(e.load(ctx, starlib.Options{FS: fsys, Entry: entry}))

@@ -73,7 +73,7 @@ type runConfig struct {
 }
 
 // Input gives the input of a main that is a node: a Go value that has a JSON form, or a
-// generable.Value. It is converted to main's input type.
+// generable.Value. It is read before Start returns and converted to main's input type.
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
 // InputText gives the input as text: verbatim when main takes a str, else read as JSON of

@@ -85,14 +85,15 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, opts []RunOpti
 	if sched == nil {
 		sched = engine.NewGoSched(ctx)
 	}
+	// The input is read before Start returns: from then on the host may change it.
+	r.err = m.enter(entry, cfg, &r.result)
 	go func() {
 		defer close(r.done)
 		defer r.queue.close()
 		defer cancel()
-		if r.err = m.enter(entry, cfg, &r.result); r.err != nil {
-			return
+		if r.err == nil {
+			r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
 		}
-		r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
 	}()
 	return r
 }
@@ -196,7 +197,7 @@ func toValue(v any) (generable.Value, error) {
 	case int:
 		return generable.IntOf(int64(v)), nil
 	}
-	text, err := json.Marshal(v)
+	text, err := marshal(v)
 	if err != nil {
 		return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
 	}
@@ -205,4 +206,14 @@ func toValue(v any) (generable.Value, error) {
 		return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input: %w", res.Errors)
 	}
 	return res.Value, nil
+}
+
+// marshal calls methods of the host's values, whose panics are errors of this input.
+func marshal(v any) (text []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("making it panicked: %v", p)
+		}
+	}()
+	return json.Marshal(v)
 }
