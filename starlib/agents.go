@@ -189,9 +189,12 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	}
 	spec.Tools = c.toolList("tools")
 	for item := range c.items("skills") {
-		if sk, ok := item.(*skillValue); ok {
+		switch sk := item.(type) {
+		case *skillValue:
 			own := *sk.sk // the engine settles its types by the agent
 			spec.Skills = append(spec.Skills, &own)
+		case *failedValue:
+			c.stood = true
 		}
 	}
 	if len(c.wrong) > 0 || c.stood {

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,6 +62,12 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	if strings.Contains(d.Message, failedType) {
 		return nil
 	}
+	if m := missingAttribute.FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
+		d.Code, d.Message = diag.UnknownAttribute, strings.Replace(m[1], "string", "str", 1)+" has no ."+m[2]
+		if m[3] != "" {
+			d.Help = []string{"did you mean \"" + m[3] + "\"?"}
+		}
+	}
 	var eval *starlark.EvalError
 	if errors.As(err, &eval) {
 		d.Span = c.spanOfError(eval)
@@ -74,14 +81,22 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	if help := c.helpFor(d.Message); help != "" && len(d.Help) == 0 {
 		d.Help = []string{help}
 	}
-	if strings.Contains(d.Message, "got node, want int") {
+	switch {
+	case strings.Contains(d.Message, "got node, want int"):
 		d.Code, d.Message = diag.NotANode, "a number is on the left of an operator that composes nodes"
-		if c.reportedAt(d) {
-			return nil // the check of the syntax saw it, and knows more
-		}
+	case strings.HasPrefix(d.Message, "format spec features not supported"), strings.HasPrefix(d.Message, "unknown conversion %"):
+		d.Code = diag.FormatSpec
+	default:
+		return d
+	}
+	if c.reportedAt(d) {
+		return nil // the check of the syntax saw it, and knows more
 	}
 	return d
 }
+
+// missingAttribute is how the interpreter says that a value of its own has no such attribute.
+var missingAttribute = regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
 
 // reportedAt tells whether a line has a diagnostic of the same code already.
 func (c *composer) reportedAt(d *diag.Diagnostic) bool {
@@ -142,6 +157,8 @@ func (c *composer) helpFor(msg string) string {
 		return `convert it: "..." + str(x), or use "{}".format(x)`
 	case strings.HasPrefix(msg, "unknown conversion %"):
 		return `numbers are formatted by fmt(x, ".1f")`
+	case strings.HasPrefix(msg, "format spec features not supported"):
+		return `format the value first: "{}".format(fmt(x, ".1f"))`
 	case strings.Contains(msg, "frozen"):
 		return "this value is shared and cannot change; change a copy, list(x) or dict(x)"
 	case strings.Contains(msg, "stack overflow"):

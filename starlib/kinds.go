@@ -101,6 +101,8 @@ func acceptType(v starlark.Value) (starlark.Value, bool) {
 		return v, true
 	case starlark.NoneType:
 		return &typeValue{t: generable.NoneT}, true
+	case *failedValue:
+		return &typeValue{t: generable.ErrorT}, true
 	}
 	return v, false
 }

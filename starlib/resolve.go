@@ -27,6 +27,9 @@ func (c *composer) unresolved(u *unit, err error) diag.List {
 	var bound []string
 	for _, e := range list {
 		d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: diag.Span{Pos: position(e.Pos), Len: 1}}
+		if c.toldAt(d.Span.Pos) {
+			continue // a name of another language, say: the check of the tokens knows more
+		}
 		found = append(found, d)
 		name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
 		switch {
@@ -46,6 +49,11 @@ func (c *composer) unresolved(u *unit, err error) diag.List {
 		}
 	}
 	return found
+}
+
+// toldAt reports whether something was found at a place already.
+func (c *composer) toldAt(at diag.Pos) bool {
+	return slices.ContainsFunc(c.session.Diagnostics(), func(d *diag.Diagnostic) bool { return d.Span.Pos == at })
 }
 
 // nameHint says what an undefined name may have meant.
