@@ -1,188 +1,68 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
-// agentPlan is what a run needs of an agent and need not build again.
-type agentPlan struct {
-	spec   *AgentSpec
-	skills map[*Skill]*skillPlan
-}
-
-// skillPlan is a skill that a model carries out.
-type skillPlan struct {
-	system string // the system text; of a template agent, what follows the rendered template
-	tools  []*Tool
-	defs   []ToolDef
-	output *Output
-}
-
-func planAgent(n *Node) *agentPlan {
-	p := &agentPlan{spec: n.agent, skills: map[*Skill]*skillPlan{}}
-	for _, sk := range n.agent.Skills {
-		if sk.Run == nil {
-			p.skills[sk] = planSkill(n.agent, sk)
-		}
-	}
-	return p
-}
-
-func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
-	p := &skillPlan{tools: append(append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), knowledgeTools(sk)...)}
-	for _, t := range p.tools {
-		p.defs = append(p.defs, ToolDef{Name: t.Name, Description: t.Doc, Params: t.Params})
-	}
-	p.system = systemText(a, sk)
-	if sk.Out.Deref().Kind != generable.StrType {
-		p.output = &Output{Type: sk.Out, Structured: a.Structured}
-	}
-	return p
-}
-
-// systemText is the agent's prompt, the skill's description where the script gave one, what the
-// types were declared to mean where that does not stand there already, and the format of the
-// answer.
-func systemText(a *AgentSpec, sk *Skill) string {
-	var parts []string
-	if a.Prompt != "" {
-		parts = append(parts, a.Prompt)
-	}
-	switch {
-	case sk.Description != "":
-		parts = append(parts, sk.Description)
-	case sk.Doc != "":
-		parts = append(parts, sk.Describe())
-	}
-	if own := sk.In.Deref().Description; own != "" && sk.In.Deref() != sk.Out.Deref() {
-		parts = append(parts, own)
-	}
-	switch out := sk.Out.Deref(); { // the format does not say what the answer is about
-	case out.Description != "":
-		parts = append(parts, out.Description)
-	case out.Doc != "" && sk.Description == "" && sk.Doc == "":
-		parts = append(parts, out.String()+": "+out.Doc)
-	}
-	if sk.Out.Deref().Kind != generable.StrType {
-		parts = append(parts, sk.Out.PromptFragment())
-	}
-	return strings.Join(parts, "\n\n")
-}
-
-// Describe is the text that tells a model about the skill: what it takes, gives and knows.
-func (sk *Skill) Describe() string {
-	if sk.Description != "" {
-		return sk.Description
-	}
-	known := make([]generable.Knowledge, len(sk.Knowledge))
-	for i, k := range sk.Knowledge {
-		known[i] = generable.Knowledge{Key: k.Key, Description: k.Doc}
-	}
-	return generable.SkillDescription(sk.Name, sk.Doc, orStr(sk.In), orStr(sk.Out), known)
-}
-
-// SystemText is the system text that an agent sends for a skill, before a template is rendered.
-func (a *AgentSpec) SystemText(sk *Skill) string { return systemText(a, sk) }
-
-// knowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
-// only when asked for.
-func knowledgeTools(sk *Skill) []*Tool {
-	var tools []*Tool
-	for _, k := range sk.Knowledge {
-		tools = append(tools, &Tool{
-			Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT,
-			Params: &generable.Type{Kind: generable.RecordType, Name: k.Key},
-			Run: GoFunc(k.Key, 1, func(b *Branch, _ []generable.Value) (generable.Value, error) {
-				if k.Load != nil {
-					return b.invoke(k.Load)
-				}
-				return generable.StrOf(k.Text), nil
-			}),
-		})
-	}
-	return tools
-}
-
-// agent runs an agent once.
-func (b *Branch) agent(s *step, v generable.Value) (generable.Value, error) {
-	a := s.agent.spec
+// agent runs an agent once, within its budget.
+func (b *Branch) agent(p *agentPlan, v generable.Value) (out generable.Value, err error) {
 	said := b.transcript
 	b.transcript = nil
-	sk, err := a.skillFor(v)
+	sk, err := p.skillFor(v)
 	if err != nil {
 		return v, err
 	}
-	if sk.Run != nil {
-		return b.deterministic(a, sk, v, said)
+	a := p.spec
+	if p.bounds {
+		outer := b.budget
+		b.budget = newBudget(outer, "agent "+quoted(a.Name)+" has its budget", a.Budget)
+		defer func() { b.budget = outer }()
 	}
-	outer := b.budget
-	defer func() { b.budget = outer }()
-	limits := a.Budget
-	if !limits.Turns.set {
-		limits.Turns = AtMost(DefaultTurns)
+	if a.Budget.Wall <= 0 {
+		return b.skill(sk, v, said)
 	}
-	if !limits.ToolCalls.set {
-		limits.ToolCalls = AtMost(DefaultToolCalls)
-	}
-	b.budget = newBudget(outer, fmt.Sprintf("agent %q has its budget", a.Name), limits)
-	t := &turns{b: b, a: a, sk: sk, plan: s.agent.skills[sk], input: v, said: said, limits: limits}
-	if limits.Wall <= 0 {
-		return t.run()
-	}
-	return t.within(limits.Wall)
+	late := Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", a.Name, a.Budget.Wall).
+		WithHelp("raise it with budget(wall = ...)")
+	err = b.within(a.Budget.Wall, late, func() error {
+		out, err = b.skill(sk, v, said)
+		return err
+	})
+	return out, err
 }
 
-func (b *Branch) deterministic(a *AgentSpec, sk *Skill, v generable.Value, said *transcript) (generable.Value, error) {
+// skill carries out a skill, by its function or by a model.
+func (b *Branch) skill(sk *skillPlan, v generable.Value, said *transcript) (generable.Value, error) {
+	if sk.Run == nil {
+		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
+		return t.run()
+	}
 	args := []generable.Value{v}
-	if sk.Run.Info().Needs == 2 {
+	if runArity(sk.Run) == 2 {
 		args = append(args, said.value())
 	}
 	out, err := b.invoke(sk.Run, args...)
 	if err != nil {
 		return out, err
 	}
-	return converted(out, a.Out, a.Name)
+	if out, err = converted(out, sk.Out, sk.agent.Name); err != nil {
+		return out, err
+	}
+	return sk.give(out)
 }
 
 // turns is the conversation of one agent call.
 type turns struct {
-	b      *Branch
-	a      *AgentSpec
-	sk     *Skill
-	plan   *skillPlan
-	input  generable.Value
-	said   *transcript
-	limits Limits
-	usage  Usage
-	calls  map[string]int // of each tool, for positions
-}
-
-// within ends the agent call when its time is up.
-func (t *turns) within(d time.Duration) (generable.Value, error) {
-	parent := t.b
-	var out generable.Value
-	_, err := parent.sched.First(2, func(i int, s Sched) (bool, error) {
-		if i == 1 {
-			if err := s.SleepUntil(s.Now().Add(d)); err != nil {
-				return false, err
-			}
-			return true, Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", t.a.Name, d).
-				WithHelp("raise it with budget(wall = ...)")
-		}
-		br := parent.fork(s, parent.at)
-		own := *t
-		own.b = br
-		return true, br.guard(func() (err error) {
-			out, err = own.run()
-			return err
-		})
-	})
-	return out, err
+	b     *Branch
+	a     *AgentSpec
+	sk    *skillPlan
+	input generable.Value
+	said  *transcript
+	usage Usage
+	made  int            // tool calls
+	calls map[string]int // of each tool, for positions
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -191,10 +71,11 @@ func (t *turns) run() (generable.Value, error) {
 	if err != nil {
 		return generable.Value{}, err
 	}
+	most := t.a.Budget.Turns.or(DefaultTurns)
 	asked := 0
 	for turn := 0; ; turn++ {
-		if n, ok := t.limits.Turns.Value(); ok && int64(turn) >= n {
-			return generable.Value{}, t.spent(n)
+		if int64(turn) >= most {
+			return generable.Value{}, t.spent(most)
 		}
 		out := t.b.model(req, t.a.Name, turn)
 		t.usage = t.usage.Add(out.Usage)
@@ -202,6 +83,9 @@ func (t *turns) run() (generable.Value, error) {
 			return generable.Value{}, out.Err
 		}
 		resp := out.Response
+		if err := finished(resp, t.a.Name); err != nil {
+			return generable.Value{}, err
+		}
 		if calls := resp.Calls(); len(calls) > 0 {
 			results, err := t.tools(calls)
 			if err != nil {
@@ -210,16 +94,13 @@ func (t *turns) run() (generable.Value, error) {
 			req = req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results})
 			continue
 		}
-		if err := finished(resp, t.a.Name); err != nil {
-			return generable.Value{}, err
-		}
 		text := resp.Text()
-		if t.plan.output == nil {
-			return generable.StrOf(text), nil
+		if t.sk.output == nil {
+			return t.sk.give(generable.StrOf(text))
 		}
 		v, complaint, err := t.decode(text)
 		if err == nil {
-			return v, nil
+			return t.sk.give(v)
 		}
 		if asked >= t.a.Repairs {
 			return t.badOutput(text, err)
@@ -234,7 +115,7 @@ func (t *turns) run() (generable.Value, error) {
 
 // request is the first turn's request.
 func (t *turns) request() (*Request, error) {
-	system := t.plan.system
+	system := t.sk.system
 	if t.a.Template != nil {
 		text, err := t.a.Template.Render(t.input, t.a.In)
 		if err != nil {
@@ -244,15 +125,16 @@ func (t *turns) request() (*Request, error) {
 	}
 	user := inputText(t.input, t.sk.In)
 	if t.said != nil {
-		user += "\n\n## Transcript\n\n" + strings.TrimRight(t.said.text(), "\n")
+		user += "\n\n## Transcript\n\n" + t.said.text()
 	}
 	return &Request{
 		Model: t.b.run.modelFor(t.a), System: system, Messages: []Message{TextMessage(RoleUser, user)},
-		Tools: t.plan.defs, Output: t.plan.output, Params: t.a.Params,
+		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params,
 	}, nil
 }
 
-// finished refuses answers that are none.
+// finished refuses answers that are none. Tool calls of an answer that was cut off are cut
+// off as well, though they may parse.
 func finished(r *Response, agent string) error {
 	switch r.Finish {
 	case FinishLength:
@@ -262,7 +144,7 @@ func finished(r *Response, agent string) error {
 	case FinishRefusal, FinishFilter:
 		e := Errorf(KindRefused, diag.ProviderError, "the model refused to answer agent %q (%s)", agent, r.Finish)
 		e.Raw = r.Text()
-		return e
+		return e.WithHelp("see what it said, change the prompt, or use another model")
 	}
 	return nil
 }
@@ -272,7 +154,7 @@ func (t *turns) decode(text string) (generable.Value, string, error) {
 	res := generable.Decode(t.sk.Out, text, generable.Options{})
 	if len(res.Repairs) > 0 && t.b.Wants(EventRepair) {
 		for _, r := range res.Repairs {
-			t.b.emit(Event{Kind: EventRepair, Name: r.Kind, Text: fmt.Sprintf("%s %s → %s", r.Path, r.Before, r.After)})
+			t.b.emit(Event{Kind: EventRepair, Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
 		}
 	}
 	if res.OK {

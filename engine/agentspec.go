@@ -1,16 +1,16 @@
 package engine
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Agent declares an agent: it settles defaults and checks that a skill yields the agent's
-// output type. The spec belongs to the session from then on.
+// output type. The spec belongs to the session from then on; skills and tools may be shared.
 func (s *Session) Agent(site Site, spec *AgentSpec) *Node {
-	n := &Node{kind: AgentNode, name: spec.Name, span: site.Span, agent: spec}
+	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
 	spec.In, spec.Out = orStr(spec.In), orStr(spec.Out)
 	n.in, n.out = spec.In, spec.Out
 	n.failed = !s.checkAgent(site, spec)
@@ -25,104 +25,167 @@ func orStr(t *generable.Type) *generable.Type {
 }
 
 func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
-	ok := true
+	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
-	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0):
-		d := s.errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, other(a))
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools) > 0):
+		d := s.errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
 		help(d, "run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
 	case a.Run != nil:
 		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: site.Span}}
-	case len(a.Skills) == 0 && a.Prompt == "" && a.Template == nil:
+	case len(a.Skills) > 0:
+		what = ""
+	case a.Prompt == "" && a.Template == nil:
 		d := s.errorf(diag.NoSkill, site.Span, "agent %q has nothing to do", a.Name)
 		help(d, "give it prompt = \"...\", run = f or skills = [...]")
 		return false
-	case len(a.Skills) == 0:
+	default:
 		a.Skills = []*Skill{{Name: a.Name, Span: site.Span}}
 	}
-	if a.Template != nil {
-		ok = s.placeholders(site.Span, a.Template, a.In) && ok
-	}
-	ok = s.checkTools(a.Tools, nil) && ok
-	names := map[string]bool{}
-	yields := false
-	for _, sk := range a.Skills {
-		at := spanOr(sk.Span, site.Span)
-		if names[sk.Name] {
-			s.errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
-			ok = false
-		}
-		names[sk.Name] = true
-		if sk.In == nil {
-			sk.In = a.In
-		}
-		if sk.Out == nil {
-			sk.Out = a.Out
-		}
-		yields = yields || generable.Assignable(sk.Out, a.Out) == nil
-		if sk.Run != nil && len(sk.Tools) > 0 {
-			d := s.errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
-			help(d, "run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
-			ok = false
-		}
-		if sk.Run != nil {
-			what := "skill " + sk.Name
-			if a.Run != nil {
-				what = "agent " + a.Name
-			}
-			ok = s.arity(at, sk.Run, s.runArity(sk.Run), what) && ok
-		}
-		ok = s.checkTools(sk.Tools, a.Tools) && ok
-	}
-	if !yields && ok {
-		d := s.errorf(diag.NoSkill, site.Span, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
-		for _, sk := range a.Skills {
-			note(d, sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
-		}
-		help(d, "set output = %s on the skill that answers, or change the agent's output", a.Out)
-		ok = false
-	}
+	ok := a.Template == nil || s.placeholders(site.Span, a.Template, a.In)
+	ok = s.checkTools(site, a.Tools, nil) && ok
+	ok = s.checkSkills(site, a, what) && ok
+	ok = ok && s.checkYield(site, a)
 	if a.OnBadOutput != nil {
 		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok
 	}
 	return ok
 }
 
-func other(a *AgentSpec) string {
+// beside names what an agent has that its run function excludes.
+func beside(a *AgentSpec) string {
 	switch {
 	case len(a.Skills) > 0:
 		return "skills"
+	case len(a.Tools) > 0:
+		return "tools"
 	case a.Template != nil:
 		return "a template"
 	}
 	return "a prompt"
 }
 
+// checkSkills gives the skills their types and checks each by itself. what names the one skill
+// of an agent that has no others.
+func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
+	ok := true
+	seen := map[string]*Skill{}
+	skills := make([]*Skill, len(a.Skills))
+	for i, sk := range a.Skills {
+		own := *sk // its types are settled by this agent
+		sk = &own
+		skills[i] = sk
+		at := spanOr(sk.Span, site.Span)
+		if prev := seen[sk.Name]; prev != nil {
+			d := s.errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
+			note(d, prev.Span.Pos, "the first is made")
+			help(d, "rename one: skill(\"...\", doc)")
+			ok = false
+		}
+		seen[sk.Name] = sk
+		if sk.In == nil {
+			sk.In = a.In
+		}
+		if sk.Out == nil {
+			sk.Out = a.Out
+		}
+		if sk.Run != nil && len(sk.Tools) > 0 {
+			d := s.errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
+			help(d, "run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
+			ok = false
+		}
+		if sk.Run != nil {
+			who := what
+			if who == "" {
+				who = "skill " + sk.Name
+			}
+			ok = s.arity(at, sk.Run, runArity(sk.Run), who) && ok
+		}
+		ok = s.checkTools(site, append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
+	}
+	a.Skills = skills
+	return ok
+}
+
 // runArity is one argument, or two for a forum's captain that takes the transcript as well.
-func (s *Session) runArity(f Func) int {
+func runArity(f Func) int {
 	if f.Info().Needs == 2 {
 		return 2
 	}
 	return 1
 }
 
+// checkYield checks that of the skills that give the agent's output exactly one takes each
+// case of its input: the engine does not guess.
+func (s *Session) checkYield(site Site, a *AgentSpec) bool {
+	fit := a.candidates()
+	if len(fit) == 0 {
+		d := s.errorf(diag.NoSkill, site.Span, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
+		for _, sk := range a.Skills {
+			note(d, sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
+		}
+		help(d, "set output = %s on the skill that answers, or change the agent's output", a.Out)
+		return false
+	}
+	for _, c := range cases(a.In) {
+		var taking []*Skill
+		possible := false
+		for _, sk := range fit {
+			possible = possible || generable.Assignable(c, sk.In) == nil
+			if proven(c, sk.In) {
+				taking = append(taking, sk)
+			}
+		}
+		switch {
+		case !possible:
+			d := s.errorf(diag.NoSkill, site.Span, "agent %q has no skill that takes %s", a.Name, c)
+			for _, sk := range fit {
+				note(d, sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+			}
+			help(d, "add a skill with input = %s and output = %s, or change the agent's input", c, a.Out)
+			return false
+		case len(taking) > 1:
+			d := s.errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, skillNames(taking))
+			for _, sk := range taking {
+				note(d, sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+			}
+			help(d, "%s", skillsHelp(a))
+			return false
+		}
+	}
+	return true
+}
+
+func skillsHelp(a *AgentSpec) string {
+	return "give the skills different input types, or split the agent " + a.Name
+}
+
+func skillNames(skills []*Skill) string {
+	names := make([]string, len(skills))
+	for i, sk := range skills {
+		names[i] = sk.Name
+	}
+	return strings.Join(names, ", ")
+}
+
 // checkTools checks names and effect classes of tools; inherited are the agent's.
-func (s *Session) checkTools(tools, inherited []*Tool) bool {
+func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 	ok := true
 	seen := map[string]*Tool{}
 	for _, t := range inherited {
 		seen[t.Name] = t
 	}
 	for _, t := range tools {
+		at := spanOr(t.Span, site.Span)
 		if prev := seen[t.Name]; prev != nil && prev != t {
-			d := s.errorf(diag.DuplicateName, t.Span, "two tools are named %q", t.Name)
-			note(d, prev.Span.Pos, "the first is made")
+			d := s.errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
+			note(d, spanOr(prev.Span, site.Span).Pos, "the first is made")
 			help(d, "rename one: tool(f, name = \"...\")")
 			ok = false
 		}
 		seen[t.Name] = t
 		if t.Run != nil && t.Class == ClassOnce {
-			d := s.errorf(diag.WrongArgument, t.Span, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
+			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
 			help(d, "a script's function is run again when a run is replayed; write the effect as a host tool, or declare effect = \"read\"")
 			ok = false
 		}
@@ -130,7 +193,7 @@ func (s *Session) checkTools(tools, inherited []*Tool) bool {
 	return ok
 }
 
-// skillFor finds the skills of an agent that turn its input into its output.
+// candidates are the skills that give the agent's output.
 func (a *AgentSpec) candidates() []*Skill {
 	var out []*Skill
 	for _, sk := range a.Skills {
@@ -141,29 +204,21 @@ func (a *AgentSpec) candidates() []*Skill {
 	return out
 }
 
-// skillFor picks the one skill for an input. Several that fit are an error: the engine does
-// not guess.
+// skillFor picks the one skill for an input that composing could not decide about.
 func (a *AgentSpec) skillFor(v generable.Value) (*Skill, error) {
-	all := a.candidates()
-	if len(all) == 1 {
-		return all[0], nil
-	}
 	var fit []*Skill
-	for _, sk := range all {
+	for _, sk := range a.candidates() {
 		if sk.In.Conforms(v) == nil {
 			fit = append(fit, sk)
 		}
 	}
-	if len(fit) == 1 {
+	switch len(fit) {
+	case 1:
 		return fit[0], nil
+	case 0:
+		return nil, Errorf(KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", a.Name, v.TypeName()).
+			WithHelp("add a skill with that input")
 	}
-	names := make([]string, len(fit))
-	for i, sk := range fit {
-		names[i] = sk.Name
-	}
-	if len(fit) == 0 {
-		return nil, Errorf(KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", a.Name, v.TypeName())
-	}
-	return nil, Errorf(KindType, diag.NoSkill, "agent %q has several skills for %s: %v", a.Name, v.TypeName(), names).
-		WithHelp("%s", fmt.Sprintf("give the skills different input types, or split the agent %s", a.Name))
+	return nil, Errorf(KindType, diag.NoSkill, "agent %q has several skills for %s: %s", a.Name, v.TypeName(), skillNames(fit)).
+		WithHelp("%s", skillsHelp(a))
 }

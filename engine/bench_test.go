@@ -72,7 +72,7 @@ func BenchmarkLoop1000(b *testing.B) { execute(b, looped(1000)) }
 func BenchmarkCompose100(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		engine.Compile(chain(100))
+		engine.CompileNode(chain(100))
 	}
 }
 

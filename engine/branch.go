@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
-	"runtime/debug"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -17,8 +15,16 @@ type Branch struct {
 	at         *Frame
 	budget     *budget
 	host       any
-	calls      map[callKey]int // how often the running callback called nodes of a kind and name
-	transcript *transcript     // what a forum said so far, until an agent has read it
+	callback   callback    // that runs now
+	transcript *transcript // what a forum said so far, until an agent has read it
+	depth      int         // of nodes inside each other
+}
+
+// callback is what a branch knows of the callback that runs now.
+type callback struct {
+	scope string          // its segment, where it does not stand alone at its position
+	n     int             // the segment's ordinal
+	calls map[callKey]int // how often it called nodes of a kind and name
 }
 
 type callKey struct {
@@ -28,7 +34,7 @@ type callKey struct {
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, transcript: b.transcript}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, transcript: b.transcript, depth: b.depth}
 }
 
 // Path is the position in the run.
@@ -65,50 +71,55 @@ func (b *Branch) emit(ev Event) {
 // a constructor's argument. The same node may be called any number of times.
 func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	if n.failed {
-		return generable.Value{}, Errorf(KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label())
+		return generable.Value{}, b.locate(uncomposed(n), n)
 	}
 	v, errs := n.in.Convert(input)
 	if errs != nil {
 		return generable.Value{}, b.locate(Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", n.Label(), n.in, errs), n)
 	}
-	if b.calls == nil {
-		b.calls = map[callKey]int{}
+	if b.callback.calls == nil {
+		b.callback.calls = map[callKey]int{}
 	}
 	key := callKey{n.kind, n.name}
-	ordinal := b.calls[key]
-	b.calls[key]++
-	root := n.compiled().root
-	s := *root // the plan's root with the ordinal of this call
-	s.n = ordinal
-	calls, transcript := b.calls, b.transcript
-	b.calls, b.transcript = nil, nil
+	s := *n.compiled().root // with the ordinal of this call
+	s.n = b.callback.calls[key]
+	b.callback.calls[key]++
+	outer, at, said := b.callback, b.at, b.transcript
+	if outer.scope != "" {
+		b.at = at.child(outer.scope, "", outer.n)
+	}
+	b.callback, b.transcript = callback{}, nil
 	out, err := b.exec(&s, v)
-	b.calls, b.transcript = calls, transcript
+	b.callback, b.at, b.transcript = outer, at, said
 	return out, err
+}
+
+func uncomposed(n *Node) *Error {
+	return Errorf(KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
+		WithHelp("a script with errors does not run; mend what loading reported")
 }
 
 // invoke calls a callback inside its own scope of calls. A panic becomes an error: neither
 // host code nor a bug of ours may take down the process of somebody else's runs.
-func (b *Branch) invoke(f Func, args ...generable.Value) (v generable.Value, err error) {
-	calls, at := b.calls, b.at
-	b.calls = nil
+func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error) {
+	return b.invokeAs("", 0, f, args...)
+}
+
+// invokeAs is invoke for a callback that does not stand alone at its position: what it calls
+// is placed below the segment scope.
+func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
+	outer, at, said, depth := b.callback, b.at, b.transcript, b.depth
+	b.callback = callback{scope: scope, n: n}
 	defer func() {
-		b.calls, b.at = calls, at
-		if p := recover(); p != nil {
-			v, err = generable.Value{}, panicked(f.Info().Name, p)
+		b.callback = outer
+		if p := recover(); p != nil { // from anywhere below
+			b.at, b.transcript, b.depth = at, said, depth
+			e := panicked(f.Info().Name, p)
+			e.Pos = f.Info().Pos
+			v, err = generable.Value{}, e
 		}
 	}()
 	return f.Call(b, args)
-}
-
-// panicked turns a recovered panic into an error that keeps its stack.
-func panicked(where string, p any) *Error {
-	cause, ok := p.(error)
-	if !ok {
-		cause = fmt.Errorf("%v", p)
-	}
-	return &Error{Kind: KindPanic, Code: diag.Panic, Message: fmt.Sprintf("%s panicked: %v", where, p), Raw: string(debug.Stack()), Cause: cause,
-		Help: "this is a bug in the host's code or in the engine, not in the script"}
 }
 
 // guard runs a branch's body and turns a panic into an error.
@@ -121,28 +132,38 @@ func (b *Branch) guard(body func() error) (err error) {
 	return body()
 }
 
+// within runs body on this branch until d has passed. What fails because of that fails for
+// the reason late, at the place where it stopped.
+func (b *Branch) within(d time.Duration, late *Error, body func() error) error {
+	outer := b.sched
+	defer func() { b.sched = outer }()
+	return outer.Within(d, late, func(s Sched) error {
+		b.sched = s
+		err := body()
+		if err != nil && outer.Err() == nil {
+			if why := s.Err(); why != nil {
+				return b.locate(because(why, err), nil)
+			}
+		}
+		return err
+	})
+}
+
 // locate says where in the run and the script an error happened, unless a deeper place did.
 func (b *Branch) locate(err error, n *Node) error {
-	if IsControl(err) {
-		return err
+	if c, ok := err.(*control); ok {
+		return c
 	}
 	e := asError(err)
-	if e.Path != "" {
+	if e.Path != "" && (e.Pos.IsValid() || n == nil) {
 		return e
 	}
 	located := *e
-	located.Path = b.Path()
+	if located.Path == "" {
+		located.Path = b.Path()
+	}
 	if n != nil && !located.Pos.IsValid() {
-		located.Pos = n.span.Pos
+		located.Pos = n.Pos()
 	}
 	return &located
-}
-
-// asError makes any error an *Error.
-func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &Error{Kind: KindScript, Code: diag.CallbackFailed, Message: err.Error(), Cause: err}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,8 +19,16 @@ func AtMost(n int64) Cap { return Cap{n: n, set: true} }
 // Value returns the bound, and whether there is one.
 func (c Cap) Value() (int64, bool) { return c.n, c.set }
 
+func (c Cap) or(n int64) int64 {
+	if c.set {
+		return c.n
+	}
+	return n
+}
+
 // Limits bound what a run, or one call of an agent, may use. They nest: what an agent uses
-// counts against its run as well.
+// counts against its run as well. Of an agent, Turns and ToolCalls bound its own conversation,
+// and the others all that it calls, too.
 type Limits struct {
 	ModelCalls Cap
 	Turns      Cap           // model calls in one agent call; default 8 for agents
@@ -37,12 +44,6 @@ const (
 	DefaultToolCalls = 32
 )
 
-// Estimate is what an effect is expected to use.
-type Estimate struct {
-	ModelCalls int64
-	ToolCalls  int64
-}
-
 // resource indexes the counters of a budget.
 type resource int
 
@@ -57,6 +58,9 @@ const (
 var resourceNames = [resources]string{"model calls", "tool calls", "tokens", "script steps"}
 var resourceArgs = [resources]string{"model_calls", "tool_calls", "tokens", "steps"}
 
+// estimate is what something is expected to use of each resource.
+type estimate [resources]int64
+
 // budget counts one scope: what was used, and what open reservations hold. All budgets of a
 // run share one lock, so that a reservation is taken on every level or on none.
 type budget struct {
@@ -64,22 +68,24 @@ type budget struct {
 	mu    *sync.Mutex
 	label string
 	caps  [resources]Cap
-	used  [resources]int64
-	held  [resources]int64
+	used  estimate
+	held  estimate
 }
 
+// newBudget opens the budget of a run or, below another one, of an agent call.
 func newBudget(up *budget, label string, l Limits) *budget {
 	b := &budget{up: up, label: label}
-	b.caps = [resources]Cap{l.ModelCalls, l.ToolCalls, l.Tokens, l.Steps}
+	b.caps = [resources]Cap{resModelCalls: l.ModelCalls, resTokens: l.Tokens, resSteps: l.Steps}
 	if up != nil {
 		b.mu = up.mu
 	} else {
 		b.mu = &sync.Mutex{}
+		b.caps[resToolCalls] = l.ToolCalls
 	}
 	return b
 }
 
-// verdict of one try to reserve.
+// verdict of one look at a budget.
 type verdict uint8
 
 const (
@@ -88,10 +94,9 @@ const (
 	refused
 )
 
-// try takes want on every level, or nothing.
-func (b *budget) try(want [resources]int64) (verdict, *budget, resource) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// look tells whether want fits on every level, else which level and resource refuse it. The
+// caller holds the lock.
+func (b *budget) look(want estimate) (verdict, *budget, resource) {
 	for at := b; at != nil; at = at.up {
 		for r, n := range want {
 			c := at.caps[r]
@@ -108,16 +113,42 @@ func (b *budget) try(want [resources]int64) (verdict, *budget, resource) {
 			return refused, at, resTokens
 		}
 	}
-	for at := b; at != nil; at = at.up {
-		for r, n := range want {
-			at.held[r] += n
-		}
-	}
 	return granted, nil, 0
 }
 
+// take holds want on every level when it fits on all.
+func (b *budget) take(want estimate) (verdict, *budget, resource) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v, at, r := b.look(want)
+	if v == granted {
+		for at := b; at != nil; at = at.up {
+			for r, n := range want {
+				at.held[r] += n
+			}
+		}
+	}
+	return v, at, r
+}
+
+// spend books what was used already, or gives the level and resource that refuse it.
+func (b *budget) spend(used estimate) (*budget, resource) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v, at, r := b.look(used)
+	if v != granted {
+		return at, r
+	}
+	for at := b; at != nil; at = at.up {
+		for r, n := range used {
+			at.used[r] += n
+		}
+	}
+	return nil, 0
+}
+
 // settle turns a reservation into what was really used.
-func (b *budget) settle(held, used [resources]int64) {
+func (b *budget) settle(held, used estimate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at := b; at != nil; at = at.up {
@@ -128,73 +159,72 @@ func (b *budget) settle(held, used [resources]int64) {
 	}
 }
 
-// Hold is an open reservation.
-type Hold struct {
+// hold is an open reservation. Whoever holds one must not reserve another before it is
+// settled: a reservation that waits for what its own branch holds waits for ever.
+type hold struct {
 	b    *Branch
-	want [resources]int64
+	from *budget
+	want estimate
 }
 
-// Reserve takes an estimate from the branch's budgets before an effect. While other
-// reservations are open it waits for what they give back; when none is, it fails.
-func Reserve(b *Branch, e Estimate) (Hold, error) {
-	want := [resources]int64{resModelCalls: e.ModelCalls, resToolCalls: e.ToolCalls}
+// reserve takes an estimate from the branch's budgets before an effect. While other
+// reservations are open it waits for what they give back: what is in flight was paid for and
+// is to end well. When none is open it fails.
+func (b *Branch) reserve(want estimate) (hold, error) {
 	for {
-		v, at, r := b.budget.try(want)
-		switch v {
+		switch v, at, r := b.budget.take(want); v {
 		case granted:
-			return Hold{b, want}, nil
+			return hold{b, b.budget, want}, nil
 		case refused:
-			return Hold{}, at.refusal(r)
+			return hold{}, at.refusal(r)
 		}
-		if err := b.sched.Wait(func() bool {
-			v, _, _ := b.budget.peek(want)
+		err := b.sched.Wait(func() bool {
+			b.budget.mu.Lock()
+			defer b.budget.mu.Unlock()
+			v, _, _ := b.budget.look(want)
 			return v != later
-		}); err != nil {
-			return Hold{}, err
+		})
+		if err != nil {
+			return hold{}, err
 		}
 	}
 }
 
-// peek is try without taking.
-func (b *budget) peek(want [resources]int64) (verdict, *budget, resource) {
-	v, at, r := b.try(want)
-	if v == granted {
-		b.settle(want, [resources]int64{})
-	}
-	return v, at, r
-}
-
-// Settle gives back what was not used. Every reservation is settled exactly once.
-func (h Hold) Settle(u Usage) {
-	used := h.want
-	used[resTokens] = int64(u.In + u.Out)
-	h.b.budget.settle(h.want, used)
+// settle books what was used. Every reservation is settled exactly once.
+func (h hold) settle(u Usage) {
+	h.from.settle(h.want, h.want.with(u))
 	h.b.sched.Wake()
 }
 
-// charge books what a recorded effect used, without asking.
-func (b *Branch) charge(e Estimate, u Usage) {
-	b.budget.settle([resources]int64{}, [resources]int64{
-		resModelCalls: e.ModelCalls, resToolCalls: e.ToolCalls, resTokens: int64(u.In + u.Out)})
+// with adds to an estimate of calls what they really used.
+func (e estimate) with(u Usage) estimate {
+	e[resTokens] = int64(u.In + u.Out)
+	return e
 }
 
+// charge books what a recorded effect used, without asking.
+func (b *Branch) charge(e estimate, u Usage) { b.budget.settle(estimate{}, e.with(u)) }
+
 func (b *budget) refusal(r resource) *Error {
+	e := overspent(b.label, b.caps[r].n, r)
+	e.OfRun = b.up == nil
+	return e
+}
+
+func overspent(label string, limit int64, r resource) *Error {
 	code := diag.BudgetExceeded
 	if r == resSteps {
 		code = diag.StepLimit
 	}
-	e := Errorf(KindBudget, code, "%s used up: the limit of %d %s is reached", b.label, b.caps[r].n, resourceNames[r])
-	return e.WithHelp("%s", fmt.Sprintf("raise it with budget(%s = ...), or find out in the events what uses so many", resourceArgs[r]))
+	return Errorf(KindBudget, code, "%s used up: the limit of %d %s is reached", label, limit, resourceNames[r]).
+		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so many", resourceArgs[r])
 }
 
 // Steps debits interpreter steps and reports cancellation. The host language calls it every
 // few thousand steps.
 func (b *Branch) Steps(n int64) error {
-	want := [resources]int64{resSteps: n}
-	v, at, r := b.budget.try(want)
-	if v != granted {
+	if at, r := b.budget.spend(estimate{resSteps: n}); at != nil {
 		return at.refusal(r)
 	}
-	b.budget.settle(want, want)
 	return b.sched.Yield()
 }

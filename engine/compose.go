@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -11,94 +10,22 @@ import (
 // Then composes nodes in sequence: X→Y, Y→Z gives X→Z.
 func (s *Session) Then(site Site, nodes ...*Node) *Node {
 	if !s.some(PipelineNode, site, nodes) {
-		return s.failedNode(PipelineNode, site, nil)
+		return s.failedNode(PipelineNode, site)
 	}
-	return s.structure(PipelineNode, site, nodes, func(n *Node) bool {
-		n.in = n.kids[0].in
-		ok := true
-		for i := 1; i < len(n.kids); i++ {
-			if len(n.kids) != len(nodes) && i < len(n.kids)-1 {
-				continue // proven when the flattened operand was made
-			}
-			if !s.join(site.at(i), n.kids[i-1], n.kids[i]) {
-				ok = false
-			}
-		}
-		n.out = n.kids[len(n.kids)-1].out
-		return ok
+	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp}
+	return s.structure(n, nodes, func(opened int) bool {
+		return s.pipeline(n, max(1, opened)) // the edges inside were proven when it was made
 	})
 }
 
-// join checks one edge of a pipeline and settles the types of steps that follow their input.
-func (s *Session) join(site Site, a, b *Node) bool {
-	if a.failed || b.failed {
-		return true
+// pipeline checks the edges that lead to the kids from the given one on.
+func (s *Session) pipeline(n *Node, from int) bool {
+	ok := true
+	for i := from; i < len(n.kids); i++ {
+		ok = s.join(n.site.at(i), n.kids[i-1], n.kids[i]) && ok
 	}
-	if !s.follow(site, b, a.out) {
-		return false
-	}
-	if why := generable.Assignable(a.out, b.in); why != nil {
-		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
-			d := s.errorf(diag.NotAList, site.Span, "each takes a list")
-			d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
-			noteDefined(d, a, b)
-			help(d, "let %s give %s, or drop each", a.Label(), b.in)
-			return false
-		}
-		d := s.errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
-		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
-		s.reasons(d, why, a.out, b.in)
-		noteDefined(d, a, b)
-		s.joinHelp(d, a.out, b.in)
-		return false
-	}
-	s.unchecked(site.Span, a, b)
-	return true
-}
-
-// unchecked notes an edge that only a run can prove.
-func (s *Session) unchecked(at diag.Span, a, b *Node) {
-	if s.Strict && generable.Unchecked(a.out, b.in) {
-		d := s.errorf(diag.UncheckedAny, at, "%s gives %s: that it is %s is only checked when it runs", a.Label(), a.out, b.in)
-		d.Severity = diag.Info
-		help(d, "declare the output: fn(f, output = %s)", b.in)
-	}
-}
-
-// reasons adds the causes that lie deeper than the two types themselves.
-func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from, to *generable.Type) {
-	for _, r := range why {
-		if r.Path != "" || r.From != from.Deref() || strings.HasPrefix(r.Text, "two different") {
-			note(d, diag.Pos{}, "%s", r)
-		}
-	}
-}
-
-// joinHelp proposes what to put between a giver and a taker.
-func (s *Session) joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
-	from, to = from.Deref(), to.Deref()
-	if from.Kind == generable.RecordType {
-		for i := range from.Fields {
-			if f := &from.Fields[i]; generable.Assignable(f.Type, to) == nil && f.Type.Deref().Kind != generable.AnyType {
-				help(d, "put pick(%q) between them", f.Name)
-				return
-			}
-		}
-	}
-	switch {
-	case from.Kind == generable.IntType && to.Kind == generable.FloatType:
-		help(d, "an edge does not widen numbers: put fn(float) between them")
-	case from.Kind == generable.FloatType && to.Kind == generable.IntType:
-		help(d, "put fn(int) between them; it drops the fraction")
-	case from.Kind == generable.ListType && generable.Assignable(from.Elem, to) == nil:
-		help(d, "the second takes one item: wrap it as each(node)")
-	case to.Kind == generable.ListType && generable.Assignable(from, to.Elem) == nil:
-		help(d, "the second takes a list: put fn(lambda x: [x], output = %s) between them", to)
-	case from.Kind == generable.UnionType || from.Kind == generable.OneOfType:
-		help(d, "route the variants: branch(node, {Variant: handler, ...})")
-	default:
-		help(d, "put a step between them: fn(lambda x: ..., input = %s, output = %s)", from, to)
-	}
+	n.in, n.out = n.kids[0].in, n.kids[len(n.kids)-1].out
+	return ok
 }
 
 // ParOptions are the options of a parallel.
@@ -110,27 +37,44 @@ type ParOptions struct {
 // Par runs nodes concurrently on one input: X→Y each gives X→list[Y], in declared order.
 func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
-		return s.failedNode(ParallelNode, site, nil)
+		return s.failedNode(ParallelNode, site)
 	}
-	return s.structure(ParallelNode, site, nodes, func(n *Node) bool {
-		site := site.flattened(len(n.kids), len(nodes))
-		n.limit = o.Limit
-		in, ok := s.commonInput(site, diag.InputsDiffer, n.kids)
-		out, ok2 := s.commonOutput(site, o.Output, n.kids, nil)
-		n.in, n.out = in, generable.ListOfType(out)
-		return ok && ok2
-	})
+	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), limit: o.Limit, declared: o.Output}
+	return s.structure(n, nodes, func(int) bool { return s.parallel(n) })
+}
+
+func (s *Session) parallel(n *Node) bool {
+	in, ok := s.commonInput(n.site, n.kids)
+	ok = s.followAll(sound(n.kids), in) && ok
+	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil)
+	n.in, n.out = in, generable.ListOfType(out)
+	return ok && ok2
+}
+
+// sound leaves out the nodes that failed, about which nothing more is said.
+func sound(nodes []*Node) []*Node {
+	for _, n := range nodes {
+		if n.failed {
+			var rest []*Node
+			for _, n := range nodes {
+				if !n.failed {
+					rest = append(rest, n)
+				}
+			}
+			return rest
+		}
+	}
+	return nodes
 }
 
 // commonInput finds the input that all nodes accept: the most specific one.
-func (s *Session) commonInput(site Site, code diag.Code, nodes []*Node) (*generable.Type, bool) {
+func (s *Session) commonInput(site Site, nodes []*Node) (*generable.Type, bool) {
 	pick := nodes[0]
 	for _, n := range nodes {
-		if n.failed {
+		if n.failed || vague(n.in) {
 			continue
 		}
-		if pick.failed || pick.in.Deref().Kind == generable.AnyType ||
-			(!generable.Same(n.in, pick.in) && generable.Assignable(n.in, pick.in) == nil && !generable.Unchecked(n.in, pick.in) && n.in.Deref().Kind != generable.AnyType) {
+		if pick.failed || vague(pick.in) || !generable.Same(n.in, pick.in) && proven(n.in, pick.in) {
 			pick = n
 		}
 	}
@@ -140,7 +84,7 @@ func (s *Session) commonInput(site Site, code diag.Code, nodes []*Node) (*genera
 			continue
 		}
 		ok = false
-		d := s.errorf(code, site.arg(i), "%s wants one input type", site.What)
+		d := s.errorf(diag.InputsDiffer, site.arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		noteDefined(d, pick, n)
 		help(d, "all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
@@ -161,12 +105,12 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 		}
 		return "otherwise"
 	}
-	var types []*generable.Type
-	for _, n := range nodes {
+	types := make([]*generable.Type, len(nodes))
+	for i, n := range nodes {
 		if n.failed {
 			return generable.ErrorT, true
 		}
-		types = append(types, n.out)
+		types[i] = n.out
 	}
 	if declared != nil {
 		ok := true
@@ -207,65 +151,68 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 	return generable.ErrorT, false
 }
 
+// DefaultEachLimit is how many items an each runs at once unless told.
+const DefaultEachLimit = 16
+
 // Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept, limit items at once
 // (0: 16).
 func (s *Session) Each(site Site, limit int, node *Node) *Node {
 	if limit <= 0 {
 		limit = DefaultEachLimit
 	}
-	return s.structure(EachNode, site, []*Node{node}, func(n *Node) bool {
-		n.limit = limit
-		n.in, n.out = generable.ListOfType(node.in), generable.ListOfType(node.out)
-		return true
-	})
+	n := &Node{kind: EachNode, site: site, limit: limit}
+	return s.structure(n, []*Node{node}, func(int) bool { return s.each(n) })
 }
 
-// DefaultEachLimit is how many items an each runs at once unless told.
-const DefaultEachLimit = 16
+func (s *Session) each(n *Node) bool {
+	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.kids[0].out)
+	return true
+}
 
 // ForumOptions are the options of a forum.
 type ForumOptions struct {
-	Rounds int // of the participants, at least 1
+	Rounds int // of the participants, at least 1; 0 is 1
 }
 
 // Forum has all nodes but the last discuss the first's input; the last, the captain, sees the
 // transcript of every round and gives the answer.
 func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	if !s.some(ForumNode, site, nodes) {
-		return s.failedNode(ForumNode, site, nil)
+		return s.failedNode(ForumNode, site)
 	}
 	if len(nodes) < 2 {
 		d := s.errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
 		help(d, "forum(participant, captain): the last one decides")
-		return s.failedNode(ForumNode, site, nil)
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 1
+		return s.failedNode(ForumNode, site)
 	}
 	if o.Rounds < 0 {
-		s.errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
-		return s.failedNode(ForumNode, site, nil)
+		d := s.errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
+		help(d, "the default is 1")
+		return s.failedNode(ForumNode, site)
 	}
-	return s.structure(ForumNode, site, nodes, func(n *Node) bool {
-		site := site.flattened(len(n.kids), len(nodes))
-		n.rounds = o.Rounds
-		first := n.kids[0]
-		n.in, n.out = first.in, n.kids[len(n.kids)-1].out
-		ok := true
-		for i, k := range n.kids[1:] {
-			if k.failed || first.failed {
-				continue
-			}
-			if generable.Assignable(first.in, k.in) != nil {
-				ok = false
-				d := s.errorf(diag.ForumInput, site.arg(i+1), "every member of a forum takes the first one's input")
-				d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
-				noteDefined(d, first, k)
-				help(d, "give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
-			}
+	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds)}
+	return s.structure(n, nodes, func(int) bool { return s.forum(n) })
+}
+
+func (s *Session) forum(n *Node) bool {
+	first, last := n.kids[0], n.kids[len(n.kids)-1]
+	ok := true
+	for i, k := range n.kids[1:] {
+		switch {
+		case k.failed || first.failed:
+		case generable.Assignable(first.in, k.in) != nil:
+			ok = false
+			d := s.errorf(diag.ForumInput, n.site.arg(i+1), "every member of a forum takes the first one's input")
+			d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
+			noteDefined(d, first, k)
+			help(d, "give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
+		default:
+			ok = s.follow(k, first.in) && ok
+			s.edge(edgeTo{k, false}, edge{n.site.arg(i + 1), "the forum", first.in, k.in})
 		}
-		return ok
-	})
+	}
+	n.in, n.out = first.in, last.out
+	return ok
 }
 
 // some refuses an empty composition.

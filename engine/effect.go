@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/hex"
-	"sync/atomic"
+	"sync"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
@@ -58,7 +58,8 @@ type Effect struct {
 	Class  Class
 	Stream bool // somebody listens to tokens
 
-	id atomic.Pointer[string]
+	once sync.Once // hedged handlers may ask for the id at the same time
+	id   string
 }
 
 // ID returns the effect's structural identity: its position and a digest of its kind and
@@ -66,14 +67,12 @@ type Effect struct {
 // asked for. The same script and input give the same ids in any order of completion.
 // Together with the run's id it is the idempotency key of the call.
 func (e *Effect) ID() string {
-	if p := e.id.Load(); p != nil {
-		return *p
-	}
-	d := e.Req.Digest()
-	sum := abi.Hash(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
-	id := abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
-	e.id.Store(&id)
-	return id
+	e.once.Do(func() {
+		d := e.Req.Digest()
+		sum := abi.Hash(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
+		e.id = abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
+	})
+	return e.id
 }
 
 // Outcome is what an effect came to. It is recorded as it is.
@@ -82,7 +81,7 @@ type Outcome struct {
 	Value    generable.Value // of a tool
 	Err      *Error          // non-nil when it failed
 	Usage    Usage
-	Attempt  int // of the attempt that ended it, from 1
+	Attempt  int // of the attempt that ended it, from 1; 0 when a budget refused it
 }
 
 // Sink receives an effect's tokens while it runs, tagged with the attempt (a new attempt

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -54,22 +55,26 @@ type Provider struct {
 	Retryable  bool          `json:"retryable,omitempty"`
 }
 
-// Error is a failure of a run as data: it can be recorded and replays to the same
-// [errors.Is]. The zero Message with a Kind is a sentinel: errors.Is(err, engine.ErrBudget).
+// Error is a failure of a run as data: it encodes as JSON whole, and what is decoded says the
+// same and is the same to [errors.Is].
+//
+// As the target of errors.Is an Error is a pattern: what it leaves out of Kind, Code and
+// Message may be anything. So errors.Is(err, engine.ErrBudget) asks for the kind alone.
 type Error struct {
-	Kind    ErrKind         `json:"kind"`
-	Code    diag.Code       `json:"code"`
-	Message string          `json:"message"`
-	Help    string          `json:"help,omitempty"` // the remedy
-	Path    string          `json:"path,omitempty"` // of the node, see [Frame]
-	Pos     diag.Pos        `json:"-"`              // of the node, or of the failing callback
-	Trace   []diag.Pos      `json:"-"`              // script positions, outermost first
-	Attempt int             `json:"attempt,omitempty"`
-	Raw     string          `json:"raw,omitempty"` // a model's text that could not be used
-	Partial generable.Value `json:"-"`             // what could be made of it
-	Usage   Usage           `json:"usage"`
-	Model   *Provider       `json:"model,omitempty"`
-	Cause   error           `json:"-"`
+	Kind    ErrKind
+	Code    diag.Code
+	Message string
+	Help    string     // the remedy
+	Path    string     // of the node, see [Frame]
+	Pos     diag.Pos   // of the node, or of the failing callback
+	Trace   []diag.Pos // script positions, outermost first
+	Attempt int
+	Raw     string          // a model's text that could not be used, or the stack of a panic
+	Partial generable.Value // what could be made of it
+	Usage   Usage
+	OfRun   bool // a limit of the whole run: nothing may go on after it
+	Model   *Provider
+	Cause   error
 }
 
 // Sentinels for errors.Is, one per kind that callers commonly decide by.
@@ -103,10 +108,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is reports whether target is the sentinel of e's kind.
+// Is reports whether e matches the pattern target.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
-	return ok && t.Message == "" && t.Kind == e.Kind
+	if !ok || t.Kind == "" && t.Code == "" && t.Message == "" {
+		return false
+	}
+	return (t.Kind == "" || t.Kind == e.Kind) && (t.Code == "" || t.Code == e.Code) && (t.Message == "" || t.Message == e.Message)
 }
 
 // Errorf returns an error of a kind and code with a formatted message; a %w operand becomes
@@ -130,8 +138,52 @@ func (c *control) Error() string { return c.why }
 
 var errSibling = &control{"stopped because a sibling branch ended"}
 
-// IsControl reports whether err is a control outcome rather than a failure.
+// IsControl reports whether err is a control outcome rather than a failure. No run ends with
+// one: they belong to the branches inside.
 func IsControl(err error) bool {
 	var c *control
 	return errors.As(err, &c)
+}
+
+// asError makes any error an *Error. Text that a host put around one of ours stays, in the
+// message, and its kind and all else are those of the one inside.
+func asError(err error) *Error {
+	if e, ok := err.(*Error); ok {
+		return e
+	}
+	var inner *Error
+	switch {
+	case IsControl(err):
+		return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: err.Error(), Cause: err}
+	case errors.As(err, &inner):
+		own := *inner
+		own.Message, own.Cause = err.Error(), err
+		if said := inner.Error(); said != "" { // the path is told apart from the message
+			own.Message = strings.Replace(own.Message, said, inner.Message, 1)
+		}
+		return &own
+	}
+	return &Error{Kind: KindScript, Code: diag.CallbackFailed, Message: err.Error(), Cause: err}
+}
+
+// because is why as the error of what failed because of it: where that was stays.
+func because(why, err error) *Error {
+	e, was := *asError(why), asError(err)
+	if e.Path == "" {
+		e.Path, e.Pos, e.Trace = was.Path, was.Pos, was.Trace
+	}
+	if e.Usage == (Usage{}) {
+		e.Usage = was.Usage
+	}
+	return &e
+}
+
+// panicked turns a recovered panic into an error that keeps its stack.
+func panicked(where string, p any) *Error {
+	cause, ok := p.(error)
+	if !ok {
+		cause = fmt.Errorf("%v", p)
+	}
+	return &Error{Kind: KindPanic, Code: diag.Panic, Message: fmt.Sprintf("%s panicked: %v", where, p), Raw: string(debug.Stack()), Cause: cause,
+		Help: "this is a bug in the host's code or in the engine, not in the script"}
 }

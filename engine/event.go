@@ -3,6 +3,8 @@ package engine
 import (
 	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/generable"
 )
 
 // EventKind is a bit, so that a listener can say what it wants.
@@ -41,23 +43,35 @@ const (
 // Event is something that happened in a run. Events are for watching: nothing that the
 // engine does depends on a listener. No event carries a secret.
 type Event struct {
-	Kind     EventKind `json:"kind"`
-	Phase    Phase     `json:"phase,omitempty"`
-	Run      string    `json:"run"`
-	Path     string    `json:"path,omitempty"`
-	ID       string    `json:"id,omitempty"` // of an effect
-	Name     string    `json:"name,omitempty"`
-	Attempt  int       `json:"attempt,omitempty"`
-	Seq      uint64    `json:"seq"` // total order within the run
-	At       time.Time `json:"at"`
-	Text     string    `json:"text,omitempty"` // token, log line, or what was repaired
-	Replayed bool      `json:"replayed,omitempty"`
-	Usage    *Usage    `json:"usage,omitempty"`
+	Kind      EventKind `json:"kind"`
+	Phase     Phase     `json:"phase,omitempty"`
+	Run       string    `json:"run"`
+	Path      string    `json:"path,omitempty"`
+	ID        string    `json:"id,omitempty"` // of an effect
+	Name      string    `json:"name,omitempty"`
+	Attempt   int       `json:"attempt,omitempty"`
+	Seq       uint64    `json:"seq"` // total order within the run
+	At        time.Time `json:"at"`
+	Text      string    `json:"text,omitempty"`      // token, log line, or what was repaired
+	Reasoning bool      `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
+	Replayed  bool      `json:"replayed,omitempty"`
+	Usage     *Usage    `json:"usage,omitempty"`
+
+	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request] or *[ToolRequest]
+	Response *Response `json:"response,omitempty"` // of a model at the end of its effect
+	Value    *Datum    `json:"value,omitempty"`    // of a tool at the end of its effect
 	Err      *Error    `json:"error,omitempty"`
 }
 
-// Listener receives a run's events, one at a time and in the order of Seq. It must be quick:
-// the run waits for it.
+// Datum is a value that encodes as JSON.
+type Datum struct{ generable.Value }
+
+// MarshalJSON encodes the value in declared order.
+func (d Datum) MarshalJSON() ([]byte, error) { return generable.AppendJSON(nil, d.Value, nil), nil }
+
+// Listener receives a run's events, one at a time and in the order of Seq; none comes after the
+// end of the run. It must be quick: the run waits for it. A listener that panics is not called
+// again, and its run fails.
 type Listener struct {
 	Kinds EventKind
 	Emit  func(Event)
@@ -66,9 +80,11 @@ type Listener struct {
 // emitter numbers events and hands them on in order.
 type emitter struct {
 	Listener
-	run string
-	mu  sync.Mutex
-	seq uint64
+	run    string
+	mu     sync.Mutex
+	seq    uint64
+	closed bool
+	broken *Error
 }
 
 func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
@@ -76,7 +92,31 @@ func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != n
 func (e *emitter) emit(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed || e.broken != nil { // a handler may have tokens left when its run is over
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.broken = panicked("the listener", p)
+		}
+	}()
 	e.seq++
 	ev.Run, ev.Seq = e.run, e.seq
 	e.Emit(ev)
+}
+
+// err is why the listener is not called any more, nil while it is.
+func (e *emitter) err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.broken == nil {
+		return nil
+	}
+	return e.broken
+}
+
+func (e *emitter) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
 }

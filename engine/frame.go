@@ -1,6 +1,9 @@
 package engine
 
-import "strconv"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Frame is one segment of a position. Frames link upwards and are rendered only when
 // somebody reads them, so that a node costs one small allocation.
@@ -8,7 +11,9 @@ import "strconv"
 // A path reads `main/then:review#0/par0[3]/agent:critic#1/llm0`: kind and name with an
 // ordinal among siblings of the same kind and name, or kind and ordinal where there is no
 // name, then the index of a branch or turn. Counting per kind and name keeps a path stable
-// when an unrelated node is inserted beside it.
+// when an unrelated node is inserted beside it. What a callback calls has the position of the
+// callback above its own; where several callbacks stand at one position, below `when0`,
+// `next0` or `until0`. Bytes of a name that the grammar uses are written as in a URL.
 type Frame struct {
 	up   *Frame
 	kind string
@@ -40,13 +45,29 @@ func (f *Frame) append(b []byte) []byte {
 	b = append(b, f.kind...)
 	switch {
 	case f.name != "":
-		b = append(append(append(b, ':'), f.name...), '#')
+		b = append(appendName(append(b, ':'), f.name), '#')
 		b = strconv.AppendInt(b, int64(f.n), 10)
 	case f.up != nil:
 		b = strconv.AppendInt(b, int64(f.n), 10)
 	}
 	if f.idx >= 0 {
 		b = append(strconv.AppendInt(append(b, '['), int64(f.idx), 10), ']')
+	}
+	return b
+}
+
+// appendName writes a name so that no two paths of different segments read the same.
+func appendName(b []byte, name string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i, r := range name {
+		c := name[i]
+		switch {
+		case c <= ' ' || c == 0x7f || c == '/' || c == '#' || c == '@' || c == '[' || c == ']' || c == '%',
+			r == utf8.RuneError && c != "\uFFFD"[0]:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
 	}
 	return b
 }

@@ -59,12 +59,14 @@ func (t HostTools) Do(ctx context.Context, e *Effect, _ Sink) Outcome {
 		return Failed(Errorf(KindConfig, diag.UnknownTool, "the request of tool %q is %T, want *engine.ToolRequest", e.Name, e.Req))
 	}
 	out, err := tool.Do(ctx, ToolCallInfo{Run: e.Run, ID: e.ID(), Agent: e.Agent}, req.Args)
-	if err != nil {
-		failed := asError(err)
-		if failed.Kind == KindScript { // an error of the host's own
-			failed = &Error{Kind: KindTool, Code: diag.ToolFailed, Message: err.Error(), Cause: err}
-		}
-		return Failed(failed)
+	if err == nil {
+		return Outcome{Value: out, Attempt: 1}
 	}
-	return Outcome{Value: out, Attempt: 1}
+	// Whatever went wrong inside went wrong with the tool: a run that it started may have
+	// used up its own budget, or met its own time limit.
+	failed, ok := err.(*Error)
+	if !ok || failed.Kind != KindTool {
+		failed = &Error{Kind: KindTool, Code: diag.ToolFailed, Message: err.Error(), Cause: err}
+	}
+	return Failed(failed)
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -12,27 +10,8 @@ func (b *Branch) exec(s *step, v generable.Value) (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
 		return generable.Value{}, b.locate(err, s.node)
 	}
-	if s.check {
-		if errs := s.node.in.Conforms(v); errs != nil {
-			e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", s.node.Label(), s.node.in, errs)
-			b.at = b.at.child(s.word, s.name, s.n)
-			defer b.up()
-			return generable.Value{}, b.locate(e, s.node)
-		}
-	}
-	switch s.op {
-	case opPar:
-		return b.par(s, len(s.kids), func(i int) (*step, generable.Value) { return s.kids[i], v })
-	case opEach:
-		list, ok := v.AsList()
-		if !ok { // a host broke the contract of Start
-			return generable.Value{}, b.locate(Errorf(KindType, diag.WrongTypeAtBoundary, "each takes a list, got %s", v.TypeName()), s.node)
-		}
-		return b.par(s, list.Len(), func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) })
-	case opRound:
-		return b.round(s, v)
-	}
 	b.at = b.at.child(s.word, s.name, s.n)
+	b.depth++
 	var out generable.Value
 	var err error
 	if b.run.events.wants(EventNode) {
@@ -43,12 +22,10 @@ func (b *Branch) exec(s *step, v generable.Value) (generable.Value, error) {
 	if err != nil {
 		err = b.locate(err, s.node)
 	}
-	b.up()
+	b.depth--
+	b.at = b.at.up
 	return out, err
 }
-
-// up leaves the current position segment.
-func (b *Branch) up() { b.at = b.at.up }
 
 // watched is enter with events around it.
 func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
@@ -56,27 +33,51 @@ func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
 	out, err := b.enter(s, v)
 	end := Event{Kind: EventNode, Phase: PhaseEnd, Name: s.node.Label()}
 	if err != nil && !IsControl(err) {
-		end.Err = asError(err)
+		end.Err = asError(b.locate(err, s.node))
 	}
 	b.emit(end)
 	return out, err
 }
 
-// enter runs a step at its own position.
+// enter runs a step at its own position, between the checks that its types need.
 func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
+	if s.check {
+		if errs := s.node.in.Conforms(v); errs != nil {
+			return v, Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", s.node.Label(), s.node.in, errs)
+		}
+	}
+	if b.depth > maxNesting {
+		return v, Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
+			WithHelp("a node that calls itself never ends; use loop(node, next)")
+	}
+	out, err := b.perform(s, v)
+	if err != nil || s.gives == nil {
+		return out, err
+	}
+	return converted(out, s.gives, s.node.Label())
+}
+
+// perform does what a step's operation says.
+func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	switch s.op {
 	case opSeq:
-		outer := b.transcript
 		var err error
 		for _, k := range s.kids {
 			if v, err = b.exec(k, v); err != nil {
 				return v, err
 			}
 		}
-		if s.node.kind == ForumNode {
-			b.transcript = outer
-		}
 		return v, nil
+	case opPar:
+		return listed(b.fan("", 0, len(s.kids), s.node.limit, func(i int) (*step, generable.Value) { return s.kids[i], v }))
+	case opEach:
+		list, ok := v.AsList()
+		if !ok { // a host broke the contract of Start
+			return v, Errorf(KindType, diag.WrongTypeAtBoundary, "each takes a list, got %s", v.TypeName())
+		}
+		return listed(b.fan("", 0, list.Len(), s.node.limit, func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) }))
+	case opForum:
+		return b.forum(s, v)
 	case opSwitch:
 		return b.route(s, v)
 	case opLoop:
@@ -84,11 +85,12 @@ func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	}
 	switch n := s.node; n.kind {
 	case AgentNode:
-		return b.agent(s, v)
+		return b.agent(s.agent, v)
 	case PickNode:
 		out, ok := field(v, n.field)
 		if !ok {
-			return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field)
+			return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field).
+				WithHelp("see what came before: the value is not of the form that pick expects")
 		}
 		return out, nil
 	case TemplateNode:
@@ -109,7 +111,7 @@ func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 // converted checks a callback's result against its declared type; like a constructor it
 // widens int to float and makes instances of dicts.
 func converted(v generable.Value, t *generable.Type, who string) (generable.Value, error) {
-	if t.Kind == generable.AnyType || t.Conforms(v) == nil {
+	if t.Kind == generable.AnyType {
 		return v, nil
 	}
 	out, errs := t.Convert(v)
@@ -119,20 +121,16 @@ func converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 	return out, nil
 }
 
-// par runs n steps at once, each on a branch of its own, and gives their outputs in order.
-func (b *Branch) par(s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
-	out, err := b.fan(s, n, kid)
-	if err != nil {
-		return generable.Value{}, err
+// fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The
+// branches are indices of the current position, or of a segment below it.
+func (b *Branch) fan(segment string, ordinal, n, limit int, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
+	at := b.at
+	if segment != "" {
+		at = at.child(segment, "", ordinal)
 	}
-	return generable.NewList(out).Value(), nil
-}
-
-func (b *Branch) fan(s *step, n int, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
 	out := make([]generable.Value, n)
-	up := b.at
-	err := b.sched.Par(n, s.node.limit, func(i int, sched Sched) error {
-		br := b.fork(sched, up.index(s.word, s.name, s.n, i))
+	err := b.sched.Par(n, limit, func(i int, sched Sched) error {
+		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
 		return br.guard(func() (err error) {
 			k, in := kid(i)
 			out[i], err = br.exec(k, in)
@@ -142,19 +140,11 @@ func (b *Branch) fan(s *step, n int, kid func(i int) (*step, generable.Value)) (
 	return out, err
 }
 
-// round lets the participants of a forum speak once; what they say joins the transcript. The
-// input goes on unchanged.
-func (b *Branch) round(s *step, v generable.Value) (generable.Value, error) {
-	out, err := b.fan(s, len(s.kids), func(i int) (*step, generable.Value) { return s.kids[i], v })
+func listed(out []generable.Value, err error) (generable.Value, error) {
 	if err != nil {
-		return v, err
+		return generable.Value{}, err
 	}
-	t := b.transcript
-	for i, said := range out {
-		t = t.add(s.kids[i].node.Label(), said, s.kids[i].node.out)
-	}
-	b.transcript = t
-	return v, nil
+	return generable.NewList(out).Value(), nil
 }
 
 // route sends a value to the first route that takes it.
@@ -165,7 +155,7 @@ func (b *Branch) route(s *step, v generable.Value) (generable.Value, error) {
 	}
 	n := s.node
 	for i := range n.routes {
-		takes, err := b.takes(&n.routes[i], v)
+		takes, err := b.takes(&n.routes[i], i, v)
 		if err != nil {
 			return v, err
 		}
@@ -180,20 +170,37 @@ func (b *Branch) route(s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("add a route for it, or otherwise = handler")
 }
 
-func (b *Branch) takes(r *Route, v generable.Value) (bool, error) {
+// takes reports whether route i takes a value.
+func (b *Branch) takes(r *Route, i int, v generable.Value) (bool, error) {
 	switch {
 	case r.Type != nil:
-		return r.Type.Conforms(v) == nil, nil
+		return isOf(v, r.Type), nil
 	case r.Value != nil:
 		return generable.Equal(*r.Value, v), nil
 	}
-	out, err := b.invoke(r.When, v)
+	out, err := b.invokeAs("when", i, r.When, v)
+	return truth(out, err, "the predicate of when")
+}
+
+// isOf reports whether v is of type t. A record, the common case, is told without listing what
+// speaks against it.
+func isOf(v generable.Value, t *generable.Type) bool {
+	if r, ok := v.AsRecord(); ok {
+		if t = t.Deref(); t.Kind == generable.RecordType {
+			return generable.Same(r.Type(), t)
+		}
+	}
+	return t.Conforms(v) == nil
+}
+
+func truth(v generable.Value, err error, what string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	yes, ok := out.AsBool()
+	yes, ok := v.AsBool()
 	if !ok {
-		return false, Errorf(KindType, diag.WrongTypeAtBoundary, "the predicate of when gives %s, want bool", out.TypeName())
+		return false, Errorf(KindType, diag.WrongTypeAtBoundary, "%s gives %s, want bool", what, v.TypeName()).
+			WithHelp("compare explicitly: lambda x: len(x) > 0, lambda x: x != None")
 	}
 	return yes, nil
 }
@@ -210,23 +217,26 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 			return out, err
 		}
 		again, next, err := b.next(s, spec, out)
-		if err != nil || !again {
-			return out, err
+		if err != nil {
+			return out, b.locate(err, s.node) // in this turn
+		}
+		if !again {
+			return out, nil
 		}
 		v = next
 	}
 	if spec.lastWins {
 		return out, nil
 	}
-	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %d turns", spec.max).
+	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", count(spec.max, "turn")).
 		WithHelp("let next give None earlier, raise max, or take the last output with on_limit = \"last\"")
 }
 
 // next gives the input of the following turn, or false to stop.
 func (b *Branch) next(s *step, spec *loopSpec, out generable.Value) (bool, generable.Value, error) {
 	if spec.until != nil {
-		done, err := b.takes(&Route{When: spec.until}, out)
-		if err != nil || done {
+		v, err := b.invokeAs("until", 0, spec.until, out)
+		if done, err := truth(v, err, "until"); err != nil || done {
 			return false, out, err
 		}
 	}
@@ -234,47 +244,10 @@ func (b *Branch) next(s *step, spec *loopSpec, out generable.Value) (bool, gener
 		v, err := b.exec(s.kids[1], out)
 		return !(spec.optional && v.IsNull()), v, err
 	}
-	v, err := b.invoke(spec.next, out)
+	v, err := b.invokeAs("next", 0, spec.next, out)
 	if err != nil || v.IsNull() {
 		return false, v, err
 	}
 	v, err = converted(v, s.node.in, "next")
 	return true, v, err
-}
-
-// transcript is what was said in a forum so far, in order. It grows by linking.
-type transcript struct {
-	up   *transcript
-	name string
-	said generable.Value
-	typ  *generable.Type
-}
-
-func (t *transcript) add(name string, said generable.Value, typ *generable.Type) *transcript {
-	return &transcript{t, name, said, typ}
-}
-
-// value gives the transcript to a callback: a list of {name, output}.
-func (t *transcript) value() generable.Value {
-	n := 0
-	for at := t; at != nil; at = at.up {
-		n++
-	}
-	items := make([]generable.Value, n)
-	for at := t; at != nil; at = at.up {
-		n--
-		m := generable.NewMap(2)
-		m.Set("name", generable.StrOf(at.name))
-		m.Set("output", at.said)
-		items[n] = m.Value()
-	}
-	return generable.NewList(items).Value()
-}
-
-// text shows the transcript to a model.
-func (t *transcript) text() string {
-	if t == nil {
-		return ""
-	}
-	return t.up.text() + fmt.Sprintf("### %s\n%s\n\n", t.name, inputText(t.said, t.typ))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"strconv"
+	"strings"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -254,13 +255,13 @@ type Response struct {
 
 // Text returns the answer's text: all text parts joined, without reasoning.
 func (r *Response) Text() string {
-	var text string
+	var text strings.Builder
 	for i := range r.Parts {
 		if r.Parts[i].Kind == PartText {
-			text += r.Parts[i].Text
+			text.WriteString(r.Parts[i].Text)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // Calls returns the tool calls of the answer, in order.

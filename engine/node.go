@@ -34,34 +34,32 @@ func (k NodeKind) String() string { return nodeWords[k] }
 // Node is a typed step or composition in build form. A [Session] makes nodes; they do not
 // change after the session is sealed, and are then safe for any number of runs.
 type Node struct {
-	kind   NodeKind
-	name   string
-	in     *generable.Type
-	out    *generable.Type
-	span   diag.Span // where it was made
-	kids   []*Node
-	place  *placement // nil while free
-	byOp   bool       // made by an operator, so that the next one may flatten it
-	failed bool       // a mistake was reported: says nothing more about its types
+	kind    NodeKind
+	name    string
+	in      *generable.Type
+	out     *generable.Type
+	site    Site // where it was made
+	kids    []*Node
+	session *Session
+	place   *placement // nil while free
+	mark    *placement // the claim that looked at the node last
+	depth   int        // of nodes inside each other
+	flat    bool       // made by an operator that has no options: the next one may open it
+	open    bool       // its types follow what comes before it, which is not known yet
+	failed  bool       // a mistake was reported: says nothing more about its types
 
-	agent  *AgentSpec
-	fn     Func
-	field  string        // of a pick
-	text   *TemplateText // of a template
-	limit  int           // of par and each: how many at once, 0 for all
-	loop   *loopSpec
-	routes []Route // of a branch; kids are the source and then the handlers
-	other  *Node   // of a branch: the route for the rest
-	rounds int     // of a forum
+	agent    *AgentSpec
+	fn       Func
+	field    string          // of a pick
+	text     *TemplateText   // of a template
+	limit    int             // of par and each: how many at once, 0 for all
+	declared *generable.Type // of par and branch: what the script says that a branch gives
+	loop     *loopSpec
+	routes   []Route // of a branch; kids are the source and then the handlers
+	other    *Node   // of a branch: the route for the rest
+	rounds   int     // of a forum
 
-	plan atomic.Pointer[Plan]
-}
-
-// placement says in which structure a node stands, and where that was written.
-type placement struct {
-	kind NodeKind
-	in   *Node // the structure, once it is built
-	at   diag.Span
+	plan atomic.Pointer[plan]
 }
 
 // Kind tells what the node is made of.
@@ -77,7 +75,7 @@ func (n *Node) In() *generable.Type { return n.in }
 func (n *Node) Out() *generable.Type { return n.out }
 
 // Pos is where the node was made.
-func (n *Node) Pos() diag.Pos { return n.span.Pos }
+func (n *Node) Pos() diag.Pos { return n.site.Span.Pos }
 
 // Children are the nodes placed in this one: of a branch the source first, then the handlers.
 func (n *Node) Children() []*Node { return n.kids }

@@ -1,6 +1,11 @@
 package engine
 
-import "time"
+import (
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+)
 
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
@@ -16,8 +21,13 @@ type Sched interface {
 
 	// First runs n bodies at once until one is settled, cancels the others, waits for them
 	// and returns the settled one with its error. When none settles it returns -1 and the
-	// error of the last to end.
+	// error of the lowest index.
 	First(n int, body func(i int, s Sched) (settled bool, err error)) (int, error)
+
+	// Within runs body on this branch with a Sched that is cancelled, for the reason late,
+	// when d has passed. It returns body's error: a body that ends well after its time has
+	// ended well.
+	Within(d time.Duration, late error, body func(s Sched) error) error
 
 	// Do runs an effect on the effect side and waits for its outcome.
 	Do(h Handler, e *Effect, sink Sink) Outcome
@@ -40,4 +50,46 @@ type Sched interface {
 	// Err returns why the branch is to stop, nil while it is not. A control outcome means
 	// that a sibling ended it.
 	Err() error
+}
+
+// firstError keeps the failure of the lowest index, preferring real failures to control
+// outcomes, in constant space.
+type firstError struct {
+	mu      sync.Mutex
+	at      int
+	err     error
+	control error
+}
+
+func newFirstError(n int) *firstError { return &firstError{at: n} }
+
+func (f *firstError) add(i int, err error) {
+	if err == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case IsControl(err):
+		f.control = err
+	case i < f.at:
+		f.at, f.err = i, err
+	}
+}
+
+func (f *firstError) lowest() error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.control
+}
+
+// ended makes the error of a body that did not return: it panicked with p, or left its
+// goroutine when p is nil.
+func ended(p any) error {
+	if p != nil {
+		return panicked("the engine", p)
+	}
+	return Errorf(KindPanic, diag.Panic, "a branch left its goroutine, by runtime.Goexit or a test's FailNow").
+		WithHelp("a handler or host function returns; it does not end the goroutine that it is called on")
 }

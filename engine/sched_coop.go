@@ -2,39 +2,34 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
+
+	"github.com/agentscript/agentscript/diag"
 )
 
 // NewCoopSched returns a scheduler for tests: branches are coroutines of one goroutine, one
 // runs at a time, and a seeded generator decides at every effect and yield which goes on.
 // Every seed is one reproducible interleaving. Effects run inline; time is virtual and
-// passes only when all branches sleep.
+// passes only when no branch can go on. When all branches wait for each other, they are
+// cancelled with an error of kind panic.
 func NewCoopSched(seed uint64) Sched {
 	c := &coop{rng: seed, now: time.Unix(0, 0).UTC()}
 	return &coopSched{c: c, scope: &coopScope{}}
 }
 
-// coop is the state of one run.
-type coop struct {
-	rng   uint64
-	now   time.Time
-	tasks []*coopTask // alive, in order of creation
-}
-
-// coopTask is one branch's coroutine.
+// coopTask is one branch's coroutine. It is running, among the runnable, parked, or joining
+// branches of its own.
 type coopTask struct {
-	next    func() (struct{}, bool)
-	stop    func()
-	yield   func(struct{}) bool
-	ready   func() bool // nil: can go on
-	wakeAt  time.Time   // non-zero: asleep
-	scope   *coopScope
-	aborted bool
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
+	scope  *coopScope  // whose cancellation ends the wait
+	ready  func() bool // of one parked in Wait; nil when it sleeps
+	place  int         // among the parked, -1 elsewhere
+	naps   int         // how often it slept: tells its alarms apart
 }
 
-// coopScope is one Par or First: its cancellation reaches all branches below it.
+// coopScope is one Par, First or Within: its cancellation reaches all branches below it.
 type coopScope struct {
 	up  *coopScope
 	why error
@@ -52,92 +47,56 @@ func (s *coopScope) err() error {
 // coopSched is a branch's handle.
 type coopSched struct {
 	c     *coop
-	task  *coopTask // nil for the caller outside all branches
+	task  *coopTask // nil for the caller outside all branches, who drives them
 	scope *coopScope
 }
 
-var errDeadlock = errors.New("engine: all branches wait for each other")
-
-func (c *coop) random(n int) int {
-	// splitmix64: tiny, seedable and good enough to choose among branches.
-	c.rng += 0x9e3779b97f4a7c15
-	z := c.rng
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return int((z ^ z>>31) % uint64(n))
+// coopJoin is a Par or First that waits until all its bodies have ended, come what may.
+type coopJoin struct {
+	left int
+	task *coopTask // parked until nothing is left; nil for the caller outside
 }
 
-func (c *coop) spawn(scope *coopScope, body func(s Sched)) {
-	t := &coopTask{scope: scope}
-	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+// spawn starts a branch. The driver calls end when it is over, whichever way.
+func (s *coopSched) spawn(scope *coopScope, body func(s Sched), end func(failed error)) {
+	c := s.c
+	t := &coopTask{scope: scope, place: -1}
+	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
+		returned := false
+		defer func() {
+			c.alive--
+			if returned {
+				end(nil)
+			} else {
+				end(ended(recover())) // a Goexit goes on to the driver's goroutine after this
+			}
+		}()
 		body(&coopSched{c: c, task: t, scope: scope})
+		returned = true
 	})
-	c.tasks = append(c.tasks, t)
+	c.alive++
+	c.runnable = append(c.runnable, t)
 }
-
-// step lets one runnable branch go on. It reports false when none can.
-func (c *coop) step() bool {
-	runnable := make([]int, 0, len(c.tasks))
-	for {
-		var soonest time.Time
-		for i, t := range c.tasks {
-			cancelled := t.scope.err() != nil
-			switch {
-			case !t.wakeAt.IsZero() && !cancelled && t.wakeAt.After(c.now):
-				if soonest.IsZero() || t.wakeAt.Before(soonest) {
-					soonest = t.wakeAt
-				}
-			case t.ready != nil && !cancelledWait(t, cancelled) && !t.ready():
-			default:
-				runnable = append(runnable, i)
-			}
-		}
-		if len(runnable) > 0 {
-			break
-		}
-		if soonest.IsZero() {
-			return false
-		}
-		c.now = soonest
-	}
-	i := runnable[c.random(len(runnable))]
-	t := c.tasks[i]
-	if _, alive := t.next(); !alive {
-		for j := range c.tasks { // the slice may have grown meanwhile
-			if c.tasks[j] == t {
-				c.tasks = append(c.tasks[:j], c.tasks[j+1:]...)
-				break
-			}
-		}
-	}
-	return true
-}
-
-// A branch that joins its own children must wait for them even when it is cancelled.
-func cancelledWait(t *coopTask, cancelled bool) bool { return cancelled && !t.aborted }
 
 // park gives control back to the driver until the branch is chosen again.
 func (s *coopSched) park() { s.task.yield(struct{}{}) }
 
-// join waits until done, come what may: from inside a branch by parking it, from outside by
-// driving the branches.
-func (s *coopSched) join(done func() bool) {
+func (s *coopSched) join(j *coopJoin) {
 	if s.task != nil {
-		s.task.ready, s.task.aborted = done, true
-		for !done() {
+		for j.left > 0 {
+			j.task = s.task
 			s.park()
 		}
-		s.task.ready, s.task.aborted = nil, false
 		return
 	}
-	for !done() {
-		if !s.c.step() {
-			s.scope.why = errDeadlock // lets every Wait end with the error
-			if !s.c.step() {
-				panic(errDeadlock)
-			}
-		}
+	s.c.drive(s.scope, func() bool { return j.left == 0 })
+}
+
+// end counts one body of a join as over.
+func (c *coop) end(j *coopJoin) {
+	if j.left--; j.left == 0 && j.task != nil {
+		c.runnable = append(c.runnable, j.task)
 	}
 }
 
@@ -147,31 +106,35 @@ func (s *coopSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	}
 	scope := &coopScope{up: s.scope}
 	errs := newFirstError(n)
-	started, ended := 0, 0
+	j := &coopJoin{left: n}
+	next := 0
 	var start func()
 	start = func() {
-		i := started
-		started++
-		s.c.spawn(scope, func(b Sched) {
-			if err := body(i, b); err != nil {
+		i := next
+		next++
+		var err error
+		s.spawn(scope, func(b Sched) { err = body(i, b) }, func(failed error) {
+			if failed != nil {
+				err = failed
+			}
+			if err != nil {
 				errs.add(i, err)
-				if scope.why == nil {
-					scope.why = errSibling
-				}
+				s.c.cancel(scope, errSibling)
 			}
-			ended++
-			switch {
-			case started < n && scope.err() == nil:
+			for next < n && scope.err() != nil { // those are never started
+				next++
+				j.left--
+			}
+			if next < n {
 				start()
-			case started < n:
-				ended, started = ended+n-started, n
 			}
+			s.c.end(j)
 		})
 	}
 	for range limit {
 		start()
 	}
-	s.join(func() bool { return ended == n })
+	s.join(j)
 	if err := errs.lowest(); err != nil {
 		return err
 	}
@@ -180,22 +143,42 @@ func (s *coopSched) Par(n, limit int, body func(i int, s Sched) error) error {
 
 func (s *coopSched) First(n int, body func(i int, s Sched) (bool, error)) (int, error) {
 	scope := &coopScope{up: s.scope}
-	winner, last, ended := -1, error(nil), 0
+	winner, won := -1, error(nil)
+	errs := newFirstError(n)
+	j := &coopJoin{left: n}
 	for i := range n {
-		s.c.spawn(scope, func(b Sched) {
-			settled, err := body(i, b)
+		settled, err := false, error(nil)
+		s.spawn(scope, func(b Sched) { settled, err = body(i, b) }, func(failed error) {
+			if failed != nil {
+				settled, err = true, failed
+			}
 			switch {
 			case winner >= 0:
 			case settled:
-				winner, last, scope.why = i, err, errSibling
+				winner, won = i, err
+				s.c.cancel(scope, errSibling)
 			default:
-				last = err
+				errs.add(i, err)
 			}
-			ended++
+			s.c.end(j)
 		})
 	}
-	s.join(func() bool { return ended == n })
-	return winner, last
+	s.join(j)
+	if winner >= 0 {
+		return winner, won
+	}
+	if err := errs.lowest(); err != nil {
+		return -1, err
+	}
+	return -1, s.Err()
+}
+
+func (s *coopSched) Within(d time.Duration, late error, body func(s Sched) error) error {
+	scope := &coopScope{up: s.scope}
+	a := s.c.alarm(s.c.now.Add(d))
+	a.scope, a.late = scope, late
+	defer func() { a.scope = nil }()
+	return body(&coopSched{c: s.c, task: s.task, scope: scope})
 }
 
 func (s *coopSched) Do(h Handler, e *Effect, sink Sink) Outcome {
@@ -206,23 +189,36 @@ func (s *coopSched) Do(h Handler, e *Effect, sink Sink) Outcome {
 }
 
 func (s *coopSched) Wait(ready func() bool) error {
-	s.task.ready = ready
-	for !ready() && s.Err() == nil {
+	if s.task == nil {
+		s.c.drive(s.scope, func() bool { return ready() || s.Err() != nil })
+	}
+	for !ready() {
+		if err := s.Err(); err != nil {
+			return err
+		}
+		s.task.ready = ready
+		s.c.wait(s.task, s.scope)
 		s.park()
 	}
-	s.task.ready = nil
-	return s.Err()
+	return nil
 }
 
-// Wake has nothing to do: the driver asks every waiting branch at every step.
-func (s *coopSched) Wake() {}
+// Wake has the driver ask the waiting branches before it chooses the next one.
+func (s *coopSched) Wake() { s.c.woken = true }
 
 func (s *coopSched) SleepUntil(t time.Time) error {
-	s.task.wakeAt = t
-	for s.Err() == nil && t.After(s.c.now) {
+	if s.task == nil {
+		s.c.alarm(t) // so that time can pass
+		s.c.drive(s.scope, func() bool { return !t.After(s.c.now) || s.Err() != nil })
+	}
+	for t.After(s.c.now) && s.Err() == nil {
+		s.task.naps++
+		a := s.c.alarm(t)
+		a.task, a.nap = s.task, s.task.naps
+		s.task.ready = nil
+		s.c.wait(s.task, s.scope)
 		s.park()
 	}
-	s.task.wakeAt = time.Time{}
 	return s.Err()
 }
 
@@ -230,9 +226,15 @@ func (s *coopSched) Now() time.Time { return s.c.now }
 
 func (s *coopSched) Yield() error {
 	if s.task != nil {
+		s.c.runnable = append(s.c.runnable, s.task)
 		s.park()
 	}
 	return s.Err()
 }
 
 func (s *coopSched) Err() error { return s.scope.err() }
+
+func errDeadlock() error {
+	return Errorf(KindPanic, diag.Panic, "all branches wait for each other").
+		WithHelp("this is a bug in the host's code or in the engine, not in the script")
+}

@@ -28,6 +28,8 @@ type waiters struct {
 	changed chan struct{} // closed by Wake; nil when nobody waits
 }
 
+func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx: ctx, waiters: s.waiters} }
+
 func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	if n == 0 {
 		return s.Err()
@@ -40,23 +42,32 @@ func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	child := &goSched{ctx: ctx, waiters: s.waiters}
+	child := s.under(ctx)
 	errs := newFirstError(n)
 	var next atomic.Int64
 	var done sync.WaitGroup
 	done.Add(limit)
 	for range limit {
 		go func() {
+			running := -1
 			defer done.Done()
+			defer func() {
+				if running >= 0 { // not reached by returning
+					errs.add(running, ended(recover()))
+					cancel(errSibling)
+				}
+			}()
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= n || ctx.Err() != nil {
 					return
 				}
+				running = i
 				if err := body(i, child); err != nil {
 					errs.add(i, err)
 					cancel(errSibling)
 				}
+				running = -1
 			}
 		}()
 	}
@@ -67,61 +78,52 @@ func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	return s.Err() // branches that were never started because the run was cancelled
 }
 
-// firstError keeps the failure of the lowest index, preferring real failures to control
-// outcomes, in constant space.
-type firstError struct {
-	mu      sync.Mutex
-	at      int
-	err     error
-	control error
-}
-
-func newFirstError(n int) *firstError { return &firstError{at: n} }
-
-func (f *firstError) add(i int, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case IsControl(err):
-		f.control = err
-	case i < f.at:
-		f.at, f.err = i, err
-	}
-}
-
-func (f *firstError) lowest() error {
-	if f.err != nil {
-		return f.err
-	}
-	return f.control
-}
-
 func (s *goSched) First(n int, body func(i int, s Sched) (bool, error)) (int, error) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	child := &goSched{ctx: ctx, waiters: s.waiters}
+	child := s.under(ctx)
 	var mu sync.Mutex
-	winner, last := -1, error(nil)
+	winner, won := -1, error(nil)
+	errs := newFirstError(n)
 	var done sync.WaitGroup
 	done.Add(n)
 	for i := range n {
 		go func() {
+			settled, err, returned := false, error(nil), false
 			defer done.Done()
-			settled, err := body(i, child)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case winner >= 0:
-			case settled:
-				winner, last = i, err
-				cancel(errSibling)
-			default:
-				last = err
-			}
+			defer func() {
+				if !returned {
+					settled, err = true, ended(recover())
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case winner >= 0:
+				case settled:
+					winner, won = i, err
+					cancel(errSibling)
+				default:
+					errs.add(i, err)
+				}
+			}()
+			settled, err = body(i, child)
+			returned = true
 		}()
 	}
 	done.Wait()
-	return winner, last
+	if winner >= 0 {
+		return winner, won
+	}
+	if err := errs.lowest(); err != nil {
+		return -1, err
+	}
+	return -1, s.Err()
+}
+
+func (s *goSched) Within(d time.Duration, late error, body func(s Sched) error) error {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, d, late)
+	defer cancel()
+	return body(s.under(ctx))
 }
 
 func (s *goSched) Do(h Handler, e *Effect, sink Sink) Outcome { return h.Do(s.ctx, e, sink) }
@@ -186,5 +188,6 @@ func (s *goSched) Err() error {
 		return &Error{Kind: KindTimeout, Code: diag.Timeout, Message: "the run's deadline passed", Cause: cause,
 			Help: "allow more time with --timeout, or find the slow step in the events"}
 	}
-	return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause}
+	return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause,
+		Help: "what was recorded until then answers the next run"}
 }

@@ -8,74 +8,115 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
+// maxToolName bounds the part of a position that a model makes up: the name of a tool that
+// does not exist.
+const maxToolName = 64
+
 // tools runs the calls of one turn and gives their results in order. What a model can mend,
 // an unknown tool, bad arguments, a tool that failed, goes back to it as a result.
 func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
+	most := t.a.Budget.ToolCalls.or(DefaultToolCalls)
+	if t.made += len(calls); int64(t.made) > most { // none is made when not all can be
+		return nil, overspent("agent "+quoted(t.a.Name)+" has its budget", most, resToolCalls)
+	}
 	if t.calls == nil {
 		t.calls = map[string]int{}
 	}
-	ordinals := make([]int, len(calls))
+	positions := make([]*Frame, len(calls))
 	for i, c := range calls {
-		ordinals[i] = t.calls[c.Name]
-		t.calls[c.Name]++
+		name := clip(c.Name, maxToolName)
+		positions[i] = t.b.at.child("tool", name, t.calls[name])
+		t.calls[name]++
 	}
 	results := make([]Part, len(calls))
-	at := t.b.at
 	err := t.b.sched.Par(len(calls), 0, func(i int, s Sched) error {
-		c := calls[i]
-		br := t.b.fork(s, at.child("tool", c.Name, ordinals[i]))
+		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {
-			text, failed, err := br.tool(t.find(c.Name), t.plan.tools, c, t.a.Name)
-			if err != nil {
-				return err
-			}
-			results[i] = Part{Kind: PartResult, Result: &ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failed}}
-			return nil
+			r, err := br.toolCall(t.sk, calls[i])
+			results[i] = Part{Kind: PartResult, Result: r}
+			return err
 		})
 	})
 	return results, err
 }
 
-func (t *turns) find(name string) *Tool {
-	for _, tool := range t.plan.tools {
-		if tool.Name == name {
-			return tool
+// toolCall runs one call, with events around it. The error ends the run; a failure that the
+// model is to see is in the result.
+func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, error) {
+	watched := b.Wants(EventTool)
+	if watched {
+		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
+	}
+	text, failure, ends := b.tool(sk, c)
+	if failure != nil {
+		failure = asError(b.locate(failure, nil))
+	}
+	if watched {
+		b.emit(Event{Kind: EventTool, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
+	}
+	if ends {
+		return nil, failure
+	}
+	return &ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, nil
+}
+
+// tool gives the text of a call's result and, when it failed, the failure, and whether that
+// ends the run.
+func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, ends bool) {
+	t := sk.tool(c.Name)
+	if t == nil {
+		names := make([]string, len(sk.tools))
+		for i, o := range sk.tools {
+			names[i] = o.Name
+		}
+		failure = Errorf(KindTool, diag.UnknownTool, "there is no tool %q; the tools are: %s", c.Name, strings.Join(names, ", "))
+		return "error: " + failure.Message, failure, false
+	}
+	args := generable.Decode(t.params(), orEmptyObject(c.Args), generable.Options{})
+	if !args.OK {
+		failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: %w", args.Errors)
+		failure.Pos = t.Span.Pos
+		return "error: " + failure.Message, failure, false
+	}
+	out, tried, err := b.runTool(t, args.Value, sk.agent.Name)
+	if err == nil {
+		return inputText(out, t.Returns), nil, false
+	}
+	if stop := b.sched.Err(); stop != nil { // the call failed because the branch is to end
+		return "", because(stop, err), true
+	}
+	failure = asError(err)
+	if !failure.Pos.IsValid() {
+		own := *failure
+		own.Pos = t.Span.Pos
+		failure = &own
+	}
+	if !mendable(failure, tried) {
+		return "", failure, true
+	}
+	return "error: " + failure.Message, failure, false
+}
+
+// mendable reports whether it helps to tell a model of a failure. A refused call, and what is
+// wrong with the run rather than with the call, ends the run. A handler that reports a spent
+// budget or a cancellation speaks of something of its own.
+func mendable(e *Error, tried bool) bool {
+	switch e.Kind {
+	case KindStore, KindReplay, KindConfig:
+		return false
+	case KindBudget:
+		return tried
+	}
+	return !IsControl(e)
+}
+
+func (p *skillPlan) tool(name string) *Tool {
+	for _, t := range p.tools {
+		if t.Name == name {
+			return t
 		}
 	}
 	return nil
-}
-
-// tool runs one call. The error ends the run; a failure that the model is to see is text.
-func (b *Branch) tool(t *Tool, offered []*Tool, c *ToolCall, agent string) (text string, failed bool, err error) {
-	if b.Wants(EventTool) {
-		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
-		defer func() {
-			ev := Event{Kind: EventTool, Phase: PhaseEnd, Name: c.Name, Text: text}
-			if failed {
-				ev.Err = Errorf(KindTool, diag.ToolFailed, "%s", text)
-			}
-			b.emit(ev)
-		}()
-	}
-	if t == nil {
-		names := make([]string, len(offered))
-		for i, o := range offered {
-			names[i] = o.Name
-		}
-		return fmt.Sprintf("error: there is no tool %q; the tools are: %s", c.Name, strings.Join(names, ", ")), true, nil
-	}
-	args := generable.Decode(t.Params, orEmptyObject(c.Args), generable.Options{})
-	if !args.OK {
-		return "error: bad arguments: " + args.Errors.Error(), true, nil
-	}
-	out, err := b.runTool(t, args.Value, agent)
-	switch {
-	case err == nil:
-		return inputText(out, t.Returns), false, nil
-	case IsControl(err), asError(err).Kind == KindBudget, asError(err).Kind == KindCancelled, asError(err).Kind == KindTimeout && b.sched.Err() != nil:
-		return "", false, b.locate(err, nil)
-	}
-	return "error: " + asError(err).Message, true, nil
 }
 
 func orEmptyObject(args string) string {
@@ -85,29 +126,35 @@ func orEmptyObject(args string) string {
 	return args
 }
 
-// runTool runs a tool of the script inline, any other as an effect.
-func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (generable.Value, error) {
-	est := Estimate{ToolCalls: 1}
+// runTool runs a tool of the script inline, any other as an effect. It reports whether a
+// handler tried the call.
+func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out generable.Value, tried bool, err error) {
+	who := "tool " + t.Name
+	est := estimate{resToolCalls: 1}
 	if t.Run != nil {
-		hold, err := Reserve(b, est)
+		// What it calls may need the same resource, so that nothing stays held meanwhile.
+		held, err := b.reserve(est)
 		if err != nil {
-			return args, err
+			return args, false, err
 		}
-		defer hold.Settle(Usage{})
-		out, err := b.invoke(t.Run, args)
-		if err != nil {
-			return out, err
+		held.settle(Usage{})
+		if out, err = b.invoke(t.Run, args); err != nil {
+			return out, false, err
 		}
-		return converted(out, orAny(t.Returns), "tool "+t.Name)
+		out, err = converted(out, orAny(t.Returns), who)
+		return out, false, err
 	}
 	class := t.Class
 	if class == "" {
 		class = ClassOnce
 	}
-	out := b.do(&Effect{Kind: EffectTool, Name: t.Name, Agent: agent, Run: b.RunID(), At: b.at,
+	o := b.do(&Effect{Kind: EffectTool, Name: t.Name, Agent: agent, Run: b.RunID(), At: b.at,
 		Req: &ToolRequest{Args: args, Version: t.Version}, Class: class}, est)
-	if out.Err != nil {
-		return out.Value, out.Err
+	if o.Err != nil {
+		return o.Value, o.Attempt > 0, o.Err
 	}
-	return converted(out.Value, orAny(t.Returns), "tool "+t.Name)
+	out, err = converted(o.Value, orAny(t.Returns), who)
+	return out, true, err
 }
+
+func quoted(s string) string { return fmt.Sprintf("%q", s) }

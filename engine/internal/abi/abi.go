@@ -5,6 +5,7 @@ package abi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"unicode/utf8"
 )
 
 // Version numbers the position grammar and the hash recipe.
@@ -26,6 +27,9 @@ func Position(path string) string {
 		return path
 	}
 	cut := len(path) - tail
+	for cut < len(path) && !utf8.RuneStart(path[cut]) { // an id is text
+		cut++
+	}
 	sum := sha256.Sum256([]byte(path[:cut]))
 	return "~" + hex.EncodeToString(sum[:8]) + "~" + path[cut:]
 }

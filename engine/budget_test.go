@@ -1,0 +1,327 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// calling makes a tool of the script that calls nodes.
+func calling(t *testing.T, name string, nodes ...*engine.Node) *engine.Tool {
+	return &engine.Tool{Name: name, Params: schema(t, name), Returns: strT, Class: engine.ClassRead,
+		Run: engine.GoFunc(name, 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+			var out generable.Value
+			for _, n := range nodes {
+				var err error
+				if out, err = b.Call(n, generable.StrOf("from "+name)); err != nil {
+					return out, err
+				}
+			}
+			return out, nil
+		})}
+}
+
+// usesTool answers the first turn with calls of a tool and the second with a text.
+func usesTool(agent string, calls int, name string) engine.HandlerFunc {
+	return func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		req := e.Req.(*engine.Request)
+		if e.Agent != agent || len(req.Messages) > 1 {
+			return echo(ctx, e, k)
+		}
+		r := engine.Response{Finish: engine.FinishCalls}
+		for i := range calls {
+			r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: fmt.Sprint(i), Name: name, Args: "{}"}})
+		}
+		return engine.Outcome{Response: &r, Attempt: 1}
+	}
+}
+
+// A tool of the script holds nothing while it runs: what it calls may need the same resource.
+func TestAToolDoesNotWaitForItself(t *testing.T) {
+	c := compose()
+	leaf := &engine.Tool{Name: "leaf", Params: schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return generable.StrOf("leaf"), nil
+	})}
+	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{leaf}})
+	outer := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{calling(t, "ask", inner)}})
+	c.sound(t)
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		if e.Agent == "inner" {
+			return usesTool("inner", 1, "leaf")(ctx, e, k)
+		}
+		return usesTool("outer", 1, "ask")(ctx, e, k)
+	})
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		soon(t, func() {
+			_, err := engine.Exec(s, &engine.RunSpec{Node: outer, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ToolCalls: engine.AtMost(1)}})
+			if !errors.Is(err, engine.ErrBudget) {
+				t.Errorf("got %v, want a budget error", err)
+			}
+		})
+	})
+}
+
+// badJournal fails or panics when it is to take an outcome.
+type badJournal struct {
+	journal.Memory
+	panics bool
+	once   atomic.Bool
+}
+
+func (j *badJournal) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {
+	if j.panics {
+		panic("disk on fire")
+	}
+	return errors.New("disk full")
+}
+
+// What a call held is given back whatever becomes of it, so that nobody waits for ever.
+func TestHoldsAreSettled(t *testing.T) {
+	c := compose()
+	var nodes []*engine.Node
+	for i := range 6 {
+		n := c.prompted(fmt.Sprint("a", i), strT, strT)
+		nodes = append(nodes, c.step(fmt.Sprint("s", i), strT, strT, identity), n)
+	}
+	calls := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+		for _, n := range nodes { // a host that goes on after a failure
+			b.Call(n, generable.StrOf("x"))
+		}
+		return generable.StrOf("end"), nil
+	})
+	c.sound(t)
+	for _, panics := range []bool{false, true} {
+		schedulers(t, func(t *testing.T, s engine.Sched) {
+			soon(t, func() {
+				out, err := engine.Exec(s, &engine.RunSpec{Main: calls, Handler: echo, Journal: &badJournal{panics: panics}, Limits: engine.Limits{ModelCalls: engine.AtMost(2)}})
+				if err != nil || str(out) != "end" {
+					t.Errorf("got %v, %v", str(out), err)
+				}
+			})
+		})
+	}
+}
+
+func TestAJournalThatFailsEndsTheRun(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		c := compose()
+		main := c.prompted("a", strT, strT)
+		c.sound(t)
+		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Journal: &badJournal{panics: panics}})
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindStore || !strings.Contains(e.Message, "disk") || e.Path == "" {
+			t.Errorf("panics %v: got %#v", panics, err)
+		}
+	}
+}
+
+// counter counts the calls that reach the handler.
+type counter struct {
+	engine.Handler
+	calls atomic.Int64
+}
+
+func (c *counter) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+	c.calls.Add(1)
+	return c.Handler.Do(ctx, e, k)
+}
+
+// What an agent that runs code calls counts against the agent's budget.
+func TestBudgetOfADeterministicAgent(t *testing.T) {
+	c := compose()
+	var helpers []*engine.Node
+	for i := range 5 {
+		helpers = append(helpers, c.prompted(fmt.Sprint("h", i), strT, strT))
+	}
+	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
+		Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+			for _, n := range helpers {
+				if _, err := b.Call(n, a[0]); err != nil {
+					return a[0], err
+				}
+			}
+			return a[0], nil
+		})})
+	c.sound(t)
+	h := &counter{Handler: echo}
+	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: boss, Input: generable.StrOf("x"), Handler: h})
+	if !errors.Is(err, engine.ErrBudget) || h.calls.Load() != 3 || !strings.Contains(err.Error(), "boss") {
+		t.Errorf("%d calls, %v", h.calls.Load(), err)
+	}
+	slow := compose()
+	main := slow.Agent(slow.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
+		Run: engine.GoFunc("slow", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+			for {
+				if err := b.Steps(1); err != nil {
+					return a[0], err
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})})
+	slow.sound(t)
+	soon(t, func() {
+		if _, err := run(t, main, nil, "x"); !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("wall time: got %v", err)
+		}
+	})
+}
+
+func TestStepBudget(t *testing.T) {
+	c := compose()
+	main := c.Fn(c.site("fn", "spin"), engine.GoFunc("spin", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+		for {
+			if err := b.Steps(100); err != nil {
+				return a[0], err
+			}
+		}
+	}), strT, strT)
+	both := c.Par(c.site("par", ""), engine.ParOptions{}, main, c.step("other", strT, strT, identity))
+	c.sound(t)
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		soon(t, func() {
+			_, err := engine.Exec(s, &engine.RunSpec{Node: both, Input: generable.StrOf("x"), Limits: engine.Limits{Steps: engine.AtMost(100_000)}})
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Code != diag.StepLimit {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
+	c := compose()
+	var nodes []*engine.Node
+	for i := range 10 {
+		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
+	}
+	main := c.Then(c.site("then", ""), nodes...)
+	c.sound(t)
+	h := &counter{Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		r := says("ok")
+		return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1} // 15 tokens
+	})}
+	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Tokens: engine.AtMost(40)}})
+	if !errors.Is(err, engine.ErrBudget) || h.calls.Load() != 3 {
+		t.Errorf("%d calls, %v", h.calls.Load(), err)
+	}
+}
+
+// The tool calls of an agent are its own. Those of agents that its tools call have bounds of
+// their own, and the run's bound is over all.
+func TestToolCallBudget(t *testing.T) {
+	c := compose()
+	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return generable.StrOf("ok"), nil
+	})}
+	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{noop}})
+	outer := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{calling(t, "ask", inner)},
+		Budget: engine.Limits{ToolCalls: engine.AtMost(2)}})
+	c.sound(t)
+	handler := func(asks int) engine.Handler {
+		return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+			if e.Agent == "inner" {
+				return usesTool("inner", 20, "noop")(ctx, e, k)
+			}
+			return usesTool("outer", asks, "ask")(ctx, e, k)
+		})
+	}
+	if out, err := run(t, outer, handler(2), "x"); err != nil {
+		t.Errorf("two calls: %s, %v", str(out), err)
+	}
+	if _, err := run(t, outer, handler(3), "x"); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "outer") {
+		t.Errorf("three calls: %v", err)
+	}
+	spec := engine.RunSpec{Node: outer, Input: generable.StrOf("x"), Handler: handler(2), Model: "test/model", Limits: engine.Limits{ToolCalls: engine.AtMost(30)}}
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); !errors.Is(err, engine.ErrBudget) {
+		t.Errorf("42 calls in a run of 30: %v", err)
+	}
+}
+
+// A refusal is recorded: a replay gives the same, and charges nothing for a call that was
+// never made.
+func TestRefusalsReplay(t *testing.T) {
+	c := compose()
+	var nodes []*engine.Node
+	for i := range 4 {
+		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
+	}
+	extra := c.prompted("extra", strT, strT)
+	c.sound(t)
+	var first []string
+	main := func(more bool) engine.Func {
+		return engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+			var seen []string
+			for _, n := range nodes {
+				_, err := b.Call(n, generable.StrOf("x"))
+				seen = append(seen, fmt.Sprint(err))
+			}
+			if first == nil {
+				first = seen
+			} else if fmt.Sprint(first) != fmt.Sprint(seen) {
+				t.Errorf("replayed %v\nrecorded %v", seen, first)
+			}
+			if more {
+				return b.Call(extra, generable.StrOf("x"))
+			}
+			return generable.Value{}, nil
+		})
+	}
+	j := &journal.Memory{}
+	limit := func(n int64) engine.Limits { return engine.Limits{ModelCalls: engine.AtMost(n)} }
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: main(false), Handler: echo, Journal: j, Limits: limit(2)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(j.IDs()); n != 4 {
+		t.Errorf("%d outcomes are recorded, want two answers and two refusals", n)
+	}
+	// Resumed with one call more allowed: the two refusals were no calls.
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: main(true), Handler: echo, Journal: j, Limits: limit(3)}); err != nil {
+		t.Errorf("the third call: %v", err)
+	}
+}
+
+// While other calls are open a reservation waits: what is in flight was paid for and ends well.
+func TestARefusalLetsCallsInFlightEnd(t *testing.T) {
+	c := compose()
+	var nodes []*engine.Node
+	for i := range 12 {
+		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
+	}
+	main := c.Par(c.site("par", ""), engine.ParOptions{}, nodes...)
+	c.sound(t)
+	release := make(chan struct{})
+	var mu sync.Mutex
+	running, ended := 0, 0
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		mu.Lock()
+		if running++; running == 4 {
+			time.AfterFunc(20*time.Millisecond, func() { close(release) })
+		}
+		mu.Unlock()
+		select {
+		case <-release:
+		case <-ctx.Done():
+			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "cut off"))
+		}
+		mu.Lock()
+		ended++
+		mu.Unlock()
+		return echo(ctx, e, k)
+	})
+	soon(t, func() {
+		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}})
+		if !errors.Is(err, engine.ErrBudget) || running != 4 || ended != 4 {
+			t.Errorf("%v; %d calls, %d ended", err, running, ended)
+		}
+	})
+}

@@ -1,0 +1,527 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+var (
+	boolT, floatT, noneT = generable.BoolT, generable.FloatT, generable.NoneT
+	list                 = generable.ListOfType
+	oneOf                = generable.OneOf
+)
+
+// world has the types that the tests of composition share.
+type world struct {
+	*composer
+	draft, approved, rejected, decision, severity *generable.Type
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{composer: compose()}
+	w.draft = schema(t, "Draft", generable.Field{Name: "code", Type: strT}, generable.Field{Name: "lines", Type: intT})
+	w.approved = schema(t, "Approved", generable.Field{Name: "by", Type: strT}, generable.Field{Name: "confidence", Type: floatT})
+	w.rejected = schema(t, "Rejected", generable.Field{Name: "by", Type: strT}, generable.Field{Name: "reason", Type: strT})
+	var errs generable.FieldErrors
+	w.decision, errs = generable.NewUnion("Decision", "", "", []*generable.Type{w.approved, w.rejected})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	w.severity, errs = generable.NewEnum("Severity", "", []string{"low", "medium", "high"})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	w.DeclareUnion(w.decision)
+	return w
+}
+
+func (w *world) node(in, out *generable.Type) *engine.Node {
+	return w.step(w.fresh(), in, out, identity)
+}
+
+func (w *world) pick(field string) *engine.Node { return w.Pick(w.site("pick", ""), field) }
+
+func (w *world) then(nodes ...*engine.Node) *engine.Node { return w.Then(w.site("then", ""), nodes...) }
+
+func (w *world) par(nodes ...*engine.Node) *engine.Node {
+	return w.Par(w.site("par", ""), engine.ParOptions{}, nodes...)
+}
+
+func (w *world) branch(source *engine.Node, routes ...engine.Route) *engine.Node {
+	return w.Branch(w.site("branch", ""), source, routes, engine.BranchOptions{})
+}
+
+func on(key any, h *engine.Node) engine.Route {
+	switch key := key.(type) {
+	case *generable.Type:
+		return engine.Route{Type: key, Handler: h}
+	case engine.Func:
+		return engine.Route{When: key, Handler: h}
+	case bool:
+		return engine.Route{Value: new(generable.BoolOf(key)), Handler: h}
+	case string:
+		return engine.Route{Value: new(generable.StrOf(key)), Handler: h}
+	}
+	return engine.Route{Value: new(generable.Value{}), Handler: h}
+}
+
+// Compositions and what is said about them: nothing, with the type that comes out, or a code
+// with words of the message, label or help.
+func TestCompositionChecks(t *testing.T) {
+	type row struct {
+		name  string
+		build func(w *world) *engine.Node
+		want  string // "in → out", or the code and, after a colon, words that the text must hold
+	}
+	rows := []row{
+		{"pick settles by what comes before", func(w *world) *engine.Node { return w.then(w.node(strT, w.draft), w.pick("lines")) }, "str → int"},
+		{"pick in a parallel", func(w *world) *engine.Node {
+			return w.then(w.node(strT, w.draft), w.par(w.then(w.pick("code"), w.node(strT, intT)), w.pick("lines")))
+		}, "str → list[int]"},
+		{"pick of a missing field in a parallel", func(w *world) *engine.Node {
+			return w.then(w.node(strT, w.draft), w.par(w.pick("line"), w.pick("lines")))
+		}, `AS311: Draft has no field "line"; did you mean "lines"?`},
+		{"a sibling's input settles a pick", func(w *world) *engine.Node { return w.par(w.pick("lines"), w.node(w.draft, intT)) }, "Draft → list[int]"},
+		{"pick in each", func(w *world) *engine.Node {
+			return w.then(w.node(strT, list(w.draft)), w.Each(w.site("each", ""), 0, w.pick("lines")))
+		}, "str → list[int]"},
+		{"pick as the source of a branch", func(w *world) *engine.Node {
+			wrapped := &generable.Type{Kind: generable.RecordType, Name: "Review", Fields: []generable.Field{{Name: "decision", Type: w.decision}}}
+			return w.then(w.node(strT, wrapped), w.branch(w.pick("decision"), on(w.approved, w.node(w.approved, intT)), on(w.rejected, w.node(w.rejected, intT))))
+		}, "str → int"},
+		{"a branch over a pick is exhaustive", func(w *world) *engine.Node {
+			wrapped := &generable.Type{Kind: generable.RecordType, Name: "Review", Fields: []generable.Field{{Name: "decision", Type: w.decision}}}
+			return w.then(w.node(strT, wrapped), w.branch(w.pick("decision"), on(w.approved, w.node(w.approved, intT))))
+		}, "AS305: does not handle Rejected"},
+		{"pick in a loop", func(w *world) *engine.Node {
+			return w.then(w.node(strT, w.draft), w.Loop(w.site("loop", ""), w.then(w.pick("code"), w.node(strT, intT)), engine.LoopOptions{Next: stop}))
+		}, "str → int"},
+		{"pick in a forum", func(w *world) *engine.Node {
+			return w.then(w.node(strT, w.draft), w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.pick("code"), w.pick("lines")))
+		}, "str → int"},
+		{"pick of all variants", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.pick("by")) }, "str → str"},
+		{"pick of one variant", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.pick("reason")) }, `AS311: not every Decision has a field "reason"; Approved has none`},
+		{"pick of a dict", func(w *world) *engine.Node {
+			return w.then(w.node(strT, generable.DictOfType(intT)), w.pick("x"), w.node(intT, intT))
+		}, "str → int"},
+		{"pick of dict or schema", func(w *world) *engine.Node {
+			return w.then(w.node(strT, oneOf(w.draft, generable.DictOfType(intT))), w.pick("lines"))
+		}, "str → int"},
+		{"pick of a str", func(w *world) *engine.Node { return w.then(w.node(strT, strT), w.pick("x")) }, `AS311: needs a schema or a dict; str has no fields`},
+		{"pick twice", func(w *world) *engine.Node {
+			outer := &generable.Type{Kind: generable.RecordType, Name: "Outer", Fields: []generable.Field{{Name: "draft", Type: w.draft}}}
+			return w.then(w.node(strT, outer), w.then(w.pick("draft"), w.then(w.pick("lines"))), w.node(intT, intT))
+		}, "str → int"},
+		{"pick twice, wrong type after", func(w *world) *engine.Node {
+			outer := &generable.Type{Kind: generable.RecordType, Name: "Outer", Fields: []generable.Field{{Name: "draft", Type: w.draft}}}
+			return w.then(w.node(strT, outer), w.then(w.pick("draft"), w.pick("lines"), w.node(strT, strT)))
+		}, `AS301: pick("lines") gives int`},
+		{"template behind a parallel", func(w *world) *engine.Node {
+			text, _ := engine.ParseTemplate("{{codee}}")
+			return w.then(w.node(strT, w.draft), w.par(w.Template(w.site("template", ""), text, nil)))
+		}, "AS314: {{codee}} is no field of Draft; did you mean \"code\"?"},
+		{"template over a union", func(w *world) *engine.Node {
+			text, _ := engine.ParseTemplate("by {{by}}: {{input}}")
+			return w.then(w.node(strT, w.decision), w.Template(w.site("template", ""), text, nil))
+		}, "str → str"},
+		{"template over one variant", func(w *world) *engine.Node {
+			text, _ := engine.ParseTemplate("{{reason}}")
+			return w.then(w.node(strT, w.decision), w.Template(w.site("template", ""), text, nil))
+		}, "AS314: not every Decision has a field; Approved has none"},
+		{"template deeper than a field", func(w *world) *engine.Node {
+			text, _ := engine.ParseTemplate("{{code.first}}")
+			return w.then(w.node(strT, w.draft), w.Template(w.site("template", ""), text, nil))
+		}, "AS314: {{code.first}}; {{code}} is str, which has no fields"},
+		{"handler that begins with a pick", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, w.decision), on(w.approved, w.then(w.pick("confidence"), w.node(floatT, strT))), on(w.rejected, w.pick("reason")))
+		}, "str → str"},
+
+		{"bool or None", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, oneOf(boolT, noneT)), on(true, w.node(boolT, intT)), on(false, w.node(boolT, intT)), on(nil, w.node(noneT, intT)))
+		}, "str → int"},
+		{"enum or None", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, oneOf(w.severity, noneT)), on("low", w.node(w.severity, intT)), on("medium", w.node(strT, intT)), on("high", w.node(w.severity, intT)), on(nil, w.node(noneT, intT)))
+		}, "str → int"},
+		{"enum lacks a value", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, oneOf(w.severity, boolT)), on("low", w.node(strT, intT)), on(true, w.node(boolT, intT)), on("high", w.node(strT, intT)))
+		}, `AS305: does not handle "medium", False`},
+		{"a value behind its type", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, w.severity), on(w.severity, w.node(w.severity, intT)), on("low", w.node(strT, intT)))
+		}, `AS306: "low" is already taken`},
+		{"a type behind all its values", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, boolT), on(true, w.node(boolT, intT)), on(false, w.node(boolT, intT)), on(boolT, w.node(boolT, intT)))
+		}, "AS306: bool is already taken"},
+		{"a type behind some values", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, boolT), on(true, w.node(boolT, intT)), on(boolT, w.node(boolT, intT)))
+		}, "str → int"},
+		{"a variant behind its union", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, w.decision), on(w.decision, w.node(w.decision, intT)), on(w.approved, w.node(w.approved, intT)))
+		}, "AS306: Approved is already taken"},
+		{"the union behind a variant sends the rest", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, w.decision), on(w.approved, w.node(w.approved, intT)), on(w.decision, w.node(w.rejected, intT)))
+		}, "str → int"},
+		{"a wide key sends what can come", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, w.approved), on(w.decision, w.node(w.approved, intT)))
+		}, "str → int"},
+		{"nested unions", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, oneOf(w.decision, w.draft, noneT)), on(w.decision, w.node(w.decision, intT)), on(nil, w.node(noneT, intT)), on(w.draft, w.node(w.draft, intT)))
+		}, "str → int"},
+		{"a str by its value", func(w *world) *engine.Node { return w.branch(w.node(strT, strT), on("yes", w.node(strT, intT))) }, `AS306: "yes" is no case of str; when(lambda s: s == "yes", handler)`},
+		{"a list of any by type", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, list(anyT)), on(list(strT), w.node(list(strT), intT)), on(list(intT), w.node(list(intT), intT)))
+		}, "str → int"},
+		{"any by types", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, anyT), on(strT, w.node(strT, intT)), on(w.approved, w.node(w.approved, intT)))
+		}, "str → int"},
+		{"otherwise gets the rest", func(w *world) *engine.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, oneOf(w.decision, noneT)), []engine.Route{on(w.approved, w.node(w.approved, intT)), on(nil, w.node(noneT, intT))}, engine.BranchOptions{Otherwise: w.node(w.rejected, intT)})
+		}, "str → int"},
+		{"otherwise behind one value of an enum", func(w *world) *engine.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, w.severity), []engine.Route{on("high", w.node(strT, intT))}, engine.BranchOptions{Otherwise: w.node(w.severity, intT)})
+		}, "str → int"},
+		{"when gets what is left", func(w *world) *engine.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, w.decision), []engine.Route{on(w.approved, w.node(w.approved, intT)), on(engine.Func(stop), w.node(w.rejected, intT))}, engine.BranchOptions{Otherwise: w.node(w.rejected, intT)})
+		}, "str → int"},
+		{"declared output of a branch", func(w *world) *engine.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []engine.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, engine.BranchOptions{Output: oneOf(intT, strT)})
+		}, "str → int | str"},
+		{"declared output that a handler does not give", func(w *world) *engine.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []engine.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, engine.BranchOptions{Output: intT})
+		}, "AS303: output = int | str"},
+		{"variants join to their union", func(w *world) *engine.Node { return w.par(w.node(strT, w.rejected), w.node(strT, w.approved)) }, "str → list[Decision]"},
+		{"outputs that differ", func(w *world) *engine.Node { return w.par(w.node(strT, intT), w.node(strT, strT)) }, "AS303: output = int | str"},
+		{"declared output of a parallel", func(w *world) *engine.Node {
+			return w.Par(w.site("par", ""), engine.ParOptions{Output: oneOf(intT, strT)}, w.node(strT, intT), w.node(strT, strT))
+		}, "str → list[int | str]"},
+		{"inputs that differ", func(w *world) *engine.Node { return w.par(w.node(strT, intT), w.node(intT, intT)) }, "AS302: takes str; takes int"},
+		{"the narrower input is common", func(w *world) *engine.Node {
+			return w.par(w.node(w.decision, intT), w.node(w.approved, intT), w.node(anyT, intT))
+		}, "Approved → list[int]"},
+		{"a forum's members take the first one's input", func(w *world) *engine.Node {
+			return w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.node(w.approved, intT), w.node(w.decision, intT), w.node(intT, intT))
+		}, "AS304: takes Approved; takes int"},
+
+		{"int does not flow into float", func(w *world) *engine.Node { return w.then(w.node(strT, intT), w.node(floatT, intT)) }, "AS301: fn(float)"},
+		{"a field is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, w.draft), w.node(strT, intT)) }, `AS301: put pick("code") between them`},
+		{"an item is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: wrap it as each(node)"},
+		{"a list is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, strT), w.node(list(strT), intT)) }, "AS301: lambda x: [x]"},
+		{"each without a list", func(w *world) *engine.Node {
+			return w.then(w.node(strT, strT), w.Each(w.site("each", ""), 0, w.node(strT, intT)))
+		}, "AS318: each takes a list"},
+		{"a union is wanted apart", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.node(w.approved, intT)) }, "AS301: branch(node, {Approved: handler, Rejected: handler})"},
+		{"None is not wanted", func(w *world) *engine.Node { return w.then(w.node(strT, oneOf(strT, noneT)), w.node(strT, intT)) }, "AS301: branch(node, {str: handler, None: handler})"},
+		{"edges of a flattened pipeline are all checked", func(w *world) *engine.Node {
+			ab := w.Then(w.op("`>>`"), w.node(strT, intT), w.node(intT, strT))
+			return w.Then(w.op("`>>`"), ab, w.node(intT, intT), w.node(intT, intT))
+		}, "AS301: gives str"},
+
+		{"repair must give the input", func(w *world) *engine.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), engine.LoopOptions{Until: stop, Repair: w.node(w.decision, strT)})
+		}, "AS315: gives str; give Draft"},
+		{"repair must take the output", func(w *world) *engine.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), engine.LoopOptions{Until: stop, Repair: w.node(intT, w.draft)})
+		}, "AS301: gives Decision"},
+		{"next as a node may give None", func(w *world) *engine.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, intT), engine.LoopOptions{NextNode: w.node(intT, oneOf(w.draft, noneT))})
+		}, "Draft → int"},
+		{"a negative bound", func(w *world) *engine.Node {
+			return w.Loop(w.site("loop", ""), w.node(intT, intT), engine.LoopOptions{Next: stop, Max: -1})
+		}, "AS307: at least 1, not -1"},
+		{"a loop without an end", func(w *world) *engine.Node {
+			return w.Loop(w.site("loop", ""), w.node(intT, intT), engine.LoopOptions{})
+		}, "AS203"},
+		{"a predicate of two arguments", func(w *world) *engine.Node {
+			two := engine.GoFunc("two", 2, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+			return w.Branch(w.site("branch", ""), w.node(strT, strT), []engine.Route{on(engine.Func(two), w.node(strT, strT))}, engine.BranchOptions{Otherwise: w.node(strT, strT)})
+		}, "AS216: two"},
+
+		{"nothing in a parallel", func(w *world) *engine.Node { return w.par() }, "AS316"},
+		{"nothing in a branch", func(w *world) *engine.Node { return w.branch(w.node(strT, strT)) }, "AS316"},
+		{"a forum of one", func(w *world) *engine.Node {
+			return w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.node(strT, strT))
+		}, "AS316: a participant and a captain"},
+		{"negative rounds", func(w *world) *engine.Node {
+			return w.Forum(w.site("forum", ""), engine.ForumOptions{Rounds: -2}, w.node(strT, strT), w.node(strT, strT))
+		}, "AS307: at least 1, not -2"},
+		{"no node", func(w *world) *engine.Node { return w.then(w.node(strT, strT), nil) }, "AS310"},
+		{"no node in each", func(w *world) *engine.Node { return w.Each(w.site("each", ""), 0, nil) }, "AS310"},
+		{"no body", func(w *world) *engine.Node { return w.Loop(w.site("loop", ""), nil, engine.LoopOptions{Next: stop}) }, "AS310"},
+		{"no handler", func(w *world) *engine.Node { return w.branch(w.node(strT, strT), on(strT, nil)) }, "AS310"},
+		{"no source", func(w *world) *engine.Node { return w.branch(nil, on(strT, w.node(strT, strT))) }, "AS310"},
+		{"no function", func(w *world) *engine.Node { return w.Fn(w.site("fn", "f"), nil, nil, nil) }, "AS203"},
+		{"a route without a key", func(w *world) *engine.Node {
+			return w.branch(w.node(strT, strT), engine.Route{Handler: w.node(strT, strT)})
+		}, "AS306"},
+		{"nested too deep", func(w *world) *engine.Node {
+			n := w.node(strT, strT)
+			for range 11_000 {
+				if n = w.then(n); n.Failed() {
+					break
+				}
+			}
+			return n
+		}, "AS204: deep; one flat list"},
+		{"lists nested too deep", func(w *world) *engine.Node {
+			n := w.node(strT, strT)
+			for range 400 {
+				if n = w.par(n); n.Failed() {
+					break
+				}
+			}
+			return n
+		}, "AS204: deep"},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			w := newWorld(t)
+			n := r.build(w)
+			found := w.Diagnostics()
+			if strings.Contains(r.want, "→") && !strings.HasPrefix(r.want, "AS") {
+				if got := n.In().String() + " → " + n.Out().String(); got != r.want || found.HasErrors() {
+					t.Errorf("got %s, want %s; said\n%v", got, r.want, said(found))
+				}
+				return
+			}
+			code, words, _ := strings.Cut(r.want, ": ")
+			if len(found) != 1 || string(found[0].Code) != code {
+				t.Fatalf("want one %s, said\n%v", code, said(found))
+			}
+			for word := range strings.SplitSeq(words, "; ") {
+				if !strings.Contains(said(found), word) {
+					t.Errorf("%q is not in\n%s", word, said(found))
+				}
+			}
+			if !n.Failed() {
+				t.Error("the node does not count as failed")
+			}
+			if !found[0].Span.IsValid() || (len(found[0].Help) == 0 && code != "AS216") {
+				t.Errorf("no position or no help:\n%s", said(found))
+			}
+		})
+	}
+}
+
+// said is everything that a list of diagnostics tells.
+func said(l diag.List) string {
+	var b strings.Builder
+	for _, d := range l {
+		fmt.Fprintf(&b, "%v\n  label: %s\n", d, d.Label)
+		for _, n := range d.Notes {
+			fmt.Fprintf(&b, "  note: %s\n", n.Message)
+		}
+		for _, h := range d.Help {
+			fmt.Fprintf(&b, "  help: %s\n", h)
+		}
+	}
+	return b.String()
+}
+
+func TestAgentChecks(t *testing.T) {
+	tool := func(name string) *engine.Tool { return &engine.Tool{Name: name, Run: stop, Class: engine.ClassRead} }
+	skill := func(name string, in, out *generable.Type) *engine.Skill {
+		return &engine.Skill{Name: name, In: in, Out: out}
+	}
+	rows := []struct {
+		name string
+		spec engine.AgentSpec
+		want string
+	}{
+		{"nothing to do", engine.AgentSpec{}, "AS312"},
+		{"run and prompt", engine.AgentSpec{Run: stop, Prompt: "x"}, "AS313: a prompt"},
+		{"run and skills", engine.AgentSpec{Run: stop, Skills: []*engine.Skill{skill("s", nil, nil)}}, "AS313: skills"},
+		{"run and tools", engine.AgentSpec{Run: stop, Tools: []*engine.Tool{tool("t")}}, "AS313: tools"},
+		{"no skill gives the output", engine.AgentSpec{Out: intT, Skills: []*engine.Skill{skill("s", nil, strT)}}, "AS312: no skill producing int"},
+		{"two skills of one name", engine.AgentSpec{Skills: []*engine.Skill{skill("s", strT, nil), skill("s", intT, nil)}}, `AS508: "s"`},
+		{"two skills for one input", engine.AgentSpec{Skills: []*engine.Skill{skill("a", nil, nil), skill("b", nil, nil)}}, "AS312: a; b; several skills for str"},
+		{"a skill for none of the input", engine.AgentSpec{In: oneOf(strT, intT), Skills: []*engine.Skill{skill("a", strT, nil)}}, "AS312: no skill that takes int"},
+		{"skills for all of the input", engine.AgentSpec{In: oneOf(strT, intT), Skills: []*engine.Skill{skill("a", strT, nil), skill("b", intT, nil)}}, ""},
+		{"a step towards the output", engine.AgentSpec{Out: intT, Skills: []*engine.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, ""},
+		{"one tool on both levels", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{sharedTool}, Skills: []*engine.Skill{{Name: "s", Tools: []*engine.Tool{sharedTool}}}}, ""},
+		{"two tools of one name", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
+		{"knowledge named like a tool", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{tool("style")}, Skills: []*engine.Skill{{Name: "s", Knowledge: []engine.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},
+		{"knowledge twice", engine.AgentSpec{Prompt: "x", Skills: []*engine.Skill{{Name: "s", Knowledge: []engine.Knowledge{{Key: "a"}, {Key: "a"}}}}}, `AS508: "a"`},
+		{"a script's tool that runs once", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{{Name: "t", Run: stop, Class: engine.ClassOnce}}}, "AS204: once"},
+		{"on_bad_output without arguments", engine.AgentSpec{Prompt: "x", OnBadOutput: asks0}, "AS216: on_bad_output"},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			c := compose()
+			spec := r.spec
+			spec.Name = "agent"
+			c.Agent(c.site("agent", "agent"), &spec)
+			found := c.Diagnostics()
+			if r.want == "" {
+				if len(found) > 0 {
+					t.Errorf("said\n%s", said(found))
+				}
+				return
+			}
+			code, words, _ := strings.Cut(r.want, ": ")
+			if len(found) != 1 || string(found[0].Code) != code {
+				t.Fatalf("want one %s, said\n%s", code, said(found))
+			}
+			for word := range strings.SplitSeq(words, "; ") {
+				if !strings.Contains(said(found), word) {
+					t.Errorf("%q is not in\n%s", word, said(found))
+				}
+			}
+		})
+	}
+}
+
+var sharedTool = &engine.Tool{Name: "shared", Run: stop, Class: engine.ClassRead}
+
+var asks0 = engine.GoFunc("none", 0, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+
+// A composition that fails claims nothing: what it was given is free for another place.
+func TestAFailedCompositionClaimsNothing(t *testing.T) {
+	w := newWorld(t)
+	a, b, d := w.node(strT, intT), w.node(strT, strT), w.node(intT, strT)
+	left := w.Then(w.op("`>>`"), a, d)
+	w.Then(w.op("`>>`"), left, w.node(intT, intT)) // str into int, left is opened for it
+	w.then(w.node(strT, intT), b)                  // int into str
+	main := w.then(w.Then(w.op("`>>`"), left, w.node(strT, strT)), b)
+	if got := w.codes(); !slices.Equal(got, []string{"AS301", "AS301"}) || main.Failed() {
+		t.Errorf("said\n%s", said(w.Diagnostics()))
+	}
+	if n := len(main.Children()[0].Children()); n != 3 {
+		t.Errorf("left was not opened again: %d children", n)
+	}
+}
+
+// What an operator was told by options it keeps: it is not opened for the next one.
+func TestOptionsAreNotFlattenedAway(t *testing.T) {
+	c := compose()
+	rounds := c.Forum(c.op("`*`"), engine.ForumOptions{Rounds: 3}, c.str(), c.str())
+	limited := c.Par(c.op("`/`"), engine.ParOptions{Limit: 1}, c.str(), c.str())
+	declared := c.Par(c.op("`/`"), engine.ParOptions{Output: strT}, c.str(), c.str())
+	lists := func() *engine.Node { return c.step(c.fresh(), strT, list(strT), identity) }
+	for what, n := range map[string]*engine.Node{
+		"rounds":   c.Forum(c.op("`*`"), engine.ForumOptions{}, rounds, c.str()),
+		"limit":    c.Par(c.op("`/`"), engine.ParOptions{}, limited, lists()),
+		"declared": c.Par(c.op("`/`"), engine.ParOptions{}, declared, lists()),
+	} {
+		if len(n.Children()) != 2 {
+			t.Errorf("%s: %d children", what, len(n.Children()))
+		}
+	}
+	c.sound(t)
+}
+
+func TestNodesOfASealedSessionAreNotComposed(t *testing.T) {
+	old := compose()
+	n := old.str()
+	old.Seal()
+	c := compose()
+	if got := c.Then(c.site("then", ""), n, c.str()); !got.Failed() || !slices.Equal(c.codes(), []string{"AS402"}) {
+		t.Errorf("said\n%s", said(c.Diagnostics()))
+	}
+}
+
+// Strict notes stand where only a run can tell, once each, and nowhere else.
+func TestStrictNotes(t *testing.T) {
+	w := newWorld(t)
+	w.Strict = true
+	loose := w.node(anyT, anyT)
+	head := w.then(loose, w.node(strT, w.draft))                          // noted
+	w.then(head, w.then(w.pick("lines"), w.node(intT, intT)), w.pick("")) // settled: no note, the last is an error
+	w.branch(w.node(strT, anyT), on(strT, w.node(strT, intT)))            // proven by the route
+	w.Branch(w.site("branch", ""), w.node(strT, anyT), []engine.Route{on(strT, w.node(strT, intT))}, engine.BranchOptions{Otherwise: w.node(intT, intT)})
+	w.Seal()
+	if got := w.codes(); !slices.Equal(got, []string{"AS311", "AS317", "AS317"}) {
+		t.Errorf("said\n%s", said(w.Diagnostics()))
+	}
+}
+
+// What cannot be proven while composing is checked in the run: no node gets or gives a value
+// that is not of its declared type.
+func TestUnprovenEdgesAreChecked(t *testing.T) {
+	lie := func(c *composer, v generable.Value) *engine.Node { // says any
+		return c.step(c.fresh(), strT, anyT, func(generable.Value) generable.Value { return v })
+	}
+	one := generable.IntOf(1)
+	strict := func(c *composer) *engine.Node {
+		return c.step(c.fresh(), strT, strT, func(v generable.Value) generable.Value {
+			if _, ok := v.AsStr(); !ok {
+				panic("a str node got " + v.TypeName())
+			}
+			return v
+		})
+	}
+	for name, build := range map[string]func(c *composer) *engine.Node{
+		"then": func(c *composer) *engine.Node { return c.Then(c.site("then", ""), lie(c, one), strict(c)) },
+		"par": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, one), c.Par(c.site("par", ""), engine.ParOptions{}, strict(c)))
+		},
+		"each": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, generable.ListOf(one)), c.Each(c.site("each", ""), 0, strict(c)))
+		},
+		"each of any": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), c.step("l", strT, list(anyT), func(generable.Value) generable.Value { return generable.ListOf(one) }), c.Each(c.site("each", ""), 0, strict(c)))
+		},
+		"branch": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, one), c.Branch(c.site("branch", ""), strict(c), []engine.Route{on(strT, strict(c))}, engine.BranchOptions{}))
+		},
+		"otherwise": func(c *composer) *engine.Node {
+			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(boolT, c.step("b", boolT, strT, identity))}, engine.BranchOptions{Otherwise: strict(c)})
+		},
+		"when": func(c *composer) *engine.Node {
+			yes := engine.GoFunc("yes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
+			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(engine.Func(yes), strict(c))}, engine.BranchOptions{})
+		},
+		"loop": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, one), c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: stop}))
+		},
+		"next": func(c *composer) *engine.Node {
+			return c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })})
+		},
+		"feedback": func(c *composer) *engine.Node {
+			return c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{NextNode: lie(c, one)})
+		},
+		"forum": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, one), c.Forum(c.site("forum", ""), engine.ForumOptions{}, strict(c), strict(c)))
+		},
+		"captain": func(c *composer) *engine.Node {
+			first := c.step("first", anyT, strT, func(generable.Value) generable.Value { return generable.StrOf("x") })
+			return c.Then(c.site("then", ""), c.step("one", strT, intT, func(generable.Value) generable.Value { return one }), c.Forum(c.site("forum", ""), engine.ForumOptions{}, first, strict(c)))
+		},
+		"declared output of a parallel": func(c *composer) *engine.Node {
+			p := c.Par(c.site("par", ""), engine.ParOptions{Output: strT}, lie(c, one))
+			return c.Then(c.site("then", ""), p, c.Each(c.site("each", ""), 0, strict(c)))
+		},
+		"declared output of a branch": func(c *composer) *engine.Node {
+			b := c.Branch(c.site("branch", ""), c.str(), []engine.Route{on(strT, lie(c, one))}, engine.BranchOptions{Output: strT})
+			return c.Then(c.site("then", ""), b, strict(c))
+		},
+		"output of a skill": func(c *composer) *engine.Node {
+			a := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Skills: []*engine.Skill{{Name: "s", Out: anyT, Run: engine.GoFunc("s", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })}}})
+			return c.Then(c.site("then", ""), a, strict(c))
+		},
+		"input of a skill": func(c *composer) *engine.Node {
+			return c.Then(c.site("then", ""), lie(c, one), c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", In: anyT, Skills: []*engine.Skill{{Name: "s", In: strT, Run: engine.GoFunc("s", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+				if _, ok := a[0].AsStr(); !ok {
+					panic("the skill got " + a[0].TypeName())
+				}
+				return a[0], nil
+			})}}}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := compose()
+			main := build(c)
+			c.sound(t)
+			_, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Kind != engine.KindType || e.Code != diag.WrongTypeAtBoundary || e.Path == "" || !e.Pos.IsValid() {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

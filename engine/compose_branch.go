@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Route is one way out of a branch.
+type Route struct {
+	Type    *generable.Type  // values of this type, or
+	Value   *generable.Value // this very value (of a bool, an enum, None), or
+	When    Func             // values for which the predicate holds
+	Handler *Node
+
+	Span, HandlerSpan diag.Span // of the key and of the handler
+}
+
+// Key names the route as the script wrote it.
+func (r *Route) Key() string {
+	switch {
+	case r.Type != nil:
+		return r.Type.String()
+	case r.Value != nil && r.Value.IsNull():
+		return "None"
+	case r.Value != nil:
+		if b, ok := r.Value.AsBool(); ok {
+			if b {
+				return "True"
+			}
+			return "False"
+		}
+		return generable.JSON(*r.Value, nil)
+	}
+	return "when(...)"
+}
+
+// BranchOptions are the options of a branch.
+type BranchOptions struct {
+	Otherwise *Node
+	Output    *generable.Type // declared output of the handlers, nil to infer it
+}
+
+// Branch routes a node's output to the first route that takes it. Without Otherwise every
+// value must be taken.
+func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	if len(routes) == 0 && o.Otherwise == nil {
+		d := s.errorf(diag.EmptyComposition, site.Span, "a branch needs at least one route")
+		help(d, "branch(node, {Variant: handler, ...})")
+		return s.failedNode(BranchNode, site)
+	}
+	kids := []*Node{source}
+	for i := range routes {
+		kids = append(kids, routes[i].Handler)
+	}
+	if o.Otherwise != nil {
+		kids = append(kids, o.Otherwise)
+	}
+	n := &Node{kind: BranchNode, site: site, routes: routes, other: o.Otherwise, declared: o.Output}
+	return s.structure(n, kids, func(int) bool {
+		ok := true
+		for i := range routes {
+			if r := &routes[i]; r.When != nil {
+				ok = s.arity(spanOr(r.Span, site.Span), r.When, 1, "when") && ok
+			}
+		}
+		return s.branch(n) && ok
+	})
+}
+
+func (s *Session) branch(n *Node) bool {
+	source, handlers := n.kids[0], n.kids[1:]
+	n.in = source.in
+	ok := true
+	if !source.failed {
+		w := ways(source.out, n.routes)
+		ok = s.reachable(n, w) && s.exhaustive(n, w)
+		for i, h := range handlers {
+			sent, at, route := w.rest, n.site.arg(i+1), "otherwise"
+			if i < len(n.routes) {
+				r := &n.routes[i]
+				sent, at, route = w.routes[i].sent, spanOr(r.HandlerSpan, spanOr(r.Span, n.site.Span)), "the route for "+r.Key()
+			}
+			ok = s.receives(at, h, sent, route) && ok
+		}
+	}
+	at := Site{Span: n.site.Span, What: n.site.What}
+	if len(n.site.Args) > 1 {
+		at.Args = n.site.Args[1:]
+	}
+	out, ok2 := s.commonOutput(at, n.declared, handlers, n.routes)
+	n.out = out
+	return ok && ok2
+}
+
+// receives checks that a handler accepts what its route sends it.
+func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route string) bool {
+	if h.failed || len(sent) == 0 { // nothing comes: that is reported where it is a mistake
+		return true
+	}
+	in := generable.OneOf(sent...)
+	if !s.follow(h, in) {
+		return false
+	}
+	why := generable.Assignable(in, h.in)
+	if why == nil {
+		s.edge(edgeTo{h, false}, edge{at, route, in, h.in})
+		return true
+	}
+	d := s.errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
+	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
+	s.reasons(d, why, in)
+	noteDefined(d, h)
+	joinHelp(d, in, h.in)
+	return false
+}
+
+// reachable checks that every key is a case of the source that no earlier key has taken.
+func (s *Session) reachable(n *Node, w *routing) bool {
+	source, ok := n.kids[0], true
+	for i := range n.routes {
+		r, way := &n.routes[i], w.routes[i]
+		at := spanOr(r.Span, n.site.Span)
+		switch {
+		case r.When != nil || way.fresh:
+		case way.fits:
+			ok = false
+			d := s.errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
+			help(d, "the first route that takes a value wins; remove this one or put it first")
+		default:
+			ok = false
+			d := s.errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
+			d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
+			s.keyHelp(d, r, source.out)
+		}
+	}
+	return ok
+}
+
+// keyHelp tells which keys a branch can have.
+func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
+	keys := keysOf(cases(t))
+	if near, ok := diag.Suggest(r.Key(), keys); ok {
+		help(d, "did you mean %s?", near)
+		return
+	}
+	if r.Value != nil {
+		for _, c := range cases(t) {
+			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
+				help(d, "choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
+				return
+			}
+		}
+	}
+	if len(keys) == 1 {
+		help(d, "the only case is %s", keys[0])
+		return
+	}
+	help(d, "the cases are %s", strings.Join(keys, ", "))
+}
+
+// exhaustive checks that some route takes every value that can come.
+func (s *Session) exhaustive(n *Node, w *routing) bool {
+	if n.other != nil || w.open || len(w.missing) == 0 {
+		return true
+	}
+	d := s.errorf(diag.NotExhaustive, n.site.Span, "branch on %s does not handle %s", n.kids[0].out, strings.Join(w.missing, ", "))
+	noteDefined(d, n.kids[0])
+	help(d, "add a route for each, or otherwise = handler")
+	return false
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// model is the effect of one model call.
+func (b *Branch) model(req *Request, agent string, turn int) Outcome {
+	if req.Model == "" && b.run.spec.Handler == nil {
+		return Failed(noModel(agent))
+	}
+	return b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
+		Req: req, Class: ClassIdempotent, Stream: b.Wants(EventToken)}, estimate{resModelCalls: 1})
+}
+
+func noModel(agent string) *Error {
+	return Errorf(KindConfig, diag.NoModel, "agent %q needs a model, and the run has none", agent).
+		WithHelp("name one with model = \"openai/...\" or --model; answer from a file with --scripted FILE")
+}
+
+// do is the composition side of an effect: id, answer from the journal, budget, dispatch.
+func (b *Branch) do(e *Effect, est estimate) Outcome {
+	if err := b.sched.Err(); err != nil {
+		return Failed(asError(err))
+	}
+	watched := b.Wants(EventEffect)
+	if j := b.run.spec.Journal; j != nil {
+		if out, ok := j.Answer(e.ID()); ok {
+			if out.Attempt > 0 { // else it was refused, and used nothing
+				b.charge(est, out.Usage)
+			}
+			if watched {
+				b.emit(effectEvent(e, PhaseStart, nil, true))
+				b.emit(effectEvent(e, PhaseEnd, &out, true))
+			}
+			return out
+		}
+	}
+	if watched {
+		b.emit(effectEvent(e, PhaseStart, nil, false))
+	}
+	out := b.budgeted(e, est)
+	if watched {
+		b.emit(effectEvent(e, PhaseEnd, &out, false))
+	}
+	return out
+}
+
+// budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
+// so that a replay gives the same.
+func (b *Branch) budgeted(e *Effect, est estimate) Outcome {
+	held, err := b.reserve(est)
+	switch {
+	case err != nil && b.sched.Err() != nil: // stopped while it waited
+		return Failed(asError(err))
+	case err != nil:
+		out := Outcome{Err: asError(err)}
+		if b.Wants(EventBudget) {
+			b.emit(Event{Kind: EventBudget, Name: e.Name, Err: out.Err})
+		}
+		if j := b.run.spec.Journal; j != nil {
+			out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)
+		}
+		return out
+	}
+	out := b.dispatch(e, held)
+	if out.Err != nil {
+		if why := b.sched.Err(); why != nil { // the caller or a sibling stopped it
+			out.Err = asError(why)
+		}
+	}
+	return out
+}
+
+// dispatch runs an effect and settles what it held, whatever becomes of it.
+func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
+	defer func() { held.settle(out.Usage) }()
+	return b.sched.Do(b.run.handler, e, b.sink(e))
+}
+
+func effectEvent(e *Effect, phase Phase, out *Outcome, replayed bool) Event {
+	ev := Event{Kind: EventEffect, Phase: phase, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Replayed: replayed}
+	if phase == PhaseStart {
+		ev.Request = e.Req
+	}
+	if out != nil {
+		ev.Attempt, ev.Err, ev.Response = out.Attempt, out.Err, out.Response
+		if e.Kind == EffectTool && out.Err == nil {
+			ev.Value = &Datum{out.Value}
+		}
+		if out.Usage != (Usage{}) {
+			u := out.Usage
+			ev.Usage = &u
+		}
+	}
+	return ev
+}
+
+// sink hands an effect's tokens to the listener, nil when nobody listens.
+func (b *Branch) sink(e *Effect) Sink {
+	if !e.Stream {
+		return nil
+	}
+	path, id := e.At.Path(), e.ID()
+	return func(t Token) {
+		b.emit(Event{Kind: EventToken, Path: path, ID: id, Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning})
+	}
+}
+
+// effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
+// recorded before anybody sees them.
+func effectSide(spec *RunSpec) Handler {
+	h, j := spec.Handler, spec.Journal
+	if h == nil {
+		h = Handlers{}
+	}
+	return HandlerFunc(func(ctx context.Context, e *Effect, sink Sink) Outcome {
+		out := tried(ctx, h, e, sink)
+		if j == nil {
+			return out
+		}
+		return commit(ctx, j, e, out)
+	})
+}
+
+// tried runs a handler and makes of whatever it does an outcome.
+func tried(ctx context.Context, h Handler, e *Effect, sink Sink) (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = Failed(panicked(string(e.Kind)+" "+e.Name, p))
+		}
+	}()
+	out = h.Do(ctx, e, sink)
+	if e.Kind == EffectModel && out.Err == nil && out.Response == nil {
+		out.Err = Errorf(KindBadResponse, diag.ProviderError, "the handler of %s %q gave neither an answer nor an error", e.Kind, e.Name).
+			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
+	}
+	out.Attempt = max(out.Attempt, 1)
+	return out
+}
+
+// commit records what an effect came to. A cancelled one came to nothing.
+func commit(ctx context.Context, j Journal, e *Effect, out Outcome) (committed Outcome) {
+	if out.Err != nil && ctx.Err() != nil {
+		return out
+	}
+	lost := func(err error) Outcome {
+		out.Err = Errorf(KindStore, diag.ReplayMismatch, "the journal did not take the outcome of %s: %w", e.ID(), err).
+			WithHelp("see that the store can be written; a run goes on only with what is recorded")
+		return out
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			committed = lost(panicked("the journal", p))
+		}
+	}()
+	if err := j.Commit(ctx, e.ID(), e, out); err != nil {
+		return lost(err)
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// The types of a pick, and of a template that declares no input, follow what comes before
+// them. So do those of a structure that hands its input to such a step. They are open until
+// they are placed behind a node whose output is known.
+
+// isOpen reports whether the types of a structure still depend on what comes before it.
+func isOpen(n *Node) bool {
+	if n.failed {
+		return false
+	}
+	switch n.kind {
+	case PickNode, TemplateNode:
+		return vague(n.in)
+	case PipelineNode, LoopNode, BranchNode, EachNode:
+		return n.kids[0].open
+	case ParallelNode, ForumNode:
+		for _, k := range n.kids {
+			if k.open {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// vague reports whether a type says nothing to those who follow it.
+func vague(t *generable.Type) bool {
+	k := t.Deref().Kind
+	return k == generable.AnyType || k == generable.ErrorType
+}
+
+// follow settles the types of an open node by what comes before it. It reports false when a
+// mistake was found by that; the node has then failed.
+func (s *Session) follow(n *Node, in *generable.Type) bool {
+	if n.failed {
+		return false
+	}
+	if !n.open || vague(in) {
+		return true
+	}
+	if !s.settle(n, in) {
+		n.failed = true
+	}
+	n.open = isOpen(n)
+	standIn(n)
+	return !n.failed
+}
+
+func (s *Session) settle(n *Node, in *generable.Type) bool {
+	switch n.kind {
+	case PickNode:
+		out, ok := s.project(n, in)
+		n.in, n.out = in, out
+		return ok
+	case TemplateNode:
+		n.in = in
+		return s.placeholders(n.site.Span, n.text, in)
+	case PipelineNode:
+		return s.follow(n.kids[0], in) && s.pipeline(n, 1)
+	case ParallelNode:
+		return s.followAll(n.kids, in) && s.parallel(n)
+	case ForumNode:
+		return s.followAll(n.kids, in) && s.forum(n)
+	case LoopNode:
+		return s.follow(n.kids[0], in) && s.loop(n)
+	case BranchNode:
+		return s.follow(n.kids[0], in) && s.branch(n)
+	case EachNode:
+		if in = in.Deref(); in.Kind == generable.ListType {
+			return s.follow(n.kids[0], in.Elem) && s.each(n)
+		}
+	}
+	return true
+}
+
+func (s *Session) followAll(kids []*Node, in *generable.Type) bool {
+	ok := true
+	for _, k := range kids {
+		ok = s.follow(k, in) && ok
+	}
+	return ok
+}
+
+// fieldOf gives the type of a field of t: of a schema, of a dict's entries, or of a union all of
+// whose members have it. When one lacks it, that one is returned.
+func fieldOf(t *generable.Type, name string) (typ, lacks *generable.Type) {
+	t = t.Deref()
+	switch t.Kind {
+	case generable.AnyType, generable.ErrorType:
+		return generable.AnyT, nil
+	case generable.DictType:
+		return t.Elem, nil
+	case generable.RecordType:
+		if i := t.FieldIndex(name); i >= 0 {
+			return t.Fields[i].Type, nil
+		}
+	case generable.UnionType, generable.OneOfType:
+		var types []*generable.Type
+		for _, v := range cases(t) {
+			f, lacks := fieldOf(v, name)
+			if lacks != nil {
+				return nil, lacks
+			}
+			types = append(types, f)
+		}
+		if types != nil {
+			return generable.OneOf(types...), nil
+		}
+	}
+	return nil, t
+}
+
+// project gives the type of what a pick takes from in.
+func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
+	typ, lacks := fieldOf(in, n.field)
+	if lacks == nil {
+		return typ, true
+	}
+	in = in.Deref()
+	switch {
+	case lacks != in:
+		d := s.errorf(diag.UnknownPick, n.site.Span, "not every %s has a field %q", in, n.field)
+		d.Label = fmt.Sprintf("%s has none", lacks)
+		help(d, "route the cases first: branch(node, {%s})", routesOf(in))
+	case in.Kind == generable.RecordType:
+		d := s.errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
+		fieldHelp(d, n.field, in, "")
+	default:
+		d := s.errorf(diag.UnknownPick, n.site.Span, "pick(%q) needs a schema or a dict in front of it", n.field)
+		d.Label = fmt.Sprintf("%s has no fields", in)
+		help(d, "leave it out, or let what comes before give a schema with the field %s", n.field)
+	}
+	return generable.ErrorT, false
+}
+
+// fieldHelp proposes fields of a schema in the place of one that it lacks.
+func fieldHelp(d *diag.Diagnostic, name string, t *generable.Type, more string) {
+	if hint := diag.DidYouMean(name, t.FieldNames()); hint != "" {
+		help(d, "%s", hint)
+		return
+	}
+	names := "it has no fields"
+	if len(t.Fields) > 0 {
+		names = "its fields are " + strings.Join(t.FieldNames(), ", ")
+	}
+	help(d, "%s%s", names, more)
+}

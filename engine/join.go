@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// join checks one edge of a pipeline and settles the types of steps that follow their input.
+func (s *Session) join(site Site, a, b *Node) bool {
+	if a.failed || b.failed {
+		return true
+	}
+	if !s.follow(b, a.out) {
+		return false
+	}
+	if why := generable.Assignable(a.out, b.in); why != nil {
+		d := s.errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
+		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
+		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
+			d.Code, d.Message = diag.NotAList, "each takes a list"
+			noteDefined(d, a, b)
+			help(d, "let %s give %s, or drop each", a.Label(), b.in)
+			return false
+		}
+		s.reasons(d, why, a.out)
+		noteDefined(d, a, b)
+		joinHelp(d, a.out, b.in)
+		return false
+	}
+	s.edge(edgeTo{b, false}, edge{site.Span, a.Label(), a.out, b.in})
+	return true
+}
+
+// reasons adds the causes that lie deeper than the two types themselves.
+func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *generable.Type) {
+	for _, r := range why {
+		if r.Path != "" || r.From != from.Deref() || strings.HasPrefix(r.Text, "two different") {
+			note(d, diag.Pos{}, "%s", r)
+		}
+	}
+}
+
+// joinHelp proposes what to put between a giver and a taker.
+func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
+	from, to = from.Deref(), to.Deref()
+	if from.Kind == generable.RecordType {
+		for i := range from.Fields {
+			if f := &from.Fields[i]; generable.Assignable(f.Type, to) == nil && f.Type.Deref().Kind != generable.AnyType {
+				help(d, "put pick(%q) between them", f.Name)
+				return
+			}
+		}
+	}
+	switch {
+	case from.Kind == generable.IntType && to.Kind == generable.FloatType:
+		help(d, "an edge does not widen numbers: put fn(float) between them")
+	case from.Kind == generable.FloatType && to.Kind == generable.IntType:
+		help(d, "put fn(int) between them; it drops the fraction")
+	case from.Kind == generable.ListType && generable.Assignable(from.Elem, to) == nil:
+		help(d, "the second takes one item: wrap it as each(node)")
+	case to.Kind == generable.ListType && generable.Assignable(from, to.Elem) == nil:
+		help(d, "the second takes a list: put fn(lambda x: [x], output = %s) between them", to)
+	case from.Kind == generable.UnionType || from.Kind == generable.OneOfType:
+		help(d, "route the cases: branch(node, {%s})", routesOf(from))
+	default:
+		help(d, "put a step between them: fn(lambda x: ..., input = %s, output = %s)", from, to)
+	}
+}
+
+// routesOf writes the routes that a branch over t needs, the first few of them.
+func routesOf(t *generable.Type) string {
+	const most = 4
+	var b strings.Builder
+	for i, key := range keysOf(cases(t)) {
+		if i == most {
+			b.WriteString(", ...")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(key + ": handler")
+	}
+	return b.String()
+}
+
+// proven reports whether every value of type from is one of type to, so that nothing is left
+// to be checked in a run.
+func proven(from, to *generable.Type) bool {
+	return generable.Assignable(from, to) == nil && !generable.Unchecked(from, to)
+}
+
+// edge is what a node gets, for the notes of a strict session. A node has one place and so
+// one edge into it, and a loop's body another that leads back.
+type edge struct {
+	at         diag.Span
+	giver      string
+	sent, want *generable.Type
+}
+
+type edgeTo struct {
+	node *Node
+	back bool
+}
+
+func (s *Session) edge(to edgeTo, e edge) {
+	if !s.Strict {
+		return
+	}
+	if s.edges == nil {
+		s.edges = map[edgeTo]edge{}
+	}
+	s.edges[to] = e
+}
+
+// noteUnchecked notes the edges that only a run can prove.
+func (s *Session) noteUnchecked() {
+	if !s.Strict {
+		return
+	}
+	for _, n := range s.Nodes() {
+		for _, back := range []bool{false, true} {
+			e, ok := s.edges[edgeTo{n, back}]
+			if !ok || n.failed || !generable.Unchecked(e.sent, e.want) {
+				continue
+			}
+			d := s.errorf(diag.UncheckedAny, e.at, "%s gives %s: that it is %s is only checked when it runs", e.giver, e.sent, e.want)
+			d.Severity = diag.Info
+			help(d, "declare the output: fn(f, output = %s)", e.want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// maxNesting bounds how deep nodes stand inside each other, in a composition and, by calls
+// from callbacks, in a run: a loop that nests must not use up the stack.
+const maxNesting = 10_000
+
+// placement says in which structure a node stands, and where that was written.
+type placement struct {
+	kind NodeKind
+	in   *Node // the structure, once it is built
+	at   diag.Span
+}
+
+// structure makes n of its operands: it gives each its one place in n and has check, which is
+// told how many nodes an opened left operand held, fill in the types and report what is wrong.
+// A structure that is refused claims nothing.
+func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bool) *Node {
+	if s.Sealed() {
+		d := s.errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
+		help(d, "compose at the top level; inside def main nodes are called like functions: x = node(input)")
+		return s.failedNode(n.kind, n.site)
+	}
+	operands = s.given(n.site, operands)
+	n.name, n.kids = n.site.Name, operands
+	left := s.opens(n, operands)
+	opened := 0
+	var was []*placement // of the kids of left
+	if left != nil {
+		opened = len(left.kids)
+		n.kids = append(left.kids[:opened:opened], operands[1:]...)
+		for _, k := range left.kids {
+			was = append(was, k.place)
+			k.place = nil
+		}
+	}
+	n.site = n.site.flattened(len(n.kids), len(operands))
+	reopen := func() {
+		if left != nil {
+			left.place = nil
+			for i, k := range left.kids {
+				k.place = was[i]
+			}
+		}
+	}
+	if !s.claim(n) {
+		reopen()
+		return s.failedNode(n.kind, n.site)
+	}
+	if left != nil {
+		left.place = n.kids[0].place // used up: composing it again is a second placement
+	}
+	for _, k := range n.kids {
+		n.failed = n.failed || k.failed
+		n.depth = max(n.depth, k.depth+1)
+	}
+	if !s.shallow(n) || !check(opened) || !s.shallowTypes(n) {
+		n.failed = true
+		for _, k := range n.kids {
+			k.place = nil
+		}
+		reopen()
+	}
+	n.open = isOpen(n)
+	standIn(n)
+	return s.add(n)
+}
+
+// standIn makes the types of a node that failed fit everywhere.
+func standIn(n *Node) {
+	if n.failed {
+		if n.in == nil {
+			n.in = generable.ErrorT
+		}
+		n.out = generable.ErrorT
+	}
+}
+
+// given replaces operands that a host left out by nodes that failed.
+func (s *Session) given(site Site, operands []*Node) []*Node {
+	for i, n := range operands {
+		if n != nil {
+			continue
+		}
+		d := s.errorf(diag.NotANode, site.arg(i), "%s composes nodes, got nothing", site.What)
+		help(d, "give an agent, fn(f), or what another composition made")
+		filled := append([]*Node(nil), operands...)
+		for j := range filled {
+			if filled[j] == nil {
+				filled[j] = s.failedNode(FnNode, site)
+			}
+		}
+		return filled
+	}
+	return operands
+}
+
+// opens gives the left operand when its kids move into n: the same operator made it and nobody
+// named it, so that a / b / c is one parallel.
+func (s *Session) opens(n *Node, operands []*Node) *Node {
+	if !n.flat || len(operands) == 0 {
+		return nil
+	}
+	left := operands[0]
+	if left.kind != n.kind || !left.flat || left.name != "" || left.place != nil || left.failed || left.session != s {
+		return nil
+	}
+	return left
+}
+
+// claim gives the kids of n their one place: all of them or, when one is taken, none. It
+// reports every kid that is taken.
+func (s *Session) claim(n *Node) bool {
+	p := &placement{kind: n.kind, in: n, at: n.site.Span}
+	ok := true
+	for i, k := range n.kids {
+		if k.session != s && k.session.Sealed() {
+			d := s.errorf(diag.SealedNode, n.site.arg(i), "%s belongs to a script whose loading has ended", k.Label())
+			noteDefined(d, k)
+			help(d, "%s", factoryHelp(k))
+			ok = false
+			continue
+		}
+		taken := k.place
+		if taken == nil && k.mark == p {
+			taken = p
+		}
+		k.mark = p
+		if taken != nil {
+			s.reportTaken(n, i, taken, p)
+			ok = false
+		}
+	}
+	if !ok {
+		return false
+	}
+	for _, k := range n.kids {
+		k.place = p
+	}
+	return true
+}
+
+// reportTaken tells that kid i of n is placed already: by taken, or in n itself by now.
+func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
+	k := n.kids[i]
+	subject := fmt.Sprintf("%s %q", capital(k.kind.String()), k.name)
+	if k.name == "" {
+		subject = "This " + k.kind.String()
+	}
+	d := s.errorf(diag.AlreadyPlaced, n.site.arg(i),
+		"%s is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
+		subject, taken.kind, k.kind, n.kind)
+	if taken != now {
+		where := taken.kind.String()
+		if taken.in != nil && taken.in.name != "" {
+			where += " " + taken.in.name
+		}
+		note(d, taken.at.Pos, "%s was placed in %s", k.Label(), where)
+	} else {
+		first := 0
+		for n.kids[first] != k {
+			first++
+		}
+		if n.site.arg(first) != n.site.arg(i) {
+			note(d, n.site.arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
+		}
+	}
+	noteDefined(d, k)
+	help(d, "%s", factoryHelp(k))
+}
+
+func factoryHelp(n *Node) string {
+	if n.name == "" {
+		return "build it in a function and call the function for each place"
+	}
+	return fmt.Sprintf("make it in a factory, def new_%s(): return %s(...), and call new_%s() for each place", n.name, nodeSegments[n.kind], n.name)
+}
+
+func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
+
+// shallow refuses what nests too deep to be run.
+func (s *Session) shallow(n *Node) bool {
+	if n.depth < maxNesting {
+		return true
+	}
+	d := s.errorf(diag.WrongArgument, n.site.Span, "%s nests nodes more than %d deep", n.site.What, maxNesting)
+	help(d, "compose one flat list of nodes: %s(*nodes) or %s([...])", nodeSegments[n.kind], nodeSegments[n.kind])
+	return false
+}
+
+// shallowTypes refuses a structure whose types nest too deep, lists of lists in the main.
+func (s *Session) shallowTypes(n *Node) bool {
+	if n.failed || !(n.in.TooDeep() || n.out.TooDeep()) {
+		return true
+	}
+	d := s.errorf(diag.WrongArgument, n.site.Span, "the type of this %s nests more than %d deep", n.kind, generable.MaxTypeDepth)
+	help(d, "join each list before it goes into the next one: then(%s(...), fn(..., output = T))", nodeSegments[n.kind])
+	return false
+}

@@ -1,0 +1,379 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// schedulers runs a test on both schedulers, the cooperative one with several seeds.
+func schedulers(t *testing.T, f func(t *testing.T, s engine.Sched)) {
+	t.Run("goroutines", func(t *testing.T) { f(t, engine.NewGoSched(t.Context())) })
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { f(t, engine.NewCoopSched(seed)) })
+	}
+}
+
+// soon fails the test when f does not return: a hang would otherwise take the whole package.
+func soon(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// settled waits until no more goroutines than before are left.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left, %d before", runtime.NumGoroutine(), before)
+}
+
+func TestSchedulerAtTheRoot(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		if err := s.Wait(func() bool { return true }); err != nil {
+			t.Errorf("Wait: %v", err)
+		}
+		before := s.Now()
+		if err := s.SleepUntil(before.Add(time.Millisecond)); err != nil || s.Now().Before(before.Add(time.Millisecond)) {
+			t.Errorf("SleepUntil: %v at %v", err, s.Now().Sub(before))
+		}
+		if err := s.Yield(); err != nil {
+			t.Errorf("Yield: %v", err)
+		}
+	})
+}
+
+func TestParReportsTheLowestIndex(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		var arrived sync.WaitGroup
+		arrived.Add(8)
+		var n atomic.Int32
+		err := s.Par(8, 0, func(i int, b engine.Sched) error {
+			n.Add(1)
+			if err := b.Wait(func() bool { return n.Load() == 8 }); err != nil {
+				return err
+			}
+			b.Wake()
+			if i < 3 {
+				return b.SleepUntil(b.Now().Add(time.Hour)) // ends when a sibling fails
+			}
+			return fmt.Errorf("branch %d", i)
+		})
+		// Which of 3 to 7 failed before it was stopped is open; a stopped branch is none of them.
+		if err == nil || engine.IsControl(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestParIsLimited(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		var now, most atomic.Int32
+		order := make([]bool, 40)
+		err := s.Par(40, 3, func(i int, b engine.Sched) error {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			err := b.Yield()
+			now.Add(-1)
+			order[i] = true
+			return err
+		})
+		if err != nil || most.Load() > 3 || slices.Contains(order, false) {
+			t.Errorf("error %v, %d at once, ran %v", err, most.Load(), order)
+		}
+	})
+}
+
+func TestBranchesAreNotStartedAfterAFailure(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		started := atomic.Int32{}
+		boom := errors.New("boom")
+		err := s.Par(1000, 1, func(i int, b engine.Sched) error {
+			started.Add(1)
+			return boom
+		})
+		if err != boom || started.Load() != 1 {
+			t.Errorf("got %v after %d branches", err, started.Load())
+		}
+	})
+}
+
+func TestNestedParIsCancelled(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		before := runtime.NumGoroutine()
+		boom := errors.New("boom")
+		stopped := atomic.Int32{}
+		soon(t, func() {
+			err := s.Par(2, 0, func(i int, b engine.Sched) error {
+				if i == 1 {
+					b.Yield()
+					return boom
+				}
+				err := b.Par(5, 2, func(_ int, b engine.Sched) error {
+					err := b.SleepUntil(b.Now().Add(time.Hour))
+					if engine.IsControl(err) {
+						stopped.Add(1)
+					}
+					return err
+				})
+				if !engine.IsControl(err) {
+					t.Errorf("the inner par gives %v, want a control outcome", err)
+				}
+				return err
+			})
+			if err != boom {
+				t.Errorf("got %v", err)
+			}
+		})
+		if n := stopped.Load(); n > 2 {
+			t.Errorf("%d branches ran, at most 2 at once", n)
+		}
+		settled(t, before)
+	})
+}
+
+func TestFirst(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		boom := errors.New("boom")
+		i, err := s.First(3, func(i int, b engine.Sched) (bool, error) {
+			if i == 1 {
+				return true, nil
+			}
+			err := b.SleepUntil(b.Now().Add(time.Hour))
+			if !engine.IsControl(err) {
+				t.Errorf("the loser %d is stopped by %v", i, err)
+			}
+			return true, err
+		})
+		if i != 1 || err != nil {
+			t.Errorf("winner %d, %v", i, err)
+		}
+		i, err = s.First(3, func(i int, b engine.Sched) (bool, error) { return false, fmt.Errorf("no %d", i) })
+		if i != -1 || err == nil || err.Error() != "no 0" {
+			t.Errorf("nobody settles: %d, %v; want the error of the lowest index", i, err)
+		}
+		i, err = s.First(2, func(i int, b engine.Sched) (bool, error) { return i == 0, boom })
+		if i != 0 || err != boom {
+			t.Errorf("settled by an error: %d, %v", i, err)
+		}
+		if i, err = s.First(0, nil); i != -1 || err != nil {
+			t.Errorf("nothing to do: %d, %v", i, err)
+		}
+	})
+}
+
+func TestWaitIsWoken(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		var mu sync.Mutex
+		tickets := 0
+		soon(t, func() {
+			err := s.Par(64, 0, func(i int, b engine.Sched) error {
+				for range 50 {
+					if i%2 == 0 {
+						mu.Lock()
+						tickets++
+						mu.Unlock()
+						b.Wake()
+						if err := b.Yield(); err != nil {
+							return err
+						}
+						continue
+					}
+					for taken := false; !taken; {
+						if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return tickets > 0 }); err != nil {
+							return err
+						}
+						mu.Lock()
+						if taken = tickets > 0; taken {
+							tickets--
+						}
+						mu.Unlock()
+					}
+				}
+				return nil
+			})
+			if err != nil || tickets != 0 {
+				t.Errorf("%v, %d tickets left", err, tickets)
+			}
+		})
+	})
+}
+
+func TestCancelledWhileWaiting(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := engine.NewGoSched(ctx)
+	time.AfterFunc(5*time.Millisecond, func() { cancel(errors.New("shutting down")) })
+	soon(t, func() {
+		err := s.Wait(func() bool { return false })
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindCancelled || e.Cause == nil || e.Cause.Error() != "shutting down" {
+			t.Errorf("got %#v", err)
+		}
+	})
+}
+
+func TestDeadlineOfTheContextIsATimeout(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	s := engine.NewGoSched(ctx)
+	if err := s.SleepUntil(time.Now().Add(time.Minute)); !errors.Is(err, engine.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A host's own reason, an *Error, comes through as it is.
+func TestCauseOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&engine.Error{Kind: engine.KindQuota, Code: diag.RateLimited, Message: "the tenant's month is over"})
+	if err := engine.NewGoSched(ctx).Err(); !errors.Is(err, &engine.Error{Kind: engine.KindQuota}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCooperativeDeadlockIsAnError(t *testing.T) {
+	before := runtime.NumGoroutine()
+	soon(t, func() {
+		err := engine.NewCoopSched(7).Par(3, 0, func(i int, b engine.Sched) error {
+			return b.Par(2, 0, func(j int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
+		})
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindPanic {
+			t.Errorf("got %#v", err)
+		}
+	})
+	settled(t, before)
+}
+
+func TestCooperativeTimeIsVirtual(t *testing.T) {
+	s := engine.NewCoopSched(3)
+	start := s.Now()
+	var woken []int
+	err := s.Par(50, 0, func(i int, b engine.Sched) error {
+		err := b.SleepUntil(start.Add(time.Duration(50-i) * time.Hour))
+		woken = append(woken, i)
+		return err
+	})
+	if err != nil || s.Now().Sub(start) != 50*time.Hour {
+		t.Errorf("%v after %v", err, s.Now().Sub(start))
+	}
+	for i, n := range woken {
+		if n != 49-i {
+			t.Fatalf("woken in the order %v", woken)
+		}
+	}
+	// A sleeper that is cancelled wakes at once.
+	start = s.Now()
+	boom := errors.New("boom")
+	err = s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 0 {
+			return b.SleepUntil(start.Add(time.Hour))
+		}
+		b.SleepUntil(start.Add(time.Minute))
+		return boom
+	})
+	if err != boom || s.Now().Sub(start) != time.Minute {
+		t.Errorf("%v after %v", err, s.Now().Sub(start))
+	}
+}
+
+func TestEachSeedIsOneInterleaving(t *testing.T) {
+	trace := func(seed uint64) string {
+		var seen []int
+		if err := engine.NewCoopSched(seed).Par(8, 0, func(i int, b engine.Sched) error {
+			for range 4 {
+				seen = append(seen, i)
+				if err := b.Yield(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(seen)
+	}
+	different := map[string]bool{}
+	for seed := range uint64(20) {
+		one := trace(seed)
+		if again := trace(seed); again != one {
+			t.Fatalf("seed %d: %s, then %s", seed, one, again)
+		}
+		different[one] = true
+	}
+	if len(different) < 15 {
+		t.Errorf("20 seeds give %d interleavings", len(different))
+	}
+}
+
+// Every effect and yield costs the same, however many branches there are.
+func TestManyCooperativeBranches(t *testing.T) {
+	soon(t, func() {
+		n := 0
+		err := engine.NewCoopSched(1).Par(10_000, 0, func(i int, b engine.Sched) error {
+			for range 10 {
+				if err := b.Yield(); err != nil {
+					return err
+				}
+			}
+			n++
+			return nil
+		})
+		if err != nil || n != 10_000 {
+			t.Errorf("%v after %d", err, n)
+		}
+	})
+}
+
+// A handler may leave its goroutine, as t.FailNow does. The branch then gave nothing, and
+// nothing is not None.
+func TestABranchThatLeavesItsGoroutineFailed(t *testing.T) {
+	soon(t, func() {
+		err := engine.NewGoSched(t.Context()).Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 0 {
+				runtime.Goexit()
+			}
+			return b.SleepUntil(b.Now().Add(time.Hour))
+		})
+		if err == nil || engine.IsControl(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
+	before := runtime.NumGoroutine()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		engine.NewCoopSched(5).Par(20, 0, func(i int, b engine.Sched) error {
+			b.Yield()
+			if i == 10 {
+				runtime.Goexit() // ends the caller as well, like t.FailNow in a handler
+			}
+			return b.SleepUntil(b.Now().Add(time.Hour))
+		})
+		t.Error("the caller went on")
+	}()
+	<-done
+	settled(t, before)
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// TemplateText is a text with placeholders {{field}}, {{a.b}} or {{input}}.
+type TemplateText struct {
+	parts []templatePart
+}
+
+// templatePart is literal text with the placeholder that follows it, if any.
+type templatePart struct {
+	text string
+	path []string
+}
+
+func (p *templatePart) String() string { return strings.Join(p.path, ".") }
+
+// wholeInput is the placeholder for all of the input, where that has no field of the name.
+const wholeInput = "input"
+
+// ParseTemplate reads a template. Braces that are not doubled are literal.
+func ParseTemplate(text string) (*TemplateText, error) {
+	t := &TemplateText{}
+	for at := 0; ; {
+		open := strings.Index(text[at:], "{{")
+		if open < 0 {
+			t.parts = append(t.parts, templatePart{text: text[at:]})
+			return t, nil
+		}
+		open += at
+		end := strings.Index(text[open:], "}}")
+		if end < 0 {
+			return nil, fmt.Errorf("the placeholder %q is not closed with }}", clip(text[open:], 20))
+		}
+		inner := strings.TrimSpace(text[open+2 : open+end])
+		path := strings.Split(inner, ".")
+		for _, p := range path {
+			if !isName(p) {
+				return nil, fmt.Errorf("{{%s}} is no placeholder: want a field name, as in {{title}} or {{author.name}}", inner)
+			}
+		}
+		t.parts = append(t.parts, templatePart{text: text[at:open], path: path})
+		at = open + end + 2
+	}
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') && r < 0x80 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
+
+// placeholders checks a template against the type of its input.
+func (s *Session) placeholders(at diag.Span, t *TemplateText, in *generable.Type) bool {
+	ok := true
+	for i := range t.parts {
+		if p := &t.parts[i]; p.path != nil {
+			ok = s.placeholder(at, p, in.Deref()) && ok
+		}
+	}
+	return ok
+}
+
+func (s *Session) placeholder(at diag.Span, p *templatePart, in *generable.Type) bool {
+	cur := in
+	for i, name := range p.path {
+		typ, lacks := fieldOf(cur, name)
+		switch {
+		case lacks == nil:
+			cur = typ.Deref()
+			continue
+		case i == 0 && name == wholeInput:
+			continue
+		case lacks != cur:
+			d := s.errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
+			d.Label = fmt.Sprintf("%s has none", lacks)
+			help(d, "route the cases first: branch(node, {%s})", routesOf(cur))
+		case cur.Kind == generable.RecordType:
+			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
+			fieldHelp(d, name, cur, "; {{"+wholeInput+"}} is the whole input")
+		case i == 0:
+			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
+			help(d, "{{%s}} is the whole input", wholeInput)
+		default:
+			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
+				p, strings.Join(p.path[:i], "."), cur)
+			help(d, "write {{%s}}", strings.Join(p.path[:i], "."))
+		}
+		return false
+	}
+	return true
+}
+
+// Render fills the template from a value of type in: strings verbatim, anything else as JSON.
+func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, error) {
+	var b strings.Builder
+	for i := range t.parts {
+		p := &t.parts[i]
+		b.WriteString(p.text)
+		cur, typ := v, in
+		for i, name := range p.path {
+			next, ok := field(cur, name)
+			if !ok && i == 0 && name == wholeInput {
+				continue
+			}
+			if !ok {
+				return "", fmt.Errorf("the template's {{%s}} is not in %s", p, cur.TypeName())
+			}
+			cur = next
+			if typ != nil { // for the discriminator of a union
+				typ, _ = fieldOf(typ, name)
+			}
+		}
+		if p.path != nil {
+			b.WriteString(inputText(cur, typ))
+		}
+	}
+	return b.String(), nil
+}
+
+// field reads a field of a record or an entry of a map.
+func field(v generable.Value, name string) (generable.Value, bool) {
+	if r, ok := v.AsRecord(); ok {
+		return r.Get(name)
+	}
+	if m, ok := v.AsMap(); ok {
+		return m.Get(name)
+	}
+	return generable.Value{}, false
+}
+
+// inputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
+// union's discriminator first.
+func inputText(v generable.Value, t *generable.Type) string {
+	if text, ok := v.AsStr(); ok {
+		return text
+	}
+	return generable.JSON(v, t)
+}
