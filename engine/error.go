@@ -64,10 +64,10 @@ type Error struct {
 	Kind    ErrKind
 	Code    diag.Code
 	Message string
-	Help    string     // the remedy
-	Path    string     // of the node, see [Frame]
-	Pos     diag.Pos   // of the node, or of the failing callback
-	Trace   []diag.Pos // script positions, outermost first
+	Help    string       // the remedy
+	Path    string       // of the node, see [Frame]
+	Pos     diag.Pos     // of the node, or of the failing callback
+	Trace   []diag.Frame // calls of the script, outermost first
 	Attempt int
 	Raw     string          // a model's text that could not be used, or the stack of a panic
 	Partial generable.Value // what could be made of it

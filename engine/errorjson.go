@@ -21,7 +21,7 @@ type (
 		Help    string          `json:"help,omitempty"`
 		Path    string          `json:"path,omitempty"`
 		Pos     *jsonPos        `json:"pos,omitempty"`
-		Trace   []jsonPos       `json:"trace,omitempty"`
+		Trace   []jsonFrame     `json:"trace,omitempty"`
 		Attempt int             `json:"attempt,omitempty"`
 		Raw     string          `json:"raw,omitempty"`
 		Partial json.RawMessage `json:"partial,omitempty"`
@@ -34,6 +34,10 @@ type (
 		File string `json:"file,omitempty"`
 		Line int    `json:"line,omitempty"`
 		Col  int    `json:"col,omitempty"`
+	}
+	jsonFrame struct {
+		Name string `json:"name,omitempty"`
+		jsonPos
 	}
 	// jsonCause is one of: an Error, or a text with the well-known error that it stands for
 	// and with causes of its own.
@@ -66,8 +70,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	if e.Pos != (diag.Pos{}) {
 		out.Pos = new(jsonPos(e.Pos))
 	}
-	for _, p := range e.Trace {
-		out.Trace = append(out.Trace, jsonPos(p))
+	for _, f := range e.Trace {
+		out.Trace = append(out.Trace, jsonFrame{f.Name, jsonPos(f.Pos)})
 	}
 	if !e.Partial.IsNull() {
 		out.Partial = generable.AppendJSON(nil, e.Partial, nil)
@@ -87,8 +91,8 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 	if in.Pos != nil {
 		e.Pos = diag.Pos(*in.Pos)
 	}
-	for _, p := range in.Trace {
-		e.Trace = append(e.Trace, diag.Pos(p))
+	for _, f := range in.Trace {
+		e.Trace = append(e.Trace, diag.Frame{Name: f.Name, Pos: diag.Pos(f.jsonPos)})
 	}
 	if in.Partial != nil {
 		res := generable.Decode(generable.AnyT, string(in.Partial), generable.Options{Level: generable.Strict})

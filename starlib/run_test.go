@@ -151,7 +151,7 @@ main = fn(lambda s: s, input = str, output = str) >> bad
 	}
 	var trace []string
 	for _, p := range e.Trace {
-		trace = append(trace, p.String())
+		trace = append(trace, p.Pos.String())
 	}
 	if got := strings.Join(trace, " "); got != "main.star:6:17 main.star:3:13" {
 		t.Errorf("trace %s", got)

@@ -140,9 +140,7 @@ func (s *strand) located(err error, at error) error {
 			own.Pos = trace[len(trace)-1].Pos
 		}
 		if own.Trace == nil {
-			for _, f := range trace {
-				own.Trace = append(own.Trace, f.Pos)
-			}
+			own.Trace = trace
 		}
 	}
 	return &own

@@ -65,10 +65,8 @@ func diagnose(err error) *diag.Diagnostic {
 		}
 		note(label + shorten(e.Raw, longestRaw))
 	}
-	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0] != d.Span.Pos { // else it says nothing new
-		for _, p := range e.Trace {
-			d.Trace = append(d.Trace, diag.Frame{Pos: p})
-		}
+	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
+		d.Trace = append(d.Trace, e.Trace...)
 	}
 	switch flag := raisedBy(e); {
 	case flag != "":

@@ -198,7 +198,7 @@ main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", promp
 			}
 			var trace []string
 			for _, p := range e.Trace {
-				trace = append(trace, p.String())
+				trace = append(trace, p.Pos.String())
 			}
 			if strings.Join(trace, " ") != c.trace {
 				t.Errorf("the trace is %v, want %s", trace, c.trace)
