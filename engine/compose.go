@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -144,11 +145,23 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", label(0), nodes[0].out, label(other), nodes[other].out)
 	noteDefined(d, nodes[0], nodes[other])
 	if site.ByOp {
-		help(d, "declare it: par(..., output = %s)", generable.OneOf(types...))
+		help(d, "declare it: par(%s, output = %s)", asArguments(nodes), generable.OneOf(types...))
 	} else {
 		help(d, "declare it: output = %s", generable.OneOf(types...))
 	}
 	return generable.ErrorT, false
+}
+
+// asArguments writes nodes as arguments, where all have a name.
+func asArguments(nodes []*Node) string {
+	var names []string
+	for _, n := range nodes {
+		if n.name == "" {
+			return "..."
+		}
+		names = append(names, n.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // DefaultEachLimit is how many items an each runs at once unless told.

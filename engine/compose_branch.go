@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -120,6 +121,13 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 // reachable checks that every key is a case of the source that no earlier key has taken.
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
+	if len(n.routes) > 1 && !slices.ContainsFunc(w.routes, func(y way) bool { return y.fits }) && !w.open {
+		d := s.errorf(diag.BadBranchKey, n.site.Span, "no key of this branch is a case of %s", source.out)
+		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
+		noteDefined(d, source)
+		help(d, "the cases are %s", strings.Join(keysOf(cases(source.out)), ", "))
+		return false
+	}
 	for i := range n.routes {
 		r, way := &n.routes[i], w.routes[i]
 		at := spanOr(r.Span, n.site.Span)

@@ -31,27 +31,16 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 	n.name, n.kids = n.site.Name, operands
 	left := s.opens(n, operands)
 	opened := 0
-	var was []*placement // of the kids of left
 	if left != nil {
 		opened = len(left.kids)
 		n.kids = append(left.kids[:opened:opened], operands[1:]...)
 		for _, k := range left.kids {
-			was = append(was, k.place)
 			k.place = nil
 		}
 	}
 	n.site = n.site.flattened(len(n.kids), len(operands))
-	reopen := func() {
-		if left != nil {
-			left.place = nil
-			for i, k := range left.kids {
-				k.place = was[i]
-			}
-		}
-	}
 	if !s.claim(n) {
-		reopen()
-		return s.failedNode(n.kind, n.site)
+		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
 	if left != nil {
 		left.place = n.kids[0].place // used up: composing it again is a second placement
@@ -65,7 +54,9 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 		for _, k := range n.kids {
 			k.place = nil
 		}
-		reopen()
+		if left != nil {
+			left.place = nil
+		}
 	}
 	n.open = isOpen(n)
 	standIn(n)
