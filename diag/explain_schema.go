@@ -31,7 +31,7 @@ func schemaEntries() []Entry {
 			"Score = schema(\"A score\", value = field(int, \"0 to 10\", default = 0))\n"},
 		{UnknownField, "unknown field",
 			"The schema has no field of this name. The nearest one is suggested.",
-			"Point = schema(\"A point\", x = int, y = int)\norigin = Point(x = 0, z = 0)\n",
+			"Point = schema(\"A point\", x = int, y = int)\norigin = Point(x = 0, y = 0, z = 0)\n",
 			"Point = schema(\"A point\", x = int, y = int)\norigin = Point(x = 0, y = 0)\n"},
 		{WrongValue, "a value that the type does not take",
 			"The value is of another type than the field, or breaks one of its constraints. The message gives the path to it, such as `plan.steps[2]`, what was wanted and what was found. An int is accepted for a float; nothing else is converted.",

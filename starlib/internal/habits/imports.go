@@ -11,7 +11,7 @@ var needless = words("typing typing_extensions __future__ dataclasses pydantic e
 
 // standard are modules of Python that a script is likely to ask for and that no
 // file of its own stands for.
-var standard = words(`re os sys io json math time datetime random asyncio logging itertools functools subprocess pathlib
+var standard = words(`re os sys io math time datetime random asyncio logging itertools functools subprocess pathlib
 	requests httpx aiohttp openai anthropic langchain numpy pandas string textwrap copy uuid hashlib base64 csv
 	os.path urllib urllib.request http tempfile shutil threading concurrent.futures agentscript`)
 
@@ -24,6 +24,8 @@ func (f *file) importing(i int) {
 	switch {
 	case needless[strings.TrimLeft(path, ".")]:
 		help = "drop the line: types are builtins here (str, int, list[str], `T | None`, schema, enum)"
+	case path == "json":
+		help = "drop the line: json is a builtin here (json.encode, json.decode)"
 	case standard[path]:
 		help = "drop the line: Python's modules are not there; a script uses the builtins and what the host grants"
 	case f.toks[i].is("from") && at < b && f.toks[at].is("import"):
