@@ -16,10 +16,10 @@ func syntaxEntries() []Entry {
 			"def greet(name):\n    return \"hello {}\".format(name)\n"},
 		{TryExcept, "try and except",
 			"Starlark has no exceptions to catch. In `def main`, `attempt(f, x)` calls f and gives a value with `.ok`, `.value` and `.error`. " +
-				"In a composition, `attempt(node)` does the same, `fallback(a, b)` goes on with b when a fails, `retry(a, 3)` tries again, and `par` and `each` take `on_error = \"keep\"`. " +
+				"It calls nodes as well, and a second try is a second call. " +
 				"A model's answer that cannot be decoded is handled by `on_bad_output`.",
-			"def main(path):\n    try:\n        return compile(path)\n    except Exception as e:\n        return \"failed\"\n",
-			"def main(path):\n    result = attempt(compile, path)\n    return result.value if result.ok else \"failed\"\n"},
+			"def compile(path):\n    return \"compiled \" + path\n\ndef main(path):\n    try:\n        return compile(path)\n    except Exception as e:\n        return \"failed\"\n",
+			"def compile(path):\n    return \"compiled \" + path\n\ndef main(path):\n    result = attempt(compile, path)\n    return result.value if result.ok else \"failed\"\n"},
 		{ClassStatement, "class",
 			"Starlark has no classes. Data is declared with `schema`: each field is a keyword with a type or a `field(...)`, and the type takes its name from the variable it is assigned to. " +
 				"Behaviour goes into functions that take such values.",
@@ -58,7 +58,7 @@ func syntaxEntries() []Entry {
 			"def fair(n):\n    return 50 <= n and n < 80\n"},
 		{PythonOnly, "construct of another language",
 			"Starlark leaves this construct out: `with`, `async`, `await`, `yield`, `raise`, `global`, `nonlocal`, `del`, `assert`, `:=`, decorators, a star in an assignment; and it is not C or JavaScript: `&&`, `||`, `!x`, `null`, `true`, `x++`. " +
-				"The help of the message shows what to write instead. `raise` becomes `fail(\"…\")`, which ends the run or is caught by `attempt`; branches run concurrently through `par`, `each` and `parallel` rather than `async`.",
+				"The help of the message shows what to write instead. `raise` becomes `fail(\"…\")`, which ends the run or is caught by `attempt`; nodes run concurrently through `par` and `each` rather than `async`.",
 			"def check(n):\n    assert n > 0, \"n must be positive\"\n",
 			"def check(n):\n    if not n > 0:\n        fail(\"n must be positive\")\n"},
 	}

@@ -14,7 +14,7 @@ const longestName = 128
 // meant. In this order: the same name in another spelling (case, underscores),
 // the least Damerau-Levenshtein distance, a name that begins with it. The
 // distance may be 1 for names of up to two runes, else 2 or a third of the
-// length. Ties go to the same first rune, then to the alphabet, so the order of
+// length. Ties go to the same first rune, also in its case, then to the alphabet, so the order of
 // among does not matter.
 func Suggest(name string, among []string) (string, bool) {
 	if name == "" || utf8.RuneCountInString(name) > longestName {
@@ -46,7 +46,7 @@ func DidYouMean(name string, among []string) string {
 type rank struct {
 	kind     int // 0 another spelling, 1 near, 2 begins with it
 	distance int
-	first    int // 0 when the first runes agree
+	first    int // 0 when the first runes agree, 1 when but for their case
 }
 
 func (r rank) less(s rank) bool {
@@ -66,15 +66,18 @@ func rankOf(name, candidate string) (rank, bool) {
 		return rank{distance: d}, true
 	}
 	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(candidate))
-	first := 1
-	if a[0] == b[0] {
+	first := 2
+	switch {
+	case []rune(name)[0] == []rune(candidate)[0]:
 		first = 0
+	case a[0] == b[0]:
+		first = 1
 	}
 	limit := max(2, len(a)/3)
 	switch {
 	case len(a) <= 2:
 		limit = 1
-	case len(a) == 3 && first == 1:
+	case len(a) == 3 && first == 2:
 		limit = 1 // two edits in three runes leave nothing alike
 	}
 	if d, ok := distance(a, b, limit); ok && d < len(a) {

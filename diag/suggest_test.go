@@ -27,6 +27,8 @@ func TestSuggest(t *testing.T) {
 		{"verbosity", agent, ""},
 		{"", agent, ""},
 		{"model", agent, ""}, // it is there: nothing else is meant
+		{"atempt", append(builtins, "Attempt"), "attempt"},
+		{"Atempt", append(builtins, "Attempt"), "Attempt"},
 		{"string", builtins, ""},
 		{"sor", builtins, "str"},
 		{"agnet", builtins, "agent"},

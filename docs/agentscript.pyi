@@ -70,6 +70,22 @@ class Decoded:
     repairs: list
     errors: list
 
+class Failure:
+    """What a call failed by."""
+    kind: str
+    code: str
+    message: str
+    path: str
+    raw: str
+    def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
+
+class Attempt:
+    """What attempt gives."""
+    ok: bool
+    value: Any
+    error: Failure | None
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
+
 class Field: ...
 class Skill: ...
 class Tool: ...
@@ -235,4 +251,8 @@ def file(path: str) -> str:
 
 def help(about: Any = ...) -> None:
     "Prints what a value is and how it is used; without an argument, all builtins."
+    ...
+
+def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
+    "Calls a function or a node in a run and gives what it came to: ok, value and error. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
     ...

@@ -87,6 +87,9 @@ func (f *callback) result(s *strand, args starlark.Tuple, kwargs []starlark.Tupl
 	if err != nil {
 		return generable.Value{}, s.failure(err, f.code)
 	}
+	if err := s.settle(); err != nil {
+		return generable.Value{}, err
+	}
 	if v, ok := scalar(out); ok {
 		return v, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime/debug"
+	"slices"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -258,6 +259,10 @@ func (c *composer) stopped(err error) error {
 // names are the builtins as the checks of the syntax need them.
 func (c *composer) names() source.Names {
 	n := source.Names{Builtins: c.predeclared.Keys()}
+	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
+		b, ok := c.table.Lookup(name)
+		return ok && b.May
+	})
 	for _, b := range c.table.rows {
 		if b.Of != "" || b.made != nil {
 			continue

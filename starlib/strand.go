@@ -25,6 +25,7 @@ type strand struct {
 	branch *engine.Branch
 	depth  int
 	stop   error    // why the thread was cancelled
+	paid   uint64   // of the thread's steps, those that the budgets know of
 	frozen diag.Pos // where a list or dict of the script was last frozen on leaving it
 	taker  string   // which node took it
 }
@@ -62,12 +63,31 @@ func (c *composer) newStrand(b *engine.Branch) *strand {
 	return s
 }
 
-// tick looks at the budgets and at cancellation.
+// tick looks at the budgets and at cancellation, while the script computes.
 func (s *strand) tick(thread *starlark.Thread) error {
 	if n := thread.CallStackDepth(); n > maxFrames {
 		return tooDeep()
 	}
-	return s.branch.Steps(stepChunk)
+	return s.debit(thread.Steps)
+}
+
+// owing is how many steps may be unknown to the budgets when the script calls a node or ends.
+const owing = 256
+
+// settle debits what was used since the last time, where the script is left: many short
+// callbacks add up like one long one. Little is carried over on the thread, though never more
+// than half of what the thread used: a branch may end with it.
+func (s *strand) settle() error {
+	if n := s.thread.Steps - s.paid; n == 0 || n < owing && n < s.paid {
+		return nil
+	}
+	return s.debit(s.thread.Steps)
+}
+
+func (s *strand) debit(steps uint64) error {
+	n := steps - s.paid
+	s.paid = steps
+	return s.branch.Steps(int64(n))
 }
 
 func tooDeep() error {
@@ -89,6 +109,12 @@ func (s *strand) leave(thread *starlark.Thread, v starlark.Value, taker string) 
 	if err != nil {
 		return out, prefixed("the input of "+taker, err)
 	}
+	s.keep(thread, v, out, taker)
+	return out, nil
+}
+
+// keep freezes what was taken out of the script, and remembers where.
+func (s *strand) keep(thread *starlark.Thread, v starlark.Value, out generable.Value, taker string) {
 	switch v.(type) {
 	case *starlark.List, *starlark.Dict, starlark.Tuple:
 		if thread.CallStackDepth() > 1 {
@@ -96,20 +122,23 @@ func (s *strand) leave(thread *starlark.Thread, v starlark.Value, taker string) 
 		}
 		freeze(v, out)
 	}
-	return out, nil
 }
 
 // failure makes the engine's error of what a callback failed by. What the engine itself
 // reported, a failed node, a spent budget, a cancellation, stays what it is.
 func (s *strand) failure(err error, code diag.Code) error {
-	if s.stop != nil {
-		if engine.IsControl(s.stop) {
-			return s.stop
+	if stop := s.stop; stop != nil {
+		if s.branch.Catch(stop) != nil { // whoever catches it goes on with this thread
+			s.stop = nil
+			s.thread.Uncancel()
+		}
+		if engine.IsControl(stop) {
+			return stop
 		}
 		if engineError(err) != nil {
 			return s.located(err, err) // it passed a node, which said where
 		}
-		return s.located(s.stop, err)
+		return s.located(stop, err)
 	}
 	if engine.IsControl(err) {
 		return unwrapped(err)

@@ -39,6 +39,22 @@ class Decoded:
     repairs: list
     errors: list
 
+class Failure:
+    """What a call failed by."""
+    kind: str
+    code: str
+    message: str
+    path: str
+    raw: str
+    def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
+
+class Attempt:
+    """What attempt gives."""
+    ok: bool
+    value: Any
+    error: Failure | None
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
+
 class Field: ...
 class Skill: ...
 class Tool: ...

@@ -45,6 +45,7 @@ type Builtin struct {
 	Doc     string // the first sentence is the summary
 	Effect  Effect
 	Func    func(*Call) (starlark.Value, error)
+	May     bool // a script may give the name to something of its own
 
 	index map[string]int                   // parameters that can be given by keyword
 	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
@@ -148,7 +149,7 @@ type Table struct {
 // Universe returns the table of the language, with the host's own builtins at its end.
 func Universe(host ...Builtin) *Table {
 	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), typeMethodRows(), valueRows(), agentRows(), composeRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows()} {
+	for _, rows := range [][]Builtin{typeRows(), typeMethodRows(), valueRows(), agentRows(), composeRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows()} {
 		t.add(rows)
 	}
 	for _, b := range host {

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/diag"
 )
 
 // block is one fenced block of a page.
@@ -194,4 +196,55 @@ func squeeze(s string) string {
 		}
 	}
 	return b.String()
+}
+
+var (
+	flagWord = regexp.MustCompile("`(--[a-z][a-z-]*)")
+	verbWord = regexp.MustCompile("`agentscript ([a-z]+)")
+)
+
+// What explanations and pages tell to type, the command takes.
+func TestFlagsAndVerbsExist(t *testing.T) {
+	dir := t.TempDir()
+	bin := command(t)
+	var help strings.Builder
+	for _, verb := range []string{"", "run", "check", "graph", "fmt", "explain", "doc", "version"} {
+		out, err := shell(dir, bin, "agentscript "+verb+" --help")
+		if err != nil {
+			t.Fatal(out)
+		}
+		help.WriteString(out)
+	}
+	texts := map[string]string{}
+	for _, e := range diag.Entries() {
+		texts[string(e.Code)] = e.Explain
+	}
+	for page := range pages(t) {
+		text, err := os.ReadFile(filepath.Join(root(t), page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[page] = string(text)
+	}
+	seen := 0
+	for where, text := range texts {
+		if where == filepath.Join("docs", "conformance.md") {
+			continue // a list of promises, each of which says whether it is kept
+		}
+		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
+			seen++
+			if !strings.Contains(help.String(), m[1]+" ") && !strings.Contains(help.String(), m[1]+"\n") {
+				t.Errorf("%s: the command has no flag %s", where, m[1])
+			}
+		}
+		for _, m := range verbWord.FindAllStringSubmatch(text, -1) {
+			seen++
+			if !strings.Contains(help.String(), "\n  "+m[1]+" ") {
+				t.Errorf("%s: the command has no verb %s", where, m[1])
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d flags and verbs found", seen)
+	}
 }

@@ -198,7 +198,7 @@ func (f *file) yield(i int) {
 
 func (f *file) async(i int) {
 	word := f.toks[i].text
-	help := "drop `async`; branches run concurrently through `par`, `each` and `parallel`"
+	help := "drop `async`; nodes run concurrently through `par` and `each`"
 	message := "Starlark has no `async`"
 	if word == "await" {
 		message = "Starlark has no `await`: a call waits for its result"
@@ -206,7 +206,7 @@ func (f *file) async(i int) {
 		if end, ok := f.right(i+1, pPower); ok {
 			help = write(f.text(i+1, end))
 			if open := i + 4; open < end && f.text(i+1, open) == "asyncio.gather" && f.toks[open].is("(") {
-				help = "write `parallel(f, items)` for one function over many items, or `parallel([(f, x), (g, y)])`"
+				help = "compose it: `each(node)` runs one node on every item of a list, `a / b` runs two on the same input"
 			}
 		}
 	}

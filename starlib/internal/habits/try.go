@@ -17,7 +17,7 @@ type clause struct {
 // attempt, from the user's own lines when they are simple enough.
 func (f *file) try(i int) {
 	body, handlers := f.tryClauses(f.toks[i].stmt)
-	const inGraph = "between nodes: `attempt(node)`, `fallback(a, b)`, `retry(node, 3)`, or `on_error = \"keep\"` of par and each"
+	const inGraph = "attempt calls nodes too, in def main: `result = attempt(node, x)`; an answer of a model that does not fit is handled by `on_bad_output` of its agent"
 	help := "call the function through attempt\n    result = attempt(f, x)\n    if not result.ok:\n        print(result.error)"
 	s, function, ok := f.attempt(body, handlers)
 	if ok {

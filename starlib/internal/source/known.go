@@ -99,11 +99,7 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 // callsInFunctions reports whether the builtin makes a node at the top level
 // but calls its argument, and gives what comes back, in the body of a function.
 func callsInFunctions(name string) bool {
-	switch name {
-	case "attempt", "retry", "fallback", "race", "parallel", "stream":
-		return true
-	}
-	return false
+	return name == "attempt"
 }
 
 // callsAtOnce reports whether the builtin calls the functions it is given before

@@ -16,10 +16,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // names are like those of the real table of builtins.
 var names = Names{
 	Builtins: strings.Fields(`str int float bool list dict any schema field union enum ref agent skill tool model budget file
-		knowledge template then par forum loop branch when each fallback retry race vote pick fn attempt graph edge
-		match isinstance parallel stream phase`),
+		knowledge template then par forum loop branch when each pick fn attempt
+		match isinstance`),
 	TypeMakers: strings.Fields("schema union enum ref"),
-	NodeMakers: strings.Fields("agent fn pick then par forum loop branch each fallback retry race vote attempt graph"),
+	NodeMakers: strings.Fields("agent fn pick then par forum loop branch each"),
 }
 
 // TestLint compares the rendered findings of a script with its golden file. In

@@ -75,7 +75,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 	case k.what == aType:
 		d.Help = append(d.Help, l.testedType(left))
 	case both && x.Op == syntax.OR:
-		d.Help = append(d.Help, fmt.Sprintf("to go on with the second when the first fails write `fallback(%s, %s)`; to choose by the value use `branch`", a, b))
+		d.Help = append(d.Help, fmt.Sprintf("to choose by a value use `branch`; to go on with the second when the first fails call them in a function: `attempt(%s, x)`, then `%s(x)`", a, b))
 	case both:
 		d.Help = append(d.Help, fmt.Sprintf("to run one after the other write `%s >> %s`, to run both on the same input `%s / %s`", a, b, a, b))
 	default:

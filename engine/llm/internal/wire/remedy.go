@@ -29,7 +29,7 @@ func (p *Plan) remedy(f *failure) string {
 		}
 		return "send less input, or use a model with a larger context window"
 	case engine.KindRefused:
-		return "reword the prompt or the input, or handle the refusal with attempt or fallback"
+		return "reword the prompt or the input, or take the refusal with attempt in def main"
 	case engine.KindNotFound:
 		if p.Hints.Local {
 			return "fetch the model first: ollama pull " + p.Model
@@ -44,7 +44,7 @@ func (p *Plan) remedy(f *failure) string {
 		}
 		return "leave out what this model does not take, or use another model"
 	case engine.KindOverloaded, engine.KindServer:
-		return "try again later, or name a second model with fallback"
+		return "try again later, or use another model"
 	case engine.KindNetwork:
 		if p.Hints.Local {
 			return "is the server running? for Ollama: ollama serve, or point " + p.Hints.BaseEnv + " at it"

@@ -1,0 +1,220 @@
+package starlib_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// failing is a handler whose first calls fail.
+func failing(times int32, err *engine.Error) engine.Handler {
+	var calls atomic.Int32
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		if calls.Add(1) <= times {
+			return engine.Failed(err)
+		}
+		return answers(nil).Do(ctx, e, sink)
+	})
+}
+
+// TestAttemptIsRecorded: a failed effect is recorded as it was. The replay catches the same
+// failure under the same ids, without a handler.
+func TestAttemptIsRecorded(t *testing.T) {
+	m := sound(t, `
+writer = agent(prompt = "Write.")
+sure = agent(run = lambda s: "sure " + s)
+
+def main(x = str):
+    first = attempt(writer, x)
+    text = first.error.message if not first.ok else first.value
+    second = attempt(writer, text)
+    return [first, second.value, sure(second.value), attempt(sure, x).value]
+`)
+	run := spec(t, m, value(t, `{"x": "hello"}`))
+	run.Model = "test/model"
+	failed := engine.Errorf(engine.KindRefused, diag.ProviderError, "the model refused")
+	failed.Raw = "I cannot"
+	execute := func(sched engine.Sched, j engine.Journal, h engine.Handler) (string, string) {
+		t.Helper()
+		seen, r := &log{}, run
+		r.Journal, r.Handler, r.Listener = j, h, seen.listener()
+		out, err := engine.Exec(sched, &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return generable.JSON(out, nil), sorted(seen.ids)
+	}
+	record := &journal.Memory{}
+	want, ids := execute(engine.NewGoSched(context.Background()), record, failing(1, failed))
+	if !strings.Contains(want, `{"kind":"refused","code":"AS710","message":"the model refused","path":"main/agent:writer#0","raw":"I cannot"}`) ||
+		!strings.Contains(want, `"writer(the model refused)","sure writer(the model refused)","sure hello"`) {
+		t.Errorf("got %s", want)
+	}
+	if n := strings.Count(ids, "\n") + 1; n != 2 {
+		t.Errorf("%d effects, want 2:\n%s", n, ids)
+	}
+	for seed := range uint64(5) {
+		if got, again := execute(engine.NewCoopSched(seed), &journal.Memory{}, failing(1, failed)); got != want || again != ids {
+			t.Errorf("seed %d: %s\n%s", seed, got, again)
+		}
+	}
+	for _, sched := range []engine.Sched{engine.NewGoSched(context.Background()), engine.NewCoopSched(7)} {
+		if got, again := execute(sched, record, refuse); got != want || again != ids {
+			t.Errorf("replay: %s\n%s", got, again)
+		}
+	}
+}
+
+// TestAttemptLetsThrough: what ends the run is not caught.
+func TestAttemptLetsThrough(t *testing.T) {
+	wild := starlib.Builtin{Name: "wild", Doc: "Panics.", Returns: "str", Effect: starlib.Pure,
+		Func: func(*starlib.Call) (starlark.Value, error) { panic("boom") }}
+	m, found := loadWith(starlib.Options{Builtins: []starlib.Builtin{wild}}, `
+writer = agent(prompt = "Write.")
+broken = agent(run = lambda s: wild())
+
+def spin():
+    while True:
+        pass
+
+def keep(f, *args):
+    r = attempt(f, *args)
+    return "caught " + str(r.error)
+
+def main(what = str):
+    if what == "model":
+        return keep(lambda: [writer(what) for _ in range(3)])
+    if what == "panic":
+        return keep(broken, what)
+    return keep(keep, spin)
+`)
+	if found != nil {
+		t.Fatal(render(m, found))
+	}
+	mismatch := failing(9, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "not recorded"))
+	for _, tt := range []struct {
+		name, what string
+		change     func(*engine.RunSpec)
+		code       diag.Code
+	}{
+		{"the run's calls", "model", func(r *engine.RunSpec) { r.Limits.ModelCalls = engine.AtMost(2) }, diag.BudgetExceeded},
+		{"the run's steps", "spin", func(r *engine.RunSpec) { r.Limits.Steps = engine.AtMost(100_000) }, diag.StepLimit},
+		{"the run's time", "spin", func(r *engine.RunSpec) { r.Limits.Wall = 20 * time.Millisecond }, diag.Timeout},
+		{"panic", "panic", func(*engine.RunSpec) {}, diag.Panic},
+		{"another record", "model", func(r *engine.RunSpec) { r.Handler = mismatch }, diag.ReplayMismatch},
+	} {
+		out, err := exec(t, m, `{"what": "`+tt.what+`"}`, tt.change)
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Code != tt.code {
+			t.Errorf("%s: got %s, %v, want %s", tt.name, generable.JSON(out, nil), err, tt.code)
+		}
+	}
+	why := errors.New("the caller left")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
+	run := spec(t, m, value(t, `{"what": "spin"}`))
+	if _, err := engine.Exec(engine.NewGoSched(ctx), &run); !errors.Is(err, why) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+// TestAttemptOfASibling: a branch that is stopped because another failed does not go on.
+func TestAttemptOfASibling(t *testing.T) {
+	m := sound(t, `
+def spin(s):
+    while True:
+        pass
+
+def keep(s):
+    attempt(spin, s)
+    print("went on")
+    return s
+
+a = fn(keep, input = str, output = str)
+b = fn(lambda s: fail("b failed"), input = str, output = str)
+both = a / b
+
+def main(x = str):
+    return attempt(both, x).error.message
+`)
+	seen := &log{}
+	out, err := exec(t, m, `{"x": "x"}`, func(r *engine.RunSpec) { r.Listener = seen.listener() })
+	if err != nil || generable.JSON(out, nil) != `"b failed"` || len(seen.lines) > 0 {
+		t.Errorf("got %s, %v, log %v", generable.JSON(out, nil), err, seen.lines)
+	}
+}
+
+// TestThreadAfterCaughtLimits: an agent's own step budget and a call that goes too deep cancel
+// the thread on which the caller goes on.
+func TestThreadAfterCaughtLimits(t *testing.T) {
+	m := sound(t, `
+def spin(x = str):
+    while True:
+        pass
+
+def deep(n):
+    return deep(n + 1)
+
+asked = agent(prompt = "Call the tool.", tools = [spin], budget = budget(steps = 50000))
+
+def main(x = str):
+    a = attempt(asked, x)
+    b = attempt(deep, 1)
+    total = 0
+    for i in range(30000):
+        total += 1
+    return [a.error.kind, a.error.code, b.error.message, total]
+`)
+	calling := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls,
+			Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "spin", Args: `{"x": "y"}`}}}}}
+	})
+	run := spec(t, m, value(t, `{"x": "hello"}`))
+	run.Handler = calling
+	out, _, err := everywhere(t, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := generable.JSON(out, nil); got != `["budget","AS717","functions call each other more than 10000 deep",30000]` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestShortCallbacksCount: many short callbacks use up a step budget like one long one, on one
+// branch and on many.
+func TestShortCallbacksCount(t *testing.T) {
+	m := sound(t, `
+def work(n):
+    for _ in range(20):
+        n += 0
+    return n
+
+again = fn(work, input = int, output = int).loop(lambda n: n + 1 if n < 100000 else None, max = 200000)
+many = fn(lambda n: list(range(100000)), input = int, output = list[int]) >> each(fn(work, input = int, output = int))
+`)
+	for _, name := range []string{"again", "many"} {
+		run := func(steps int64) error {
+			spec := engine.RunSpec{Node: m.Node(name), Input: generable.IntOf(0)}
+			spec.Limits.Steps = engine.AtMost(steps)
+			_, err := engine.Exec(engine.NewGoSched(context.Background()), &spec)
+			return err
+		}
+		if err := run(1_000_000); !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("%s: 100,000 callbacks of 100 steps end with %v within 1,000,000 steps", name, err)
+		}
+		if err := run(100_000_000); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package starlib_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// A word that a text tells its reader to write must exist. The tests here read what people
+// see, explanations, remedies and the documentation, and look every call up.
+
+// placeholders are the names that texts use for what is the reader's own.
+var placeholders = set("f", "g", "a", "node", "done", "T", "A")
+
+// foreign are names of other languages that a text speaks about in order to replace them.
+var foreign = set("asyncio.gather")
+
+func set(names ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range names {
+		out[n] = true
+	}
+	return out
+}
+
+// vocabulary is everything that can be called: by name, and behind a dot.
+func vocabulary() (names, methods map[string]bool) {
+	names, methods = map[string]bool{}, map[string]bool{}
+	for _, b := range starlib.Universe().Rows() {
+		if b.Of == "" {
+			names[b.Name] = true
+		} else {
+			methods[b.Name] = true
+		}
+	}
+	for name := range starlark.Universe {
+		names[name] = true
+	}
+	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.NewList(nil), starlark.NewDict(0), starlark.NewSet(0)} {
+		for _, name := range v.AttrNames() {
+			methods[name] = true
+		}
+	}
+	return names, methods
+}
+
+var (
+	literal = regexp.MustCompile(`(?s)""".*?"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`)
+	called  = regexp.MustCompile(`(\.?)\b([A-Za-z_]\w*)\(`)
+	keyword = set("and", "or", "not", "in", "if", "else", "return", "def", "lambda", "for", "while", "load")
+	bound   = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*=[^=]|\bdef\s+(\w+)|\b(?:for|lambda|as|class|import)\s+(\w+)`)
+	params  = regexp.MustCompile(`(?:\bdef\s+\w+\(|\blambda\s)([^)\n]*?)(?:\)|:)`)
+	word    = regexp.MustCompile(`[A-Za-z_]\w*`)
+)
+
+// definedIn gives the names that a snippet binds itself.
+func definedIn(code string) map[string]bool {
+	own := map[string]bool{}
+	for _, m := range bound.FindAllStringSubmatch(code, -1) {
+		for _, name := range m[1:] {
+			own[name] = true
+		}
+	}
+	for _, m := range params.FindAllStringSubmatch(code, -1) {
+		for _, name := range word.FindAllString(m[1], -1) {
+			own[name] = true
+		}
+	}
+	for line := range strings.Lines(code) {
+		if strings.HasPrefix(line, "load(") {
+			for _, m := range literal.FindAllString(line, -1) {
+				own[strings.Trim(m, `"'`)] = true
+			}
+		}
+	}
+	return own
+}
+
+// unknownCalls lists the calls in a snippet that mean nothing.
+func unknownCalls(code string, own ...map[string]bool) []string {
+	names, methods := vocabulary()
+	for _, o := range append(own, definedIn(code), placeholders, keyword) {
+		maps.Copy(names, o)
+		maps.Copy(methods, o)
+	}
+	var unknown []string
+	for _, m := range called.FindAllStringSubmatch(literal.ReplaceAllString(code, `""`), -1) {
+		among := names
+		if m[1] == "." {
+			among = methods
+		}
+		if !among[m[2]] && !slices.Contains(unknown, m[2]) {
+			unknown = append(unknown, m[2])
+		}
+	}
+	return unknown
+}
+
+func TestUnknownCalls(t *testing.T) {
+	for code, want := range map[string]string{
+		`attempt(f, x)`:              "",
+		`fallback(a, b)`:             "fallback",
+		`x = retry(node, 3).then(a)`: "retry",
+		`node.race(a)`:               "race",
+		"def go(h):\n    h(1)\n    go(2)\n    \"no(x)\"": "",
+		`load("x.star", "mine")` + "\nmine()":            "",
+	} {
+		if got := strings.Join(unknownCalls(code), " "); got != want {
+			t.Errorf("%q: %q, want %q", code, got, want)
+		}
+	}
+}
+
+var span = regexp.MustCompile("`([^`\n]+)`")
+
+func TestExplanationsNameWhatExists(t *testing.T) {
+	for _, e := range diag.Entries() {
+		for _, m := range span.FindAllStringSubmatch(e.Explain, -1) {
+			if u := unknownCalls(m[1]); u != nil {
+				t.Errorf("%s: `%s` calls %s, which does not exist", e.Code, m[1], u)
+			}
+		}
+		for _, code := range []string{e.Wrong, e.Right} {
+			if u := unknownCalls(code); u != nil && e.Code != diag.UndefinedName {
+				t.Errorf("%s: the example calls %s, which does not exist:\n%s", e.Code, u, code)
+			}
+		}
+	}
+}
+
+// companions are the files that examples load and read.
+func companions(entry string) fstest.MapFS {
+	return fstest.MapFS{
+		"main.star":          {Data: []byte(entry)},
+		"lib/reviewers.star": {Data: []byte("reviewer = agent(prompt = \"Review.\")\n")},
+		"docs/style.md":      {Data: []byte("Be brief.\n")},
+	}
+}
+
+// whenRun are the codes of examples that only a run can get; checkedStrictly those that are
+// notes of a strict check.
+var (
+	whenRun         = set("AS403", "AS707", "AS708", "AS717")
+	checkedStrictly = set("AS317")
+)
+
+// TestExamplesOfExplanations: what is called accepted loads without a finding, what is called
+// refused gets its code.
+func TestExamplesOfExplanations(t *testing.T) {
+	seen := 0
+	for _, e := range diag.Entries() {
+		if e.Right == "" {
+			continue
+		}
+		seen++
+		code := string(e.Code)
+		o := starlib.Options{FS: companions(e.Right), Entry: "main.star", Strict: checkedStrictly[code]}
+		if m, found := starlib.Load(context.Background(), o); len(found) > 0 {
+			t.Errorf("%s: what is accepted is not:\n%s", code, render(m, found))
+		}
+		o.FS = companions(e.Wrong)
+		m, found := starlib.Load(context.Background(), o)
+		if code == string(diag.NoMain) {
+			if _, d := m.Main(); d != nil {
+				found = append(found, d)
+			}
+		}
+		if got := strings.Fields(codes(found)); slices.Contains(got, code) == whenRun[code] {
+			t.Errorf("%s: what is refused gets %s:\n%s", code, got, render(m, found))
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d examples", seen)
+	}
+}
+
+// helps gives the remedies of a golden file: the lines of "= help:" and what stands below them.
+func helps(text string) []string {
+	var out []string
+	inside := false
+	for _, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch help, ok := strings.CutPrefix(trimmed, "= help: "); {
+		case ok:
+			out, inside = append(out, help), true
+		case trimmed == "" || strings.HasPrefix(trimmed, "= ") || !strings.HasPrefix(line, "      "):
+			inside = false
+		case inside:
+			out[len(out)-1] += "\n" + trimmed
+		}
+	}
+	return out
+}
+
+// TestRemediesNameWhatExists reads the remedies in the golden files. What a script calls
+// itself, the remedy for it may call too.
+func TestRemediesNameWhatExists(t *testing.T) {
+	seen := 0
+	check := func(file, script, rendered string) {
+		own := map[string]bool{}
+		for _, name := range word.FindAllString(script, -1) {
+			own[name] = true
+		}
+		for _, h := range helps(rendered) {
+			seen++
+			if u := unknownCalls(h, own, foreign); u != nil {
+				t.Errorf("%s: the help calls %s, which does not exist:\n%s", file, u, h)
+			}
+		}
+	}
+	habits, _ := filepath.Glob("internal/habits/testdata/*.txt")
+	for _, file := range habits {
+		script, rendered, ok := strings.Cut(read(t, file), "-- rendered --\n")
+		if !ok {
+			t.Fatalf("%s has no rendered part", file)
+		}
+		check(file, script, rendered)
+	}
+	for _, pattern := range []string{"internal/source/testdata/lint/*.golden", "testdata/errors/*.golden"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			check(file, read(t, strings.TrimSuffix(file, ".golden")+".star"), read(t, file))
+		}
+	}
+	if seen < 250 {
+		t.Errorf("only %d remedies found", seen)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var pythonBlock = regexp.MustCompile("(?ms)^```python[^\n]*\n(.*?)^```")
+
+// TestDocumentationNamesWhatExists reads the scripts that the pages show, and the spans of
+// code in those that are about the language.
+func TestDocumentationNamesWhatExists(t *testing.T) {
+	pages, _ := filepath.Glob("../docs/*.md")
+	_, methods := vocabulary() // the pages list them without what is before the dot
+	seen := 0
+	for _, page := range append(pages, "../README.md") {
+		text := read(t, page)
+		for _, m := range pythonBlock.FindAllStringSubmatch(text, -1) {
+			seen++
+			if u := unknownCalls(m[1], methods); u != nil && !strings.Contains(m[1], "agnet") {
+				t.Errorf("%s calls %s, which does not exist:\n%s", page, u, m[1])
+			}
+		}
+		switch filepath.Base(page) {
+		case "guide.md", "algebra.md", "language.md":
+			for _, m := range span.FindAllStringSubmatch(pythonBlock.ReplaceAllString(text, ""), -1) {
+				seen++
+				if u := unknownCalls(m[1], methods); u != nil {
+					t.Errorf("%s: `%s` calls %s, which does not exist", page, m[1], u)
+				}
+			}
+		}
+	}
+	if seen < 200 {
+		t.Errorf("only %d snippets found", seen)
+	}
+}
+
+// unbuilt are words of other flow languages that a remedy is easily written with.
+var unbuilt = regexp.MustCompile(`\b(retry|fallback|race|parallel|stream|phase|vote|graph|edge)\(|\bon_error\b|\bmax_steps\b|budget\.remaining|\bbudget\(usd\b`)
+
+// TestMessagesNameWhatExists looks into the literals of the code that speaks to people.
+func TestMessagesNameWhatExists(t *testing.T) {
+	for _, dir := range []string{".", "internal/habits", "internal/source", "../diag", "../engine", "../engine/llm", "../engine/llm/internal/wire", "../cmd/agentscript"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal("no files in", dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					text, err := strconv.Unquote(lit.Value)
+					if err == nil && unbuilt.MatchString(text) {
+						t.Errorf("%s: %q names what does not exist", file, text)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
