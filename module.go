@@ -2,6 +2,7 @@ package agentscript
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,7 +21,7 @@ type Engine struct{ cfg config }
 // New makes an engine. Without options, scripts can compose, check and run everything that
 // needs no model.
 func New(opts ...Option) *Engine {
-	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}}
+	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}, loadTime: DefaultLoadTimeout}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -80,8 +81,39 @@ func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
 	}
+	if e.cfg.loadTime > 0 {
+		late := engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end within %s", e.cfg.loadTime).
+			WithHelp("%s", slowLoad)
+		bounded, cancel := context.WithTimeoutCause(ctx, e.cfg.loadTime, late)
+		defer cancel()
+		ctx = bounded
+	}
+	o.OnCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	lib, found := starlib.Load(ctx, o)
+	if ctx.Err() != nil {
+		outOfTime(found, context.Cause(ctx))
+	}
 	return &Module{engine: e, lib: lib, found: found}
+}
+
+const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"
+
+// outOfTime has findings about an ended loading say that its time was up, if that is why. One
+// that was cancelled says so itself.
+func outOfTime(found diag.List, why error) {
+	var e *engine.Error
+	switch {
+	case errors.As(why, &e) && e.Kind == engine.KindTimeout:
+	case errors.Is(why, context.DeadlineExceeded):
+		e = engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end by its deadline").WithHelp("%s", slowLoad)
+	default:
+		return
+	}
+	for _, d := range found {
+		if d.Code == diag.Cancelled {
+			d.Code, d.Message, d.Help, d.Cause = e.Code, e.Message, []string{e.Help}, e
+		}
+	}
 }
 
 // LoadError is all that is wrong with a script, with the sources to show it.

@@ -2,6 +2,7 @@ package agentscript
 
 import (
 	"maps"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -21,6 +22,7 @@ type config struct {
 	model      string
 	strict     bool
 	print      func(at diag.Pos, text string)
+	loadTime   time.Duration
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
@@ -54,6 +56,13 @@ func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l 
 // WithStrict has Load and Check also report what is only proven when it runs.
 func WithStrict() Option { return func(c *config) { c.strict = true } }
 
+// DefaultLoadTimeout is how long a script may take to load.
+const DefaultLoadTimeout = 30 * time.Second
+
+// WithLoadTimeout bounds how long Load and Check may take, [DefaultLoadTimeout] unless told
+// otherwise; 0 is no bound. A script that takes longer has the error AS711.
+func WithLoadTimeout(d time.Duration) Option { return func(c *config) { c.loadTime = d } }
+
 // WithPrint receives what scripts print while they load. What they print while they run comes
 // as log events.
 func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config) { c.print = f } }
@@ -77,7 +86,7 @@ type runConfig struct {
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
 // InputText gives the input as text: verbatim when main takes a str, else read as JSON of
-// main's input type.
+// main's input type, see [FromText].
 func InputText(text string) RunOption { return func(r *runConfig) { r.raw = &text } }
 
 // Args gives the arguments of a main that is a function, by parameter name. They are
@@ -96,6 +105,12 @@ func ID(id string) RunOption { return func(r *runConfig) { r.spec.ID = id } }
 
 // Model sets the model of agents that name none, for this run.
 func Model(model string) RunOption { return func(r *runConfig) { r.spec.Model = model } }
+
+// ModelOverride sets the model of all agents, over what the script says, also of those that it
+// makes while it runs. [ModelFor] goes over it.
+func ModelOverride(model string) RunOption {
+	return func(r *runConfig) { r.spec.Override = model }
+}
 
 // ModelFor sets the model of one agent, over what the script says.
 func ModelFor(agent, model string) RunOption {

@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
@@ -144,76 +142,4 @@ func (m *Module) enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	v, err := input(cfg, entry.Node.In())
 	cfg.spec.Input = v
 	return err
-}
-
-// input reads the input of a node.
-func input(cfg *runConfig, t *generable.Type) (generable.Value, error) {
-	switch {
-	case cfg.raw != nil:
-		return FromText(*cfg.raw, t)
-	case cfg.hasInput:
-		return toValue(cfg.input)
-	case t.AcceptsNone():
-		return generable.Value{}, nil
-	}
-	return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "main takes %s and was given nothing", t).
-		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin")
-}
-
-// FromText reads a value of type t from text: a str verbatim, everything else as JSON.
-func FromText(text string, t *generable.Type) (generable.Value, error) {
-	if acceptsText(t) {
-		return generable.StrOf(text), nil
-	}
-	res := generable.Decode(t, text, generable.Options{})
-	if !res.OK {
-		return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", t, res.Errors).
-			WithHelp("main takes %s", t)
-	}
-	return res.Value, nil
-}
-
-func acceptsText(t *generable.Type) bool {
-	switch t = t.Deref(); t.Kind {
-	case generable.StrType, generable.AnyType, generable.EnumType:
-		return true
-	case generable.OneOfType:
-		return slices.ContainsFunc(t.Variants, acceptsText)
-	}
-	return false
-}
-
-// toValue makes a value of anything that has a JSON form.
-func toValue(v any) (generable.Value, error) {
-	switch v := v.(type) {
-	case generable.Value:
-		return v, nil
-	case nil:
-		return generable.Value{}, nil
-	case string:
-		return generable.StrOf(v), nil
-	case bool:
-		return generable.BoolOf(v), nil
-	case int:
-		return generable.IntOf(int64(v)), nil
-	}
-	text, err := marshal(v)
-	if err != nil {
-		return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
-	}
-	res := generable.Decode(generable.AnyT, string(text), generable.Options{Level: generable.Strict})
-	if !res.OK {
-		return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input: %w", res.Errors)
-	}
-	return res.Value, nil
-}
-
-// marshal calls methods of the host's values, whose panics are errors of this input.
-func marshal(v any) (text []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("making it panicked: %v", p)
-		}
-	}()
-	return json.Marshal(v)
 }

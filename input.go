@@ -1,0 +1,151 @@
+package agentscript
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// input reads the input of a node.
+func input(cfg *runConfig, t *generable.Type) (generable.Value, error) {
+	switch {
+	case cfg.raw != nil:
+		return FromText(*cfg.raw, t)
+	case cfg.hasInput:
+		return toValue(cfg.input)
+	case t.AcceptsNone():
+		return generable.Value{}, nil
+	}
+	return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "main takes %s and was given nothing", t).
+		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin")
+}
+
+// lenient is how input is read: as models' answers are, but a key that is no field is a mistake
+// of whoever wrote it.
+var lenient = generable.Options{ExtraKeys: generable.ExtraError}
+
+// FromText reads a value of type t from text: a str verbatim, everything else as JSON, in which
+// flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
+// errors, AS716 like all that does not fit, with line and column.
+func FromText(text string, t *generable.Type) (generable.Value, error) {
+	if acceptsText(t) {
+		return generable.StrOf(text), nil
+	}
+	return read(text, t)
+}
+
+// FromJSON is FromText for a text that is JSON also where t takes a str.
+func FromJSON(text string, t *generable.Type) (generable.Value, error) {
+	if !acceptsText(t) {
+		return read(text, t)
+	}
+	v, err := read(text, generable.AnyT)
+	if err != nil {
+		return v, err
+	}
+	out, errs := t.Convert(v)
+	if errs != nil {
+		return out, unfit(t, errs)
+	}
+	return out, nil
+}
+
+func read(text string, t *generable.Type) (generable.Value, error) {
+	res := generable.Decode(t, text, lenient)
+	if !res.OK {
+		return res.Value, unfit(t, res.Errors)
+	}
+	return res.Value, nil
+}
+
+func unfit(t *generable.Type, errs generable.FieldErrors) error {
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", t, errs).WithHelp("main takes %s", t)
+}
+
+// ArgsFromJSON reads arguments from a JSON object of them, for [Args]. Parameters that it does
+// not name are left out.
+func ArgsFromJSON(text string, params []starlib.MainParam) (map[string]any, error) {
+	whole, err := read(text, generable.AnyT)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := whole.AsMap(); !ok {
+		return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the arguments of main are an object, not %s", whole.TypeName()).
+			WithHelp(`write {"%s": ...}`, firstOf(params))
+	}
+	absent := generable.NewRecord(&generable.Type{Kind: generable.RecordType, Name: "absent"}, nil)
+	t := &generable.Type{Kind: generable.RecordType, Name: "main"}
+	for _, p := range params {
+		t.Fields = append(t.Fields, generable.Field{Name: p.Name, Type: p.Type, Guide: p.Doc, Optional: true, Default: absent.Value()})
+	}
+	res := generable.Decode(t, text, lenient)
+	if !res.OK {
+		return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit main: %w", res.Errors)
+	}
+	args := map[string]any{}
+	given, _ := res.Value.AsRecord()
+	for _, p := range params {
+		v, _ := given.Get(p.Name)
+		if r, ok := v.AsRecord(); !ok || r.Type() != absent.Type() {
+			args[p.Name] = v
+		}
+	}
+	return args, nil
+}
+
+func firstOf(params []starlib.MainParam) string {
+	if len(params) == 0 {
+		return "name"
+	}
+	return params[0].Name
+}
+
+func acceptsText(t *generable.Type) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.StrType, generable.AnyType, generable.EnumType:
+		return true
+	case generable.OneOfType:
+		return slices.ContainsFunc(t.Variants, acceptsText)
+	}
+	return false
+}
+
+// toValue makes a value of anything that has a JSON form.
+func toValue(v any) (generable.Value, error) {
+	switch v := v.(type) {
+	case generable.Value:
+		return v, nil
+	case nil:
+		return generable.Value{}, nil
+	case string:
+		return generable.StrOf(v), nil
+	case bool:
+		return generable.BoolOf(v), nil
+	case int:
+		return generable.IntOf(int64(v)), nil
+	}
+	text, err := marshal(v)
+	if err != nil {
+		return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
+	}
+	res := generable.Decode(generable.AnyT, string(text), generable.Options{Level: generable.Strict})
+	if !res.OK {
+		return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input: %w", res.Errors)
+	}
+	return res.Value, nil
+}
+
+// marshal calls methods of the host's values, whose panics are errors of this input.
+func marshal(v any) (text []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("making it panicked: %v", p)
+		}
+	}()
+	return json.Marshal(v)
+}
