@@ -258,7 +258,6 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 		{"a builtin in a branch", `main = fn(lambda s: s, input = str, output = str) / fn(lambda s: crash(s), input = str, output = str)`, nil, "panicked"},
 		{"a builtin in next", `main = loop(fn(lambda s: s, input = str, output = str), lambda s: crash(s))`, nil, "panicked"},
 		{"a builtin in on_bad_output", `main = agent(output = int, prompt = "A.", repairs = 0, on_bad_output = lambda raw: crash(raw))`, []agentscript.RunOption{agentscript.Handler(replies(nil))}, "panicked"},
-		{"a journal", `main = agent(prompt = "A.")`, []agentscript.RunOption{agentscript.Handler(replies(nil)), agentscript.Journal(brokenJournal{cause})}, "panicked"},
 		{"a listener", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventNode, func(engine.Event) { panic(cause) })}, "panicked"},
 		{"a listener of the run's start", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
 			if e.Phase == engine.PhaseStart {
@@ -304,6 +303,13 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 			})})).Wait()
 		if err != nil || res.Text() != "sorry" || !strings.Contains(result, "error: ") || strings.Contains(result, "goroutine") {
 			t.Errorf("%s, %v; the model is told %q", res.Text(), err, result)
+		}
+	})
+	t.Run("a journal's is a failure of the store", func(t *testing.T) {
+		_, err := loaded(t, eng, `main = agent(prompt = "A.")`).Start(t.Context(), input("x"), agentscript.Handler(replies(nil)), agentscript.Journal(brokenJournal{cause})).Wait()
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindStore || !strings.Contains(e.Message, "the journal panicked: boom") || !errors.Is(err, cause) {
+			t.Errorf("the error is %v", err)
 		}
 	})
 	t.Run("other runs go on", func(t *testing.T) {

@@ -57,7 +57,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 				}
 			}
 			for _, want := range []string{
-				"run main", "node main/then:main#0", "node main/then:main#0/par0[0]/agent:judge#0", "effect main/then:main#0/par0[0]/agent:judge#0/llm0",
+				"run main", "node main/then:main#0", "node main/then:main#0/par0", "node main/then:main#0/par0[0]/agent:judge#0", "effect main/then:main#0/par0[0]/agent:judge#0/llm0",
 				"node main/then:main#0/par0[1]/agent:other#0", "effect main/then:main#0/par0[1]/agent:other#0/llm0", "node main/then:main#0/fn0", "node main/then:main#0/fn1",
 			} {
 				if pairs[want] != 1 {
