@@ -278,3 +278,59 @@ func TestRequestDigestsChain(t *testing.T) {
 		t.Error("temperature 0 and unset have the same digest")
 	}
 }
+
+func TestEmptyAnswerIsAnError(t *testing.T) {
+	for _, text := range []string{"", " \n"} {
+		c := compose()
+		main := c.prompted("a", strT, strT)
+		c.sound(t)
+		_, err := run(t, main, &answers{next: []engine.Response{says(text)}}, "x")
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindBadResponse {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// What has been tried already is not proposed again.
+func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
+	for repairs, want := range map[int]string{0: "ask again with repairs = 1", 1: "asked again once"} {
+		c := compose()
+		main := c.Agent(c.site("agent", "count"), &engine.AgentSpec{Name: "count", Out: intT, Prompt: "Count.", Repairs: repairs})
+		c.sound(t)
+		_, err := run(t, main, &answers{next: []engine.Response{says("many"), says("lots")}}, "x")
+		var e *engine.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Help, want) {
+			t.Errorf("repairs %d: %+v", repairs, e)
+		}
+	}
+}
+
+func TestConditionsAloneDoNotCoverABranch(t *testing.T) {
+	yes := engine.GoFunc("yes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
+	for _, otherwise := range []bool{false, true} {
+		c := compose()
+		o := engine.BranchOptions{}
+		if otherwise {
+			o.Otherwise = c.str()
+		}
+		c.Branch(c.site("branch", ""), c.str(), []engine.Route{{When: yes, Handler: c.str()}}, o)
+		if got := len(c.codes()); got != map[bool]int{false: 1, true: 0}[otherwise] {
+			t.Errorf("otherwise %v: reported %v", otherwise, c.codes())
+		}
+	}
+}
+
+func TestPickWithADeclaredInput(t *testing.T) {
+	c := compose()
+	doc := schema(t, "Doc", generable.Field{Name: "title", Type: strT})
+	if n := c.Pick(c.site("pick", ""), "title", doc); n.In() != doc || n.Out().Kind != generable.StrType || n.Failed() {
+		t.Errorf("%s -> %s", n.In(), n.Out())
+	}
+	if n := c.Pick(c.site("pick", ""), "titel", doc); !n.Failed() {
+		t.Error("a field that is not there is picked")
+	}
+	if got := c.codes(); len(got) != 1 || got[0] != "AS311" {
+		t.Errorf("reported %v", got)
+	}
+}

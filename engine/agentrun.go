@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -18,7 +19,7 @@ func (b *Branch) agent(p *agentPlan, v generable.Value) (out generable.Value, er
 	a := p.spec
 	if p.bounds {
 		outer := b.budget
-		b.budget = newBudget(outer, "agent "+quoted(a.Name)+" has its budget", a.Budget)
+		b.budget = newBudget(outer, "the budget of agent "+quoted(a.Name), a.Budget)
 		defer func() { b.budget = outer }()
 	}
 	if a.Budget.Wall <= 0 {
@@ -62,6 +63,7 @@ type turns struct {
 	said  *transcript
 	usage Usage
 	made  int            // tool calls
+	asked int            // how often the model was asked again
 	calls map[string]int // of each tool, for positions
 }
 
@@ -72,7 +74,6 @@ func (t *turns) run() (generable.Value, error) {
 		return generable.Value{}, err
 	}
 	most := t.a.Budget.Turns.or(DefaultTurns)
-	asked := 0
 	for turn := 0; ; turn++ {
 		if int64(turn) >= most {
 			return generable.Value{}, t.spent(most)
@@ -102,10 +103,10 @@ func (t *turns) run() (generable.Value, error) {
 		if err == nil {
 			return t.sk.give(v)
 		}
-		if asked >= t.a.Repairs {
+		if t.asked >= t.a.Repairs {
 			return t.badOutput(text, err)
 		}
-		asked++
+		t.asked++
 		if t.b.Wants(EventRepair) {
 			t.b.emit(Event{Kind: EventRepair, Name: t.a.Name, Text: "asked again: " + complaint})
 		}
@@ -146,6 +147,10 @@ func finished(r *Response, agent string) error {
 		e.Raw = r.Text()
 		return e.WithHelp("see what it said, change the prompt, or use another model")
 	}
+	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" {
+		return Errorf(KindBadResponse, diag.ProviderError, "the model gave agent %q an empty answer", agent).
+			WithHelp("say in the prompt what to answer when there is nothing to say, or use another model")
+	}
 	return nil
 }
 
@@ -162,7 +167,24 @@ func (t *turns) decode(text string) (generable.Value, string, error) {
 	}
 	e := Errorf(KindSchema, diag.BadModelOutput, "the answer to agent %q is no %s: %w", t.a.Name, t.sk.Out, res.Errors)
 	e.Raw, e.Partial, e.Usage = text, res.Value, t.usage
-	return res.Value, res.Complaint(), e.WithHelp("ask again with repairs = 1, or set on_bad_output")
+	return res.Value, res.Complaint(), e.WithHelp("%s", t.badOutputHelp())
+}
+
+func (t *turns) badOutputHelp() string {
+	if t.asked == 0 {
+		return "ask again with repairs = 1, or set on_bad_output"
+	}
+	return fmt.Sprintf("it was asked again %s: say in the prompt what is wanted, raise repairs, or set on_bad_output", times(t.asked))
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // badOutput is the last resort for an answer that does not fit.
@@ -180,5 +202,8 @@ func (t *turns) badOutput(raw string, cause error) (generable.Value, error) {
 func (t *turns) spent(n int64) error {
 	e := Errorf(KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.a.Name, count(int(n), "turn"))
 	e.Usage = t.usage
+	if t.asked > 0 && t.made == 0 {
+		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")
+	}
 	return e.WithHelp("raise it with budget(turns = ...), or see in the events which tools it keeps calling")
 }

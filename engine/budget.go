@@ -55,7 +55,7 @@ const (
 	resources
 )
 
-var resourceNames = [resources]string{"model calls", "tool calls", "tokens", "script steps"}
+var resourceNames = [resources]string{"model call", "tool call", "token", "script step"}
 var resourceArgs = [resources]string{"model_calls", "tool_calls", "tokens", "steps"}
 
 // estimate is what something is expected to use of each resource.
@@ -216,8 +216,15 @@ func overspent(label string, limit int64, r resource) *Error {
 	if r == resSteps {
 		code = diag.StepLimit
 	}
-	return Errorf(KindBudget, code, "%s used up: the limit of %d %s is reached", label, limit, resourceNames[r]).
+	return Errorf(KindBudget, code, "%s is used up: the limit of %d %s%s is reached", label, limit, resourceNames[r], plural(limit)).
 		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so many", resourceArgs[r])
+}
+
+func plural(n int64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // Steps debits interpreter steps and reports cancellation. The host language calls it every

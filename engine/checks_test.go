@@ -46,7 +46,7 @@ func (w *world) node(in, out *generable.Type) *engine.Node {
 	return w.step(w.fresh(), in, out, identity)
 }
 
-func (w *world) pick(field string) *engine.Node { return w.Pick(w.site("pick", ""), field) }
+func (w *world) pick(field string) *engine.Node { return w.Pick(w.site("pick", ""), field, nil) }
 
 func (w *world) then(nodes ...*engine.Node) *engine.Node { return w.Then(w.site("then", ""), nodes...) }
 
@@ -474,7 +474,7 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 		},
 		"when": func(c *composer) *engine.Node {
 			yes := engine.GoFunc("yes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
-			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(engine.Func(yes), strict(c))}, engine.BranchOptions{})
+			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(engine.Func(yes), strict(c))}, engine.BranchOptions{Otherwise: c.step("rest", anyT, strT, identity)})
 		},
 		"loop": func(c *composer) *engine.Node {
 			return c.Then(c.site("then", ""), lie(c, one), c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: stop}))

@@ -171,7 +171,16 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 
 // exhaustive checks that some route takes every value that can come.
 func (s *Session) exhaustive(n *Node, w *routing) bool {
-	if n.other != nil || w.open || len(w.missing) == 0 {
+	if n.other != nil || len(w.missing) == 0 {
+		return true
+	}
+	if slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
+		d := s.errorf(diag.NotExhaustive, n.site.Span, "the conditions of this branch may all be false")
+		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
+		help(d, "a condition is opaque: say where the rest goes, otherwise = handler")
+		return false
+	}
+	if w.open {
 		return true
 	}
 	d := s.errorf(diag.NotExhaustive, n.site.Span, "branch on %s does not handle %s", n.kids[0].out, strings.Join(w.missing, ", "))

@@ -56,7 +56,7 @@ func TestEveryFailureIsLocated(t *testing.T) {
 			return c.Loop(c.site("loop", "l"), c.str(), engine.LoopOptions{Until: f("until", 1), Repair: c.str()})
 		}},
 		"when": {"main/branch:b#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Branch(c.site("branch", "b"), c.str(), []engine.Route{{When: f("when", 1), Handler: c.str()}}, engine.BranchOptions{})
+			return c.Branch(c.site("branch", "b"), c.str(), []engine.Route{{When: f("when", 1), Handler: c.str()}}, engine.BranchOptions{Otherwise: c.str()})
 		}},
 		"captain": {"main/forum:f#0/agent:cap#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
 			return c.Forum(c.site("forum", "f"), engine.ForumOptions{}, c.str(), c.Agent(c.site("agent", "cap"), &engine.AgentSpec{Name: "cap", Run: f("cap", 2)}))

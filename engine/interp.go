@@ -228,8 +228,12 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 	if spec.lastWins {
 		return out, nil
 	}
+	end := "let next give None earlier"
+	if spec.until != nil {
+		end = "let until give True earlier"
+	}
 	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", count(spec.max, "turn")).
-		WithHelp("let next give None earlier, raise max, or take the last output with on_limit = \"last\"")
+		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 
 // next gives the input of the following turn, or false to stop.

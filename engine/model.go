@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"strconv"
 	"strings"
@@ -273,11 +272,4 @@ func (r *Response) Calls() []*ToolCall {
 		}
 	}
 	return calls
-}
-
-// Driver makes model calls. It lives on the effect side: it may block, reads its deadline
-// and cancellation from ctx, and is used by many runs at once. Errors are *[Error] of a kind
-// that says what to do. The sink receives text as it arrives, and may be nil.
-type Driver interface {
-	Do(ctx context.Context, r *Request, sink Sink) (*Response, error)
 }

@@ -68,7 +68,7 @@ func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 		{When: asks(no, judge), Handler: c.prompted("judge", strT, strT)},
 		{When: asks(no, judge), Handler: c.str()},
 		{When: asks(yes, judge, judge), Handler: c.prompted("judge", strT, strT)},
-	}, engine.BranchOptions{})
+	}, engine.BranchOptions{Otherwise: c.str()})
 	turns := 0
 	loop := c.Loop(c.site("loop", ""), c.prompted("judge", strT, strT), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
 		if _, err := b.Call(judge, generable.StrOf("q")); err != nil {

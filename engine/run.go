@@ -55,7 +55,7 @@ func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
 	r := &run{spec: spec, events: &emitter{Listener: spec.Listener, run: spec.ID}, handler: effectSide(spec)}
 	var out generable.Value
 	err := s.Par(1, 0, func(_ int, s Sched) error {
-		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the run has its budget", spec.Limits)}
+		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the budget of the run", spec.Limits)}
 		if b.Wants(EventRun) {
 			b.emit(Event{Kind: EventRun, Phase: PhaseStart})
 		}
@@ -68,15 +68,20 @@ func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
 				err = because(why, err)
 			}
 			err = b.locate(uncontrolled(err), spec.Node)
-		} else if broken := r.events.err(); broken != nil {
-			err = b.locate(broken, spec.Node)
 		}
+		broken := func() {
+			if why := r.events.err(); err == nil && why != nil {
+				err = b.locate(why, spec.Node)
+			}
+		}
+		broken()
 		if b.Wants(EventRun) {
 			end := Event{Kind: EventRun, Phase: PhaseEnd}
 			if err != nil {
 				end.Err = asError(err)
 			}
 			b.emit(end)
+			broken()
 		}
 		r.events.close()
 		return err

@@ -64,10 +64,15 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Pick makes a projection of one field. Its types follow the node before it.
-func (s *Session) Pick(site Site, field string) *Node {
-	return s.add(&Node{kind: PickNode, name: site.Name, site: site, field: field,
+// Pick makes a projection of one field. Its types follow the declared input, or else the node
+// before it.
+func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
+	n := s.add(&Node{kind: PickNode, name: site.Name, site: site, field: field,
 		in: generable.AnyT, out: generable.AnyT, open: true})
+	if in != nil {
+		s.follow(n, in)
+	}
+	return n
 }
 
 // Template makes a step that renders a text from its input. Its placeholders are checked

@@ -17,7 +17,7 @@ const maxToolName = 64
 func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 	most := t.a.Budget.ToolCalls.or(DefaultToolCalls)
 	if t.made += len(calls); int64(t.made) > most { // none is made when not all can be
-		return nil, overspent("agent "+quoted(t.a.Name)+" has its budget", most, resToolCalls)
+		return nil, overspent("the budget of agent "+quoted(t.a.Name), most, resToolCalls)
 	}
 	if t.calls == nil {
 		t.calls = map[string]int{}
@@ -107,7 +107,7 @@ func mendable(e *Error, tried bool) bool {
 	case KindBudget:
 		return tried
 	}
-	return !IsControl(e)
+	return !e.OfRun && !IsControl(e)
 }
 
 func (p *skillPlan) tool(name string) *Tool {

@@ -49,8 +49,11 @@ func composeRows() []Builtin {
 			},
 			Doc: "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."},
 		{Name: "pick", Group: GroupCompose, Returns: "node", Effect: Compose, Func: pickFunc,
-			Params: []Param{{Name: "field", Kind: StrKind, Doc: "the name of a field"}},
-			Doc:    "Takes one field of what arrives. Its type follows the node before it."},
+			Params: []Param{
+				{Name: "field", Kind: StrKind, Doc: "the name of a field"},
+				{Name: "input", Kind: TypeKind, Default: "any", Doc: "what it takes, where no node before it says so"},
+			},
+			Doc: "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."},
 		{Name: "template", Group: GroupCompose, Returns: "node", Effect: Compose, Func: templateFunc,
 			Params: []Param{
 				{Name: "text", Kind: StrKind, Doc: "the text; {{field}}, {{a.b}} and {{input}} are filled in"},
@@ -259,7 +262,7 @@ func pickFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	return c.made(func(s *engine.Session, site engine.Site) *engine.Node { return s.Pick(site, c.Str("field")) })
+	return c.made(func(s *engine.Session, site engine.Site) *engine.Node { return s.Pick(site, c.Str("field"), c.typ("input")) })
 }
 
 func templateFunc(c *Call) (starlark.Value, error) {

@@ -56,7 +56,7 @@ var pictures = map[string]func(c composer) *engine.Node{
 			{Type: approved, Handler: c.run("ship", approved, str)},
 			{Type: rejected, Handler: c.Then(site("then", ""), c.fn("", rejected, str), c.run("file", str, str))},
 		}, engine.BranchOptions{})
-		return c.Then(site("then", "main"), coder, c.Pick(site("pick", ""), "code"), verdict)
+		return c.Then(site("then", "main"), coder, c.Pick(site("pick", ""), "code", nil), verdict)
 	},
 	"parallel": func(c composer) *engine.Node {
 		reviews := c.Par(site("par", "reviews"), engine.ParOptions{}, c.prompted("security", "", str, str), c.prompted("speed", "", str, str))
