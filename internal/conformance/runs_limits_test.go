@@ -70,7 +70,7 @@ def main():
 				}
 				_, err := mod.Start(t.Context(), opts...).Wait()
 				what := fmt.Sprintf("%s, %s, at most %d", name, how, limit)
-				refusedFor(t, what, err, "AS704", fmt.Sprintf("the limit of %d model calls", limit), "main")
+				refusedFor(t, what, err, "AS704", fmt.Sprintf("the limit of %d model call", limit), "main")
 				if name == "at once" && n.Load() > limit || name != "at once" && n.Load() != limit {
 					t.Errorf("%s: %d calls were made", what, n.Load())
 				}
@@ -127,7 +127,7 @@ func TestPromise_5_5_StepBudget(t *testing.T) {
 		{"in main", "def main():\n    n = 0\n    while True:\n        n += 1", nil, []string{"main"}},
 		{"in a comprehension", "def main():\n    return len([i * j for i in range(100000) for j in range(100000)])", nil, nil},
 		{"in next", "def again(s):\n    for i in range(1 << 60):\n        s = s\n    return s\nmain = agent(run = lambda s: s).loop(again)", []agentscript.RunOption{input("x")}, []string{"loop"}},
-		{"in a predicate", "def never(s):\n    while True:\n        pass\na = agent(run = lambda s: s)\nb = agent(run = lambda s: s)\nmain = branch(a, [when(never, b)])", []agentscript.RunOption{input("x")}, []string{"branch"}},
+		{"in a predicate", "def never(s):\n    while True:\n        pass\na = agent(run = lambda s: s)\nb = agent(run = lambda s: s)\nc = agent(run = lambda s: s)\nmain = branch(a, [when(never, b)], otherwise = c)", []agentscript.RunOption{input("x")}, []string{"branch"}},
 		{"in small pieces, turn after turn", "def work(n):\n    for i in range(9000):\n        pass\n    return n\nmain = loop(fn(work, input = int, output = int), lambda n: n, max = 100000)", []agentscript.RunOption{input(1)}, []string{"loop"}},
 		{"in branches that share it", "def spin(n):\n    for i in range(100000):\n        pass\n    return n\nmain = each(fn(spin, input = int, output = int))", []agentscript.RunOption{input([]int{1, 2, 3, 4, 5, 6})}, []string{"each"}},
 	} {
