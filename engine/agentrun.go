@@ -9,13 +9,21 @@ import (
 )
 
 // agent runs an agent once, within its budget.
-func (b *Branch) agent(p *agentPlan, v generable.Value) (out generable.Value, err error) {
-	said := b.transcript
-	b.transcript = nil
+func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
+	said := b.heard
+	b.heard = hearing{}
 	sk, err := p.skillFor(v)
-	if err != nil {
+	switch {
+	case err != nil:
 		return v, err
+	case p.bounds || p.spec.Budget.Wall > 0:
+		return b.bounded(p, sk, v, said)
 	}
+	return b.skill(sk, v, said)
+}
+
+// bounded is skill within the agent's own budget.
+func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said hearing) (out generable.Value, err error) {
 	a := p.spec
 	if p.bounds {
 		outer := b.budget
@@ -35,7 +43,7 @@ func (b *Branch) agent(p *agentPlan, v generable.Value) (out generable.Value, er
 }
 
 // skill carries out a skill, by its function or by a model.
-func (b *Branch) skill(sk *skillPlan, v generable.Value, said *transcript) (generable.Value, error) {
+func (b *Branch) skill(sk *skillPlan, v generable.Value, said hearing) (generable.Value, error) {
 	if sk.Run == nil {
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
 		return t.run()
@@ -60,7 +68,7 @@ type turns struct {
 	a     *AgentSpec
 	sk    *skillPlan
 	input generable.Value
-	said  *transcript
+	said  hearing
 	usage Usage
 	made  int            // tool calls
 	asked int            // how often the model was asked again
@@ -78,40 +86,57 @@ func (t *turns) run() (generable.Value, error) {
 		if int64(turn) >= most {
 			return generable.Value{}, t.spent(most)
 		}
-		out := t.b.model(req, t.a.Name, turn)
-		t.usage = t.usage.Add(out.Usage)
-		if out.Err != nil {
-			return generable.Value{}, out.Err
-		}
-		resp := out.Response
-		if err := finished(resp, t.a.Name); err != nil {
+		resp, err := t.ask(req, turn)
+		if err != nil {
 			return generable.Value{}, err
 		}
-		if calls := resp.Calls(); len(calls) > 0 {
-			results, err := t.tools(calls)
-			if err != nil {
-				return generable.Value{}, err
-			}
-			req = req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results})
-			continue
+		next, v, err := t.take(req, resp)
+		if next == nil {
+			return v, err
 		}
-		text := resp.Text()
-		if t.sk.output == nil {
-			return t.sk.give(generable.StrOf(text))
-		}
-		v, complaint, err := t.decode(text)
-		if err == nil {
-			return t.sk.give(v)
-		}
-		if t.asked >= t.a.Repairs {
-			return t.badOutput(text, err)
-		}
-		t.asked++
-		if t.b.Wants(EventRepair) {
-			t.b.emit(Event{Kind: EventRepair, Name: t.a.Name, Text: "asked again: " + complaint})
-		}
-		req = req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, TextMessage(RoleUser, complaint))
+		req = next
 	}
+}
+
+// ask makes one model call. A run that is parked stands here, so its frames are kept small.
+func (t *turns) ask(req *Request, turn int) (*Response, error) {
+	out := t.b.model(req, t.a.Name, turn)
+	t.usage = t.usage.Add(out.Usage)
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	return out.Response, finished(out.Response, t.a.Name)
+}
+
+// take does what an answer asks for: its tools are called, it is the result, or it does not fit
+// and is asked for again. Without a next request the conversation is over.
+func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.Value, err error) {
+	if calls := resp.Calls(); len(calls) > 0 {
+		results, err := t.tools(calls)
+		if err != nil {
+			return nil, v, err
+		}
+		return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}), v, nil
+	}
+	text := resp.Text()
+	if t.sk.output == nil {
+		v, err = t.sk.give(generable.StrOf(text))
+		return nil, v, err
+	}
+	v, complaint, err := t.decode(text)
+	if err == nil {
+		v, err = t.sk.give(v)
+		return nil, v, err
+	}
+	if t.asked >= t.a.Repairs {
+		v, err = t.badOutput(text, err)
+		return nil, v, err
+	}
+	t.asked++
+	if t.b.Wants(EventRepair) {
+		t.b.emit(Event{Kind: EventRepair, Name: t.a.Name, Text: "asked again: " + complaint})
+	}
+	return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, TextMessage(RoleUser, complaint)), v, nil
 }
 
 // request is the first turn's request.
@@ -125,7 +150,7 @@ func (t *turns) request() (*Request, error) {
 		system = strings.Trim(text+"\n\n"+system, "\n")
 	}
 	user := inputText(t.input, t.sk.In)
-	if t.said != nil {
+	if t.said.last != nil {
 		user += "\n\n## Transcript\n\n" + t.said.text()
 	}
 	return &Request{

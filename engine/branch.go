@@ -10,14 +10,14 @@ import (
 // Branch is one line of execution of a run. Callbacks get it and may call nodes, log and keep
 // host state on it. It belongs to one goroutine at a time.
 type Branch struct {
-	run        *run
-	sched      Sched
-	at         *Frame
-	budget     *budget
-	host       any
-	callback   callback    // that runs now
-	transcript *transcript // what a forum said so far, until an agent has read it
-	depth      int         // of nodes inside each other
+	run      *run
+	sched    Sched
+	at       *Frame
+	budget   *budget
+	host     any
+	callback callback // that runs now
+	heard    hearing  // what a forum said so far, until an agent has read it
+	depth    int      // of nodes inside each other
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -34,7 +34,7 @@ type callKey struct {
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, transcript: b.transcript, depth: b.depth}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth}
 }
 
 // Path is the position in the run.
@@ -84,13 +84,13 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	s := *n.compiled().root // with the ordinal of this call
 	s.n = b.callback.calls[key]
 	b.callback.calls[key]++
-	outer, at, said := b.callback, b.at, b.transcript
+	outer, at, said := b.callback, b.at, b.heard
 	if outer.scope != "" {
 		b.at = at.child(outer.scope, "", outer.n)
 	}
-	b.callback, b.transcript = callback{}, nil
+	b.callback, b.heard = callback{}, hearing{}
 	out, err := b.exec(&s, v)
-	b.callback, b.at, b.transcript = outer, at, said
+	b.callback, b.at, b.heard = outer, at, said
 	return out, err
 }
 
@@ -108,12 +108,12 @@ func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error
 // invokeAs is invoke for a callback that does not stand alone at its position: what it calls
 // is placed below the segment scope.
 func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
-	outer, at, said, depth := b.callback, b.at, b.transcript, b.depth
+	outer, at, said, depth := b.callback, b.at, b.heard, b.depth
 	b.callback = callback{scope: scope, n: n}
 	defer func() {
 		b.callback = outer
 		if p := recover(); p != nil { // from anywhere below
-			b.at, b.transcript, b.depth = at, said, depth
+			b.at, b.heard, b.depth = at, said, depth
 			e := panicked(f.Info().Name, p)
 			e.Pos = f.Info().Pos
 			v, err = generable.Value{}, e

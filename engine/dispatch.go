@@ -25,26 +25,19 @@ func (b *Branch) do(e *Effect, est estimate) Outcome {
 	if err := b.sched.Err(); err != nil {
 		return Failed(asError(err))
 	}
-	watched := b.Wants(EventEffect)
 	if j := b.run.spec.Journal; j != nil {
 		if out, ok := j.Answer(e.ID()); ok {
 			if out.Attempt > 0 { // else it was refused, and used nothing
 				b.charge(est, out.Usage)
 			}
-			if watched {
-				b.emit(effectEvent(e, PhaseStart, nil, true))
-				b.emit(effectEvent(e, PhaseEnd, &out, true))
-			}
+			b.tell(e, PhaseStart, nil, true)
+			b.tell(e, PhaseEnd, &out, true)
 			return out
 		}
 	}
-	if watched {
-		b.emit(effectEvent(e, PhaseStart, nil, false))
-	}
+	b.tell(e, PhaseStart, nil, false)
 	out := b.budgeted(e, est)
-	if watched {
-		b.emit(effectEvent(e, PhaseEnd, &out, false))
-	}
+	b.tell(e, PhaseEnd, &out, false)
 	return out
 }
 
@@ -52,18 +45,8 @@ func (b *Branch) do(e *Effect, est estimate) Outcome {
 // so that a replay gives the same.
 func (b *Branch) budgeted(e *Effect, est estimate) Outcome {
 	held, err := b.reserve(est)
-	switch {
-	case err != nil && b.sched.Err() != nil: // stopped while it waited
-		return Failed(asError(err))
-	case err != nil:
-		out := Outcome{Err: asError(err)}
-		if b.Wants(EventBudget) {
-			b.emit(Event{Kind: EventBudget, Name: e.Name, Err: out.Err})
-		}
-		if j := b.run.spec.Journal; j != nil {
-			out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)
-		}
-		return out
+	if err != nil {
+		return b.refused(e, err)
 	}
 	out := b.dispatch(e, held)
 	if out.Err != nil {
@@ -74,13 +57,32 @@ func (b *Branch) budgeted(e *Effect, est estimate) Outcome {
 	return out
 }
 
+func (b *Branch) refused(e *Effect, err error) Outcome {
+	if b.sched.Err() != nil { // stopped while it waited
+		return Failed(asError(err))
+	}
+	out := Outcome{Err: asError(err)}
+	if b.Wants(EventBudget) {
+		b.emit(Event{Kind: EventBudget, Name: e.Name, Err: out.Err})
+	}
+	if j := b.run.spec.Journal; j != nil {
+		out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)
+	}
+	return out
+}
+
 // dispatch runs an effect and settles what it held, whatever becomes of it.
 func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 	defer func() { held.settle(out.Usage) }()
 	return b.sched.Do(b.run.handler, e, b.sink(e))
 }
 
-func effectEvent(e *Effect, phase Phase, out *Outcome, replayed bool) Event {
+// tell emits an effect's event. It stands apart, like all that makes events, so that a run that
+// waits for a model does not keep room for them on its stack.
+func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
+	if !b.Wants(EventEffect) {
+		return
+	}
 	ev := Event{Kind: EventEffect, Phase: phase, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Replayed: replayed}
 	if phase == PhaseStart {
 		ev.Request = e.Req
@@ -95,7 +97,7 @@ func effectEvent(e *Effect, phase Phase, out *Outcome, replayed bool) Event {
 			ev.Usage = &u
 		}
 	}
-	return ev
+	b.emit(ev)
 }
 
 // sink hands an effect's tokens to the listener, nil when nobody listens.
@@ -112,27 +114,36 @@ func (b *Branch) sink(e *Effect) Sink {
 // effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
 // recorded before anybody sees them.
 func effectSide(spec *RunSpec) Handler {
-	h, j := spec.Handler, spec.Journal
+	h := spec.Handler
 	if h == nil {
 		h = Handlers{}
 	}
-	return HandlerFunc(func(ctx context.Context, e *Effect, sink Sink) Outcome {
-		out := tried(ctx, h, e, sink)
-		if j == nil {
-			return out
-		}
-		return commit(ctx, j, e, out)
-	})
+	if spec.Journal == nil {
+		return catching{h}
+	}
+	return &committing{catching{h}, spec.Journal}
 }
 
-// tried runs a handler and makes of whatever it does an outcome.
-func tried(ctx context.Context, h Handler, e *Effect, sink Sink) (out Outcome) {
+// committing records what a handler's effects come to.
+type committing struct {
+	catching
+	journal Journal
+}
+
+func (c *committing) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
+	return commit(ctx, c.journal, e, c.catching.Do(ctx, e, sink))
+}
+
+// catching runs a handler and makes of whatever it does an outcome.
+type catching struct{ h Handler }
+
+func (c catching) Do(ctx context.Context, e *Effect, sink Sink) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = Failed(panicked(string(e.Kind)+" "+e.Name, p))
 		}
 	}()
-	out = h.Do(ctx, e, sink)
+	out = c.h.Do(ctx, e, sink)
 	if e.Kind == EffectModel && out.Err == nil && out.Response == nil {
 		out.Err = Errorf(KindBadResponse, diag.ProviderError, "the handler of %s %q gave neither an answer nor an error", e.Kind, e.Name).
 			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")

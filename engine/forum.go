@@ -10,7 +10,8 @@ import (
 // forum lets the participants speak, round by round, and then the captain. All get the input
 // unchanged; what was said in earlier rounds comes beside it, as the transcript.
 func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
-	outer := b.transcript
+	outer := b.heard
+	b.heard.outside = outer.last
 	last := len(s.kids) - 1
 	for r := range s.node.rounds {
 		said, err := b.fan("round", r, last, 0, func(i int) (*step, generable.Value) { return s.kids[i], v })
@@ -19,12 +20,19 @@ func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
 		}
 		for i, words := range said {
 			k := s.kids[i].node
-			b.transcript = &transcript{b.transcript, k.Label(), words, k.out}
+			b.heard.last = &transcript{b.heard.last, k.Label(), words, k.out}
 		}
 	}
 	out, err := b.exec(s.kids[last], v)
-	b.transcript = outer
+	b.heard = outer
 	return out, err
+}
+
+// hearing is what a member of a forum hears beside its input. A forum that is a member of
+// another one has its members hear what was said there, too.
+type hearing struct {
+	last    *transcript
+	outside *transcript // where the innermost forum began
 }
 
 // transcript is what was said in a forum so far, the last first. It grows by linking, since
@@ -36,19 +44,19 @@ type transcript struct {
 	typ  *generable.Type
 }
 
-// inOrder lists a transcript from the beginning.
-func (t *transcript) inOrder() []*transcript {
+// inOrder lists what was said since from, nil for all of it, in the order in which it was said.
+func (h hearing) inOrder(from *transcript) []*transcript {
 	var all []*transcript
-	for at := t; at != nil; at = at.up {
+	for at := h.last; at != from; at = at.up {
 		all = append(all, at)
 	}
 	slices.Reverse(all)
 	return all
 }
 
-// value gives the transcript to a callback: a list of {name, output}.
-func (t *transcript) value() generable.Value {
-	all := t.inOrder()
+// value gives a callback what was said in its own forum: a list of {name, output}.
+func (h hearing) value() generable.Value {
+	all := h.inOrder(h.outside)
 	items := make([]generable.Value, len(all))
 	for i, at := range all {
 		m := generable.NewMap(2)
@@ -59,10 +67,10 @@ func (t *transcript) value() generable.Value {
 	return generable.NewList(items).Value()
 }
 
-// text shows the transcript to a model.
-func (t *transcript) text() string {
+// text shows a model all that was said.
+func (h hearing) text() string {
 	var b strings.Builder
-	for i, at := range t.inOrder() {
+	for i, at := range h.inOrder(nil) {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}

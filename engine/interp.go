@@ -111,7 +111,7 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 // converted checks a callback's result against its declared type; like a constructor it
 // widens int to float and makes instances of dicts.
 func converted(v generable.Value, t *generable.Type, who string) (generable.Value, error) {
-	if t.Kind == generable.AnyType {
+	if t.Kind == generable.AnyType || isOf(v, t) {
 		return v, nil
 	}
 	out, errs := t.Convert(v)

@@ -56,40 +56,49 @@ func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
 	var out generable.Value
 	err := s.Par(1, 0, func(_ int, s Sched) error {
 		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the budget of the run", spec.Limits)}
-		if b.Wants(EventRun) {
-			b.emit(Event{Kind: EventRun, Phase: PhaseStart})
-		}
+		b.tellRun(PhaseStart, nil)
 		err := b.guard(func() (err error) {
 			out, err = b.root(spec)
 			return err
 		})
-		if err != nil {
-			if why := s.Err(); why != nil { // say why everything stopped, not what stopped first
-				err = because(why, err)
-			}
-			err = b.locate(uncontrolled(err), spec.Node)
-		}
-		broken := func() {
-			if why := r.events.err(); err == nil && why != nil {
-				err = b.locate(why, spec.Node)
-			}
-		}
-		broken()
-		if b.Wants(EventRun) {
-			end := Event{Kind: EventRun, Phase: PhaseEnd}
-			if err != nil {
-				end.Err = asError(err)
-			}
-			b.emit(end)
-			broken()
-		}
-		r.events.close()
-		return err
+		return b.ended(err)
 	})
 	if err != nil {
 		return generable.Value{}, asError(err)
 	}
 	return out, nil
+}
+
+// ended closes the run's events and says what it failed by.
+func (b *Branch) ended(err error) error {
+	r := b.run
+	if err != nil {
+		if why := b.sched.Err(); why != nil { // say why everything stopped, not what stopped first
+			err = because(why, err)
+		}
+		err = b.locate(uncontrolled(err), r.spec.Node)
+	}
+	broken := func() {
+		if why := r.events.err(); err == nil && why != nil {
+			err = b.locate(why, r.spec.Node)
+		}
+	}
+	broken()
+	b.tellRun(PhaseEnd, err)
+	broken()
+	r.events.close()
+	return err
+}
+
+func (b *Branch) tellRun(phase Phase, err error) {
+	if !b.Wants(EventRun) {
+		return
+	}
+	ev := Event{Kind: EventRun, Phase: phase}
+	if err != nil {
+		ev.Err = asError(err)
+	}
+	b.emit(ev)
 }
 
 // uncontrolled makes a failure of a control outcome that reached the top of its run: what
