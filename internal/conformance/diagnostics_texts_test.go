@@ -1,0 +1,159 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+)
+
+// mistakes are the common ones, each told in full in testdata/mistakes. says are the words that its
+// text cannot lose.
+var mistakes = []struct{ name, src, codes, says string }{
+	// The six of the type algebra.
+	{"then_mismatch", `
+Draft = schema("A draft", code = str, score = int)
+coder = agent(output = Draft, prompt = "Write the code.")
+judge = agent(input = str, prompt = "Judge the code.")
+main = coder >> judge
+`, "AS301", "coder gives Draft, judge wants str"},
+	{"parallel_of_different_inputs", `
+security = agent(input = str, output = str, prompt = "Review the security.")
+speed = agent(input = int, output = str, prompt = "Review the speed.")
+main = security / speed
+`, "AS302", "security takes str, speed takes int"},
+	{"parallel_of_different_outputs", `
+score = agent(input = str, output = int, prompt = "Score the code.")
+review = agent(input = str, output = str, prompt = "Review the code.")
+main = score / review
+`, "AS303", "score gives int, review gives str"},
+	{"forum_member_of_another_input", `
+opener = agent(input = str, prompt = "Propose.")
+critic = agent(input = int, output = str, prompt = "Object.")
+captain = agent(input = str, prompt = "Decide.")
+main = opener * critic * captain
+`, "AS304", "opener takes str, critic takes int"},
+	{"branch_not_exhaustive", `
+Approved = schema("Ready", confidence = float)
+Rejected = schema("Not ready", reason = str)
+Unsure = schema("Cannot tell", question = str)
+Decision = union("Whether to ship", Approved, Rejected, Unsure)
+judge = agent(output = Decision, prompt = "Decide.")
+main = judge.branch({
+    Approved: template("shipped at {{confidence}}"),
+    Rejected: template("filed: {{reason}}"),
+})
+`, "AS305", "branch on Decision does not handle Unsure"},
+	{"loop_with_a_wrong_next", `
+Draft = schema("A draft", code = str, score = int)
+polish = agent(input = str, output = Draft, prompt = "Improve.")
+grade = agent(input = Draft, output = int, prompt = "Grade.")
+main = polish.loop(grade, max = 5)
+`, "AS315", "grade gives int, polish wants str, or None to stop"},
+	{"handlers_of_different_outputs", `
+Approved = schema("Ready", confidence = float)
+Rejected = schema("Not ready", reason = str)
+Decision = union("Whether to ship", Approved, Rejected)
+judge = agent(output = Decision, prompt = "Decide.")
+ship = agent(input = Approved, output = str, prompt = "Ship it.")
+count = agent(input = Rejected, output = int, prompt = "Count the findings.")
+main = judge.branch({Approved: ship, Rejected: count})
+`, "AS303", "the route for Approved gives str, the route for Rejected gives int"},
+
+	// The five of the placement rule, and their like.
+	{"placed_in_two_pipelines", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+c = agent(prompt = "C.")
+first = a >> b
+second = a >> c
+`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+	{"placed_in_pipeline_and_forum", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+c = agent(prompt = "C.")
+first = a >> b
+second = a * c
+`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "forum".`},
+	{"placed_in_parallel_and_pipeline", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+c = agent(prompt = "C.")
+first = a / b
+second = c >> a
+`, "AS401", `Agent "a" is already placed in parallel. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+	{"placed_in_loop_and_parallel", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+first = a.loop(lambda s: None if len(s) < 80 else s, max = 3)
+second = a / b
+`, "AS401", `Agent "a" is already placed in loop. Each agent instance can only participate once. Create a new instance for "parallel".`},
+	{"placed_twice_in_one_structure", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+main = a >> b >> a
+`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+	{"placed_in_pipeline_and_parallel", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+c = agent(prompt = "C.")
+first = a >> b
+second = a / c
+`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "parallel".`},
+	{"structure_placed_twice", `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+both = a >> b
+first = both >> agent(name = "c", prompt = "C.")
+second = both.loop(lambda s: None)
+`, "AS401", `Pipeline "both" is already placed in pipeline. Each pipeline instance can only participate once. Create a new instance for "loop".`},
+	{"handler_placed_twice", `
+Yes = schema("Yes", why = str)
+No = schema("No", why = str)
+Answer = union("Yes or no", Yes, No)
+ask = agent(output = Answer, prompt = "Decide.")
+tell = agent(input = Yes | No, prompt = "Tell.")
+main = ask.branch({
+    Yes: tell,
+    No: tell,
+})
+`, "AS401", `Agent "tell" is already placed in branch. Each agent instance can only participate once. Create a new instance for "branch".`},
+	{"no_skill_for_the_output", `
+Review = schema("A review", verdict = str)
+reviewer = agent(input = str, output = Review, skills = [
+    skill("style", "Reviews the style.", output = str),
+    skill("count", "Counts the lines.", output = int, run = lambda s: len(s.splitlines())),
+])
+`, "AS312", `Agent "reviewer" has no skill producing Review. At least one skill must return the agent's output type.`},
+}
+
+// Promise 4.10 (diagnostics): the common mistakes of typing and of placement are told in full, down
+// to the remedy.
+func TestPromise_4_10_SpecialTexts(t *testing.T) {
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			found, shown := checked(strings.TrimPrefix(m.src, "\n"))
+			if codes(found) != m.codes || !strings.Contains(shown, m.says) || !strings.Contains(shown, "= help: ") {
+				t.Errorf("want %s and %q, got\n%s", m.codes, m.says, shown)
+			}
+			golden(t, "mistakes/"+m.name, shown)
+		})
+	}
+}
+
+// Promise 4.12 (diagnostics): a mistake is told once: what was refused takes part in the rest of the
+// script without a word.
+func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
+	refuse(t, []refusal{
+		{"an agent", "a = agent(promt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nd = c.loop(lambda s: None)\nmain = d.branch({str: fn(str)})\nx = [n for n in [a, c, d]]\n", "AS202", nil},
+		{"a type", "T = schema(\"T\", n = \"int\")\nU = union(\"U\", T, schema(\"V\", _name = \"V\", n = int))\na = agent(output = list[T], prompt = \"A.\")\nb = agent(input = T, output = U, prompt = \"B.\")\nmain = a >> b.each() >> pick(\"n\").each()\nv = T(n = 3).n\nw = {T: 1}[T]\n", "AS204", nil},
+		{"a join", "a = agent(output = int, prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nmain = c >> agent(input = bool, prompt = \"D.\") >> agent(input = str, prompt = \"E.\")\n", "AS301", nil},
+		{"a skill", "s = skill(\"s\")\na = agent(output = int, skills = [s])\nmain = a >> agent(input = int, prompt = \"B.\")\n", "AS203", nil},
+		{"a template", "main = agent(prompt = template(\"{{a b}}\")) >> agent(prompt = \"B.\")\n", "AS314", nil},
+		{"a field", "T = schema(\"T\", a = field(\"str\"), b = int)\nmain = fn(lambda n: T(a = 1, b = 1), output = T) >> pick(\"b\")\n", "AS204", nil},
+		{"an instance", "T = schema(\"T\", a = int)\nt = T(a = \"x\")\nu = replace(t, a = 2)\nv = t.a + 1\nw = json.encode(t)\nx = fmt(t.a, \".1f\")\n", "AS504", nil},
+		{"a file", "s = file(\"no.txt\")\nmain = agent(prompt = s + \"\\n\".join(s.splitlines()))\nn = len(s)\n", "AS602", nil},
+		{"a loaded file", "load(\"no.star\", \"a\", \"T\")\nmain = a >> agent(input = T, output = list[T], prompt = \"B.\")\nx = a(1)\ny = T(n = 1).n\n", "AS211", nil},
+		{"a route", "a = agent(output = bool, prompt = \"A.\")\nmain = a.branch({True: fn(lambda b: b), False: lambda b: b}) >> fn(str)\n", "AS310", nil},
+		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a gives bool"}},
+		{"a field under a wrong name", "P = schema(\"P\", width = int)\np = P(widht = 1)\n", "AS503", []string{"did you mean width?"}},
+	})
+}

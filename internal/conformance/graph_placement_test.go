@@ -1,0 +1,140 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+)
+
+// places are the ways in which a node x: str -> str can be placed, and what the structure is called
+// that it is then in. o() is another node.
+var places = []struct{ src, kind string }{
+	{"x >> o()", "pipeline"}, {"o() >> x", "pipeline"}, {"o() >> o() >> x", "pipeline"}, {"then(o(), x, o())", "pipeline"}, {"x.then(o())", "pipeline"},
+	{"x / o()", "parallel"}, {"o() / o() / x", "parallel"}, {"par([o(), x])", "parallel"},
+	{"x * o()", "forum"}, {"o() * x", "forum"}, {"forum(o(), x, o())", "forum"},
+	{"x.loop(lambda s: None)", "loop"}, {"loop(o(), until = lambda s: True, repair = x)", "loop"}, {"o().loop(x)", "loop"},
+	{"x.branch({str: o()})", "branch"}, {"o().branch({str: x})", "branch"}, {"o().branch([when(lambda s: True, x)], otherwise = o())", "branch"}, {"branch(o(), {}, otherwise = x)", "branch"},
+	{"each(x)", "each"}, {"x.each()", "each"},
+}
+
+const placeable = `
+def o():
+    return agent(name = "o", run = lambda s: s)
+`
+
+// placed are the nodes that are placed twice, one of each kind.
+var placed = []struct{ kind, word, src string }{
+	{"agent", "Agent", "agent(run = lambda s: s)"},
+	{"pipeline", "Pipeline", "o() >> o()"},
+	{"forum", "Forum", "o() * o()"},
+	{"loop", "Loop", "o().loop(lambda s: None)"},
+	{"branch", "Branch", "o().branch({str: o()})"},
+	{"fn", "Fn", "fn(lambda s: s, input = str, output = str)"},
+	{"template", "Template", "template(\"{{input}}!\", input = str)"},
+}
+
+// Promise 3.8 (typed graph): a node has one place; a second is an error that names the node, both
+// structures and both positions and says how to make another instance.
+func TestPromise_3_8_SinglePlacement(t *testing.T) {
+	pairs := 0
+	for _, node := range placed {
+		for _, first := range places {
+			for _, second := range places {
+				pairs++
+				src := placeable + "x = " + node.src + "\nfirst = " + first.src + "\nsecond = " + second.src + "\n"
+				found, shown := checked(src)
+				want := fmt.Sprintf("error[AS401]: %s %q is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.\n",
+					node.word, "x", first.kind, node.kind, second.kind)
+				if codes(found) != "AS401" || !strings.HasPrefix(shown, want) {
+					t.Fatalf("%s and %s: want %s, got\n%s", first.src, second.src, want, shown)
+				}
+				d := found[0]
+				line := strings.Split(src, "\n")[d.Span.Line-1]
+				if at := []rune(line)[d.Span.Col-1:]; string(at[:max(d.Span.Len, 1)]) != "x" && !strings.HasPrefix(string(at), "x.") {
+					t.Errorf("%s: the caret is at %q", second.src, string(at))
+				}
+				for _, note := range []string{"x was placed in " + first.kind + " first at flow.star:5:", "x is defined at flow.star:4:", "call new_x() for each place"} {
+					if !strings.Contains(shown, note) {
+						t.Fatalf("%s and %s: this does not say %q:\n%s", first.src, second.src, note, shown)
+					}
+				}
+			}
+		}
+	}
+	if pairs != len(placed)*len(places)*len(places) {
+		t.Errorf("only %d pairs were checked", pairs)
+	}
+	for _, c := range []struct{ src, kind string }{
+		{"x >> x", "pipeline"}, {"x / x", "parallel"}, {"x * x", "forum"}, {"x / o() / x", "parallel"}, {"then(x, o(), x)", "pipeline"},
+		{"x.branch({str: x})", "branch"}, {"o().branch([when(lambda s: True, x)], otherwise = x)", "branch"}, {"loop(x, until = lambda s: True, repair = x)", "loop"},
+	} {
+		found, shown := checked(placeable + "x = agent(run = lambda s: s)\nboth = " + c.src + "\n")
+		if want := fmt.Sprintf("Agent \"x\" is already placed in %s. Each agent instance can only participate once. Create a new instance for %q.", c.kind, c.kind); codes(found) != "AS401" || !strings.Contains(shown, want) {
+			t.Errorf("%s: want %s, got\n%s", c.src, want, shown)
+		}
+	}
+	t.Run("two at once", func(t *testing.T) {
+		found, shown := checked(placeable + "x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\none = x >> y\nmain = (x >> o()) / (o() >> y)\n")
+		if codes(found) != "AS401 AS401" {
+			t.Errorf("two nodes are placed twice, and check says\n%s", shown)
+		}
+	})
+
+	// A factory is the remedy; a call is no place; another file's node is placed by who loads it, once.
+	gives(t, "x!!", "def new_x():\n    return agent(name = \"x\", run = lambda s: s + \"!\")\nmain = new_x() >> new_x()\n", input("x"))
+	gives(t, "x!!!", "x = agent(run = lambda s: s + \"!\")\nused = x >> agent(run = lambda s: s)\ndef main():\n    return x(x(x(\"x\")))\n")
+	const lib, uses = "x = agent(run = lambda s: s + \"!\")\n", "load(\"lib.star\", \"x\")\nmain = x >> agent(run = lambda s: s)\n"
+	res, err := loaded(t, agentscript.New(), uses, "lib.star", lib).Start(t.Context(), input("x")).Wait()
+	if err != nil || res.Text() != "x!" {
+		t.Errorf("a loaded node gives %s, %v", res.Text(), err)
+	}
+	found, shown := checked("load(\"other.star\", \"y\")\n"+uses, "lib.star", lib, "other.star", "load(\"lib.star\", \"x\")\ny = x / agent(run = lambda s: s)\n")
+	if codes(found) != "AS401" || !strings.Contains(shown, "x was placed in parallel y at other.star:2:7") || !strings.Contains(shown, "x is defined at lib.star:1:5") {
+		t.Errorf("two files place one node, and check says\n%s", shown)
+	}
+
+	// A run calls nodes, and composes nothing.
+	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\ndef main():\n    return (x >> y)(\"s\")\n", nil, "composes while the flow runs", "top level")
+	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ndef main():\n    return par(x)(\"s\")\n", nil, "par")
+	gives(t, "s!", "def main():\n    return agent(run = lambda s: s + \"!\")(\"s\")\n")
+}
+
+// Promise 3.9 (typed graph): a composition that fails claims none of its parts.
+func TestPromise_3_9_AtomicPlacement(t *testing.T) {
+	const parts = `
+Dog = schema("A dog", n = int)
+Cat = schema("A cat", n = int)
+Pet = union("A pet", Dog, Cat)
+x = agent(run = lambda s: s)
+y = agent(run = lambda s: s)
+number = agent(input = int, output = int, run = lambda n: n)
+taken = agent(run = lambda s: s)
+place = taken.loop(lambda s: None)
+`
+	for _, c := range []struct{ wrong, code string }{
+		{"x >> taken", "AS401"}, {"x >> y >> taken", "AS401"}, {"x / taken", "AS401"}, {"x * taken", "AS401"}, {"x * y * x", "AS401"},
+		{"x >> number", "AS301"}, {"then(x, y, number)", "AS301"}, {"x >> y >> number", "AS301"},
+		{"x / number", "AS303 AS302"}, {"par(x, y, fn(lambda s: 1, input = str, output = int))", "AS303"}, {"x / fn(lambda s: 1, input = str, output = int)", "AS303"},
+		{"x * number", "AS304"}, {"forum(x, y, rounds = 0)", "AS307"}, {"forum(x)", "AS316"},
+		{"x.loop(number)", "AS301"}, {"x.loop(lambda s: None, max = 0)", "AS307"}, {"x.loop()", "AS203"}, {"x.loop(lambda: None)", "AS216"},
+		{"x.branch({int: y})", "AS306"}, {"x.branch({str: taken})", "AS401"}, {"x.branch({str: number})", "AS301"}, {"x.branch({})", "AS316"},
+		{"agent(output = Pet, prompt = \"P.\").branch({Dog: x})", "AS305 AS301"}, {"agent(output = bool, prompt = \"P.\").branch({True: fn(lambda b: b)})", "AS305"},
+		{"x.each(limit = 0)", "AS307"}, {"then(x, \"y\")", "AS310"}, {"x >> \"y\"", "AS310"}, {"x | y", "AS309"}, {"par(x, y, limt = 3)", "AS202"},
+	} {
+		found, shown := checked(parts + "wrong = " + c.wrong + "\n")
+		if strings.ReplaceAll(codes(found), " ", "") != strings.ReplaceAll(c.code, " ", "") {
+			t.Errorf("%s is %q, want %q\n%s", c.wrong, codes(found), c.code, shown)
+			continue
+		}
+		// Its parts are still free: what places them afterwards has nothing to add.
+		again, shown := checked(parts + "wrong = " + c.wrong + "\nmain = x >> y\nrest = number.loop(lambda n: None)\n")
+		if codes(again) != codes(found) {
+			t.Errorf("%s fails and keeps its parts:\n%s", c.wrong, shown)
+		}
+	}
+	// What failed is not taken apart by a longer chain, and is reported once.
+	refuse(t, []refusal{{"a failed operand", parts + "main = x >> number >> y\nmore = main >> agent(input = int, output = int, run = lambda n: n)\n", "AS301", nil}})
+}
