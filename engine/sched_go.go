@@ -172,6 +172,8 @@ func (s *goSched) Now() time.Time { return time.Now() }
 
 func (s *goSched) Yield() error { return s.Err() }
 
+func (s *goSched) OnCancel(f func()) (stop func() bool) { return context.AfterFunc(s.ctx, f) }
+
 func (s *goSched) Err() error {
 	if s.ctx.Err() == nil {
 		return nil

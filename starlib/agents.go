@@ -1,6 +1,10 @@
 package starlib
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -154,19 +158,45 @@ func modelFunc(c *Call) (starlark.Value, error) {
 	return &modelValue{s: s}, nil
 }
 
-// agentName is the agent's name: given, its variable's, or the enclosing function's.
+// agentName is the agent's name: given, its variable's, the enclosing function's, or what it is.
 func (c *Call) agentName() string {
 	if c.Has("name") {
+		c.checkName("name")
 		return c.Str("name")
 	}
-	if name := c.name(); name != "" || c.file == nil {
+	if name := c.name(); name != "" {
 		return name
 	}
-	return c.file.FuncAt(c.pos)
+	if c.file != nil {
+		if name := c.file.FuncAt(c.pos); name != "" {
+			return name
+		}
+	}
+	return "agent"
+}
+
+// checkName refuses names that a position in a run could not hold: reviewer#1/lookup[2].
+func (c *Call) checkName(param string) {
+	name := c.Str(param)
+	bad := strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) })
+	switch {
+	case !c.Has(param) || bad < 0 && strings.TrimSpace(name) != "":
+		return
+	case bad < 0:
+		d := c.complain(diag.WrongArgument, c.spanOf(param), "%s: the name is empty", param)
+		if c.row.Params[c.param(param)].Default != "" {
+			d.Help = []string{"leave it out for the name of the variable, or give one"}
+		}
+	default:
+		r, _ := utf8.DecodeRuneInString(name[bad:])
+		c.complain(diag.WrongArgument, c.spanOf(param), "%s: a name cannot hold %q", param, r).Help =
+			[]string{"names are parts of positions, as in a/b#1[2]: use letters, digits, spaces, - and _"}
+	}
 }
 
 func agentFunc(c *Call) (starlark.Value, error) {
 	name := c.agentName()
+	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1)}
 	s := c.settings()
@@ -214,7 +244,46 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	return v, err
 }
 
+// idle reports what an agent that is a function does nothing with.
+func (c *Call) idle() {
+	if !c.Has("run") {
+		return
+	}
+	var names []string
+	at := c.fnSpan()
+	add := func(param, shown string) {
+		if len(names) == 0 {
+			at = c.spanOf(param)
+		}
+		names = append(names, shown)
+	}
+	for _, p := range c.row.Params {
+		switch p.Name {
+		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "structured", "temperature", "top_p", "max_tokens", "seed", "stop":
+			if c.Has(p.Name) {
+				add(p.Name, p.Name)
+			}
+		case "budget":
+			b, ok := c.Arg(p.Name).(*budgetValue)
+			if !ok {
+				continue
+			}
+			if _, set := b.limits.Turns.Value(); set {
+				add(p.Name, "budget(turns = ...)")
+			}
+			if _, set := b.limits.ToolCalls.Value(); set {
+				add(p.Name, "budget(tool_calls = ...)")
+			}
+		}
+	}
+	if len(names) > 0 {
+		d := c.complain(diag.SkillConflict, at, "an agent with run = calls no model: %s would do nothing", joined(names))
+		d.Help = []string{"leave out run =, or these; a deterministic part of an agent is skill(name, doc, run = f)"}
+	}
+}
+
 func skillFunc(c *Call) (starlark.Value, error) {
+	c.checkName("name")
 	sk := &engine.Skill{Name: c.Str("name"), Doc: dedent(c.Str("doc")), In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		Tools: c.toolList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Span: c.fnSpan()}
 	if c.stood {

@@ -149,9 +149,15 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 		name string
 		to   *engine.Cap
 	}{{"turns", &l.Turns}, {"tool_calls", &l.ToolCalls}, {"model_calls", &l.ModelCalls}, {"tokens", &l.Tokens}, {"steps", &l.Steps}} {
-		if c.Has(r.name) {
-			*r.to = engine.AtMost(int64(c.atLeastZero(r.name, 0)))
+		if !c.Has(r.name) {
+			continue
 		}
+		n := c.atLeastZero(r.name, 1)
+		if n == 0 && r.name == "turns" {
+			c.complain(diag.WrongArgument, c.spanOf("turns"), "turns: want at least 1, got 0: the agent could not answer").Help =
+				[]string{"an agent that calls no model is agent(run = f)"}
+		}
+		*r.to = engine.AtMost(int64(n))
 	}
 	switch w := c.Arg("wall").(type) {
 	case starlark.String:

@@ -74,6 +74,22 @@ func (c *composer) nameSpan(fn *starlark.Function) diag.Span {
 	return at
 }
 
+// globalSpan is the place of the name that a file assigns a value, else the file.
+func (c *composer) globalSpan(u *unit, name string) diag.Span {
+	at := diag.Span{Pos: diag.Pos{File: u.shown}}
+	if u.file == nil {
+		return at
+	}
+	for _, stmt := range u.file.Syntax().Stmts {
+		if a, ok := stmt.(*syntax.AssignStmt); ok {
+			if id, ok := a.LHS.(*syntax.Ident); ok && id.Name == name {
+				at = diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(name)}
+			}
+		}
+	}
+	return at
+}
+
 // Bind orders arguments given by name, converts them and fills in defaults. The error is an
 // [*engine.Error] that names every argument at fault.
 func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error) {
@@ -156,11 +172,11 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 			continue
 		}
 		w, errs := p.Type.Convert(v)
-		if errs == nil {
-			errs = generable.CheckLimits(&m.fields[i], w)
-		}
 		if errs != nil {
 			return nil, badInput("%s: %w", p.Name, errs).WithHelp("%s: %s", p.Name, about(p))
+		}
+		if errs := generable.CheckLimits(&m.fields[i], w); errs != nil { // which name the field
+			return nil, badInput("%w", errs).WithHelp("%s: %s", p.Name, about(p))
 		}
 		out[i] = w
 	}

@@ -32,6 +32,7 @@ type composer struct {
 	callbacks   []starlark.Value // functions that the graph calls, to be frozen with it
 	steps       uint64           // of the interpreter, left for loading
 	stop        error            // why the executing file was stopped
+	over        bool             // loading was cancelled, which is reported once
 	sealed      atomic.Bool
 }
 

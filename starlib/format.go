@@ -87,7 +87,10 @@ func parseSpec(s string) (formatSpec, error) {
 }
 
 func fmtFunc(c *Call) (starlark.Value, error) {
-	spec := strings.TrimPrefix(strings.TrimSuffix(c.Str("spec"), "}"), "{:")
+	spec := c.Str("spec")
+	if inner, ok := strings.CutPrefix(spec, "{:"); ok && strings.HasSuffix(inner, "}") {
+		spec = strings.TrimSuffix(inner, "}")
+	}
 	f, err := parseSpec(spec)
 	if err != nil {
 		c.complain(diag.FormatSpec, c.spanOf("spec"), "fmt: %s", err).Help = []string{`as in fmt(x, ".1f"), fmt(n, ",d"), fmt(share, ".0%"), fmt(name, ">10")`}
@@ -123,11 +126,10 @@ func (f formatSpec) format(v starlark.Value) (string, error) {
 	if f.align == '=' || f.group != "" || f.sign == '+' {
 		return "", fmt.Errorf("signs, grouping and zeros are for numbers, got %s", describe(v))
 	}
-	text, ok := v.(starlark.String)
-	if !ok {
-		text = starlark.String(v.String())
+	s, err := plain(v)
+	if err != nil {
+		return "", err
 	}
-	s := string(text)
 	if f.precision >= 0 && utf8.RuneCountInString(s) > f.precision {
 		s = string([]rune(s)[:f.precision])
 	}

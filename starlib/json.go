@@ -7,6 +7,7 @@ import (
 	starjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -36,6 +37,9 @@ func jsonEncode(c *Call) (starlark.Value, error) {
 }
 
 func jsonDecode(c *Call) (starlark.Value, error) {
+	if c.stood {
+		return &failedValue{}, nil
+	}
 	args := starlark.Tuple{c.Arg("text")}
 	if c.at[c.param("default")] != (argRef{}) {
 		d := c.Arg("default")
@@ -43,6 +47,14 @@ func jsonDecode(c *Call) (starlark.Value, error) {
 			d = starlark.None
 		}
 		args = append(args, d)
+	}
+	if nestedTooDeep(c.Str("text")) {
+		if len(args) > 1 {
+			return args[1], nil
+		}
+		c.complain(diag.WrongArgument, c.spanOf("text"), "json.decode: the text is nested more than %d deep", maxNest).Help =
+			[]string{"give default = ... to go on without it"}
+		return nil, nil
 	}
 	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.thread, args, nil)
 }

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,10 @@ type Options struct {
 	Print func(at diag.Pos, text string)
 	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].
 	Steps uint64
+	// OnCancel has f called, once and from anywhere, when the context of loading is cancelled,
+	// and gives what ends that: context.AfterFunc with the context. Without it, loading looks at
+	// the context every so many steps.
+	OnCancel func(f func()) (stop func() bool)
 }
 
 // Load executes a script and what it loads, and checks the graph that it builds. The list
@@ -65,6 +70,14 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	if entry.state == unitNew {
 		c.execute(entry)
 	}
+	m := &Module{c: c, entry: entry}
+	if v := entry.globals["main"]; v != nil {
+		if _, failed := v.(*failedValue); !failed {
+			if _, bad := m.Main(); bad != nil {
+				c.session.Report(bad)
+			}
+		}
+	}
 	if main, ok := entry.globals["main"].(*starlark.Function); ok {
 		params, _ := parametersOf(main)
 		types := make([]*generable.Type, len(params))
@@ -81,7 +94,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c.seal()
 	found := c.session.Diagnostics()
 	found.Sort()
-	return &Module{c: c, entry: entry}, found
+	return m, found
 }
 
 // predeclare makes the names of the language.
@@ -95,6 +108,7 @@ func (c *composer) predeclare() {
 			c.predeclared[b.Name] = b.value()
 		}
 	}
+	c.predeclared["repr"] = boundedRepr()
 	for _, t := range c.opts.Tools {
 		c.predeclared[t.Name] = &toolValue{t: t}
 	}
@@ -145,6 +159,7 @@ func (c *composer) execute(u *unit) {
 }
 
 func (c *composer) compileAndRun(u *unit) (ok bool) {
+	u.text = bytes.TrimPrefix(u.text, byteOrderMark)
 	file, found := source.Parse(u.shown, u.text)
 	c.reportFrom(u, found)
 	if file == nil {
@@ -155,12 +170,16 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 	c.reportFrom(u, file.Lint(c.names()))
 	prog, err := starlark.FileProgram(file.Syntax(), c.predeclared.Has)
 	if err != nil {
-		c.reportFrom(u, c.unresolved(u, err))
+		c.reportFrom(u, c.unresolved(u, err, found))
 		return false
 	}
 	thread := c.newThread(u)
 	outer := c.thread
 	c.thread = thread
+	if c.opts.OnCancel != nil {
+		stop := c.opts.OnCancel(func() { thread.Cancel(interruption) })
+		defer stop()
+	}
 	defer func() {
 		c.thread = outer
 		if p := recover(); p != nil {
@@ -171,13 +190,19 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 	}()
 	u.globals, err = prog.Init(thread, c.predeclared)
 	if err != nil {
-		if d := c.raisedDiagnostic(c.stopped(err)); d != nil {
+		d := c.raisedDiagnostic(c.stopped(err))
+		over := d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout)
+		if d != nil && !(over && c.over) { // the files that wait for this one end for the same reason
 			c.reportFrom(u, diag.List{d})
 		}
+		c.over = c.over || over
 		return false
 	}
 	return true
 }
+
+// byteOrderMark is what some editors put before UTF-8 text. It says nothing there.
+var byteOrderMark = []byte("\ufeff")
 
 // panicError keeps the stack of a panic.
 type panicError struct {
@@ -224,10 +249,26 @@ func (c *composer) newThread(u *unit) *starlark.Thread {
 	return thread
 }
 
+// cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
+func (c *composer) cancelled() error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(c.ctx)
+	if e := engineError(cause); e != nil {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &engine.Error{Kind: engine.KindTimeout, Code: diag.Timeout, Message: "loading did not end by its deadline", Cause: cause,
+			Help: "work on data belongs into def main or fn"}
+	}
+	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: cause}
+}
+
 // tick looks at the bounds of loading.
 func (c *composer) tick(thread *starlark.Thread) error {
-	if err := c.ctx.Err(); err != nil {
-		return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: context.Cause(c.ctx)}
+	if err := c.cancelled(); err != nil {
+		return err
 	}
 	if thread.CallStackDepth() > maxFrames {
 		return tooDeep()
@@ -240,9 +281,18 @@ func (c *composer) tick(thread *starlark.Thread) error {
 	return nil
 }
 
+// What a thread is cancelled by from beside, and how the interpreter says so.
+const (
+	interruption = "interrupted"
+	interrupted  = "Starlark computation cancelled: " + interruption
+)
+
 // stopped puts the reason for which a thread was cancelled in the place of the interpreter's
 // words, and keeps where it was.
 func (c *composer) stopped(err error) error {
+	if c.stop == nil && scriptMessage(err) == interrupted {
+		c.stop = c.cancelled()
+	}
 	if c.stop == nil {
 		return err
 	}
@@ -261,7 +311,7 @@ func (c *composer) names() source.Names {
 	n := source.Names{Builtins: c.predeclared.Keys()}
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
-		return ok && b.May
+		return ok && b.May || name == "repr" // which scripts may name something of their own, as all of the interpreter's
 	})
 	for _, b := range c.table.rows {
 		if b.Of != "" || b.made != nil {

@@ -132,8 +132,12 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 		}
 		return nil, d
 	}
+	d.Span = m.c.globalSpan(m.entry, name)
 	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, describe(v))
 	d.Help = []string{"a run begins with a node or a function"}
+	if s, ok := v.(starlark.String); ok && slices.Contains(runnable, string(s)) {
+		d.Help = []string{fmt.Sprintf("write it without quotes: %s = %s", name, string(s))}
+	}
 	return nil, d
 }
 

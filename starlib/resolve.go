@@ -17,8 +17,8 @@ import (
 )
 
 // unresolved tells all that the resolver found: names that mean nothing, names that are
-// assigned twice, and statements in the wrong place.
-func (c *composer) unresolved(u *unit, err error) diag.List {
+// assigned twice, and statements in the wrong place. What was said at a place before is enough.
+func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
 	var list resolve.ErrorList
 	if !errors.As(err, &list) {
 		return diag.List{&diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: u.shown}}, Cause: err}}
@@ -30,8 +30,11 @@ func (c *composer) unresolved(u *unit, err error) diag.List {
 		if c.toldAt(d.Span.Pos) {
 			continue // a name of another language, say: the check of the tokens knows more
 		}
-		found = append(found, d)
 		name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
+		if undefined && slices.ContainsFunc(said, func(o *diag.Diagnostic) bool { return o.Span.Pos == d.Span.Pos }) {
+			continue
+		}
+		found = append(found, d)
 		switch {
 		case undefined:
 			name, _, _ = strings.Cut(name, " ")

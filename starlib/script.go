@@ -22,7 +22,7 @@ func scriptRows() []Builtin {
 	}
 }
 
-func (c *Call) text() string {
+func (c *Call) text() (string, error) {
 	sep := " "
 	if c.Has("sep") {
 		sep = c.Str("sep")
@@ -32,24 +32,32 @@ func (c *Call) text() string {
 		if i > 0 {
 			b.WriteString(sep)
 		}
-		if s, ok := v.(starlark.String); ok {
-			b.WriteString(string(s))
-		} else {
-			b.WriteString(v.String())
+		text, err := plain(v)
+		if err != nil {
+			return "", err
 		}
+		b.WriteString(text)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func printFunc(c *Call) (starlark.Value, error) {
-	c.thread.Print(c.thread, c.text())
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	c.thread.Print(c.thread, text)
 	return starlark.None, nil
 }
 
 // failFunc raises the text as it is. The error gets its code from who called the function:
 // a node, the run, or the loading of the file.
 func failFunc(c *Call) (starlark.Value, error) {
-	if text := c.text(); text != "" {
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
 		return nil, errors.New(text)
 	}
 	return nil, errors.New("fail() was called")

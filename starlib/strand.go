@@ -14,6 +14,7 @@ import (
 // Bounds of a strand.
 const (
 	stepChunk  = 10_000 // interpreter steps between two looks at the budget
+	shortSteps = 256    // of a callback that is not worth watching for its cancellation
 	maxFrames  = 10_000 // of the script's call stack
 	maxNesting = 500    // callbacks that call nodes whose callbacks call nodes
 )
@@ -25,6 +26,7 @@ type strand struct {
 	branch *engine.Branch
 	depth  int
 	stop   error    // why the thread was cancelled
+	watch  []*watch // of the callbacks that run inside each other, those that are not short
 	paid   uint64   // of the thread's steps, those that the budgets know of
 	frozen diag.Pos // where a list or dict of the script was last frozen on leaving it
 	taker  string   // which node took it
@@ -42,6 +44,7 @@ func (c *composer) strand(b *engine.Branch) (*strand, error) {
 			WithHelp("a node that calls itself never ends; use loop(node, next)")
 	}
 	s.depth++
+	s.thread.SetMaxExecutionSteps(s.thread.Steps + shortSteps)
 	return s, nil
 }
 
@@ -52,13 +55,15 @@ func (c *composer) newStrand(b *engine.Branch) *strand {
 		Print: func(_ *starlark.Thread, text string) { b.Log(text) },
 		OnMaxSteps: func(thread *starlark.Thread) {
 			thread.SetMaxExecutionSteps(thread.Steps + stepChunk)
+			if s.watched() {
+				return
+			}
 			if err := s.tick(thread); err != nil && s.stop == nil {
 				s.stop = err
 				thread.Cancel(err.Error())
 			}
 		},
 	}
-	s.thread.SetMaxExecutionSteps(stepChunk)
 	s.thread.SetLocal(envKey, &env{c: c, branch: b, strand: s})
 	return s
 }
@@ -97,8 +102,12 @@ func tooDeep() error {
 
 // done leaves the strand. A cancelled thread is not used again.
 func (s *strand) done() {
+	s.unwatch()
 	s.depth--
-	if s.depth == 0 && s.stop != nil {
+	switch {
+	case s.depth > 0: // the callback around may be long in spite of this one
+		s.thread.SetMaxExecutionSteps(s.thread.Steps + shortSteps)
+	case s.stop != nil:
 		s.thread, s.stop = nil, nil
 	}
 }
@@ -127,10 +136,11 @@ func (s *strand) keep(thread *starlark.Thread, v starlark.Value, out generable.V
 // failure makes the engine's error of what a callback failed by. What the engine itself
 // reported, a failed node, a spent budget, a cancellation, stays what it is.
 func (s *strand) failure(err error, code diag.Code) error {
+	s.noticed()
 	if stop := s.stop; stop != nil {
 		if s.branch.Catch(stop) != nil { // whoever catches it goes on with this thread
 			s.stop = nil
-			s.thread.Uncancel()
+			s.resume()
 		}
 		if engine.IsControl(stop) {
 			return stop

@@ -98,11 +98,11 @@ func splitLinesFunc(c *Call) (starlark.Value, error) {
 func joinLinesFunc(c *Call) (starlark.Value, error) {
 	var out []string
 	for item := range c.items("items") {
-		if s, ok := item.(starlark.String); ok {
-			out = append(out, c.Str("bullet")+string(s))
-		} else {
-			out = append(out, c.Str("bullet")+item.String())
+		text, err := plain(item)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, c.Str("bullet")+text)
 	}
 	return starlark.String(strings.Join(out, "\n")), nil
 }

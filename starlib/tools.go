@@ -1,6 +1,8 @@
 package starlib
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -14,6 +16,7 @@ func toolFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	given, _ := c.Arg("params").(*starlark.Dict)
+	c.checkName("name")
 	t := c.tool(fn, given, c.spanOf("f"))
 	if t == nil {
 		return nil, nil
@@ -59,6 +62,9 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 	}
 	var fields []generable.Field
 	for _, p := range params {
+		if p.wrong {
+			continue
+		}
 		if p.field.Type == nil {
 			d := c.complain(diag.MissingArgument, at, "the parameter %s of tool %s has no type", p.name, name)
 			d.Help = append(d.Help, "declare it: def "+name+"("+p.name+" = str), or tool("+name+", {\""+p.name+"\": str})")
@@ -88,6 +94,7 @@ type parameter struct {
 	keyword  bool // by keyword alone
 	field    generable.Field
 	declared bool // by a type or field(...), so that the default is no value
+	wrong    bool // its type was reported
 }
 
 // parameters reads the parameters of a function.
@@ -105,24 +112,15 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 	}
 	for key, v := range given.Entries() {
 		name, _ := key.(starlark.String)
-		i := -1
-		names := make([]string, len(params))
-		for j := range params {
-			names[j] = params[j].name
-			if params[j].name == string(name) {
-				i = j
-			}
-		}
+		i := slices.IndexFunc(params, func(p parameter) bool { return p.name == string(name) })
 		w, ok := fieldKind.takes(v)
 		switch {
 		case i < 0:
-			d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), key)
-			if hint := didYouMean(string(name), names); hint != "" {
-				d.Help = append(d.Help, hint)
-			}
+			c.stray(fn, params, given, key)
 		case !ok:
+			params[i].wrong = true
 			d := c.complain(diag.WrongArgument, c.spanOf("params"), "%s: want %s, got %s", string(name), fieldKind.Word, describe(v))
-			if h := hintType(v); h != "" {
+			if h := fieldKind.hint(v); h != "" {
 				d.Help = append(d.Help, h)
 			}
 		default:
@@ -137,6 +135,43 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 		}
 	}
 	return params
+}
+
+// stray reports a type that is given for no parameter of the function. The parameter that it
+// must be meant for is not reported as well.
+func (c *Call) stray(fn *starlark.Function, params []parameter, given *starlark.Dict, key starlark.Value) {
+	name, ok := key.(starlark.String)
+	d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), string(name))
+	if !ok {
+		d.Message = "the names of parameters are str, got " + describe(key)
+	}
+	var all, open []string
+	for i := range params {
+		all = append(all, params[i].name)
+		_, has, err := given.Get(starlark.String(params[i].name))
+		if params[i].field.Type == nil && err == nil && !has {
+			open = append(open, params[i].name)
+		}
+	}
+	meant, near := diag.Suggest(string(name), open)
+	switch {
+	case near:
+	case len(open) == 1:
+		meant = open[0]
+	case len(all) == 0:
+		d.Help = []string{"it takes none"}
+		return
+	default:
+		d.Help = []string{"its parameters are " + joined(all)}
+		if hint := didYouMean(string(name), all); hint != "" {
+			d.Help = []string{hint}
+		}
+		return
+	}
+	d.Help = []string{"did you mean " + meant + "?"}
+	for i := range params {
+		params[i].wrong = params[i].wrong || params[i].name == meant
+	}
 }
 
 // parametersOf reads what a function says about its parameters: defaults and docstring.

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -26,7 +27,7 @@ func (t *typeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 		return &failedValue{}, nil
 	case d.Kind == generable.RecordType && len(args) == 0:
 		return t.construct(thread, e, d, kwargs)
-	case len(args) == 1 && len(kwargs) == 0:
+	case len(args) == 1 && len(kwargs) == 0 && !(d.Kind == generable.RecordType && isScalar(args[0])):
 		if _, failed := args[0].(*failedValue); failed {
 			return args[0], nil
 		}
@@ -51,6 +52,15 @@ func (t *typeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 	return refused(e, found)
 }
 
+// isScalar reports whether a value has no parts that could be fields.
+func isScalar(v starlark.Value) bool {
+	switch v.(type) {
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String:
+		return true
+	}
+	return false
+}
+
 // example is a constructor call as a script would write it.
 func example(d *generable.Type) string {
 	var fields []string
@@ -64,6 +74,11 @@ func example(d *generable.Type) string {
 
 func (t *typeValue) shadowed(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) == 1 {
+		if t.fn.Name() == "str" {
+			if err := printable(args[0]); err != nil {
+				return nil, err
+			}
+		}
 		switch x := args[0].(type) {
 		case *failedValue:
 			return x, nil
@@ -101,20 +116,57 @@ func (t *typeValue) construct(thread *starlark.Thread, e *env, d *generable.Type
 func (t *typeValue) refuse(thread *starlark.Thread, e *env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
 	var found diag.List
 	site, _ := callSite(thread, e, 0)
+	var unknown []*diag.Diagnostic
+	var missing []string
 	misspelt := map[string]bool{} // the fields that were given under a wrong name: not missing as well
 	for _, fe := range errs {
-		if field := firstStep(fe.Path); given != nil && "."+field == fe.Path && d.FieldIndex(field) < 0 {
+		out := fieldDiagnostic(d, given, fe, site)
+		field := firstStep(fe.Path)
+		switch out.Code {
+		case diag.UnknownField:
 			if meant, ok := diag.Suggest(field, notGiven(d, given)); ok {
 				misspelt[meant] = true
+			} else {
+				unknown = append(unknown, out)
 			}
+		case diag.MissingField:
+			missing = append(missing, field)
+			continue
 		}
+		found = append(found, out)
 	}
-	for _, fe := range errs {
-		if out := fieldDiagnostic(d, given, fe, site); out.Code != diag.MissingField || !misspelt[firstStep(fe.Path)] {
-			found = append(found, out)
-		}
+	missing = slices.DeleteFunc(missing, func(field string) bool { return misspelt[field] })
+	if len(unknown) == 1 && len(missing) == 1 { // whatever it is called, it must be the one that lacks
+		unknown[0].Help = []string{"did you mean " + missing[0] + "?"}
+		missing = nil
+	}
+	if len(missing) > 0 {
+		found = append(diag.List{missingFields(d, missing, site)}, found...)
 	}
 	return refused(e, found...)
+}
+
+// missingFields tells of all that a call leaves out.
+func missingFields(d *generable.Type, names []string, site source.Call) *diag.Diagnostic {
+	out := &diag.Diagnostic{Code: diag.MissingField, Span: site.Fn, Message: d.String() + " needs " + joined(names)}
+	var labels, args []string
+	for _, name := range names {
+		f := d.Fields[d.FieldIndex(name)]
+		label := f.Type.String()
+		if len(names) > 1 {
+			label = name + ": " + label
+		} else if f.Guide != "" {
+			label += ": " + f.Guide
+		}
+		labels, args = append(labels, label), append(args, name+" = ...")
+	}
+	out.Label = joined(labels)
+	what := "the field a default"
+	if len(names) > 1 {
+		what = "fields that may lack a default"
+	}
+	out.Help = []string{"write " + d.String() + "(" + joined(args) + "), or give " + what + " in the schema"}
+	return out
 }
 
 // notGiven lists the fields of a schema that a call leaves out.
@@ -170,13 +222,7 @@ func fieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 			}
 		}
 	case !has:
-		out.Code, out.Message = diag.MissingField, d.String()+" needs "+field
-		out.Help = []string{"write " + d.String() + "(" + field + " = ...), or give the field a default in the schema"}
-		f := d.Fields[d.FieldIndex(field)]
-		out.Label = f.Type.String()
-		if f.Guide != "" {
-			out.Label += ": " + f.Guide
-		}
+		out.Code = diag.MissingField
 	}
 	return out
 }

@@ -7,6 +7,8 @@ package source
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
@@ -47,6 +49,9 @@ func Options() *syntax.FileOptions {
 // grows with the square of the longest chain of operators, and whoever checks
 // other people's scripts must not be held up by one line.
 func Parse(file string, src []byte) (*File, diag.List) {
+	if bad := notText(file, src); bad != nil {
+		return nil, diag.List{bad}
+	}
 	tree, err := Options().Parse(file, src, 0)
 	found := habits.Check(file, src, err)
 	if err != nil {
@@ -62,6 +67,28 @@ func Parse(file string, src []byte) (*File, diag.List) {
 		return nil, found
 	}
 	return f, found
+}
+
+// notText reports the first byte that is no UTF-8. The scanner would take it for a character of
+// its own, and text with it could not leave the script.
+func notText(file string, src []byte) *diag.Diagnostic {
+	if utf8.Valid(src) {
+		return nil
+	}
+	line, start := 1, 0
+	for i := 0; i < len(src); {
+		r, size := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is no UTF-8 text: byte 0x%02x", src[i]),
+				Span: diag.Span{Pos: diag.Pos{File: file, Line: line, Col: utf8.RuneCount(src[start:i]) + 1}, Len: 1},
+				Help: []string{"save it as UTF-8"}}
+		}
+		i += size
+		if r == '\n' || r == '\r' && !(i < len(src) && src[i] == '\n') {
+			line, start = line+1, i
+		}
+	}
+	return nil
 }
 
 // Syntax gives the tree, which the caller must not change but by resolving it.

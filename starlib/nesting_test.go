@@ -1,0 +1,108 @@
+package starlib_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// deep makes x, a value that is nested as deep as many steps can make it.
+const deep = "def nest(n = 600000):\n    x = []\n    for i in range(n):\n        x = [x]\n    return x\n"
+
+// TestDeepValuesAreRefused: a Go stack that overflows ends the process, so nothing that a
+// script can nest without end may be walked by recursion without a bound.
+func TestDeepValuesAreRefused(t *testing.T) {
+	for name, src := range map[string]string{
+		"json.decode, open":    `x = json.decode("[" * 3000000)`,
+		"json.decode, closed":  `x = json.decode("[" * 1000000 + "]" * 1000000)`,
+		"json.decode, objects": `x = json.decode("{\"a\":" * 3000000)`,
+		"json.indent":          `x = json.indent("[" * 3000000)`,
+		"json.encode":          deep + `x = json.encode(nest())`,
+		"str":                  deep + `x = str(nest())`,
+		"str of a tuple":       "def f():\n    t = ()\n    for i in range(600000):\n        t = (t,)\n    return str(t)\nx = f()",
+		"str of a dict":        "def f():\n    t = {}\n    for i in range(300000):\n        t = {\"a\": t}\n    return str(t)\nx = f()",
+		"repr":                 deep + `x = repr(nest())`,
+		"print":                deep + `print(nest())`,
+		"fail":                 deep + `fail(nest())`,
+		"fmt":                  deep + `x = fmt(nest(), ">10")`,
+		"join_lines":           deep + `x = join_lines([nest()])`,
+		"==":                   deep + `x = nest() == nest()`,
+		"sorted":               deep + `x = sorted([nest(), nest()])`,
+		"a field":              deep + "T = schema(\"t\", x = any)\n" + `x = T(x = nest())`,
+		"decode of a type":     "T = schema(\"t\", c = list[ref(\"T\")])\nx = T.decode(\"{\\\"c\\\":[\" * 1000000).errors[0].message\nfail(x)",
+		"shared":               "def f():\n    x = []\n    for i in range(60):\n        x = [x, x]\n    return str(x)\nx = f()",
+		"shared tuples":        "def f():\n    x = ()\n    for i in range(60):\n        x = (x, x)\n    return str(x)\nx = f()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, found := loadWith(starlib.Options{Steps: 1 << 40}, src)
+			if len(found) != 1 {
+				t.Fatalf("want one error, got %d:\n%s", len(found), render(m, found))
+			}
+		})
+	}
+	// Freezing, which loading ends by, and what says no more than that a value is there.
+	for name, src := range map[string]string{
+		"freeze":              deep + `x = nest()`,
+		"isinstance":          deep + "x = nest()\ny = [isinstance(x, list), type(x), len(x)]",
+		"json.decode default": `x = json.decode("[" * 3000000, default = 7)`,
+		"contains itself":     "def f():\n    x = []\n    x.append(x)\n    return str(x)\nx = f()",
+		"a long list":         `x = len(str(list(range(100000))))`,
+	} {
+		t.Run(name, func(t *testing.T) { sound(t, src) })
+	}
+}
+
+// TestJSONNesting: brackets inside of strings do not count, and the bound is 500.
+func TestJSONNesting(t *testing.T) {
+	sound(t, `
+x = json.decode("[" * 500 + "]" * 500)
+y = json.decode('["' + "[" * 1000 + '"]')
+z = json.decode('["\\"' + "[{" * 1000 + '"]')
+w = json.decode("[" + ",".join(["[]"] * 1000) + "]")
+`)
+	_, found := load(`x = json.decode("[" * 501 + "]" * 501)`)
+	if codes(found) != string(diag.WrongArgument) {
+		t.Errorf("got %v", found)
+	}
+}
+
+func TestScriptsAreUTF8(t *testing.T) {
+	for name, tt := range map[string]struct {
+		src       string
+		line, col int
+	}{
+		"in a string":   {"x = 1\ny = \"aä\xffb\"\n", 2, 8},
+		"in a comment":  {"# caf\xe9\nx = 1\n", 1, 6},
+		"old line ends": {"x = 1\ry = 2\r\nz = '\xff'\r\n", 3, 6},
+		"cut short":     {"x = 'a\xc3", 1, 7},
+		"loaded":        {"load(\"lib.star\", \"y\")\nx = y\n", 1, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, found := load(tt.src, "lib.star", "y = '\xff'\n")
+			if len(found) == 0 {
+				t.Fatal("nothing was found")
+			}
+			d := found[0]
+			at := d.Span
+			if name == "loaded" {
+				if at.File != "lib.star" || at.Col != 6 {
+					t.Errorf("got %v", d)
+				}
+				return
+			}
+			if d.Code != diag.SyntaxError || at.Line != tt.line || at.Col != tt.col {
+				t.Errorf("want %s at %d:%d, got %v", diag.SyntaxError, tt.line, tt.col, d)
+			}
+		})
+	}
+}
+
+// TestByteOrderMark: a mark before the text means nothing, here as elsewhere.
+func TestByteOrderMark(t *testing.T) {
+	m := sound(t, "\ufeffload(\"lib.star\", \"y\")\nx = y\n", "lib.star", "\ufeffy = 1\n")
+	if text, _ := m.Sources().Source("main.star"); strings.HasPrefix(text, "\ufeff") {
+		t.Error("the mark is part of the text that diagnostics quote")
+	}
+}
