@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,14 +17,16 @@ import (
 func (c *command) checkVerb() *cobra.Command {
 	var format string
 	var strict bool
+	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check scripts without running them",
 		Long: `Check loads each script, builds its graph and reports all that is wrong, with the
-place and the remedy. No model and no tool is called.
+place and the remedy. No model and no tool is called. All mistakes of a stage are reported at
+once: first the syntax of a file, then its names, then what it composes.
 
 Findings go to stderr; with --format json to stdout, as one document. The exit code is 3
-when a script has errors.`,
+when a script has errors, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "human" && format != "json" {
@@ -31,19 +35,25 @@ when a script has errors.`,
 			if len(args) == 0 {
 				return usagef("usage: "+cmd.UseLine(), "check needs a FILE")
 			}
-			return c.check(cmd.Context(), args, format == "json", strict)
+			if timeout <= 0 {
+				return usagef("", "--timeout must be more than 0")
+			}
+			opts := loadTime(timeout)
+			if strict {
+				opts = append(opts, agentscript.WithStrict())
+			}
+			ctx, stop := c.interruptible()
+			defer stop()
+			return c.check(ctx, args, format == "json", opts)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "human", "`human` or json")
+	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	cmd.Flags().BoolVar(&strict, "strict", false, "also note what only a run can prove")
 	return cmd
 }
 
-func (c *command) check(ctx context.Context, files []string, asJSON, strict bool) error {
-	var opts []agentscript.Option
-	if strict {
-		opts = append(opts, agentscript.WithStrict())
-	}
+func (c *command) check(ctx context.Context, files []string, asJSON bool, opts []agentscript.Option) error {
 	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
 	code := exitOK
 	var all diag.List
@@ -58,9 +68,10 @@ func (c *command) check(ctx context.Context, files []string, asJSON, strict bool
 		if err != nil {
 			return err
 		}
-		if found.HasErrors() {
-			code = exitCheck
-		} else if !asJSON {
+		switch {
+		case found.HasErrors():
+			code = max(code, loadCode(found))
+		case !asJSON && !slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }):
 			fmt.Fprintf(c.stderr, "%s: ok\n", file)
 		}
 		for _, d := range found {

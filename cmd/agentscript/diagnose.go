@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -21,7 +22,21 @@ func loadFailure(file string, err error) error {
 	if !errors.As(err, &l) {
 		return &failure{code: exitCheck, found: diag.List{{Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}}}}
 	}
-	return &failure{code: exitCheck, found: l.List, sources: l.Sources}
+	return &failure{code: loadCode(l.List), found: l.List, sources: l.Sources}
+}
+
+// loadCode is the exit code of a script that could not be loaded: it has errors, or loading did
+// not come to its end.
+func loadCode(found diag.List) int {
+	for _, d := range found {
+		switch d.Code {
+		case diag.Timeout:
+			return exitTimeout
+		case diag.Cancelled:
+			return exitInterrupted
+		}
+	}
+	return exitCheck
 }
 
 // runFailure is a run that failed.
@@ -50,7 +65,7 @@ func diagnose(err error) *diag.Diagnostic {
 	}
 	said := d.Message
 	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
-		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) {
+		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) && !internal(text) {
 			note("cause: " + text)
 			said += text
 		}
@@ -77,6 +92,17 @@ func diagnose(err error) *diag.Diagnostic {
 	return d
 }
 
+// internal tells whether a text says how something stopped in words of Go or the interpreter, of
+// which the message is the translation.
+func internal(text string) bool {
+	for _, words := range []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // adopt takes over what a deeper diagnostic knows and d does not.
 func adopt(d, inner *diag.Diagnostic) {
 	if !d.Span.IsValid() || d.Span.Pos == inner.Span.Pos {
@@ -90,7 +116,7 @@ func adopt(d, inner *diag.Diagnostic) {
 // raisedBy names the flag that moves a limit of the whole run.
 func raisedBy(e *engine.Error) string {
 	switch {
-	case !strings.HasPrefix(e.Message, "the run "):
+	case !e.OfRun:
 		return ""
 	case e.Code == diag.StepLimit:
 		return "raise it with --max-steps, or find the loop that does not end"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -14,7 +15,7 @@ func (c *command) docVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doc [NAME]",
 		Short: "Show what a builtin of the language does",
-		Long:  "Doc shows a builtin: how it is called, what it does, what its parameters are. Without a NAME it lists all.",
+		Long:  "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all.",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table := starlib.Universe()
@@ -24,6 +25,10 @@ func (c *command) docVerb() *cobra.Command {
 			var pages []string
 			for _, name := range args {
 				rows := builtins(table, name)
+				if text := answer(table, name, c.textWidth()); len(rows) == 0 && text != "" {
+					pages = append(pages, text)
+					continue
+				}
 				if len(rows) == 0 {
 					return unknownBuiltin(table, name)
 				}
@@ -52,14 +57,18 @@ func builtins(table *starlib.Table, name string) []*starlib.Builtin {
 }
 
 func unknownBuiltin(table *starlib.Table, name string) error {
-	var names []string
+	names := sortedKeys(starlark)
 	for _, b := range table.Rows() {
 		names = append(names, b.QualifiedName())
 		if b.Of != "" {
 			names = append(names, b.Name)
 		}
 	}
-	return usagef(oneOf(name, names, "agentscript doc lists all: "), "there is no builtin %q", name)
+	help := diag.DidYouMean(name, names)
+	if help == "" {
+		help = "agentscript doc without a name lists all"
+	}
+	return usagef(help, "there is no builtin %q", name)
 }
 
 func builtinList(table *starlib.Table) string {

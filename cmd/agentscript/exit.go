@@ -30,7 +30,7 @@ func exitCodeOf(err error) int {
 	case diag.ScriptedModel: // the flow and its scripted answers do not match: no provider's fault
 		return exitFailed
 	case diag.NoMain:
-		return exitUsage
+		return exitCheck
 	}
 	switch e.Kind {
 	case engine.KindInput:

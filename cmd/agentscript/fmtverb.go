@@ -6,13 +6,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/cmd/agentscript/internal/starfmt"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // fmtOptions say what happens with a formatted text. With none it goes to stdout.
@@ -115,25 +116,34 @@ func (c *command) script(file string, o fmtOptions) ([]byte, error) {
 	return src, nil
 }
 
-// unformatted shows why a script cannot be formatted. A script of the file system is checked
-// for it, since that recognises what other languages write.
+// unformatted shows why a script cannot be formatted. It is checked for that, which recognises
+// what other languages write.
 func unformatted(ctx context.Context, file string, src []byte, err error) error {
 	var at *starfmt.Error
 	if !errors.As(err, &at) {
 		return err
 	}
-	if file != "-" && at.Line > 0 {
-		found, sources := agentscript.New().CheckFile(ctx, file)
-		if found.HasErrors() {
-			return &failure{code: exitCheck, found: found, sources: sources}
-		}
-	}
-	name := file
+	name, dir := filepath.Base(file), filepath.Dir(file)
 	if file == "-" {
 		name = "stdin"
 	}
+	if at.Line > 0 { // it does not parse, so that nothing of it is executed
+		m, found := starlib.Load(ctx, starlib.Options{FS: os.DirFS(dir), Entry: name, Dir: shownDir(file), Source: src})
+		if found.HasErrors() {
+			return &failure{code: exitCheck, found: found, sources: m.Sources()}
+		}
+	}
+	if file != "-" {
+		name = file
+	}
 	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: at.Msg, Span: diag.Span{Pos: diag.Pos{File: name, Line: at.Line, Col: at.Col}}}
 	return &failure{code: exitCheck, found: diag.List{d}, sources: diag.SourceMap{name: string(src)}}
+}
+
+// shownDir is what stands before a file's name in its positions.
+func shownDir(file string) string {
+	dir, _ := filepath.Split(file)
+	return filepath.ToSlash(dir)
 }
 
 // raw writes a result to stdout as it is.

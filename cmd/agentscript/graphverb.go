@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,9 @@ func (c *command) graphVerb() *cobra.Command {
 			if format != "mermaid" && format != "dot" {
 				return usagef(diag.DidYouMean(format, drawings), "--format is mermaid or dot, not %q", format)
 			}
-			s, err := c.load(cmd.Context(), file)
+			ctx, stop := c.interruptible()
+			defer stop()
+			s, err := c.load(ctx, file)
 			if err != nil {
 				return err
 			}
@@ -67,5 +70,9 @@ func chosenNode(s *script, name string) (*engine.Node, error) {
 	case s.main != nil:
 		return nil, usagef(others, "main is a function, and what it calls is only known when it runs")
 	}
-	return nil, usagef(others, "%s", s.none.Message)
+	none := *s.none
+	if len(names) > 0 {
+		none.Help = append(slices.Clone(none.Help), others)
+	}
+	return nil, &failure{code: exitCheck, found: diag.List{&none}, sources: s.Sources()}
 }

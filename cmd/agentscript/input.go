@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // input is what the command line gives main.
@@ -39,25 +41,49 @@ func (c *command) gather(ctx context.Context, s *script, in input) ([]agentscrip
 	if len(in.args) > 1 {
 		return nil, usagef("put quotes around an INPUT of several words", "main takes one INPUT, and got %q as well", in.args[1])
 	}
+	t, read := s.node().In(), agentscript.FromText
+	var text, from string
+	var err error
 	if in.json {
-		v, err := strictJSON("--input-json", in.opts.inputJSON)
-		if err != nil {
-			return nil, err
-		}
-		return []agentscript.RunOption{agentscript.Input(v)}, nil
+		read = agentscript.FromJSON
+		text, from, err = c.jsonText(ctx, in.opts.inputJSON)
+	} else {
+		text, from, err = c.text(ctx, in, !t.AcceptsNone())
 	}
-	needed := !s.node().In().AcceptsNone()
-	text, ok, err := c.text(ctx, in, needed)
-	if err != nil || !ok {
+	if err != nil || from == "" {
 		return nil, err
 	}
-	return []agentscript.RunOption{agentscript.InputText(text)}, nil
+	v, err := read(text, t)
+	if err != nil {
+		return nil, badInput(err, from)
+	}
+	return []agentscript.RunOption{agentscript.Input(v)}, nil
+}
+
+// badInput is an input that does not fit main. Positions in it are those of where it is from.
+func badInput(err error, from string) error {
+	d := diagnose(err)
+	if d.Code == "" {
+		d.Code = diag.BadInput
+	}
+	if from != "INPUT" {
+		d.Notes = append(d.Notes, diag.Note{Message: "it is read from " + from})
+	}
+	return &failure{code: exitUsage, found: diag.List{d}}
+}
+
+// jsonText gives the text of --input-json, which may be on stdin.
+func (c *command) jsonText(ctx context.Context, given string) (text, from string, err error) {
+	if given == "-" {
+		return c.readStdin(ctx)
+	}
+	return valid("--input-json", given)
 }
 
 // arguments gives a main that is a function its arguments. Those without a flag fill the
 // parameters in their order; a file and stdin stand for the first that is not given.
 func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOption, error) {
-	args, err := in.named()
+	args, err := c.named(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +99,9 @@ func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOpt
 			open = append(open, p)
 		}
 	}
-	take := func(p *param, text string) error {
+	take := func(p *param, text, from string) error {
 		if err := p.Set(text); err != nil {
-			return usagef("", "argument %s of main: %v", p.name, err)
+			return badInput(fmt.Errorf("argument %s of main: %w", p.name, err), from)
 		}
 		args[p.name] = p.value
 		return nil
@@ -87,7 +113,7 @@ func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOpt
 		if i == 0 && text == "-" {
 			continue
 		}
-		if err := take(open[i], text); err != nil {
+		if err := take(open[i], text, "INPUT"); err != nil {
 			return nil, err
 		}
 	}
@@ -95,12 +121,12 @@ func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOpt
 		return nil, usagef("", "main takes no further argument for --input-file")
 	}
 	if len(open) > 0 && !open[0].given {
-		text, ok, err := c.text(ctx, in, open[0].required)
+		text, from, err := c.text(ctx, in, open[0].required)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			if err := take(open[0], text); err != nil {
+		if from != "" {
+			if err := take(open[0], text, from); err != nil {
 				return nil, err
 			}
 		}
@@ -120,77 +146,59 @@ func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOpt
 const seeHelp = "agentscript run FILE --help shows the parameters"
 
 // named reads --input-json as an object of arguments.
-func (in *input) named() (map[string]any, error) {
-	args := map[string]any{}
+func (c *command) named(ctx context.Context, in input) (map[string]any, error) {
 	if !in.json {
-		return args, nil
+		return map[string]any{}, nil
 	}
-	v, err := strictJSON("--input-json", in.opts.inputJSON)
+	text, from, err := c.jsonText(ctx, in.opts.inputJSON)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := v.AsMap()
-	if !ok {
-		return nil, usagef(`as in --input-json '{"`+nameOfFirst(in.params)+`": ...}'`, "--input-json must be an object of main's arguments, not %s", v.TypeName())
-	}
-	names := make([]string, len(in.params))
+	params := make([]starlib.MainParam, len(in.params))
 	for i, p := range in.params {
-		names[i] = p.name
+		params[i] = starlib.MainParam{Name: p.name, Type: p.typ}
 	}
-	for i := range m.Len() {
-		name, item := m.At(i)
-		if !slices.Contains(names, name) {
-			return nil, usagef(oneOf(name, names, "its parameters are "), "main has no parameter %q", name)
-		}
-		args[name] = item
+	args, err := agentscript.ArgsFromJSON(text, params)
+	if err != nil {
+		return nil, badInput(err, from)
 	}
 	return args, nil
 }
 
-func nameOfFirst(params []*param) string {
-	if len(params) == 0 {
-		return "name"
-	}
-	return params[0].name
-}
-
-// text gives the input as text: INPUT, a file, or stdin when it is asked for or needed.
-func (c *command) text(ctx context.Context, in input, needed bool) (text string, ok bool, err error) {
+// text gives the input as text and where it is from: INPUT, a file, or stdin when it is asked
+// for or needed. Where it is from is "" when there is none.
+func (c *command) text(ctx context.Context, in input, needed bool) (text, from string, err error) {
 	switch {
 	case len(in.args) > 0 && in.args[0] != "-":
 		return valid("INPUT", in.args[0])
 	case in.file && in.opts.inputFile != "-":
 		data, err := os.ReadFile(in.opts.inputFile)
 		if err != nil {
-			return "", false, usagef("", "--input-file %s: %s", in.opts.inputFile, fileProblem(err))
+			return "", "", usagef("", "--input-file %s: %s", in.opts.inputFile, fileProblem(err))
 		}
 		return valid(in.opts.inputFile, string(data))
 	case len(in.args) > 0, in.file:
-		text, err := c.readStdin(ctx)
-		if err != nil {
-			return "", false, err
-		}
-		return valid("stdin", text)
+		return c.readStdin(ctx)
 	case needed && c.stdinPiped:
-		text, err := c.readStdin(ctx)
-		if err != nil || text == "" { // an empty pipe is what processes get that have no input
-			return "", false, err
+		text, from, err := c.readStdin(ctx)
+		if text == "" { // an empty pipe is what processes get that have no input
+			from = ""
 		}
-		return valid("stdin", text)
+		return text, from, err
 	}
-	return "", false, nil
+	return "", "", nil
 }
 
-func valid(from, text string) (string, bool, error) {
+func valid(name, text string) (valid, from string, err error) {
 	if !utf8.ValidString(text) {
-		return "", false, usagef("convert it to UTF-8 first", "%s is not UTF-8 text", from)
+		return "", "", usagef("convert it to UTF-8 first", "%s is not UTF-8 text", name)
 	}
-	return text, true, nil
+	return text, name, nil
 }
 
 // readStdin reads stdin to its end, or until the command is interrupted. The one line end
 // that shells put behind a text is not part of it.
-func (c *command) readStdin(ctx context.Context) (string, error) {
+func (c *command) readStdin(ctx context.Context) (text, from string, err error) {
 	type result struct {
 		data []byte
 		err  error
@@ -202,21 +210,15 @@ func (c *command) readStdin(ctx context.Context) (string, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return "", &failure{code: exitInterrupted, found: diag.List{{Code: diag.Cancelled, Message: "interrupted while reading stdin"}}}
+		if late := context.Cause(ctx); errors.Is(late, engine.ErrTimeout) {
+			return "", "", &failure{code: exitTimeout, found: diag.List{diagnose(late)}}
+		}
+		return "", "", &failure{code: exitInterrupted, found: diag.List{{Code: diag.Cancelled, Message: "interrupted while reading stdin"}}}
 	case r := <-done:
 		if r.err != nil {
-			return "", usagef("", "stdin: %s", fileProblem(r.err))
+			return "", "", usagef("", "stdin: %s", fileProblem(r.err))
 		}
 		text := strings.TrimSuffix(string(r.data), "\n")
-		return strings.TrimSuffix(text, "\r"), nil
+		return valid("stdin", strings.TrimSuffix(text, "\r"))
 	}
-}
-
-// strictJSON reads JSON that somebody wrote on purpose: nothing is repaired.
-func strictJSON(what, text string) (generable.Value, error) {
-	res := generable.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
-	if !res.OK {
-		return res.Value, usagef("", "%s is no JSON: %v", what, res.Errors)
-	}
-	return res.Value, nil
 }

@@ -27,7 +27,7 @@ func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
 	if problem := choice.known(agents); problem != nil {
 		return nil, problem
 	}
-	set := &modelSetup{options: choice.options(specs(agents))}
+	set := &modelSetup{options: choice.options()}
 	if o.scripted != "" {
 		f, err := os.Open(o.scripted)
 		if err != nil {
@@ -141,14 +141,6 @@ func agentsUnder(n *engine.Node) []*engine.Node {
 	}
 	for _, k := range n.Children() {
 		out = append(out, agentsUnder(k)...)
-	}
-	return out
-}
-
-func specs(agents []*engine.Node) []*engine.AgentSpec {
-	out := make([]*engine.AgentSpec, len(agents))
-	for i, n := range agents {
-		out[i] = n.Agent()
 	}
 	return out
 }

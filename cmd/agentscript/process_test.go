@@ -154,3 +154,12 @@ func TestClosedStdout(t *testing.T) {
 		t.Errorf("ended with %v", exit)
 	}
 }
+
+// Loading is interrupted as a run is.
+func TestInterruptLoading(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "print(\"begun\")\nx = []\nfor i in range(1000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star", "x")
+	code, stderr := awaited(t, cmd, "begun", interrupt(t))
+	if code != exitInterrupted || !strings.Contains(stderr, "AS712") {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -143,8 +144,13 @@ func (p *progress) line(word, at string, parts ...string) {
 // review/par[3]/critic#1. What is always there is left out.
 func whereabouts(path string) string {
 	var out []string
-	for i, seg := range strings.Split(path, "/") {
+	segs := strings.Split(path, "/")
+	for i, seg := range segs {
 		if i == 0 || strings.HasPrefix(seg, "llm") || strings.HasPrefix(seg, "tool:") {
+			continue
+		}
+		if round, ok := strings.CutPrefix(seg, "round"); ok {
+			out = append(out, roundOf(round, i+1 < len(segs) && strings.Contains(segs[i+1], ":")))
 			continue
 		}
 		index := ""
@@ -162,6 +168,21 @@ func whereabouts(path string) string {
 		return "main"
 	}
 	return strings.Join(out, "/")
+}
+
+// roundOf writes a forum's round0[1], the second participant in the first round, as round 1 when
+// the participant's name follows, else as round 1.2.
+func roundOf(seg string, named bool) string {
+	round, i, _ := strings.Cut(strings.TrimSuffix(seg, "]"), "[")
+	n, err := strconv.Atoi(round)
+	who, err2 := strconv.Atoi(i)
+	if err != nil || err2 != nil {
+		return "round" + seg
+	}
+	if named {
+		return fmt.Sprintf("round %d", n+1)
+	}
+	return fmt.Sprintf("round %d.%d", n+1, who+1)
 }
 
 func isModelCall(path string) bool {

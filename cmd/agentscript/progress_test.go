@@ -16,11 +16,13 @@ func TestWhereabouts(t *testing.T) {
 		"main/then:review#0/par0[3]/agent:critic#1/llm2": "review/par[3]/critic#1",
 		"main/then0/loop2[7]/fn0":                        "then/loop2[7]/fn",
 		"main/agent:a#0/tool:search#10":                  "a",
-		"main/loop:refine#0[12]/round1[0]/agent:b10#0":   "refine[12]/round1[0]/b10",
+		"main/loop:refine#0[12]/round1[0]/agent:b10#0":   "refine[12]/round 2/b10",
 		"main/agent:llm#0":                               "llm",
 		"main/then0/agent:calls#0/llm0":                  "then/calls",
 		"main/each10[100]/agent:x#0":                     "each10[100]/x",
-		"main/forum:panel#0/round0[1]/agent:o#0/llm0":    "panel/round[1]/o",
+		"main/forum:panel#0/round0[1]/agent:o#0/llm0":    "panel/round 1/o",
+		"main/forum:panel#0/round2[0]/then0/agent:o#0":   "panel/round 3.1/then/o",
+		"main/agent:rounds#0/llm0":                       "rounds",
 	} {
 		if got := whereabouts(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)

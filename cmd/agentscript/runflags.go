@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -34,7 +37,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.Usage = func() {}
 	f.SortFlags = false
-	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON`; for def main an object of its arguments")
+	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON` (- is stdin); for def main an object of its arguments")
 	f.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE` (- is stdin)")
 	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
 	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
@@ -42,7 +45,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress")
 	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
-	f.DurationVar(&o.timeout, "timeout", 0, "end the run after this `DURATION`, as in 90s or 2m")
+	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls")
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
@@ -76,7 +79,7 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 
 // limits are the bounds of the run.
 func (o *runOptions) limits(set *pflag.FlagSet) engine.Limits {
-	l := engine.Limits{Wall: o.timeout, Steps: engine.AtMost(o.maxSteps)}
+	l := engine.Limits{Steps: engine.AtMost(o.maxSteps)}
 	if set.Changed("max-model-calls") {
 		l.ModelCalls = engine.AtMost(o.maxModelCalls)
 	}
@@ -131,18 +134,105 @@ func parseAll(own *pflag.FlagSet, params []*param, rest []string) ([]string, *fa
 	return all.Args(), nil
 }
 
+// looseBool refuses a truth value behind a flag that takes none there: --loud false would be
+// --loud and an argument.
+func looseBool(own *pflag.FlagSet, params []*param, rest []string) *failure {
+	for i, text := range rest[:max(0, len(rest)-1)] {
+		name, dashes := strings.CutPrefix(text, "--")
+		name = string(dashed(nil, name))
+		if text == "--" {
+			return nil
+		}
+		if !dashes || !isTruth(rest[i+1]) {
+			continue
+		}
+		mine := slices.IndexFunc(params, func(p *param) bool { return p.isBool() && (p.flag() == name || "no-"+p.flag() == name) })
+		switch f := own.Lookup(name); {
+		case mine >= 0:
+			flag := params[mine].flag()
+			return usagef("write --"+flag+" or --no-"+flag+", or --"+flag+"=true or --"+flag+"=false; another argument comes after --",
+				"--%s takes no value after a blank, and got %q", name, rest[i+1])
+		case f != nil && f.Value.Type() == "bool" && !isParam(params, name):
+			return usagef("write --"+name+", or leave it out; an INPUT comes before the flags or after --", "--%s takes no value, and got %q", name, rest[i+1])
+		}
+	}
+	return nil
+}
+
+func isTruth(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "false", "yes", "no", "on", "off":
+		return true
+	}
+	return false
+}
+
 // dashed lets a flag be written as the parameter is: --max_tries for --max-tries.
 func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
 
-// peek reads arguments that cannot be parsed yet, for what decides how an error of loading is
-// shown.
-func peek(rest []string) (seen runOptions) {
-	set := seen.flags()
+// peek reads arguments that cannot be parsed yet, for what loading has to know: how long it may
+// take, and how its errors are shown. Flags that the script seems to have are not looked at.
+func peek(rest []string, script []string) (seen runOptions) {
+	set := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	set.Usage = func() {}
 	set.ParseErrorsAllowlist.UnknownFlags = true
+	seen.flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(script, f.Name) {
+			set.AddFlag(f)
+		}
+	})
 	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
 	return seen
+}
+
+// mainParams guesses the flags of a script that is not loaded yet by the parameters of the
+// def main in its file. Whatever keeps it from being read, loading tells.
+func mainParams(file string) []string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	dialect := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
+	tree, err := dialect.Parse(file, text, 0)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, stmt := range tree.Stmts {
+		def, ok := stmt.(*syntax.DefStmt)
+		if !ok || def.Name.Name != "main" {
+			continue
+		}
+		for _, p := range def.Params {
+			if b, ok := p.(*syntax.BinaryExpr); ok {
+				p = b.X
+			}
+			if id, ok := p.(*syntax.Ident); ok {
+				names = append(names, (&param{name: id.Name}).flag())
+			}
+		}
+	}
+	return names
+}
+
+// deadline is the context of a run that began some time ago.
+func (o *runOptions) deadline(ctx context.Context, begun time.Time) (context.Context, context.CancelFunc) {
+	if o.timeout <= 0 {
+		return ctx, func() {}
+	}
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the run did not end within %s", o.timeout).
+		WithHelp("allow more time with --timeout, or find the slow step in the events")
+	return context.WithDeadlineCause(ctx, begun.Add(o.timeout), late)
+}
+
+// loadTime bounds loading by a --timeout, if there is one.
+func loadTime(timeout time.Duration) []agentscript.Option {
+	if timeout <= 0 {
+		return nil
+	}
+	return []agentscript.Option{agentscript.WithLoadTimeout(timeout)}
 }
 
 // unhidden are the flags of the verb that no parameter of the script hides.
@@ -192,15 +282,10 @@ func (o *runOptions) modelChoice() (modelChoice, *failure) {
 
 // options turns the choice into options of a run. --model for all goes over what scripts
 // name, as --model is the only way to.
-func (choice modelChoice) options(agents []*engine.AgentSpec) []agentscript.RunOption {
+func (choice modelChoice) options() []agentscript.RunOption {
 	var opts []agentscript.RunOption
 	if choice.all != "" {
-		opts = append(opts, agentscript.Model(choice.all))
-		for _, a := range agents {
-			if a.Model != "" {
-				opts = append(opts, agentscript.ModelFor(a.Name, choice.all))
-			}
-		}
+		opts = append(opts, agentscript.ModelOverride(choice.all))
 	}
 	for agent, model := range choice.byAgent {
 		opts = append(opts, agentscript.ModelFor(agent, model))

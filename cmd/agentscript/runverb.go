@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,15 +24,16 @@ const runLong = `Run loads a script, checks it and runs its main.
 
 When main is a node, INPUT is its input: a str is taken as it is, everything else is read as
 JSON. When main is a function, its parameters are flags (agentscript run FILE --help shows
-them) and arguments without a flag fill them in order. INPUT - reads stdin, and so does a run
-that needs an input, was given none and has something on stdin; one line end behind it is
-left out.
+them) and arguments without a flag fill them in order; --input-json gives an object of them.
+INPUT - reads stdin, and so does a run that needs an input, was given none and has something on
+stdin; one line end behind it is left out. A file or stdin is the input of a node, and of a
+function its first parameter that is not given.
 
 Flags before FILE belong to the command. After FILE a script's own flag wins over one of the
 command that has the same name.
 
 The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
-run failed, 2 usage or input, 3 the script has errors, 4 budget, 6 provider, key or no model,
+run failed, 2 usage or input, 3 the script has errors or no main, 4 budget, 6 provider, key or no model,
 7 timeout, 9 replay mismatch, 130 interrupted.`
 
 // runVerb parses its flags itself: which there are is only known when the script is loaded.
@@ -57,11 +63,13 @@ func (c *command) run(args []string) error {
 		}
 		return usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
-	early := peek(rest)
+	early := peek(rest, mainParams(file))
 	c.json, c.quiet = o.json || early.json, o.quiet || early.quiet
-	ctx, stop := c.interruptible()
+	whole, stop := c.interruptible()
 	defer stop()
-	s, err := c.load(ctx, file)
+	begun := time.Now()
+	loading := loadTime(cmp.Or(o.timeout, early.timeout))
+	s, err := c.load(whole, file, loading...)
 	if err != nil {
 		return err
 	}
@@ -71,19 +79,24 @@ func (c *command) run(args []string) error {
 	}
 	texts, problem := parseAll(own, params, rest)
 	if problem == nil {
+		problem = looseBool(own, params, rest)
+	}
+	if problem == nil {
 		problem = o.valid(own)
 	}
 	if problem != nil {
 		return problem
 	}
+	ctx, cancel := o.deadline(whole, begun)
+	defer cancel()
 	c.json, c.quiet = o.json, true
 	if o.strict { // it takes another load to be told more; what it prints was printed
-		if s, err = c.load(ctx, file, agentscript.WithStrict()); err != nil {
+		if s, err = c.load(ctx, file, append(loading, agentscript.WithStrict())...); err != nil {
 			return err
 		}
 	}
 	if s.main == nil {
-		return &failure{code: exitUsage, found: diag.List{s.none}, sources: s.Sources()}
+		return &failure{code: exitCheck, found: diag.List{s.none}, sources: s.Sources()}
 	}
 	given, err := c.gather(ctx, s, input{texts, params, o, own.Changed("input-json"), own.Changed("input-file")})
 	if err != nil {
@@ -106,6 +119,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 		}
 		f, err := os.Create(o.trace)
 		if err != nil {
+			if dir := filepath.Dir(o.trace); errors.Is(err, fs.ErrNotExist) {
+				return usagef("make it first, or write elsewhere", "--trace %s: there is no directory %s", o.trace, dir)
+			}
 			return usagef("", "--trace %s: %s", o.trace, fileProblem(err))
 		}
 		defer f.Close() // every line was written, and errors of writing are reported

@@ -109,6 +109,9 @@ func lastUser(r *engine.Request) string {
 func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
 	q := s.queueOf(e.Agent)
 	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
+	if len(q.rows) == 1 {
+		why = "its only row is used up"
+	}
 	free := 0
 	for _, n := range q.rows {
 		if !s.spent(n) {
@@ -121,8 +124,14 @@ func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
 		if near, ok := diag.Suggest(e.Agent, s.agents()); ok {
 			why += fmt.Sprintf("; did a row for %q mean it?", near)
 		}
+	case free == 1 && len(q.rows) == 1:
+		why = "its only row does not match"
+	case free == 1:
+		why = fmt.Sprintf("of its %d rows one is left, which does not match", len(q.rows))
+	case free == len(q.rows):
+		why = fmt.Sprintf("none of its %d rows matches", free)
 	case free > 0:
-		why = fmt.Sprintf("of its %s none of the %d that are left matches", plural(len(q.rows), "row"), free)
+		why = fmt.Sprintf("of its %d rows %d are left, and none matches", len(q.rows), free)
 	}
 	where := ""
 	if path := e.At.Path(); path != "" {

@@ -82,8 +82,8 @@ var scriptedKeys = []string{"agent", "match", "path", "text", "json", "calls", "
 // Members are agent ("*" for any), match (a part of the last user message), path (the
 // beginning of the position), one of text, json, calls ([{name, args, id}]) and error ({kind,
 // message, status, retry_after}), then finish, usage ({in, out}), delay (seconds, or "250ms")
-// and repeat. Empty lines and lines that begin with # or // are left out. All errors are
-// reported at once, each with name and line.
+// and repeat. Empty lines and lines that begin with # or // are left out. The first
+// errors are reported at once, each with name and line, and the others counted.
 func ReadScripted(r io.Reader, name string) (*Scripted, error) {
 	var rows []ScriptedRow
 	var problems []error
@@ -107,6 +107,9 @@ func ReadScripted(r io.Reader, name string) (*Scripted, error) {
 		if err != nil {
 			break
 		}
+	}
+	if more := len(problems) - maxListed; more > 0 {
+		problems = append(problems[:maxListed], fmt.Errorf("and %s like these", plural(more, "more row")))
 	}
 	if len(problems) > 0 {
 		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%w", errors.Join(problems...)).

@@ -169,7 +169,7 @@ func TestScriptedRunsOut(t *testing.T) {
 		agent string
 		says  []string
 	}{
-		{"reviewer", []string{`agent "reviewer"`, "all of its 1 row are used up", "please rev", " … "}},
+		{"reviewer", []string{`agent "reviewer"`, "its only row is used up", "please rev", " … "}},
 		{"reviewr", []string{"it has no rows", `did a row for "reviewer" mean it?`}},
 	} {
 		out := s.Do(t.Context(), as(row.agent, "please review "+strings.Repeat("long ", 1000)), nil)
@@ -181,7 +181,7 @@ func TestScriptedRunsOut(t *testing.T) {
 		hasAll(t, "help", err.Help, `{"agent": "`+row.agent+`"`)
 	}
 	s = read(t, `{"agent": "a", "match": "apples", "text": "1"}`)
-	hasAll(t, "message", said(s, "a", "pears"), "of its 1 row none of the 1 that are left matches", `"pears"`)
+	hasAll(t, "message", said(s, "a", "pears"), "its only row does not match", `"pears"`)
 
 	err := s.Err()
 	if err == nil {

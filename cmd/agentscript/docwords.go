@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// operators are the builtins that operators stand for.
+var operators = map[string]string{
+	">>": "`a >> b` is then(a, b)",
+	"/":  "`a / b` is par(a, b)",
+	"*":  "`a * b` is forum(a, b), the last being the captain",
+	"|":  "`A | B` is the type of what is an A or a B; `T | None` is an optional T",
+}
+
+// operatorRows are the rows of the table that the operators shorten.
+var operatorRows = map[string]string{">>": "then", "/": "par", "*": "forum", "|": "union"}
+
+// starlark are the functions of the language below ours.
+var starlark = map[string]string{
+	"abs":       "abs(x): the absolute value of a number",
+	"all":       "all(xs): whether every element is true",
+	"bytes":     "bytes(x): bytes of a str or of a list of ints",
+	"chr":       "chr(n): the str of one code point",
+	"dir":       "dir(x): the names of a value's attributes and methods",
+	"enumerate": "enumerate(xs, start = 0): a list of pairs (index, element)",
+	"getattr":   "getattr(x, name, default): a value's attribute by name",
+	"hasattr":   "hasattr(x, name): whether a value has an attribute",
+	"hash":      "hash(s): an int that is the same for equal strs",
+	"len":       "len(x): the number of elements of a list, dict, set or tuple, of bytes in a str",
+	"max":       "max(xs, key = f): the greatest element; also max(a, b, ...)",
+	"min":       "min(xs, key = f): the least element; also min(a, b, ...)",
+	"ord":       "ord(s): the code point of a str of one",
+	"range":     "range(stop), range(start, stop, step): whole numbers in order",
+	"repr":      "repr(x): the value as it is written in a script",
+	"reversed":  "reversed(xs): a list in the other order",
+	"set":       "set(xs): the distinct elements",
+	"sorted":    "sorted(xs, key = f, reverse = False): a new list in order",
+	"tuple":     "tuple(xs): an immutable sequence",
+	"type":      "type(x): the name of a value's kind, a str",
+	"zip":       "zip(xs, ys, ...): a list of tuples of elements at the same index",
+}
+
+// answer tells about a word that is no row of the table: an operator, a kind of value, a
+// function of Starlark itself. It is "" for one that is unknown.
+func answer(table *starlib.Table, word string, width int) string {
+	if text, ok := operators[word]; ok {
+		if b, ok := table.Lookup(operatorRows[word]); ok {
+			text += "\n\n" + builtinPage(b, width)
+		}
+		return text
+	}
+	if text, ok := starlark[word]; ok {
+		return text + "\n\nIt is a function of Starlark itself, as are str, list and dict methods."
+	}
+	var makers, methods []string
+	for _, b := range table.Rows() {
+		switch {
+		case b.Of == word:
+			methods = append(methods, "  "+b.Signature()+"\n      "+b.Summary())
+		case b.Of == "" && b.Returns == word:
+			makers = append(makers, b.Name)
+		}
+	}
+	if len(makers)+len(methods) == 0 {
+		return ""
+	}
+	text := "`" + word + "` is a kind of value."
+	if len(makers) > 0 {
+		text += "\n\n" + wrap("It is made by "+strings.Join(makers, ", ")+".", width)
+	}
+	if len(methods) > 0 {
+		text += "\n\nIts methods:\n\n" + strings.Join(methods, "\n")
+	}
+	return text
+}
