@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -24,6 +25,7 @@ type skillPlan struct {
 	tools  []*Tool
 	defs   []ToolDef
 	output *Output
+	head   atomic.Pointer[headDigest]
 }
 
 func planAgent(a *AgentSpec) *agentPlan {

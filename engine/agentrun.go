@@ -155,7 +155,7 @@ func (t *turns) request() (*Request, error) {
 	}
 	return &Request{
 		Model: t.b.run.modelFor(t.a), System: system, Messages: []Message{TextMessage(RoleUser, user)},
-		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params,
+		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params, known: &t.sk.head,
 	}, nil
 }
 

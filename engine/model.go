@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
+	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -121,12 +124,12 @@ type Request struct {
 	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
 	hashed int               // messages covered by chain
 	headed bool
+	known  *atomic.Pointer[headDigest] // of the agent that makes the request, nil when there is none
 }
 
-// Extend returns a request that continues r's conversation. It shares r's messages and
-// digests; r stays valid.
+// Extend returns a request that continues r's conversation. It shares r's messages and the
+// digests that were taken so far; r stays valid.
 func (r *Request) Extend(messages ...Message) *Request {
-	r.Digest()
 	next := *r
 	next.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], messages...)
 	return &next
@@ -136,8 +139,7 @@ func (r *Request) Extend(messages ...Message) *Request {
 // digest was never taken.
 func (r *Request) Digest() [sha256.Size]byte {
 	if !r.headed {
-		r.head = sha256.Sum256(r.appendHead(make([]byte, 0, 512+len(r.System))))
-		r.headed = true
+		r.head, r.headed = r.digestHead(), true
 	}
 	for ; r.hashed < len(r.Messages); r.hashed++ {
 		b := append(make([]byte, 0, 256), r.chain[:]...)
@@ -149,12 +151,47 @@ func (r *Request) Digest() [sha256.Size]byte {
 	return sha256.Sum256(both[:])
 }
 
+// headDigest is the digest of all but the messages of the requests that an agent makes, as long
+// as they are the same: a long prompt is hashed once and not by every run.
+type headDigest struct {
+	of  headKey
+	sum [sha256.Size]byte
+}
+
+// headKey tells heads apart by what they point to, which does not change.
+type headKey struct {
+	model, system   string
+	tools           *ToolDef
+	output          *Output
+	temperature     *float64
+	topP            *float64
+	maxTokens, seed *int
+	stop            *string
+	nTools, nStop   int
+}
+
+func (r *Request) digestHead() [sha256.Size]byte {
+	p := &r.Params
+	key := headKey{r.Model, r.System, unsafe.SliceData(r.Tools), r.Output, p.Temperature, p.TopP, p.MaxTokens, p.Seed,
+		unsafe.SliceData(p.Stop), len(r.Tools), len(p.Stop)}
+	if r.known != nil {
+		if d := r.known.Load(); d != nil && d.of == key {
+			return d.sum
+		}
+	}
+	sum := sha256.Sum256(r.appendHead(make([]byte, 0, 512+len(r.System))))
+	if r.known != nil {
+		r.known.Store(&headDigest{key, sum})
+	}
+	return sum
+}
+
 func (r *Request) appendHead(b []byte) []byte {
-	b = strconv.AppendQuote(b, r.Model)
-	b = strconv.AppendQuote(b, r.System)
+	b = abi.AppendText(b, r.Model)
+	b = abi.AppendText(b, r.System)
 	for _, t := range r.Tools {
-		b = strconv.AppendQuote(append(b, 't'), t.Name)
-		b = strconv.AppendQuote(b, t.Description)
+		b = abi.AppendText(append(b, 't'), t.Name)
+		b = abi.AppendText(b, t.Description)
 		if t.Params != nil {
 			b = append(b, t.Params.ID()...)
 		}
@@ -180,7 +217,7 @@ func (p *Params) appendCanon(b []byte) []byte {
 		}
 	}
 	for _, s := range p.Stop {
-		b = strconv.AppendQuote(b, s)
+		b = abi.AppendText(b, s)
 	}
 	return b
 }
@@ -190,21 +227,21 @@ func (m *Message) appendCanon(b []byte) []byte {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		b = append(append(b, '/'), p.Kind...)
-		b = strconv.AppendQuote(b, p.Text)
+		b = abi.AppendText(b, p.Text)
 		if p.Call != nil {
-			b = strconv.AppendQuote(b, p.Call.ID)
-			b = strconv.AppendQuote(b, p.Call.Name)
-			b = strconv.AppendQuote(b, p.Call.Args)
+			b = abi.AppendText(b, p.Call.ID)
+			b = abi.AppendText(b, p.Call.Name)
+			b = abi.AppendText(b, p.Call.Args)
 		}
 		if p.Result != nil {
-			b = strconv.AppendQuote(b, p.Result.CallID)
-			b = strconv.AppendQuote(b, p.Result.Name)
-			b = strconv.AppendQuote(b, p.Result.Text)
+			b = abi.AppendText(b, p.Result.CallID)
+			b = abi.AppendText(b, p.Result.Name)
+			b = abi.AppendText(b, p.Result.Text)
 			b = strconv.AppendBool(b, p.Result.IsError)
 		}
 		if p.Opaque != nil {
-			b = strconv.AppendQuote(b, p.Opaque.Provider)
-			b = strconv.AppendQuote(b, p.Opaque.Data)
+			b = abi.AppendText(b, p.Opaque.Provider)
+			b = abi.AppendText(b, p.Opaque.Data)
 		}
 	}
 	return b

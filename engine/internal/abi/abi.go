@@ -5,6 +5,7 @@ package abi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -20,6 +21,12 @@ const (
 
 // Hash is the digest used for ids.
 func Hash(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
+
+// AppendText appends a text of a request that is hashed. Its length comes first, so that where
+// one text ends and the next begins is told; quoting would cost more than the hash.
+func AppendText(b []byte, s string) []byte {
+	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+}
 
 // Position returns path as it stands in an id.
 func Position(path string) string {

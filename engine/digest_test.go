@@ -1,0 +1,49 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// The digest of what an agent's requests have in common is kept between runs. A handler that
+// changes a copy of a request gets the digest of the copy, and leaves that of the agent as it is.
+func TestKeptDigestIsOfTheRequest(t *testing.T) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	c.sound(t)
+	digest := func(change func(r *engine.Request)) (own, sent [32]byte) {
+		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			req := e.Req.(*engine.Request)
+			changed := *req
+			change(&changed)
+			own = changed.Digest()
+			sent = req.Digest()
+			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+		})
+		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h}); err != nil {
+			t.Fatal(err)
+		}
+		return own, sent
+	}
+	same, first := digest(func(*engine.Request) {})
+	if same != first {
+		t.Error("a copy has another digest")
+	}
+	for name, change := range map[string]func(r *engine.Request){
+		"model":       func(r *engine.Request) { r.Model = "b/c" },
+		"system":      func(r *engine.Request) { r.System += "!" },
+		"tools":       func(r *engine.Request) { r.Tools = []engine.ToolDef{{Name: "t"}} },
+		"output":      func(r *engine.Request) { r.Output = &engine.Output{Type: intT} },
+		"temperature": func(r *engine.Request) { r.Params.Temperature = new(0.0) },
+		"stop":        func(r *engine.Request) { r.Params.Stop = []string{"."} },
+		"seed":        func(r *engine.Request) { r.Params.Seed = new(1) },
+	} {
+		own, sent := digest(change)
+		if own == first || sent != first {
+			t.Errorf("%s: the changed copy has the old digest: %v, the request another: %v", name, own == first, sent != first)
+		}
+	}
+}
