@@ -86,6 +86,7 @@ func diagnose(err error) *diag.Diagnostic {
 	switch flag := raisedBy(e); {
 	case flag != "":
 		d.Help = append(d.Help, flag)
+	case e.Kind == engine.KindCancelled: // whoever did that knows
 	case e.Help != "":
 		d.Help = append(d.Help, e.Help)
 	}

@@ -34,7 +34,7 @@ command that has the same name.
 
 The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
 run failed, 2 usage or input, 3 the script has errors or no main, 4 budget, 6 provider, key or no model,
-7 timeout, 9 replay mismatch, 130 interrupted.`
+7 timeout, 130 interrupted.`
 
 // runVerb parses its flags itself: which there are is only known when the script is loaded.
 func (c *command) runVerb() *cobra.Command {
