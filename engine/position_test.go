@@ -217,3 +217,23 @@ func TestEndlessNestingIsAnError(t *testing.T) {
 		t.Errorf("got %.200v", err)
 	}
 }
+
+// The recipe of ids is fixed: what one version recorded is found by the next. A change here
+// is a new ABI number.
+func TestIdsOfThisABI(t *testing.T) {
+	c := compose()
+	main := c.Then(c.site("then", "main"), c.prompted("coder", strT, strT),
+		c.Par(c.site("par", ""), engine.ParOptions{}, c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)))
+	c.sound(t)
+	var seen ids
+	spec := engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Listener: seen.listener()}
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil {
+		t.Fatal(err)
+	}
+	want := `main/then:main#0/agent:coder#0/llm0@8563de8175767826
+main/then:main#0/par0[0]/agent:critic#0/llm0@35ff0cef4ff4e580
+main/then:main#0/par0[1]/agent:critic#1/llm0@35ff0cef4ff4e580`
+	if got := seen.set(); got != want || engine.ABI != 1 {
+		t.Errorf("ABI %d gives\n%s", engine.ABI, got)
+	}
+}

@@ -377,3 +377,94 @@ func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
 	<-done
 	settled(t, before)
 }
+
+func TestWithin(t *testing.T) {
+	late := errors.New("too late")
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		err := s.Within(5*time.Millisecond, late, func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Hour)) })
+		if !errors.Is(err, late) {
+			t.Errorf("too late: got %v", err)
+		}
+		if err := s.Err(); err != nil {
+			t.Errorf("outside: %v", err)
+		}
+		if err := s.Within(time.Hour, late, func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Millisecond)) }); err != nil {
+			t.Errorf("in time: got %v", err)
+		}
+		if err := s.Within(time.Millisecond, late, func(b engine.Sched) error {
+			b.SleepUntil(b.Now().Add(time.Minute))
+			return nil // ended well, if late
+		}); err != nil {
+			t.Errorf("ended well: got %v", err)
+		}
+		// The nearer bound ends the body, on all its branches.
+		outer := errors.New("outer")
+		err = s.Within(5*time.Millisecond, outer, func(b engine.Sched) error {
+			return b.Within(time.Hour, late, func(b engine.Sched) error {
+				return b.Par(3, 0, func(_ int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
+			})
+		})
+		if !errors.Is(err, outer) {
+			t.Errorf("nested: got %v", err)
+		}
+	})
+}
+
+// A body that panics fails; it takes neither the process nor its siblings' results with it.
+func TestPanickingBody(t *testing.T) {
+	boom := errors.New("boom")
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		before := runtime.NumGoroutine()
+		err := s.Par(3, 0, func(i int, b engine.Sched) error {
+			if i == 1 {
+				panic(boom)
+			}
+			return b.SleepUntil(b.Now().Add(time.Hour))
+		})
+		if !errors.Is(err, boom) || !errors.Is(err, &engine.Error{Kind: engine.KindPanic}) {
+			t.Errorf("Par: got %v", err)
+		}
+		i, err := s.First(3, func(i int, b engine.Sched) (bool, error) {
+			if i == 1 {
+				panic(boom)
+			}
+			return true, b.SleepUntil(b.Now().Add(time.Hour))
+		})
+		if i != 1 || !errors.Is(err, boom) {
+			t.Errorf("First: got %d, %v", i, err)
+		}
+		settled(t, before)
+	})
+}
+
+// Many branches that wait for one resource all get their turn.
+func TestManyWaiters(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		var mu sync.Mutex
+		free, most := 3, 0
+		soon(t, func() {
+			err := s.Par(500, 0, func(i int, b engine.Sched) error {
+				for taken := false; !taken; {
+					if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return free > 0 }); err != nil {
+						return err
+					}
+					mu.Lock()
+					if taken = free > 0; taken {
+						free--
+						most = max(most, 3-free)
+					}
+					mu.Unlock()
+				}
+				err := b.Yield()
+				mu.Lock()
+				free++
+				mu.Unlock()
+				b.Wake()
+				return err
+			})
+			if err != nil || free != 3 || most > 3 {
+				t.Errorf("%v; %d free, %d at once", err, free, most)
+			}
+		})
+	})
+}
