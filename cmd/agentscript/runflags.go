@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -134,105 +131,9 @@ func parseAll(own *pflag.FlagSet, params []*param, rest []string) ([]string, *fa
 	return all.Args(), nil
 }
 
-// looseBool refuses a truth value behind a flag that takes none there: --loud false would be
-// --loud and an argument.
-func looseBool(own *pflag.FlagSet, params []*param, rest []string) *failure {
-	for i, text := range rest[:max(0, len(rest)-1)] {
-		name, dashes := strings.CutPrefix(text, "--")
-		name = string(dashed(nil, name))
-		if text == "--" {
-			return nil
-		}
-		if !dashes || !isTruth(rest[i+1]) {
-			continue
-		}
-		mine := slices.IndexFunc(params, func(p *param) bool { return p.isBool() && (p.flag() == name || "no-"+p.flag() == name) })
-		switch f := own.Lookup(name); {
-		case mine >= 0:
-			flag := params[mine].flag()
-			return usagef("write --"+flag+" or --no-"+flag+", or --"+flag+"=true or --"+flag+"=false; another argument comes after --",
-				"--%s takes no value after a blank, and got %q", name, rest[i+1])
-		case f != nil && f.Value.Type() == "bool" && !isParam(params, name):
-			return usagef("write --"+name+", or leave it out; an INPUT comes before the flags or after --", "--%s takes no value, and got %q", name, rest[i+1])
-		}
-	}
-	return nil
-}
-
-func isTruth(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "false", "yes", "no", "on", "off":
-		return true
-	}
-	return false
-}
-
 // dashed lets a flag be written as the parameter is: --max_tries for --max-tries.
 func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
-}
-
-// peek reads arguments that cannot be parsed yet, for what loading has to know: how long it may
-// take, and how its errors are shown. Flags that the script seems to have are not looked at.
-func peek(rest []string, script []string) (seen runOptions) {
-	set := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	set.Usage = func() {}
-	set.ParseErrorsAllowlist.UnknownFlags = true
-	seen.flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(script, f.Name) {
-			set.AddFlag(f)
-		}
-	})
-	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
-	return seen
-}
-
-// mainParams guesses the flags of a script that is not loaded yet by the parameters of the
-// def main in its file. Whatever keeps it from being read, loading tells.
-func mainParams(file string) []string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	dialect := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	tree, err := dialect.Parse(file, text, 0)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, stmt := range tree.Stmts {
-		def, ok := stmt.(*syntax.DefStmt)
-		if !ok || def.Name.Name != "main" {
-			continue
-		}
-		for _, p := range def.Params {
-			if b, ok := p.(*syntax.BinaryExpr); ok {
-				p = b.X
-			}
-			if id, ok := p.(*syntax.Ident); ok {
-				names = append(names, (&param{name: id.Name}).flag())
-			}
-		}
-	}
-	return names
-}
-
-// deadline is the context of a run that began some time ago.
-func (o *runOptions) deadline(ctx context.Context, begun time.Time) (context.Context, context.CancelFunc) {
-	if o.timeout <= 0 {
-		return ctx, func() {}
-	}
-	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the run did not end within %s", o.timeout).
-		WithHelp("allow more time with --timeout, or find the slow step in the events")
-	return context.WithDeadlineCause(ctx, begun.Add(o.timeout), late)
-}
-
-// loadTime bounds loading by a --timeout, if there is one.
-func loadTime(timeout time.Duration) []agentscript.Option {
-	if timeout <= 0 {
-		return nil
-	}
-	return []agentscript.Option{agentscript.WithLoadTimeout(timeout)}
 }
 
 // unhidden are the flags of the verb that no parameter of the script hides.
