@@ -209,6 +209,7 @@ func truth(v generable.Value, err error, what string) (bool, error) {
 func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 	spec, at := s.node.loop, b.at
 	defer func() { b.at = at }()
+	args := make([]generable.Value, 1) // of the callback, the same for all turns
 	var out generable.Value
 	for turn := range spec.max {
 		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
@@ -216,7 +217,8 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 		if out, err = b.exec(s.kids[0], v); err != nil {
 			return out, err
 		}
-		again, next, err := b.next(s, spec, out)
+		args[0] = out
+		again, next, err := b.next(s, spec, args)
 		if err != nil {
 			return out, b.locate(err, s.node) // in this turn
 		}
@@ -237,9 +239,10 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // next gives the input of the following turn, or false to stop.
-func (b *Branch) next(s *step, spec *loopSpec, out generable.Value) (bool, generable.Value, error) {
+func (b *Branch) next(s *step, spec *loopSpec, args []generable.Value) (bool, generable.Value, error) {
+	out := args[0]
 	if spec.until != nil {
-		v, err := b.invokeAs("until", 0, spec.until, out)
+		v, err := b.invokeAs("until", 0, spec.until, args...)
 		if done, err := truth(v, err, "until"); err != nil || done {
 			return false, out, err
 		}
@@ -248,7 +251,7 @@ func (b *Branch) next(s *step, spec *loopSpec, out generable.Value) (bool, gener
 		v, err := b.exec(s.kids[1], out)
 		return !(spec.optional && v.IsNull()), v, err
 	}
-	v, err := b.invokeAs("next", 0, spec.next, out)
+	v, err := b.invokeAs("next", 0, spec.next, args...)
 	if err != nil || v.IsNull() {
 		return false, v, err
 	}

@@ -105,8 +105,8 @@ func (n *Node) Label() string {
 
 // Func is a callback of the host language.
 type Func interface {
-	// Call runs the callback on a branch. An error ends the node; it carries the host
-	// language's position when it is an [*Error].
+	// Call runs the callback on a branch. The args are its own until it returns. An error
+	// ends the node; it carries the host language's position when it is an [*Error].
 	Call(b *Branch, args []generable.Value) (generable.Value, error)
 	// Info describes the callback.
 	Info() FuncInfo

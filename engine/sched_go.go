@@ -42,40 +42,68 @@ func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	child := s.under(ctx)
-	errs := newFirstError(n)
-	var next atomic.Int64
-	var done sync.WaitGroup
-	done.Add(limit)
-	for range limit {
-		go func() {
-			running := -1
-			defer done.Done()
-			defer func() {
-				if running >= 0 { // not reached by returning
-					errs.add(running, ended(recover()))
-					cancel(errSibling)
-				}
-			}()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || ctx.Err() != nil {
-					return
-				}
-				running = i
-				if err := body(i, child); err != nil {
-					errs.add(i, err)
-					cancel(errSibling)
-				}
-				running = -1
-			}
-		}()
-	}
-	done.Wait()
-	if err := errs.lowest(); err != nil {
+	c := &crew{n: n, limit: int64(limit), body: body, sched: s.under(ctx), errs: newFirstError(n), cancel: cancel}
+	c.hire()
+	c.done.Wait()
+	if err := c.errs.lowest(); err != nil {
 		return err
 	}
 	return s.Err() // branches that were never started because the run was cancelled
+}
+
+// crew are the goroutines of one Par. A goroutine that takes an index has another one hired,
+// unless one is on its way already or the crew is complete: so however long a body blocks, the
+// next index is taken, and bodies that do not block share few goroutines.
+type crew struct {
+	n      int
+	limit  int64
+	body   func(i int, s Sched) error
+	sched  *goSched
+	errs   *firstError
+	cancel context.CancelCauseFunc
+
+	next  atomic.Int64 // index that is taken next
+	hired atomic.Int64
+	spare atomic.Bool // one was hired and has not taken its first index
+	done  sync.WaitGroup
+}
+
+func (c *crew) hire() {
+	if c.hired.Load() >= c.limit || !c.spare.CompareAndSwap(false, true) {
+		return
+	}
+	c.hired.Add(1)
+	c.done.Add(1)
+	go c.work()
+}
+
+func (c *crew) work() {
+	running := -1
+	defer c.done.Done()
+	defer func() {
+		if running >= 0 { // not reached by returning
+			c.errs.add(running, ended(recover()))
+			c.cancel(errSibling)
+		}
+	}()
+	for first := true; ; first = false {
+		i := int(c.next.Add(1)) - 1
+		if first {
+			c.spare.Store(false)
+		}
+		if i >= c.n || c.sched.ctx.Err() != nil {
+			return
+		}
+		if i+1 < c.n {
+			c.hire()
+		}
+		running = i
+		if err := c.body(i, c.sched); err != nil {
+			c.errs.add(i, err)
+			c.cancel(errSibling)
+		}
+		running = -1
+	}
 }
 
 func (s *goSched) First(n int, body func(i int, s Sched) (bool, error)) (int, error) {
