@@ -88,6 +88,9 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		}
 		c.checkFields(main, types...)
 	}
+	for _, u := range c.units {
+		c.checkCalls(u)
+	}
 	for _, d := range c.types.check() {
 		c.session.Report(d)
 	}

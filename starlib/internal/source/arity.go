@@ -84,6 +84,8 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 				if s, ok := diag.Suggest(name, g.named); ok {
 					meant[s] = true
 					d.Fixes = append(d.Fixes, diag.Fix{Message: "write `" + s + "`", Span: l.f.span(a.X), Replacement: s})
+				} else {
+					d.Help = []string{"leave it out, or add the parameter"}
 				}
 			}
 			continue
