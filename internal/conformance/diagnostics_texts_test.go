@@ -139,6 +139,36 @@ func TestPromise_4_10_SpecialTexts(t *testing.T) {
 	}
 }
 
+// Promise 4.13 (diagnostics): what a function does with nodes and schemas is checked before anything
+// runs, as far as it is certain: the number of arguments, literal inputs, the names of fields.
+func TestPromise_4_13_CallsInside(t *testing.T) {
+	const parts = `
+Plan = schema("A plan", title = str, steps = field(list[str], default = []))
+a = agent(prompt = "A.")
+n = agent(input = float, output = float, prompt = "N.")
+p = agent(input = Plan, prompt = "P.")
+l = agent(input = list[int], prompt = "L.")
+`
+	for _, c := range []struct{ call, code, says string }{
+		{"a(x, x)", "AS204", "a takes its input as the only argument, got 2 arguments"}, {"a()", "AS204", "got no arguments"}, {"a(input = x)", "AS204", "by position, not by name"},
+		{"a(3)", "AS705", "a takes str, got int"}, {"a(None)", "AS705", "a takes str, got None"}, {"n(\"2\")", "AS705", "n takes float, got str"}, {"n(True)", "AS705", "n takes float"},
+		{"l([1, \"two\"])", "AS705", "[1]: want int, got str"}, {"p()", "AS204", "write p(Plan(title = ...))"}, {"p(\"plan\")", "AS705", "p takes Plan, got str"},
+		{"p(Plan(titel = x))", "AS503", "did you mean title?"}, {"Plan()", "AS509", "Plan needs title"}, {"Plan(title = x, stepz = [])", "AS503", "did you mean steps?"},
+		{"helper(x)", "AS203", "helper"}, {"helper(x, y = 1, z = 2)", "AS202", "z"},
+		{"a(x)", "", ""}, {"a(\"text\")", "", ""}, {"a(str(3))", "", ""}, {"n(2)", "", ""}, {"n(-2.5)", "", ""}, {"l([1, x])", "", ""}, {"l([])", "", ""}, {"a(*[x])", "", ""},
+		{"p(Plan(title = x))", "", ""}, {"p({\"title\": x})", "", ""}, {"Plan(**{\"title\": x})", "", ""}, {"(lambda a: a(1, 2))(max)", "", ""}, {"helper(x, 1)", "", ""},
+	} {
+		src := parts + "def helper(x, y):\n    return x\ndef main(x = str):\n    return " + c.call + "\n"
+		found, shown := checked(src)
+		if codes(found) != c.code || !strings.Contains(shown, c.says) {
+			t.Errorf("%s is %q, want %q with %q:\n%s", c.call, codes(found), c.code, c.says, shown)
+		}
+		if c.code != "" && (len(found) != 1 || found[0].Span.Line != 10 || len(found[0].Help) == 0) {
+			t.Errorf("%s: its place or remedy is missing:\n%s", c.call, shown)
+		}
+	}
+}
+
 // Promise 4.12 (diagnostics): a mistake is told once: what was refused takes part in the rest of the
 // script without a word.
 func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
