@@ -72,6 +72,10 @@ func (c *crew) hire() {
 	if c.hired.Load() >= c.limit || !c.spare.CompareAndSwap(false, true) {
 		return
 	}
+	if c.hired.Load() >= c.limit { // the crew was completed since the first look
+		c.spare.Store(false)
+		return
+	}
 	c.hired.Add(1)
 	c.done.Add(1)
 	go c.work()
