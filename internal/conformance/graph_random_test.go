@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // A growing is a random sound script: every expression is typed, and each agent gets a line of its
@@ -166,6 +167,15 @@ func TestPromise_3_14_LongScripts(t *testing.T) {
 	t.Logf("check of %d lines: %v", strings.Count(src, "\n"), time.Since(begin))
 	if len(found) > 0 {
 		t.Fatalf("a sound program is refused:\n%s", shown)
+	}
+	// The steps of its code, of which there are a few for each line.
+	for _, c := range []struct {
+		lines int
+		steps uint64
+	}{{1000, 20_000}, {4000, 80_000}} {
+		if _, found := starlib.Load(t.Context(), starlib.Options{Entry: "flow.star", Source: []byte(long(c.lines)), Steps: c.steps}); len(found) > 0 {
+			t.Errorf("%d lines take more than %d steps: %v", c.lines, c.steps, found)
+		}
 	}
 	allocations := func(src string) float64 {
 		return testing.AllocsPerRun(3, func() { checked(src) })
