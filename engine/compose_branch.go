@@ -125,7 +125,12 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		d := s.errorf(diag.BadBranchKey, n.site.Span, "no key of this branch is a case of %s", source.out)
 		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
 		noteDefined(d, source)
-		help(d, "the cases are %s", strings.Join(keysOf(cases(source.out)), ", "))
+		keys := keysOf(cases(source.out))
+		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
+			help(d, "write %s without quotes", strings.Join(keys, ", "))
+		} else {
+			help(d, "the cases are %s", strings.Join(keys, ", "))
+		}
 		return false
 	}
 	for i := range n.routes {
@@ -150,6 +155,10 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 // keyHelp tells which keys a branch can have.
 func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	keys := keysOf(cases(t))
+	if text, ok := quotedKey(r, keys); ok {
+		help(d, "write %s without quotes", text)
+		return
+	}
 	if near, ok := diag.Suggest(r.Key(), keys); ok {
 		help(d, "did you mean %s?", near)
 		return
@@ -167,6 +176,15 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		return
 	}
 	help(d, "the cases are %s", strings.Join(keys, ", "))
+}
+
+// quotedKey is the key that a route has in quotes: True, None, the name of a type.
+func quotedKey(r *Route, keys []string) (string, bool) {
+	if r.Value == nil {
+		return "", false
+	}
+	text, ok := r.Value.AsStr()
+	return text, ok && !strings.HasPrefix(text, `"`) && slices.Contains(keys, text)
 }
 
 // exhaustive checks that some route takes every value that can come.

@@ -194,7 +194,10 @@ func (c *Call) keywordNames() []string {
 func (c *Call) unknown(name string) {
 	names := c.keywordNames()
 	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
+	meant := c.row.synonym(name)
 	switch hint := didYouMean(name, names); {
+	case meant != "":
+		d.Help = append(d.Help, meant)
 	case hint != "":
 		d.Help = append(d.Help, hint)
 	case len(names) == 0:

@@ -43,7 +43,7 @@ func composeRows() []Builtin {
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
 		{Name: "fn", Group: GroupCompose, Returns: "node", Effect: Compose, Func: fnFunc,
 			Params: []Param{
-				{Name: "f", Kind: CallKind, Doc: "a function of one argument, or a type to convert to"},
+				{Name: "f", Kind: stepKind, Doc: "a function of one argument, or a type to convert to"},
 				{Name: "input", Kind: TypeKind, Default: "any", Doc: "what it takes"},
 				{Name: "output", Kind: TypeKind, Default: "any", Doc: "what it gives; of a type, that type"},
 			},
@@ -77,6 +77,15 @@ var nextKind = Kind{Word: "function or node", Stub: "Callable | Node",
 			return v, true
 		}
 		return acceptFunction(v)
+	}}
+
+// stepKind takes what fn makes a step of.
+var stepKind = Kind{Word: CallKind.Word, Stub: CallKind.Stub, accept: CallKind.accept,
+	hint: func(v starlark.Value) string {
+		if n, ok := v.(*nodeValue); ok {
+			return "a node is a step already: write " + n.label() + " without fn"
+		}
+		return hintFunction(v)
 	}}
 
 // nodes lists the nodes of a composition, given one by one or as one list.
@@ -192,6 +201,26 @@ func (c *Call) nodeArg(name string) *engine.Node {
 	return nil
 }
 
+// loopArgs reports arguments of a loop that do not go together.
+func (c *Call) loopArgs() {
+	how := "either next gives the next input or None, or until = ends the loop and repair = makes the next input"
+	next, until, repair := c.Has("next"), c.Has("until"), c.Has("repair")
+	switch {
+	case next && (until || repair):
+		other := "until"
+		if !until {
+			other = "repair"
+		}
+		c.complain(diag.WrongArgument, c.spanOf(other), "loop: next and %s exclude each other", other).Help = []string{how}
+	case repair && !until:
+		c.complain(diag.MissingArgument, c.fnSpan(), "loop needs until with repair").Help =
+			[]string{"until = lambda out: ... tells when the loop ends; a node that gives the next input or None is next: loop(a, b)"}
+	case until && !repair:
+		c.complain(diag.MissingArgument, c.fnSpan(), "loop needs repair with until").Help =
+			[]string{"repair = node makes the next input of the output; repair = fn(lambda x: x) sends it round as it is"}
+	}
+}
+
 func loopFunc(c *Call) (starlark.Value, error) {
 	if err := c.composing(); err != nil {
 		return nil, err
@@ -203,6 +232,7 @@ func loopFunc(c *Call) (starlark.Value, error) {
 			o.Next = c.callback("next")
 		}
 	}
+	c.loopArgs()
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
@@ -262,7 +292,9 @@ func pickFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	return c.made(func(s *engine.Session, site engine.Site) *engine.Node { return s.Pick(site, c.Str("field"), c.typ("input")) })
+	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
+		return s.Pick(site, c.Str("field"), c.typ("input"))
+	})
 }
 
 func templateFunc(c *Call) (starlark.Value, error) {

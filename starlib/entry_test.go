@@ -95,7 +95,7 @@ func TestEntryBinds(t *testing.T) {
 		`{"spec": {"title": "S"}}`:                              "main needs title",
 		`{"title": "T", "spec": {"titel": "S"}}`:                "spec: title: want str, got nothing",
 		`{"title": "T", "spec": {"title": "S"}, "n": "3"}`:      "n: want int, got str",
-		`{"title": "T", "spec": {"title": "S"}, "n": 0}`:        "n: n: want at least 1, got 0",
+		`{"title": "T", "spec": {"title": "S"}, "n": 0}`:        "n: want at least 1, got 0",
 		`{"title": "T", "spec": {"title": "S"}, "nn": 0}`:       "main has no parameter nn",
 		`{"title": "T", "spec": {"title": "S"}, "level": "lo"}`: "level: want",
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -73,12 +74,15 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 		d.Span = c.spanOfError(eval)
 		if d.Code == diag.UnknownAttribute {
 			d.Span = c.spanOfAttribute(d)
+			if c.reportedAt(d) {
+				return nil // the look at the syntax saw it
+			}
 		}
 		if trace := traceOf(err); len(trace) > 1 {
 			d.Trace = trace
 		}
 	}
-	if help := c.helpFor(d.Message); help != "" && len(d.Help) == 0 {
+	if help := c.helpFor(err, d.Message); help != "" && len(d.Help) == 0 {
 		d.Help = []string{help}
 	}
 	switch {
@@ -149,12 +153,21 @@ func (c *composer) spanOfError(eval *starlark.EvalError) diag.Span {
 }
 
 // helpFor gives the remedy for errors of the interpreter that newcomers meet.
-func (c *composer) helpFor(msg string) string {
+func (c *composer) helpFor(err error, msg string) string {
+	if ops, ok := strings.CutPrefix(msg, "unknown binary op: "); ok {
+		return operandHelp(strings.Fields(ops))
+	}
 	switch {
-	case strings.Contains(msg, "unknown binary op: node"), strings.Contains(msg, "unknown binary op") && strings.Contains(msg, " node"):
-		return "nodes are composed by >>, / and *, or by then, par and forum"
-	case strings.Contains(msg, "unknown binary op: str + int"), strings.Contains(msg, "unknown binary op: str + float"):
-		return `convert it: "..." + str(x), or use "{}".format(x)`
+	case strings.HasPrefix(msg, "can't assign to ."):
+		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "can't assign to ."), " ")
+		return "values do not change: make another, y = replace(x, " + field + " = ...); of a dict write d[\"" + field + "\"] = ..."
+	case strings.HasPrefix(msg, "NoneType has no ."), strings.Contains(msg, "index operation NoneType["), msg == "invalid call of non-function (NoneType)":
+		return "this is None: a function without return gives None"
+	case strings.HasPrefix(msg, "dict has no ."):
+		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "dict has no ."), " ")
+		return "an entry of a dict is d[\"" + field + "\"]"
+	case strings.HasPrefix(msg, "key ") && strings.HasSuffix(msg, " not in dict"):
+		return c.keyHelp(err, strings.TrimSuffix(strings.TrimPrefix(msg, "key "), " not in dict"))
 	case strings.HasPrefix(msg, "unknown conversion %"):
 		return `numbers are formatted by fmt(x, ".1f")`
 	case strings.HasPrefix(msg, "format spec features not supported"):
@@ -165,6 +178,49 @@ func (c *composer) helpFor(msg string) string {
 		return "a function that calls itself needs a case in which it does not"
 	}
 	return ""
+}
+
+// operandHelp is the remedy for an operator that its operands do not have: type, operator, type.
+func operandHelp(ops []string) string {
+	if len(ops) != 3 {
+		return ""
+	}
+	left, op, right := ops[0], ops[1], ops[2]
+	switch {
+	case left == "NoneType" || right == "NoneType":
+		return "one side is None: a function without return gives None"
+	case left == "node" || right == "node":
+		return "nodes are composed by >>, / and *, or by then, par and forum"
+	case op != "+":
+	case left == "string":
+		return `make it text: "..." + str(n), or "... {}".format(n)`
+	case right == "string":
+		return `make it text: str(n) + "..."; a number that is text is int(s) or float(s)`
+	case left == "list":
+		return "a list takes one more item as xs + [x]"
+	}
+	return ""
+}
+
+// keyHelp says what a missing key may have meant. The interpreter does not tell which dict it
+// was, so the keys are those that the files on the way there write anywhere.
+func (c *composer) keyHelp(err error, key string) string {
+	missing := "d.get(" + key + ", default) gives something else where it is missing"
+	name, unquoting := strconv.Unquote(key)
+	var eval *starlark.EvalError
+	if unquoting != nil || !errors.As(err, &eval) {
+		return missing
+	}
+	var keys []string
+	for _, f := range eval.CallStack {
+		if file := c.source(f.Pos); file != nil {
+			keys = append(keys, file.Keys()...)
+		}
+	}
+	if hint := didYouMean(name, keys); hint != "" {
+		return hint
+	}
+	return missing
 }
 
 // engineErrorOf makes an engine error of any, for callers outside of a run.

@@ -3,9 +3,12 @@ package starlib
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 
 	starjson "go.starlark.net/lib/json"
+	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -89,5 +92,37 @@ func (m *moduleValue) Attr(name string) (starlark.Value, error) {
 	if b := m.members[name]; b != nil {
 		return b.value(), nil
 	}
-	return nil, noAttr(m.name, name, m.AttrNames())
+	e := noAttr(m.name, name, m.AttrNames())
+	if own := otherJSON[name]; own != "" {
+		e.Help = "write json." + own
+	}
+	return nil, e
 }
+
+// checkModules reports members that json does not have, also where no run has come to yet.
+func (c *composer) checkModules(u *unit) {
+	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
+		dot, ok := n.(*syntax.DotExpr)
+		if !ok {
+			return true
+		}
+		id, _ := dot.X.(*syntax.Ident)
+		if id == nil {
+			return true
+		}
+		m, isModule := c.predeclared[id.Name].(*moduleValue)
+		if b, ok := id.Binding.(*resolve.Binding); !isModule || !ok || b.Scope != resolve.Predeclared {
+			return true
+		}
+		if _, err := m.Attr(dot.Name.Name); err != nil {
+			e := engineError(err)
+			c.reportFrom(u, diag.List{{Code: e.Code, Message: e.Message, Help: []string{e.Help},
+				Span: diag.Span{Pos: position(dot.Name.NamePos), Len: utf8.RuneCountInString(dot.Name.Name)}}})
+		}
+		return true
+	})
+}
+
+// otherJSON are the names that other languages have for the members of json.
+var otherJSON = map[string]string{"loads": "decode", "load": "decode", "parse": "decode", "read": "decode",
+	"dumps": "encode", "dump": "encode", "stringify": "encode", "write": "encode"}

@@ -1,8 +1,12 @@
 package starlib
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
@@ -107,10 +111,52 @@ func acceptType(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
+// typeWord is the type that a text names, as far as one can tell from a text.
+func typeWord(s string) (string, bool) {
+	switch strings.ToLower(s) {
+	case "str", "string", "text":
+		return "str", true
+	case "int", "integer":
+		return "int", true
+	case "float", "number", "double":
+		return "float", true
+	case "bool", "boolean":
+		return "bool", true
+	case "array":
+		return "list", true
+	case "object":
+		return "dict", true
+	case "any", "list", "dict":
+		return strings.ToLower(s), true
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	name, _, _ := strings.Cut(s, "[")
+	return s, unicode.IsUpper(r) && strings.IndexFunc(s, unicode.IsSpace) < 0 || name == "list" || name == "dict"
+}
+
+// hintField says what to write instead of what is no field.
+func hintField(v starlark.Value) string {
+	s, ok := v.(starlark.String)
+	if !ok {
+		return hintType(v)
+	}
+	if _, isType := typeWord(string(s)); isType {
+		return hintType(v)
+	}
+	text := "..."
+	if len(s) <= 30 {
+		text = string(s)
+	}
+	return fmt.Sprintf("a field has a type: field(str, %q); what the schema is about goes first: schema(%q, ...)", text, text)
+}
+
 func hintType(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
-		return "write the type itself: " + string(v) + `, not "` + string(v) + `"`
+		if name, ok := typeWord(string(v)); ok {
+			return "write the type itself: " + name + `, not "` + string(v) + `"`
+		}
+		return "a type is str, int, list[str], a schema, ..., without quotes"
 	case *starlark.List:
 		if v.Len() == 1 {
 			if t, ok := v.Index(0).(*typeValue); ok {
@@ -134,11 +180,10 @@ func hintNode(v starlark.Value) string {
 		if v.Name() != "lambda" && v.NumParams() == 0 {
 			return "call the factory: " + v.Name() + "()"
 		}
-		name := v.Name()
-		if name == "lambda" {
-			name = "lambda ..."
+		if v.Name() == "lambda" {
+			return "make it a step: fn(lambda ..., input = ..., output = ...)"
 		}
-		return "make it a step: fn(" + name + ", input = ..., output = ...)"
+		return "if it makes a node, call it: " + v.Name() + "(...); as a step a function is fn(" + v.Name() + ", input = ..., output = ...)"
 	case *starlark.Builtin, *typeValue:
 		return "make it a step: fn(" + nameOf(v) + ")"
 	case *starlark.List:

@@ -176,6 +176,7 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 		c.reportFrom(u, c.unresolved(u, err, found))
 		return false
 	}
+	c.checkModules(u)
 	thread := c.newThread(u)
 	outer := c.thread
 	c.thread = thread
@@ -321,6 +322,8 @@ func (c *composer) names() source.Names {
 			continue
 		}
 		switch b.Returns {
+		case "field":
+			n.FieldMakers = append(n.FieldMakers, b.Name)
 		case "type":
 			n.TypeMakers = append(n.TypeMakers, b.Name)
 		case "node":

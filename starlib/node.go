@@ -75,6 +75,10 @@ func (v *nodeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 	}
 	if len(args) != 1 || len(kwargs) > 0 {
 		err := errorf(diag.WrongArgument, "%s takes its input as the only argument, got %s", v.label(), counted(len(args)+len(kwargs), "argument"))
+		if len(args) == 0 && len(kwargs) == 1 && len(kwargs[0]) == 2 {
+			err.Message = v.label() + " takes its input by position, not by name"
+			err.Help = "write " + v.label() + "(x)"
+		}
 		if in := v.n.In().Deref(); in.Kind == generable.RecordType {
 			err.Help = fmt.Sprintf("write %s(%s)", v.label(), example(in))
 		}
@@ -167,8 +171,13 @@ func (c *composer) notANode(site engine.Site, left, right starlark.Value) starla
 	if at < len(site.Args) && site.Args[at].IsValid() {
 		d.Span = site.Args[at]
 	}
-	if h := hintNode(operand); h != "" {
-		d.Help = []string{h}
+	switch operand.(type) {
+	case *starlark.List, starlark.Tuple:
+		d.Help = []string{"to run the nodes at once write par([...]) or a / b; one after the other, then([...]) or a >> b"}
+	default:
+		if h := hintNode(operand); h != "" {
+			d.Help = []string{h}
+		}
 	}
 	c.session.Report(d)
 	return c.node(c.session.Failed(engine.PipelineNode, site))

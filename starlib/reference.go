@@ -74,6 +74,10 @@ func methodsHeading(of string) string {
 
 func (b *Builtin) reference(out *strings.Builder) {
 	fmt.Fprintf(out, "\n#### `%s`\n\n", b.QualifiedName())
+	if b.Returns == "module" {
+		fmt.Fprintf(out, "A module. %s\n", b.Doc)
+		return
+	}
 	fmt.Fprintf(out, "```python\n%s -> %s\n```\n\n%s\n", b.Signature(), b.Returns, b.Doc)
 	switch b.Effect {
 	case Reads:

@@ -95,7 +95,7 @@ var fieldKind = Kind{Word: "type or field(...)", Stub: "Type | Field",
 			return v, true
 		}
 		return acceptType(v)
-	}, hint: hintType}
+	}, hint: hintField}
 
 // fieldOf reads a field under a name.
 func fieldOf(name string, v starlark.Value) generable.Field {
@@ -176,7 +176,7 @@ func schemaFunc(c *Call) (starlark.Value, error) {
 			w, ok := fieldKind.takes(v)
 			if !ok {
 				d := c.complain(diag.WrongArgument, c.spanOf("more"), "%s: want %s, got %s", string(name), fieldKind.Word, describe(v))
-				if h := hintType(v); h != "" {
+				if h := hintField(v); h != "" {
 					d.Help = append(d.Help, h)
 				}
 				continue

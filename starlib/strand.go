@@ -164,6 +164,8 @@ func (s *strand) failure(err error, code diag.Code) error {
 	e.Cause = err
 	if hint := s.frozenHint(err); hint != "" {
 		e.Help = hint
+	} else {
+		e.Help = envOf(s.thread).c.helpFor(err, e.Message)
 	}
 	return s.located(e, err)
 }

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -86,7 +87,7 @@ func (t *typeValue) AttrNames() []string {
 }
 
 // noAttr is the error of x.name where x has no such attribute.
-func noAttr(what, name string, names []string) error {
+func noAttr(what, name string, names []string) *engine.Error {
 	e := errorf(diag.UnknownAttribute, "%s has no .%s", what, name)
 	switch hint := didYouMean(name, names); {
 	case hint != "":

@@ -228,6 +228,10 @@ func (f *file) explainOther(d *diag.Diagnostic, msg string, i int) {
 		d.Message = "unexpected character " + strconv.QuoteRune(char)
 		d.Span.Len = 1
 		switch {
+		case strings.HasPrefix(strings.TrimSpace(f.lineAt(d.Span.Line)), "```"):
+			d.Message = "a code fence of Markdown is no part of a script"
+			d.Span.Len = len("```")
+			d.Help = append(d.Help, "remove the fence: the lines that begin with ```, and the text around them")
 		case strings.ContainsRune("“”„‟«»", char):
 			d.Help = append(d.Help, "strings are written with straight quotes: \"…\"")
 		case strings.ContainsRune("‘’‚‛`´", char):

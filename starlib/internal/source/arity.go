@@ -53,6 +53,7 @@ func signatureOf(def *syntax.DefStmt) signature {
 // arity is met for the call of a def of the file in the body of a function.
 func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 	g := signatureOf(b.def)
+	declared := l.declaredParams(b)
 	byPosition, byKeyword := map[string]bool{}, map[string]bool{}
 	count, spread := 0, false
 	meant := map[string]bool{} // parameters that an unknown keyword may stand for
@@ -103,8 +104,15 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 		return
 	}
 	var missing []string
-	for _, name := range g.required {
-		if !byPosition[name] && !byKeyword[name] && !meant[name] {
+	label := "not given here"
+	for _, name := range g.named {
+		if byPosition[name] || byKeyword[name] || meant[name] {
+			continue
+		}
+		if declared[name] {
+			label = "not given here: it would be the type that declares it"
+			missing = append(missing, name)
+		} else if slices.Contains(g.required, name) {
 			missing = append(missing, name)
 		}
 	}
@@ -112,7 +120,7 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 		return
 	}
 	d := noted(l.report(diag.MissingArgument, l.f.span(x.Fn),
-		fmt.Sprintf("`%s` wants %s", b.name, quoted(missing)), "not given here"))
+		fmt.Sprintf("`%s` wants %s", b.name, quoted(missing)), label))
 	parts := make([]string, 0, len(x.Args)+len(missing))
 	for _, arg := range x.Args {
 		parts = append(parts, l.short(arg))

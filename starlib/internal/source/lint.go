@@ -14,6 +14,8 @@ type Names struct {
 	Types      []string // those that are types; nil means str int float bool list dict any
 	TypeMakers []string // functions that give types: schema, union, enum, …
 	NodeMakers []string // functions that give nodes: agent, fn, then, par, …
+
+	FieldMakers []string // functions that describe a field, and so a parameter: field
 }
 
 // Lint gives the mistakes that the syntax tree shows, in the order of their
@@ -31,6 +33,7 @@ func (f *File) Lint(n Names) diag.List {
 		types:      set(types),
 		typeMakers: set(n.TypeMakers),
 		nodeMakers: set(n.NodeMakers),
+		fields:     set(n.FieldMakers),
 		captures:   map[*scope]*capture{},
 		owners:     map[syntax.Expr]*binding{},
 		immediate:  map[syntax.Expr]bool{},
@@ -56,8 +59,8 @@ func set(names []string) map[string]bool {
 // A linter is one walk over a file. It meets every expression once, in the scope
 // where it is evaluated.
 type linter struct {
-	f                                       *File
-	builtins, types, typeMakers, nodeMakers map[string]bool
+	f                                               *File
+	builtins, types, typeMakers, nodeMakers, fields map[string]bool
 
 	loop      *loop         // around the statement at hand, in its function
 	leaving   bool          // in a return statement

@@ -18,8 +18,9 @@ var names = Names{
 	Builtins: strings.Fields(`str int float bool list dict any schema field union enum ref agent skill tool model budget file
 		knowledge template then par forum loop branch when each pick fn attempt
 		match isinstance`),
-	TypeMakers: strings.Fields("schema union enum ref"),
-	NodeMakers: strings.Fields("agent fn pick then par forum loop branch each"),
+	TypeMakers:  strings.Fields("schema union enum ref"),
+	NodeMakers:  strings.Fields("agent fn pick then par forum loop branch each"),
+	FieldMakers: []string{"field"},
 }
 
 // TestLint compares the rendered findings of a script with its golden file. In

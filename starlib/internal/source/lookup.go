@@ -145,6 +145,22 @@ func (f *File) DictEntries(lparen syntax.Position) (keys, values []diag.Span) {
 	return nil, nil
 }
 
+// Keys lists the strings that are keys of the dicts that the file writes out.
+func (f *File) Keys() []string {
+	var keys []string
+	syntax.Walk(f.tree, func(n syntax.Node) bool {
+		if e, ok := n.(*syntax.DictEntry); ok {
+			if lit, ok := e.Key.(*syntax.Literal); ok {
+				if s, ok := lit.Value.(string); ok {
+					keys = append(keys, s)
+				}
+			}
+		}
+		return true
+	})
+	return keys
+}
+
 // elements gives the parts of a written out list or tuple.
 func elements(e syntax.Expr) []syntax.Expr {
 	switch x := unparen(e).(type) {

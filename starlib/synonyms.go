@@ -1,0 +1,68 @@
+package starlib
+
+// synonyms are what other libraries call an argument of ours, by builtin: the argument, or what
+// to write instead where no argument is the same.
+var synonyms = map[string]map[string]string{
+	"agent": {
+		"system": "prompt", "system_prompt": "prompt", "system_message": "prompt", "instructions": "prompt", "instruction": "prompt", "backstory": "prompt", "goal": "prompt", "role": "prompt",
+		"output_type": "output", "output_schema": "output", "response_format": "output", "response_model": "output", "result_type": "output", "returns": "output", "schema": "output",
+		"input_type": "input", "input_schema": "input", "llm": "model", "model_name": "model", "func": "run", "function": "run", "fn": "run", "f": "run", "handler": "run",
+		"retries": "repairs", "max_retries": "repairs", "max_output_tokens": "max_tokens", "stop_sequences": "stop", "functions": "tools",
+		"max_turns": "write budget = budget(turns = ...)", "max_iterations": "write budget = budget(turns = ...)", "turns": "write budget = budget(turns = ...)",
+		"timeout":     `write budget = budget(wall = "2m")`,
+		"knowledge":   `it belongs to a skill: skills = [skill("name", "what it does", knowledge = {...})]`,
+		"description": `say it in prompt, or in a skill: skills = [skill("name", "what it does")]`,
+		"doc":         `say it in prompt, or in a skill: skills = [skill("name", "what it does")]`,
+		"desc":        `say it in prompt, or in a skill: skills = [skill("name", "what it does")]`,
+		"skill":       "write skills = [...]", "tool": "write tools = [...]",
+	},
+	"skill": {"description": "doc", "desc": "doc", "prompt": "doc", "func": "run", "function": "run", "f": "run", "output_type": "output", "returns": "output", "input_type": "input"},
+	"tool": {
+		"description": "write it as the docstring of the function", "desc": "write it as the docstring of the function", "doc": "write it as the docstring of the function",
+		"parameters": "params", "args": "params", "input": "params", "schema": "params", "func": "f", "function": "f", "run": "f", "output": "returns", "output_type": "returns", "return_type": "returns",
+		"timeout": `bound the agent that calls it: budget = budget(wall = "2m")`,
+	},
+	"field": {
+		"description": "guide", "desc": "guide", "doc": "guide", "help": "guide", "title": "guide",
+		"required": "a field is required unless it has default = ... or its type is T | None", "optional": "a field is optional when it has default = ... or its type is T | None", "nullable": "write the type as T | None",
+		"minimum": "ge", "min": "ge", "gte": "ge", "maximum": "le", "max": "le", "lte": "le",
+		"gt": "write ge = ..., the least number itself", "lt": "write le = ..., the greatest number itself",
+		"min_length": "min_len", "minLength": "min_len", "min_items": "min_len", "minItems": "min_len", "max_length": "max_len", "maxLength": "max_len", "max_items": "max_len", "maxItems": "max_len",
+		"regex": "pattern", "aliases": "alias", "example": "examples", "default_factory": "default",
+		"enum": `write the type as enum("a", "b", _name = "Name")`, "choices": `write the type as enum("a", "b", _name = "Name")`, "options": `write the type as enum("a", "b", _name = "Name")`, "values": `write the type as enum("a", "b", _name = "Name")`,
+	},
+	"enum":   {"doc": "_doc", "description": "_doc", "desc": "_doc", "name": "_name"},
+	"union":  {"name": "_name", "tag": "_tag", "discriminator": "_tag", "doc": `the text goes first: union("doc", A, B)`, "description": `the text goes first: union("doc", A, B)`},
+	"loop":   loopSynonyms,
+	"each":   limitSynonyms,
+	"par":    limitSynonyms,
+	"forum":  {"max_rounds": "rounds", "turns": "rounds", "max": "rounds", "n": "rounds", "captain": "the captain is the last node"},
+	"branch": {"default": "otherwise", "fallback": "otherwise", "else_": "otherwise", "cases": "routes"},
+	"fn":     {"func": "f", "function": "f", "run": "f", "output_type": "output", "returns": "output", "input_type": "input"},
+	"budget": {
+		"max_turns": "turns", "iterations": "turns", "calls": "model_calls", "max_tokens": "tokens", "timeout": "wall", "time": "wall", "seconds": "wall", "duration": "wall",
+		"max_tool_calls": "tool_calls",
+	},
+	"model":     {"model": "name", "max_output_tokens": "max_tokens", "stop_sequences": "stop"},
+	"knowledge": {"description": "doc", "text": "content", "file": "content"},
+	"template":  {"input_type": "input", "prompt": "text"},
+}
+
+var (
+	limitSynonyms = map[string]string{"max_concurrency": "limit", "concurrency": "limit", "workers": "limit", "max_workers": "limit", "parallel": "limit", "max": "limit", "n": "limit"}
+	loopSynonyms  = map[string]string{
+		"times": "max", "max_turns": "max", "max_iterations": "max", "max_iter": "max", "limit": "max", "n": "max", "turns": "max", "rounds": "max",
+		"stop": "until", "stop_when": "until", "condition": "until", "when": "until", "while_": "until", "body": "node", "fix": "repair",
+	}
+)
+
+// synonym says what to write for an argument that another library has, "" when it is none.
+func (b *Builtin) synonym(name string) string {
+	meant := synonyms[b.Name][name]
+	for _, p := range b.Params {
+		if p.Name == meant {
+			return "the argument is called " + meant
+		}
+	}
+	return meant
+}
