@@ -3,6 +3,7 @@ package starlib
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
 )
@@ -146,8 +147,19 @@ type Table struct {
 	members map[string]map[string]*Builtin // by module
 }
 
+// standard is the table of the language alone. It is made once, since it is half of what
+// loading a short script costs.
+var standard = sync.OnceValue(func() *Table { return newTable(nil) })
+
 // Universe returns the table of the language, with the host's own builtins at its end.
 func Universe(host ...Builtin) *Table {
+	if len(host) == 0 {
+		return standard()
+	}
+	return newTable(host)
+}
+
+func newTable(host []Builtin) *Table {
 	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
 	for _, rows := range [][]Builtin{typeRows(), typeMethodRows(), valueRows(), agentRows(), composeRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows()} {
 		t.add(rows)
