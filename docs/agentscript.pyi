@@ -28,7 +28,6 @@ class Type:
 
 class Node:
     """An agent, a step or a composition. In def main it is called with its input."""
-    name: str
     def __call__(self, input: Any) -> Any: ...
     def __rshift__(self, other: Node) -> Node: ...
     def __truediv__(self, other: Node) -> Node: ...
@@ -186,8 +185,8 @@ def fn(f: Callable, input: Type = ..., output: Type = ...) -> Node:
     "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."
     ...
 
-def pick(field: str) -> Node:
-    "Takes one field of what arrives. Its type follows the node before it."
+def pick(field: str, input: Type = ...) -> Node:
+    "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."
     ...
 
 def template(text: str, input: Type = ...) -> Node:

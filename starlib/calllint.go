@@ -3,6 +3,7 @@ package starlib
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"unicode/utf8"
 
 	"go.starlark.net/resolve"
@@ -12,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
 // checkCalls looks at the calls of nodes and schemas in the functions of a file, which would
@@ -131,6 +133,10 @@ func (c *composer) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t 
 		}
 	}
 	meant := map[string]bool{}
+	missing := slices.DeleteFunc(notGiven(t, given), func(name string) bool {
+		f := &t.Fields[t.FieldIndex(name)]
+		return f.Optional || f.Type.AcceptsNone()
+	})
 	for _, name := range unknown {
 		d := &diag.Diagnostic{Code: diag.UnknownField, Message: t.String() + " has no field " + name.Name,
 			Span: diag.Span{Pos: position(name.NamePos), Len: utf8.RuneCountInString(name.Name)},
@@ -138,17 +144,14 @@ func (c *composer) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t 
 		if near, ok := diag.Suggest(name.Name, notGiven(t, given)); ok {
 			d.Help = []string{"did you mean " + near + "?"}
 			meant[near] = true
+		} else if len(unknown) == 1 && len(missing) == 1 { // it must be the one that lacks
+			d.Help = []string{"did you mean " + missing[0] + "?"}
+			meant[missing[0]] = true
 		}
 		c.session.Report(d)
 	}
-	for _, name := range notGiven(t, given) {
-		f := t.Fields[t.FieldIndex(name)]
-		if f.Optional || f.Type.AcceptsNone() || meant[name] {
-			continue
-		}
-		c.session.Report(&diag.Diagnostic{Code: diag.MissingField, Message: t.String() + " needs " + name, Label: f.Type.String(),
-			Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
-			Help: []string{"write " + t.String() + "(" + name + " = ...), or give the field a default in the schema"}})
+	if missing = slices.DeleteFunc(missing, func(name string) bool { return meant[name] }); len(missing) > 0 {
+		c.session.Report(missingFields(t, missing, source.Call{Fn: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}))
 	}
 }
 
