@@ -46,7 +46,7 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 
 func (s *Session) parallel(n *Node) bool {
 	in, ok := s.commonInput(n.site, n.kids)
-	ok = s.followAll(sound(n.kids), in) && ok
+	ok = ok && s.followAll(sound(n.kids), in)
 	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil)
 	n.in, n.out = in, generable.ListOfType(out)
 	return ok && ok2

@@ -20,6 +20,7 @@ type LoopOptions struct {
 	Max        int  // turns, default 1000
 	LastWins   bool // at Max, give the last output instead of failing
 	NextSpan   diag.Span
+	UntilSpan  diag.Span
 	RepairSpan diag.Span
 }
 
@@ -62,7 +63,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 			ok = s.arity(spanOr(o.NextSpan, site.Span), o.Next, 1, "loop") && ok
 		}
 		if o.Until != nil {
-			ok = s.arity(site.Span, o.Until, 1, "loop") && ok
+			ok = s.arity(spanOr(o.UntilSpan, site.Span), o.Until, 1, "until") && ok
 		}
 		return s.loop(n) && ok
 	})

@@ -2,7 +2,7 @@
 //
 // Composing and running are two phases. A [Session] builds nodes, gives each its one place and
 // reports every mistake with its position; sealing it ends composing. A sound node compiles to
-// an immutable [Plan], and [Exec] interprets plans, any number at once.
+// an immutable plan, and [Exec] interprets plans, any number at once.
 //
 // A run has two sides. The composition side, nodes, callbacks, budgets and positions, runs on a
 // [Sched] and touches nothing outside. Everything else is an [Effect], data that a [Handler]

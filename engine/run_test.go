@@ -174,6 +174,18 @@ func TestBranchRoutesByType(t *testing.T) {
 	}
 }
 
+// What no route takes, where composing could not tell, is an error of its own.
+func TestNoRoute(t *testing.T) {
+	c := compose()
+	main := c.Branch(c.site("branch", "b"), c.step("any", strT, anyT, identity), []engine.Route{on(intT, c.step("i", intT, strT, identity)), on(true, c.step("t", anyT, strT, identity))}, engine.BranchOptions{})
+	c.sound(t)
+	_, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Code != diag.NoRoute || e.Kind != engine.KindType || e.Path != "main/branch:b#0" || !strings.Contains(e.Message, "no branch handles str") {
+		t.Errorf("got %#v", err)
+	}
+}
+
 func TestEachRunsOverAList(t *testing.T) {
 	c := compose()
 	main := c.Each(c.site("each", "main"), 4, c.prompted("reader", strT, strT))

@@ -226,7 +226,7 @@ func loopFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	o := engine.LoopOptions{Max: c.positive("max", engine.DefaultLoopMax), Until: c.callback("until"), Repair: c.nodeArg("repair"),
-		LastWins: c.Str("on_limit") == "last", NextSpan: c.spanOf("next"), RepairSpan: c.spanOf("repair")}
+		LastWins: c.Str("on_limit") == "last", NextSpan: c.spanOf("next"), UntilSpan: c.spanOf("until"), RepairSpan: c.spanOf("repair")}
 	if c.Has("next") {
 		if o.NextNode = c.nodeArg("next"); o.NextNode == nil {
 			o.Next = c.callback("next")
