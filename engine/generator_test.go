@@ -1,0 +1,272 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// expr is a random composition int→int, built twice: as nodes, and as a Go function that says
+// what they must give. The function knows nothing of branches, positions or budgets: it walks
+// the same expression one step after the other.
+type expr struct {
+	build func(c *composer) *engine.Node
+	eval  func(x int64) (int64, error)
+	text  string
+}
+
+var errPlanned = errors.New("planned failure")
+
+// wrap keeps numbers small enough to stay exact.
+func wrap(x int64) int64 { return ((x % 1_000_003) + 1_000_003) % 1_000_003 }
+
+// generator makes random expressions. With failures some steps fail for some inputs.
+type generator struct {
+	*rand.Rand
+	failures bool
+	names    []string // few, so that nodes share them
+}
+
+func newGenerator(seed uint64, failures bool) *generator {
+	return &generator{rand.New(rand.NewPCG(seed, 7)), failures, []string{"a", "b", "x/y#0", ""}}
+}
+
+func (g *generator) name() string { return g.names[g.IntN(len(g.names))] }
+
+// leaf is a step, a deterministic agent, or an agent that a model carries out.
+func (g *generator) leaf() expr {
+	k, name := int64(g.IntN(97)), g.name()
+	fails := func(x int64) bool { return g.failures && k%5 == 0 && x%4 == 0 }
+	eval := func(x int64) (int64, error) {
+		if fails(x) {
+			return 0, errPlanned
+		}
+		return wrap(3*x + k), nil
+	}
+	f := engine.GoFunc("step", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		y, err := eval(integer(a[0]))
+		return generable.IntOf(y), err
+	})
+	switch g.IntN(4) {
+	case 0:
+		return expr{func(c *composer) *engine.Node { return c.Fn(c.site("fn", name), f, intT, intT) }, eval, fmt.Sprintf("fn(%d)", k)}
+	case 1:
+		return expr{func(c *composer) *engine.Node {
+			return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: intT, Out: intT, Run: f})
+		}, eval, fmt.Sprintf("run(%d)", k)}
+	}
+	// The model finds its number in the prompt.
+	return expr{func(c *composer) *engine.Node {
+		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: intT, Out: intT, Prompt: fmt.Sprintf("k=%d fails=%v\n", k, g.failures && k%5 == 0)})
+	}, eval, fmt.Sprintf("model(%d)", k)}
+}
+
+// arithmetic answers the models of a generator.
+var arithmetic = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+	req := e.Req.(*engine.Request)
+	var k, x int64
+	var fails bool
+	fmt.Sscanf(req.System, "k=%d fails=%t", &k, &fails)
+	fmt.Sscanf(req.Messages[0].Parts[0].Text, "%d", &x) // a transcript may follow
+	if fails && x%4 == 0 {
+		return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "%w", errPlanned))
+	}
+	r := says(strconv.FormatInt(wrap(3*x+k), 10))
+	return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
+})
+
+// expr makes an expression of a depth.
+func (g *generator) expr(depth int) expr {
+	if depth == 0 {
+		return g.leaf()
+	}
+	name := g.name()
+	kids := make([]expr, 1+g.IntN(3))
+	for i := range kids {
+		kids[i] = g.expr(g.IntN(depth))
+	}
+	nodes := func(c *composer) []*engine.Node {
+		out := make([]*engine.Node, len(kids))
+		for i, k := range kids {
+			out[i] = k.build(c)
+		}
+		return out
+	}
+	texts := make([]string, len(kids))
+	for i, k := range kids {
+		texts[i] = k.text
+	}
+	inside := strings.Join(texts, ", ")
+	first := kids[0]
+	switch g.IntN(8) {
+	case 0, 1:
+		return expr{func(c *composer) *engine.Node { return c.Then(c.site("then", name), nodes(c)...) }, func(x int64) (int64, error) {
+			var err error
+			for _, k := range kids {
+				if x, err = k.eval(x); err != nil {
+					return 0, err
+				}
+			}
+			return x, nil
+		}, "then(" + inside + ")"}
+	case 2:
+		limit := g.IntN(3)
+		return expr{func(c *composer) *engine.Node {
+			return c.Then(c.site("then", name), c.Par(c.site("par", name), engine.ParOptions{Limit: limit}, nodes(c)...), c.step("", list(intT), intT, folded))
+		}, func(x int64) (int64, error) {
+			var out []generable.Value
+			for _, k := range kids {
+				y, err := k.eval(x)
+				if err != nil {
+					return 0, err
+				}
+				out = append(out, generable.IntOf(y))
+			}
+			return integer(folded(generable.ListOf(out...))), nil
+		}, "par(" + inside + ")"}
+	case 3:
+		n := int64(g.IntN(4)) // also none
+		return expr{func(c *composer) *engine.Node {
+			split := c.step("split", intT, list(intT), func(v generable.Value) generable.Value { return spread(integer(v), n) })
+			return c.Then(c.site("then", ""), split, c.Each(c.site("each", name), g.Rand.IntN(3), first.build(c)), c.step("fold", list(intT), intT, folded))
+		}, func(x int64) (int64, error) {
+			var out []generable.Value
+			l, _ := spread(x, n).AsList()
+			for _, item := range l.Items() {
+				y, err := first.eval(integer(item))
+				if err != nil {
+					return 0, err
+				}
+				out = append(out, generable.IntOf(y))
+			}
+			return integer(folded(generable.ListOf(out...))), nil
+		}, fmt.Sprintf("each(%d × %s)", n, first.text)}
+	case 4:
+		turns := int64(1 + g.IntN(4))
+		again := func(y int64) bool { return y%(turns+1) != 0 }
+		var next engine.Func = engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+			if !again(integer(a[0])) {
+				return generable.Value{}, nil
+			}
+			return generable.IntOf(wrap(integer(a[0]) + 1)), nil
+		})
+		return expr{func(c *composer) *engine.Node {
+			return c.Loop(c.site("loop", name), first.build(c), engine.LoopOptions{Next: next, Max: int(turns), LastWins: true})
+		}, func(x int64) (int64, error) {
+			for turn := int64(1); ; turn++ {
+				y, err := first.eval(x)
+				if err != nil || turn == turns || !again(y) {
+					return y, err
+				}
+				x = wrap(y + 1)
+			}
+		}, fmt.Sprintf("loop(%s, %d)", first.text, turns)}
+	case 5:
+		other := g.expr(g.IntN(depth))
+		return expr{func(c *composer) *engine.Node {
+			odd := c.step("odd", intT, oneOf(boolT, intT), func(v generable.Value) generable.Value {
+				if x := integer(v); x%3 == 0 {
+					return v
+				}
+				return generable.BoolOf(integer(v)%2 == 1)
+			})
+			carry := func(n *engine.Node, k int64) *engine.Node { // the handlers get what the source gave
+				return c.Then(c.site("then", name), c.step("", anyT, intT, func(v generable.Value) generable.Value {
+					if _, ok := v.AsInt(); ok {
+						return v
+					}
+					return generable.IntOf(k)
+				}), n)
+			}
+			return c.Branch(c.site("branch", name), odd, []engine.Route{on(intT, carry(first.build(c), 0)), on(true, carry(other.build(c), 1))},
+				engine.BranchOptions{Otherwise: c.step("even", anyT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) })})
+		}, func(x int64) (int64, error) {
+			switch {
+			case x%3 == 0:
+				return first.eval(x)
+			case x%2 == 1:
+				return other.eval(1)
+			}
+			return 2, nil
+		}, "branch(" + first.text + " | " + other.text + ")"}
+	case 6:
+		rounds := 1 + g.IntN(3)
+		return expr{func(c *composer) *engine.Node {
+			captain := c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
+				Run: engine.GoFunc("captain", 2, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+					said, _ := a[1].AsList()
+					out := []generable.Value{a[0]}
+					for _, s := range said.Items() {
+						m, _ := s.AsMap()
+						v, _ := m.Get("output")
+						out = append(out, v)
+					}
+					return folded(generable.ListOf(out...)), nil
+				})})
+			return c.Forum(c.site("forum", name), engine.ForumOptions{Rounds: rounds}, append(nodes(c), captain)...)
+		}, func(x int64) (int64, error) {
+			out := []generable.Value{generable.IntOf(x)}
+			for range rounds {
+				for _, k := range kids {
+					y, err := k.eval(x)
+					if err != nil {
+						return 0, err
+					}
+					out = append(out, generable.IntOf(y))
+				}
+			}
+			return integer(folded(generable.ListOf(out...))), nil
+		}, fmt.Sprintf("forum(%s, %d)", inside, rounds)}
+	}
+	// A callback that calls each node twice.
+	return expr{func(c *composer) *engine.Node {
+		called := nodes(c)
+		return c.Fn(c.site("fn", name), engine.GoFunc("plan", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+			x := a[0]
+			for range 2 {
+				for _, n := range called {
+					var err error
+					if x, err = b.Call(n, x); err != nil {
+						return x, err
+					}
+				}
+			}
+			return x, nil
+		}), intT, intT)
+	}, func(x int64) (int64, error) {
+		for range 2 {
+			for _, k := range kids {
+				var err error
+				if x, err = k.eval(x); err != nil {
+					return 0, err
+				}
+			}
+		}
+		return x, nil
+	}, "calls(" + inside + ")"}
+}
+
+// folded makes one number of a list, minding the order.
+func folded(v generable.Value) generable.Value {
+	l, _ := v.AsList()
+	sum := int64(l.Len())
+	for _, item := range l.Items() {
+		sum = wrap(31*sum + integer(item))
+	}
+	return generable.IntOf(sum)
+}
+
+func spread(x, n int64) generable.Value {
+	items := make([]generable.Value, n)
+	for i := range items {
+		items[i] = generable.IntOf(wrap(x + int64(i)))
+	}
+	return generable.ListOf(items...)
+}
