@@ -75,7 +75,6 @@ func TestAToolDoesNotWaitForItself(t *testing.T) {
 type badJournal struct {
 	journal.Memory
 	panics bool
-	once   atomic.Bool
 }
 
 func (j *badJournal) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {

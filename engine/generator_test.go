@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,10 +33,11 @@ type generator struct {
 	*rand.Rand
 	failures bool
 	names    []string // few, so that nodes share them
+	noise    bool     // sequences have steps between theirs that do nothing
 }
 
 func newGenerator(seed uint64, failures bool) *generator {
-	return &generator{rand.New(rand.NewPCG(seed, 7)), failures, []string{"a", "b", "x/y#0", ""}}
+	return &generator{Rand: rand.New(rand.NewPCG(seed, 7)), failures: failures, names: []string{"a", "b", "x/y#0", ""}}
 }
 
 func (g *generator) name() string { return g.names[g.IntN(len(g.names))] }
@@ -107,7 +109,15 @@ func (g *generator) expr(depth int) expr {
 	first := kids[0]
 	switch g.IntN(8) {
 	case 0, 1:
-		return expr{func(c *composer) *engine.Node { return c.Then(c.site("then", name), nodes(c)...) }, func(x int64) (int64, error) {
+		return expr{func(c *composer) *engine.Node {
+			steps := nodes(c)
+			if g.noise {
+				for i := len(steps); i >= 0; i-- {
+					steps = slices.Insert(steps, i, c.step("noise", intT, intT, identity))
+				}
+			}
+			return c.Then(c.site("then", name), steps...)
+		}, func(x int64) (int64, error) {
 			var err error
 			for _, k := range kids {
 				if x, err = k.eval(x); err != nil {

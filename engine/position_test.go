@@ -105,10 +105,7 @@ func TestHostileNamesDoNotCollide(t *testing.T) {
 	a := c.prompted("b", strT, strT)
 	inner := c.Then(c.site("then", "x"), a)
 	evil := c.prompted("x#0/agent:b", strT, strT)
-	var nodes []*engine.Node
-	for _, n := range []*engine.Node{inner, evil, c.prompted("é", strT, strT), c.prompted("line\nbreak@[0]", strT, strT), c.prompted("100%", strT, strT), c.prompted("100%25", strT, strT)} {
-		nodes = append(nodes, n)
-	}
+	nodes := []*engine.Node{inner, evil, c.prompted("é", strT, strT), c.prompted("line\nbreak@[0]", strT, strT), c.prompted("100%", strT, strT), c.prompted("100%25", strT, strT)}
 	list := func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
 			if _, err := b.Call(n, generable.StrOf("q")); err != nil {
@@ -142,8 +139,7 @@ func TestLongPositions(t *testing.T) {
 
 func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 	c := compose()
-	critic := c.prompted("critic", strT, strT)
-	other := c.prompted("critic", strT, strT)
+	critic, other := c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)
 	worker := c.Fn(c.site("fn", "worker"), engine.GoFunc("worker", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
 		for range 3 {
 			for _, n := range []*engine.Node{critic, other} {
@@ -154,23 +150,8 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 		}
 		return a[0], nil
 	}), strT, strT)
-	main := c.Par(c.site("par", ""), engine.ParOptions{}, worker, c.Each(c.site("each", ""), 0, c.str()))
-	if c.Diagnostics().HasErrors() == false {
-		t.Error("a parallel of str and list is accepted")
-	}
-	c = compose()
-	critic, other = c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)
-	main = c.Then(c.site("then", ""), c.step("split", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v, v) }),
-		c.Each(c.site("each", ""), 0, c.Fn(c.site("fn", "worker"), engine.GoFunc("worker", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
-			for range 3 {
-				for _, n := range []*engine.Node{critic, other} {
-					if _, err := b.Call(n, generable.StrOf("q")); err != nil {
-						return a[0], err
-					}
-				}
-			}
-			return a[0], nil
-		}), strT, strT)))
+	split := c.step("split", strT, list(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v, v) })
+	main := c.Then(c.site("then", ""), split, c.Each(c.site("each", ""), 0, worker))
 	c.sound(t)
 	if ids := unique(t, engine.RunSpec{Node: main, Input: generable.StrOf("q")}); len(ids) != 18 {
 		t.Errorf("%d effects, want 3 items of 6 calls", len(ids))

@@ -46,6 +46,26 @@ func TestRandomGraphsMatchTheReference(t *testing.T) {
 	}
 }
 
+// Steps that are put between others do not change the ids of these.
+func TestIdsIgnoreUnrelatedNodes(t *testing.T) {
+	for seed := range uint64(100) {
+		var sets [2]ids
+		for i := range sets {
+			g := newGenerator(seed, false)
+			g.noise = i == 1
+			c := compose()
+			main := g.expr(4).build(c)
+			c.sound(t)
+			if _, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model", Listener: sets[i].listener()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, b := sets[0].set(), sets[1].set(); a != b {
+			t.Fatalf("seed %d: without\n%s\nwith\n%s", seed, a, b)
+		}
+	}
+}
+
 // With steps that fail, a run fails exactly when the reference does, with a failure of its own
 // and no control outcome, located at a leaf.
 func TestRandomGraphsFailLikeTheReference(t *testing.T) {
