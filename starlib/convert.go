@@ -162,7 +162,7 @@ func scalar(v starlark.Value) (generable.Value, bool) {
 		}
 		return generable.StrOf(string(v)), true
 	case *recordValue:
-		return v.r.Value(), true
+		return v.r.Value(), v.bounded()
 	}
 	return generable.Value{}, false
 }
@@ -212,6 +212,11 @@ func (x *crossing) value(v starlark.Value, at *where, depth int) (generable.Valu
 		return x.once(v, func() (generable.Value, int, error) { return x.entries(v, at, depth) })
 	case starlark.Tuple:
 		return x.items(v, v, at, depth)
+	case *recordValue:
+		if v.extent().size > maxSize {
+			return generable.Value{}, 0, tooLarge()
+		}
+		return generable.Value{}, 0, cannot(at, "the value is nested more than %d deep", maxDepth)
 	case starlark.Sequence:
 		if v.Type() == "range" {
 			return x.items(v, v, at, depth)

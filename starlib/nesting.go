@@ -54,12 +54,10 @@ func printable(v starlark.Value) error {
 
 // printing is one look at a value that is to be printed.
 type printing struct {
-	known map[any]extent // containers, by what identifies them
+	// known are the containers, by what identifies them. One that is being measured, and so
+	// contains itself, reaches nowhere: the printer writes dots.
+	known map[any]extent
 }
-
-// extent is how far a container reaches; of one that is being measured, and so contains
-// itself, it is nothing: the printer writes dots.
-type extent struct{ size, height int }
 
 func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 	var id any
@@ -89,8 +87,7 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 			if err != nil {
 				return err
 			}
-			out.height = max(out.height, e.height+1)
-			if out.size += e.size; out.size > maxSize {
+			if out.holds(e); out.size > maxSize {
 				return errorf(diag.WrongValue, "the value has more than %d items", maxSize)
 			}
 			return nil

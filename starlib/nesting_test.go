@@ -32,6 +32,11 @@ func TestDeepValuesAreRefused(t *testing.T) {
 		"sorted":               deep + `x = sorted([nest(), nest()])`,
 		"a field":              deep + "T = schema(\"t\", x = any)\n" + `x = T(x = nest())`,
 		"decode of a type":     "T = schema(\"t\", c = list[ref(\"T\")])\nx = T.decode(\"{\\\"c\\\":[\" * 1000000).errors[0].message\nfail(x)",
+		"instances":            "T = schema(\"t\", c = field(ref(\"T\") | None, default = None))\ndef f():\n    x = T()\n    for i in range(100000):\n        x = T(c = x)\n    return x\nx = f()",
+		"instances of dicts":   "T = schema(\"t\", c = field(ref(\"T\") | None, default = None))\ndef f():\n    x = T()\n    for i in range(100000):\n        x = T({\"c\": x})\n    return x\nx = f()",
+		"instances in lists":   "T = schema(\"t\", c = list[any])\ndef f():\n    x = T(c = [])\n    for i in range(100000):\n        x = T(c = [{\"a\": x}])\n    return x\nx = f()",
+		"replaced":             "T = schema(\"t\", c = field(ref(\"T\") | None, default = None))\ndef f():\n    x = T()\n    for i in range(100000):\n        x = replace(x, c = x)\n    return x\nx = f()",
+		"shared instances":     "T = schema(\"t\", a = any, b = any)\ndef f():\n    x = T(a = 1, b = 1)\n    for i in range(60):\n        x = T(a = x, b = x)\n    return x\nx = f()",
 		"shared":               "def f():\n    x = []\n    for i in range(60):\n        x = [x, x]\n    return str(x)\nx = f()",
 		"shared tuples":        "def f():\n    x = ()\n    for i in range(60):\n        x = (x, x)\n    return str(x)\nx = f()",
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -13,7 +14,11 @@ import (
 
 // recordValue is an instance of a schema as the script sees it: x.field, x["field"],
 // compared by value, immutable.
-type recordValue struct{ r *generable.Record }
+type recordValue struct {
+	r *generable.Record
+
+	size, height atomic.Int32 // how far it reaches; zero before somebody asks
+}
 
 var (
 	_ starlark.HasAttrs   = (*recordValue)(nil)
@@ -25,7 +30,7 @@ func fromRecord(r *generable.Record) starlark.Value {
 	if v, ok := r.Host().(*recordValue); ok {
 		return v
 	}
-	v := &recordValue{r}
+	v := &recordValue{r: r}
 	r.SetHost(v)
 	return v
 }
