@@ -59,11 +59,16 @@ func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOption
 	if o.Otherwise != nil {
 		kids = append(kids, o.Otherwise)
 	}
-	n := &Node{kind: BranchNode, site: site, routes: routes, other: o.Otherwise, declared: o.Output}
+	n := &Node{kind: BranchNode, site: site, routes: slices.Clone(routes), declared: o.Output}
 	return s.structure(n, kids, func(int) bool {
 		ok := true
-		for i := range routes {
-			if r := &routes[i]; r.When != nil {
+		if o.Otherwise != nil {
+			n.other = n.kids[len(n.kids)-1]
+		}
+		for i := range n.routes {
+			r := &n.routes[i]
+			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
+			if r.When != nil {
 				ok = s.arity(spanOr(r.Span, site.Span), r.When, 1, "when") && ok
 			}
 		}

@@ -174,3 +174,37 @@ func TestNoNode(t *testing.T) {
 		t.Error("a nil node is drawn")
 	}
 }
+
+// What is wrong is drawn as well, also where a host left something out.
+func TestBrokenPictures(t *testing.T) {
+	for name, make := range map[string]func(c composer) *engine.Node{
+		"no handler": func(c composer) *engine.Node {
+			return c.Branch(site("branch", ""), c.run("a", str, str), []engine.Route{{Type: str}}, engine.BranchOptions{})
+		},
+		"no source": func(c composer) *engine.Node {
+			return c.Branch(site("branch", ""), nil, []engine.Route{{Type: str, Handler: c.run("a", str, str)}}, engine.BranchOptions{})
+		},
+		"no body": func(c composer) *engine.Node {
+			return c.Loop(site("loop", ""), nil, engine.LoopOptions{Next: nothing("next", 1)})
+		},
+		"taken": func(c composer) *engine.Node {
+			a := c.run("a", str, str)
+			c.Then(site("then", ""), a)
+			return c.Par(site("par", ""), engine.ParOptions{}, a, c.run("b", str, str))
+		},
+		"forum of one": func(c composer) *engine.Node {
+			return c.Forum(site("forum", ""), engine.ForumOptions{}, c.run("a", str, str))
+		},
+		"wrong forum": func(c composer) *engine.Node {
+			return c.Forum(site("forum", ""), engine.ForumOptions{}, c.run("a", str, str), c.run("b", generable.IntT, str))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := composer{engine.NewSession()}
+			n := make(c)
+			if !n.Failed() || draw.Mermaid(n) == "" || draw.DOT(n) == "" {
+				t.Errorf("failed %v, drawn as %q", n.Failed(), draw.DOT(n))
+			}
+		})
+	}
+}
