@@ -14,7 +14,7 @@ import (
 // Bounds of a strand.
 const (
 	stepChunk  = 10_000 // interpreter steps between two looks at the budget
-	shortSteps = 256    // of a callback that is not worth watching for its cancellation
+	shortSteps = 64     // of a callback that is not worth watching for its cancellation
 	maxFrames  = 10_000 // of the script's call stack
 	maxNesting = 500    // callbacks that call nodes whose callbacks call nodes
 )
