@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -204,7 +205,7 @@ func FuzzCrossing(f *testing.F) {
 		}
 		thread := &starlark.Thread{}
 		thread.SetMaxExecutionSteps(1000)
-		v, err := starlark.Eval(thread, "x", expr, nil)
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, thread, "x", expr, nil)
 		if err != nil {
 			return
 		}

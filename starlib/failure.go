@@ -11,7 +11,6 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 )
 
 // traceOf gives the calls of the script that led to an error, outermost first. Builtins have
@@ -221,14 +220,4 @@ func (c *composer) keyHelp(err error, key string) string {
 		return hint
 	}
 	return missing
-}
-
-// engineErrorOf makes an engine error of any, for callers outside of a run.
-func engineErrorOf(err error) *engine.Error {
-	if e := engineError(err); e != nil {
-		return e
-	}
-	e := errorf(diag.ScriptError, "%s", scriptMessage(err))
-	e.Cause = err
-	return e
 }

@@ -85,9 +85,6 @@ func (b *Builtin) QualifiedName() string {
 	return b.Of + "." + b.Name
 }
 
-// method reports whether the row belongs to a kind of value rather than to a module.
-func (b *Builtin) method() bool { return b.Of != "" && !b.member() }
-
 func (b *Builtin) member() bool { return b.Of == "json" }
 
 // Summary is the first sentence of the doc.
