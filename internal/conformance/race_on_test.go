@@ -1,0 +1,6 @@
+//go:build race
+
+package conformance
+
+// raced tells that the race detector is on: it allocates, and its stacks are larger.
+const raced = true
