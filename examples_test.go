@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -161,4 +162,19 @@ func TestConcurrentRunsOfOneModule(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A host's handler that leaves its goroutine does not make a run look successful.
+func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
+	leaves := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		runtime.Goexit()
+		return engine.Outcome{}
+	})
+	mod, err := agentscript.New(agentscript.WithModels(leaves)).Load(t.Context(), script(`main = agent(prompt = "x")`), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mod.Start(t.Context(), agentscript.Input("x")).Wait(); err == nil {
+		t.Error("the run succeeded")
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
@@ -89,9 +90,12 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, opts []RunOpti
 		defer close(r.done)
 		defer r.queue.close()
 		defer cancel()
-		if r.err == nil {
-			r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
+		if r.err != nil {
+			return
 		}
+		// Stands when a handler of the host ends the goroutine instead of returning.
+		r.err = engine.Errorf(engine.KindPanic, diag.Panic, "a handler ended the goroutine of the run")
+		r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
 	}()
 	return r
 }
