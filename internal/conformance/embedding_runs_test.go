@@ -5,30 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/doc"
-	"go/parser"
-	"go/token"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
-	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib"
 )
 
 // Promise 9.5 (embedding): one loaded module serves any number of concurrent runs and keeps nothing
@@ -88,127 +75,6 @@ def main(text = str, n = int):
 		t.Errorf("a run leaves %d bytes behind", kept)
 	}
 	waitFor(t, func() bool { return runtime.NumGoroutine() <= goroutines })
-}
-
-// Promise 9.6 (embedding): a cancelled context ends the run and its requests.
-func TestPromise_9_6_Cancel(t *testing.T) {
-	var inside atomic.Int64
-	entered := make(chan struct{}, 100)
-	blocked := func(ctx context.Context) error {
-		inside.Add(1)
-		defer inside.Add(-1)
-		entered <- struct{}{}
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	tool := *stock(new(atomic.Int64))
-	tool.Do = func(ctx context.Context, _ engine.ToolCallInfo, _ generable.Value) (generable.Value, error) {
-		return generable.Value{}, blocked(ctx)
-	}
-	stuck := model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
-		if agent == "caller" {
-			return calling("stock", `{"what": "x"}`)
-		}
-		return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "the connection failed: %w", blocked(ctx)))
-	})
-	handler := agentscript.Handler(engine.Handlers{engine.EffectModel: stuck, engine.EffectTool: engine.HostTools{"stock": &tool}})
-	eng := agentscript.New(agentscript.WithTool(tool), builtin("begin", func(*starlib.Call) (starlark.Value, error) {
-		entered <- struct{}{}
-		return starlark.None, nil
-	}))
-	for _, c := range []struct {
-		name, src string
-		in        []agentscript.RunOption
-		enters    int
-	}{
-		{"a model", `main = agent(prompt = "A.")`, []agentscript.RunOption{input("x")}, 1},
-		{"many models", `main = each(agent(prompt = "A."), limit = 30)`, []agentscript.RunOption{input(make([]string, 30))}, 30},
-		{"a model called from main", "a = agent(prompt = \"A.\")\ndef main():\n    return a(\"x\")", nil, 1},
-		{"a tool", `main = agent(name = "caller", prompt = "A.", tools = [stock])`, []agentscript.RunOption{input("x")}, 1},
-		{"an agent with a time of its own", `main = agent(prompt = "A.", budget = budget(wall = "1h"))`, []agentscript.RunOption{input("x")}, 1},
-		{"a script that computes", "def main():\n    begin(1)\n    while True:\n        pass", nil, 1},
-		{"a loop of small steps", "main = loop(fn(lambda n: begin(n) or n if n == 0 else n, input = int, output = int), lambda n: n + 1, max = 1 << 40)", []agentscript.RunOption{input(0)}, 1},
-	} {
-		for how, wall := range map[string]time.Duration{"by the context": 0, "by the run": 0, "by a deadline": 20 * time.Millisecond, "with a wall time": time.Hour} {
-			t.Run(c.name+" "+how, func(t *testing.T) {
-				mod := loaded(t, eng, c.src)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				opts := append(c.in[:len(c.in):len(c.in)], handler)
-				want := error(engine.ErrCancelled)
-				switch how {
-				case "by a deadline":
-					ctx, cancel = context.WithTimeout(t.Context(), wall)
-					defer cancel()
-					want = engine.ErrTimeout
-				case "with a wall time":
-					opts = append(opts, agentscript.Limits(engine.Limits{Wall: wall}))
-				}
-				run := mod.Start(ctx, opts...)
-				for range c.enters {
-					select {
-					case <-entered:
-					case <-run.Done(): // a deadline may come first
-					}
-				}
-				switch how {
-				case "by the run":
-					run.Cancel()
-				case "by the context", "with a wall time":
-					cancel()
-				}
-				select {
-				case <-run.Done():
-				case <-time.After(20 * time.Second):
-					t.Fatal("the run goes on")
-				}
-				_, err := run.Wait()
-				if !errors.Is(err, want) {
-					t.Errorf("the error is %v", err)
-				}
-				var e *engine.Error
-				if !errors.As(err, &e) || e.Path == "" {
-					t.Errorf("the error is at %+v", e)
-				}
-				if n := inside.Load(); n != 0 {
-					t.Errorf("%d calls go on", n)
-				}
-				for len(entered) > 0 {
-					<-entered
-				}
-			})
-		}
-	}
-	t.Run("before it begins", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.Handler(model(func(context.Context, string, *engine.Request) engine.Outcome {
-			t.Error("the model is asked")
-			return said("")
-		}))).Wait()
-		if !errors.Is(err, engine.ErrCancelled) || !errors.Is(err, context.Canceled) {
-			t.Errorf("the error is %v", err)
-		}
-	})
-	t.Run("after it has ended, and twice", func(t *testing.T) {
-		run := loaded(t, agentscript.New(), `main = fn(lambda s: s)`).Start(t.Context(), input("x"))
-		<-run.Done()
-		run.Cancel()
-		run.Cancel()
-		if res, err := run.Wait(); err != nil || res.Text() != "x" {
-			t.Errorf("%s, %v", res.Text(), err)
-		}
-	})
-	t.Run("with a cause of the host's", func(t *testing.T) {
-		why := errors.New("the tenant left")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		run := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), handler)
-		<-entered
-		cancel(why)
-		if _, err := run.Wait(); !errors.Is(err, engine.ErrCancelled) || !errors.Is(err, why) {
-			t.Errorf("the error is %v", err)
-		}
-	})
 }
 
 // Promise 9.7 (embedding): each run has limits of its own.
@@ -311,100 +177,6 @@ level=WARN msg=run phase=end
 			}
 		}
 	})
-}
-
-// Promise 9.9 (embedding): every example of the embedding page compiles and runs.
-func TestPromise_9_9_Page(t *testing.T) {
-	page, err := os.ReadFile(repository("docs/embedding.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, repository("example_test.go"), nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(repository("example_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := doc.Examples(file)
-	for _, ex := range examples {
-		if ex.Output == "" && !ex.EmptyOutput {
-			t.Errorf("Example%s is compiled and not run: it has no output", ex.Name)
-		}
-	}
-	text := func(n ast.Node) string {
-		return string(source[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
-	}
-	for _, topic := range []string{"Scripts inside the binary", "Typed input and output", "Cancelling", "Limits per tenant", "Events to log/slog", "A tool written in Go", "A model of your own"} {
-		_, section, found := strings.Cut(string(page), "\n## "+topic+"\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		_, snippet, shown := strings.Cut(section, "```go\n")
-		snippet, _, _ = strings.Cut(snippet, "```")
-		if !found || !shown {
-			t.Errorf("the page has no example of %q", topic)
-			continue
-		}
-		runs := false
-		for _, ex := range examples {
-			runs = runs || strings.Contains(unindented(text(ex.Code)), unindented(snippet))
-		}
-		if !runs {
-			t.Errorf("%s: no example holds this:\n%s", topic, snippet)
-		}
-	}
-	// What the page names exists.
-	exported := map[string]map[string]bool{"agentscript": exports(t, ""), "engine": exports(t, "engine"), "llm": exports(t, "engine/llm"), "journal": exports(t, "engine/journal")}
-	exported["mod"], exported["run"], exported["eng"] = exported["agentscript"], exported["agentscript"], exported["agentscript"]
-	for _, m := range regexp.MustCompile(`\b(agentscript|engine|llm|journal|mod|run|eng)\.([A-Z]\w*)`).FindAllStringSubmatch(string(page), -1) {
-		if !exported[m[1]][m[2]] {
-			t.Errorf("the page names %s, which does not exist", m[0])
-		}
-	}
-	cmd := exec.Command("go", "test", "-run", "^Example", ".")
-	cmd.Dir = repository("")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("the examples fail: %v\n%s", err, out)
-	}
-}
-
-// unindented gives a text's words, each after one blank.
-func unindented(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// exports are the exported names of a package, methods and fields among them.
-func exports(t *testing.T, dir string) map[string]bool {
-	t.Helper()
-	files, err := filepath.Glob(repository(dir + "/*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no package in", dir, err)
-	}
-	names := map[string]bool{}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				names[n.Name.Name] = true
-				return false
-			case *ast.TypeSpec:
-				names[n.Name.Name] = true
-			case *ast.ValueSpec:
-				for _, id := range n.Names {
-					names[id.Name] = true
-				}
-			}
-			return true
-		})
-	}
-	return names
 }
 
 // Promise 9.10 (embedding): any node of a module can be run by itself, and for one run a host sets

@@ -1,0 +1,108 @@
+package conformance
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Promise 9.9 (embedding): every example of the embedding page compiles and runs.
+func TestPromise_9_9_Page(t *testing.T) {
+	page, err := os.ReadFile(repository("docs/embedding.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, repository("example_test.go"), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(repository("example_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := doc.Examples(file)
+	for _, ex := range examples {
+		if ex.Output == "" && !ex.EmptyOutput {
+			t.Errorf("Example%s is compiled and not run: it has no output", ex.Name)
+		}
+	}
+	text := func(n ast.Node) string {
+		return string(source[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
+	}
+	for _, topic := range []string{"Scripts inside the binary", "Typed input and output", "Cancelling", "Limits per tenant", "Events to log/slog", "A tool written in Go", "A model of your own"} {
+		_, section, found := strings.Cut(string(page), "\n## "+topic+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		_, snippet, shown := strings.Cut(section, "```go\n")
+		snippet, _, _ = strings.Cut(snippet, "```")
+		if !found || !shown {
+			t.Errorf("the page has no example of %q", topic)
+			continue
+		}
+		runs := false
+		for _, ex := range examples {
+			runs = runs || strings.Contains(unindented(text(ex.Code)), unindented(snippet))
+		}
+		if !runs {
+			t.Errorf("%s: no example holds this:\n%s", topic, snippet)
+		}
+	}
+	// What the page names exists.
+	exported := map[string]map[string]bool{"agentscript": exports(t, ""), "engine": exports(t, "engine"), "llm": exports(t, "engine/llm"), "journal": exports(t, "engine/journal")}
+	exported["mod"], exported["run"], exported["eng"] = exported["agentscript"], exported["agentscript"], exported["agentscript"]
+	for _, m := range regexp.MustCompile(`\b(agentscript|engine|llm|journal|mod|run|eng)\.([A-Z]\w*)`).FindAllStringSubmatch(string(page), -1) {
+		if !exported[m[1]][m[2]] {
+			t.Errorf("the page names %s, which does not exist", m[0])
+		}
+	}
+	cmd := exec.Command("go", "test", "-run", "^Example", ".")
+	cmd.Dir = repository("")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the examples fail: %v\n%s", err, out)
+	}
+}
+
+// unindented gives a text's words, each after one blank.
+func unindented(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// exports are the exported names of a package, methods and fields among them.
+func exports(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(repository(dir + "/*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no package in", dir, err)
+	}
+	names := map[string]bool{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				names[n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				names[n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					names[id.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
