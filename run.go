@@ -87,15 +87,19 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, opts []RunOpti
 	// The input is read before Start returns: from then on the host may change it.
 	r.err = m.enter(entry, cfg, &r.result)
 	go func() {
-		defer close(r.done)
-		defer r.queue.close()
-		defer cancel()
-		if r.err != nil {
-			return
+		returned := false
+		defer func() {
+			if !returned {
+				r.err = engine.Errorf(engine.KindPanic, diag.Panic, "a handler ended the goroutine of the run")
+			}
+			cancel()
+			r.queue.close()
+			close(r.done)
+		}()
+		if r.err == nil {
+			r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
 		}
-		// Stands when a handler of the host ends the goroutine instead of returning.
-		r.err = engine.Errorf(engine.KindPanic, diag.Panic, "a handler ended the goroutine of the run")
-		r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
+		returned = true
 	}()
 	return r
 }

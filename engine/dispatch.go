@@ -21,34 +21,39 @@ func noModel(agent string) *Error {
 }
 
 // do is the composition side of an effect: id, answer from the journal, budget, dispatch.
-func (b *Branch) do(e *Effect, est estimate) Outcome {
+func (b *Branch) do(e *Effect, est estimate) (out Outcome) {
 	if err := b.sched.Err(); err != nil {
 		return Failed(asError(err))
 	}
 	if j := b.run.spec.Journal; j != nil {
-		if out, ok := j.Answer(e.ID()); ok {
-			if out.Attempt > 0 { // else it was refused, and used nothing
-				b.charge(est, out.Usage)
-			}
-			b.tell(e, PhaseStart, nil, true)
-			b.tell(e, PhaseEnd, &out, true)
+		var known bool
+		if out, known = j.Answer(e.ID()); known {
+			b.replayed(e, est, &out)
 			return out
 		}
 	}
 	b.tell(e, PhaseStart, nil, false)
-	out := b.budgeted(e, est)
+	out = b.budgeted(e, est)
 	b.tell(e, PhaseEnd, &out, false)
 	return out
 }
 
+func (b *Branch) replayed(e *Effect, est estimate, out *Outcome) {
+	if out.Attempt > 0 { // else it was refused, and used nothing
+		b.charge(est, out.Usage)
+	}
+	b.tell(e, PhaseStart, nil, true)
+	b.tell(e, PhaseEnd, out, true)
+}
+
 // budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
 // so that a replay gives the same.
-func (b *Branch) budgeted(e *Effect, est estimate) Outcome {
+func (b *Branch) budgeted(e *Effect, est estimate) (out Outcome) {
 	held, err := b.reserve(est)
 	if err != nil {
 		return b.refused(e, err)
 	}
-	out := b.dispatch(e, held)
+	out = b.dispatch(e, held)
 	if out.Err != nil {
 		if why := b.sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = asError(why)

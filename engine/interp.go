@@ -43,12 +43,11 @@ func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
 func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	if s.check {
 		if errs := s.node.in.Conforms(v); errs != nil {
-			return v, Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", s.node.Label(), s.node.in, errs)
+			return v, s.misfit(errs)
 		}
 	}
 	if b.depth > maxNesting {
-		return v, Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
-			WithHelp("a node that calls itself never ends; use loop(node, next)")
+		return v, tooDeep()
 	}
 	out, err := b.perform(s, v)
 	if err != nil || s.gives == nil {
@@ -73,7 +72,7 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	case opEach:
 		list, ok := v.AsList()
 		if !ok { // a host broke the contract of Start
-			return v, Errorf(KindType, diag.WrongTypeAtBoundary, "each takes a list, got %s", v.TypeName())
+			return v, noList(v)
 		}
 		return listed(b.fan("", 0, list.Len(), s.node.limit, func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) }))
 	case opForum:
@@ -87,18 +86,9 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	case AgentNode:
 		return b.agent(s.agent, v)
 	case PickNode:
-		out, ok := field(v, n.field)
-		if !ok {
-			return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field).
-				WithHelp("see what came before: the value is not of the form that pick expects")
-		}
-		return out, nil
+		return n.pick(v)
 	case TemplateNode:
-		text, err := n.text.Render(v, n.in)
-		if err != nil {
-			return generable.Value{}, Errorf(KindType, diag.UnknownPlaceholder, "%w", err)
-		}
-		return generable.StrOf(text), nil
+		return n.render(v)
 	default:
 		out, err := b.invoke(n.fn, v)
 		if err != nil {
@@ -106,6 +96,39 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 		}
 		return converted(out, n.out, n.Label())
 	}
+}
+
+// What fails is made in functions of its own: the frames of exec and perform are on the stack of
+// every run that is parked, once for each node around the one that waits.
+
+func noList(v generable.Value) error {
+	return Errorf(KindType, diag.WrongTypeAtBoundary, "each takes a list, got %s", v.TypeName())
+}
+
+func (n *Node) pick(v generable.Value) (generable.Value, error) {
+	out, ok := field(v, n.field)
+	if !ok {
+		return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field).
+			WithHelp("see what came before: the value is not of the form that pick expects")
+	}
+	return out, nil
+}
+
+func (n *Node) render(v generable.Value) (generable.Value, error) {
+	text, err := n.text.Render(v, n.in)
+	if err != nil {
+		return generable.Value{}, Errorf(KindType, diag.UnknownPlaceholder, "%w", err)
+	}
+	return generable.StrOf(text), nil
+}
+
+func (s *step) misfit(errs error) error {
+	return Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", s.node.Label(), s.node.in, errs)
+}
+
+func tooDeep() error {
+	return Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
+		WithHelp("a node that calls itself never ends; use loop(node, next)")
 }
 
 // converted checks a callback's result against its declared type; like a constructor it
