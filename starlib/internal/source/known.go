@@ -4,8 +4,9 @@ import "go.starlark.net/syntax"
 
 // A known is what can be said of the value of an expression without running it.
 type known struct {
-	what what
-	by   *binding // the name that has this value; nil where it is written out
+	what   what
+	by     *binding // the name that has this value; nil where it is written out
+	called bool     // by is a function, and calling it gives the value
 }
 
 type what uint8
@@ -62,12 +63,15 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 }
 
 func (l *linter) valueOf(b *binding) known {
+	if isFunction(b) {
+		return known{} // its calls are another matter
+	}
 	if !b.settled && !b.busy && b.value != nil {
 		b.busy = true // x = x is unknown
 		b.known = l.kindOf(b.value, b.scope)
 		b.busy, b.settled = false, true
 		if b.known.what != unknown {
-			b.known.by = b
+			b.known.by, b.known.called = b, false
 		}
 	}
 	return b.known
@@ -77,7 +81,7 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 	switch fn := unparen(x.Fn).(type) {
 	case *syntax.Ident:
 		if b, _ := s.lookup(fn.Name); b != nil {
-			return known{}
+			return l.givenBy(b)
 		}
 		switch {
 		case l.typeMakers[fn.Name]:
@@ -85,6 +89,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
 			return known{what: aNode}
 		}
+	case *syntax.LambdaExpr:
+		return l.bodyGives(fn, s)
 	case *syntax.DotExpr:
 		switch fn.Name.Name {
 		case "then", "loop", "branch", "each":

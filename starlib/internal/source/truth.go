@@ -122,8 +122,12 @@ func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 	d := l.report(diag.TruthValue, l.f.span(e), fmt.Sprintf("a %s has no truth value", k.what),
 		fmt.Sprintf("`%s` asks whether this is true", by))
 	if k.by != nil {
+		how := "becomes"
+		if k.called {
+			how = "always gives"
+		}
 		d.Notes = append(d.Notes, diag.Note{
-			Message: fmt.Sprintf("`%s` becomes a %s", k.by.name, k.what),
+			Message: fmt.Sprintf("`%s` %s a %s", k.by.name, how, k.what),
 			Pos:     l.f.pos(k.by.sites[0].NamePos),
 		})
 	}
