@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -38,7 +36,11 @@ func New(opts ...Option) *Engine {
 // error is a [*LoadError] that holds everything found, each with its position and remedy.
 // Warnings and notes of a sound script are in [Module.Diagnostics].
 func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
-	return e.sound(e.load(ctx, starlib.Options{FS: fsys, Entry: entry}))
+	o, err := e.inFS(fsys, entry)
+	if err != nil {
+		return nil, err
+	}
+	return e.sound(e.load(ctx, o))
 }
 
 func (e *Engine) sound(m *Module) (*Module, error) {
@@ -49,31 +51,33 @@ func (e *Engine) sound(m *Module) (*Module, error) {
 }
 
 // LoadFile is Load for a file of the operating system. A script reads nothing outside its
-// own directory.
+// own directory, or that of [WithRoot].
 func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
-	return e.sound(e.load(ctx, file(path)))
+	o, err := e.file(path)
+	if err != nil {
+		return nil, err
+	}
+	return e.sound(e.load(ctx, o))
 }
 
 // Check is Load for its findings alone. The sources show them with carets, see diag.Render.
 func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List, diag.Sources) {
-	m := e.load(ctx, starlib.Options{FS: fsys, Entry: entry})
+	o, err := e.inFS(fsys, entry)
+	if err != nil {
+		return err.List, err.Sources
+	}
+	m := e.load(ctx, o)
 	return m.found, m.Sources()
 }
 
 // CheckFile is Check for a file of the operating system.
 func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.Sources) {
-	m := e.load(ctx, file(path))
-	return m.found, m.Sources()
-}
-
-// file says where a path of the operating system is.
-func file(path string) starlib.Options {
-	dir, entry := filepath.Split(path)
-	at := filepath.ToSlash(dir)
-	if dir == "" {
-		dir = "."
+	o, err := e.file(path)
+	if err != nil {
+		return err.List, err.Sources
 	}
-	return starlib.Options{FS: os.DirFS(dir), Entry: entry, Dir: at}
+	m := e.load(ctx, o)
+	return m.found, m.Sources()
 }
 
 func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {

@@ -23,6 +23,7 @@ type config struct {
 	strict     bool
 	print      func(at diag.Pos, text string)
 	loadTime   time.Duration
+	root       string
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
@@ -62,6 +63,11 @@ const DefaultLoadTimeout = 30 * time.Second
 // WithLoadTimeout bounds how long Load and Check may take, [DefaultLoadTimeout] unless told
 // otherwise; 0 is no bound. A script that takes longer has the error AS711.
 func WithLoadTimeout(d time.Duration) Option { return func(c *config) { c.loadTime = d } }
+
+// WithRoot sets the directory that load and file of a script stay in, instead of the script's
+// own: a path in the file system given to Load, a directory of the operating system for LoadFile.
+// The script lies in it or below. Nothing outside is read.
+func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
 
 // WithPrint receives what scripts print while they load. What they print while they run comes
 // as log events.

@@ -57,7 +57,7 @@ func schemaEntries() []Entry {
 			"Point = schema(\"A point\", x = int, y = int)\norigin = Point(x = 0)\n",
 			"Point = schema(\"A point\", x = int, y = field(int, default = 0))\norigin = Point(x = 0)\n"},
 		{OutsideDirectory, "a path leads out of the script's directory",
-			"`load` and `file` read what lies beside the entry script or below; absolute paths, `..` beyond it and symbolic links that lead out of it are refused. These files belong to the script and to its hash. Copy the file into the directory, or pass its content as an argument of the run.",
+			"`load` and `file` read what lies beside the entry script or below; absolute paths, `..` beyond it and symbolic links that lead out of it are refused. `--root DIR`, or the host, makes it a directory above. These files belong to the script and to its hash. Copy the file into the directory, or pass its content as an argument of the run.",
 			"style = file(\"/etc/style.md\")\n",
 			"style = file(\"docs/style.md\")\n"},
 		{FileMissing, "file not found",

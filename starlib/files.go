@@ -64,34 +64,39 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// resolve finds the path in FS that a file means by name. It stays inside the directory of
-// the entry script, also where symbolic links lead.
+// resolve finds the path in FS that a file means by name. It stays inside the root, also where
+// symbolic links lead.
 func (c *composer) resolve(from *unit, name string, at diag.Span) (string, *diag.Diagnostic) {
-	root := path.Dir(path.Clean(c.opts.Entry))
-	outside := func(format string, args ...any) (string, *diag.Diagnostic) {
-		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
-			Help: []string{"load and file read what lies beside the entry script or below; copy the file there, or pass its content as an argument of the run"}}
+	root, whose, where := path.Dir(path.Clean(c.opts.Entry)), "the script's directory", "what lies beside the entry script or below"
+	if c.opts.Root != "" {
+		root, whose, where = path.Clean(c.opts.Root), "the root directory", "what lies below the root directory"
 	}
+	outside := func(remedy, format string, args ...any) (string, *diag.Diagnostic) {
+		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
+			Help: []string{"load and file read " + where + "; " + remedy + ", or pass its content as an argument of the run"}}
+	}
+	const copied = "copy the file there"
+	const wider = copied + ", name a directory above both with --root"
 	switch {
 	case name == "":
 		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty",
 			Help: []string{"name a file beside this one or below: \"docs/style.md\""}}
 	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
-		return outside("%q is an absolute path", name)
+		return outside(copied, "%q is an absolute path", name)
 	case strings.ContainsRune(name, '\\'):
 		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: fmt.Sprintf("%q has a backslash", name),
 			Help: []string{"paths use / everywhere: " + strings.ReplaceAll(name, `\`, "/")}}
 	}
 	p := path.Join(path.Dir(from.path), name)
 	if !within(root, p) {
-		return outside("%q leads out of the script's directory", name)
+		return outside(wider, "%q leads out of %s", name, whose)
 	}
 	if c.opts.FS == nil {
 		return p, nil
 	}
 	real, err := c.follow(p)
 	if err != nil || !within(root, real) {
-		return outside("%q leads out of the script's directory through a symbolic link", name)
+		return outside(wider, "%q leads out of %s through a symbolic link", name, whose)
 	}
 	return real, nil
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Entry  string // the script's path in FS
 	Source []byte // the script's text, instead of reading Entry
 	Dir    string // shown before the names of files in positions; "" shows paths in FS
+	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
 
 	Strict   bool           // note edges that only a run can check
 	Builtins []Builtin      // the host's own rows of the table

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 )
 
 func (c *command) checkVerb() *cobra.Command {
-	var format string
+	var format, root string
 	var strict bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -24,6 +25,10 @@ func (c *command) checkVerb() *cobra.Command {
 		Long: `Check loads each script, builds its graph and reports all that is wrong, with the
 place and the remedy. No model and no tool is called. All mistakes of a stage are reported at
 once: first the syntax of a file, then its names, then what it composes.
+
+What a script may read lies below its own directory, below that of another FILE above it (so
+that the parts of a flow are checked beside the flow: check flow.star lib/*.star), or below
+--root.
 
 Findings go to stderr; with --format json to stdout, as one document. The exit code is 3
 when a script has errors, 7 when it took too long to load.`,
@@ -44,16 +49,17 @@ when a script has errors, 7 when it took too long to load.`,
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			return c.check(ctx, args, format == "json", opts)
+			return c.check(ctx, args, root, format == "json", opts)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "human", "`human` or json")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
+	addRoot(cmd.Flags(), &root)
 	cmd.Flags().BoolVar(&strict, "strict", false, "also note what only a run can prove")
 	return cmd
 }
 
-func (c *command) check(ctx context.Context, files []string, asJSON bool, opts []agentscript.Option) error {
+func (c *command) check(ctx context.Context, files []string, root string, asJSON bool, opts []agentscript.Option) error {
 	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
 	code := exitOK
 	var all diag.List
@@ -64,7 +70,13 @@ func (c *command) check(ctx context.Context, files []string, asJSON bool, opts [
 			code = max(code, f.code)
 			continue
 		}
-		found, sources, err := c.findings(ctx, file, models, opts)
+		within, f := rooted(cmp.Or(root, sharedRoot(file, files)), file)
+		if f != nil {
+			all = append(all, f.found...)
+			code = max(code, f.code)
+			continue
+		}
+		found, sources, err := c.findings(ctx, file, models, slices.Concat(opts, within))
 		if err != nil {
 			return err
 		}

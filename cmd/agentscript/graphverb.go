@@ -15,7 +15,7 @@ import (
 var drawings = []string{"mermaid", "dot"}
 
 func (c *command) graphVerb() *cobra.Command {
-	var format, name string
+	var format, name, root string
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a composition, with the types on its edges",
@@ -30,7 +30,7 @@ func (c *command) graphVerb() *cobra.Command {
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			s, err := c.load(ctx, file)
+			s, err := c.load(ctx, file, root)
 			if err != nil {
 				return err
 			}
@@ -46,6 +46,7 @@ func (c *command) graphVerb() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid` or dot")
+	addRoot(cmd.Flags(), &root)
 	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
 	return cmd
 }

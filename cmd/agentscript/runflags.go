@@ -21,7 +21,7 @@ type runOptions struct {
 	inputJSON, inputFile string
 	models               []string
 	scripted, envFile    string
-	trace                string
+	trace, root          string
 	json, quiet, strict  bool
 	help                 bool
 	timeout              time.Duration
@@ -45,6 +45,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls")
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.help, "help", "h", false, "show this, with FILE also the script's own flags")
 	return f
@@ -66,9 +67,13 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 	if o.maxModelCalls < 0 {
 		return usagef("", "--max-model-calls must not be negative")
 	}
-	for _, name := range []string{"input-file", "scripted", "env-file", "trace"} {
+	for _, name := range []string{"input-file", "scripted", "env-file", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
-			return usagef("", "--%s needs the name of a file", name)
+			what := "file"
+			if name == "root" {
+				what = "directory"
+			}
+			return usagef("", "--%s needs the name of a %s", name, what)
 		}
 	}
 	return nil

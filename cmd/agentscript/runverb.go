@@ -69,7 +69,8 @@ func (c *command) run(args []string) error {
 	defer stop()
 	begun := time.Now()
 	loading := loadTime(cmp.Or(o.timeout, early.timeout))
-	s, err := c.load(whole, file, loading...)
+	root := cmp.Or(early.root, o.root) // the later flag wins
+	s, err := c.load(whole, file, root, loading...)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c *command) run(args []string) error {
 	defer cancel()
 	c.json, c.quiet = o.json, true
 	if o.strict { // it takes another load to be told more; what it prints was printed
-		if s, err = c.load(ctx, file, append(loading, agentscript.WithStrict())...); err != nil {
+		if s, err = c.load(ctx, file, root, append(loading, agentscript.WithStrict())...); err != nil {
 			return err
 		}
 	}

@@ -66,11 +66,15 @@ type script struct {
 
 // load reads and checks a script. What is wrong with it ends the command; what it prints
 // while it loads is progress.
-func (c *command) load(ctx context.Context, file string, opts ...agentscript.Option) (*script, error) {
+func (c *command) load(ctx context.Context, file, root string, opts ...agentscript.Option) (*script, error) {
 	if f := readable(file); f != nil {
 		return nil, f
 	}
-	m, err := c.engine(opts...).LoadFile(ctx, file)
+	within, f := rooted(root, file)
+	if f != nil {
+		return nil, f
+	}
+	m, err := c.engine(append(within, opts...)...).LoadFile(ctx, file)
 	if err != nil {
 		return nil, loadFailure(file, err)
 	}

@@ -1,0 +1,59 @@
+package agentscript
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// inFS says where a script of a file system is, and what it may read.
+func (e *Engine) inFS(fsys fs.FS, entry string) (starlib.Options, *LoadError) {
+	o := starlib.Options{FS: fsys, Entry: entry, Root: e.cfg.root}
+	if root := path.Clean(o.Root); o.Root != "" && root != "." && !strings.HasPrefix(path.Clean(entry), root+"/") {
+		return o, notBelow(entry, o.Root)
+	}
+	return o, nil
+}
+
+// file says where a path of the operating system is. Whether it is below the root is decided by
+// the paths as they are written: the script itself is what the caller named, wherever a link in
+// its path leads; what it reads is followed through links.
+func (e *Engine) file(name string) (starlib.Options, *LoadError) {
+	dir, entry := filepath.Split(name)
+	if e.cfg.root == "" {
+		shown := filepath.ToSlash(dir)
+		if dir == "" {
+			dir = "."
+		}
+		return starlib.Options{FS: os.DirFS(dir), Entry: entry, Dir: shown}, nil
+	}
+	root, err := filepath.Abs(e.cfg.root)
+	if err != nil {
+		return starlib.Options{}, notBelow(name, e.cfg.root)
+	}
+	at, err := filepath.Abs(name)
+	if err != nil {
+		return starlib.Options{}, notBelow(name, e.cfg.root)
+	}
+	below, err := filepath.Rel(root, at)
+	if err != nil || !filepath.IsLocal(below) {
+		return starlib.Options{}, notBelow(name, e.cfg.root)
+	}
+	below = filepath.ToSlash(below)
+	// Files are shown as the caller wrote the script's path, where that passes through the root.
+	shown, through := strings.CutSuffix(filepath.ToSlash(filepath.Clean(name)), below)
+	if !through || shown != "" && !strings.HasSuffix(shown, "/") {
+		shown = filepath.ToSlash(e.cfg.root)
+	}
+	return starlib.Options{FS: os.DirFS(e.cfg.root), Entry: below, Dir: shown, Root: "."}, nil
+}
+
+func notBelow(name, root string) *LoadError {
+	return &LoadError{List: diag.List{{Code: diag.OutsideDirectory, Message: name + " does not lie below the root directory " + root,
+		Help: []string{"the root directory holds the script and all that it reads"}}}, Sources: diag.SourceMap{}}
+}
