@@ -63,7 +63,7 @@ func nameEntries() []Entry {
 			"writer = agent(prompt = \"Write.\")\n",
 			"writer = agent(prompt = \"Write.\")\nmain = writer\n"},
 		{CallbackArity, "a callback takes the wrong number of parameters",
-			"The function given as a callback cannot be called with what it will get. The message says how many arguments the callback gets and what they are.",
+			"The function given as a callback cannot be called with what it will get. The message says how many arguments the callback gets and what they are. A `run` with two parameters gets `(input, transcript)`, and is for the members of a forum alone.",
 			"shout = fn(lambda a, b: a)\n",
 			"shout = fn(lambda s: s.upper())\n"},
 		{Reassigned, "a name is assigned twice",

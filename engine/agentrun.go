@@ -50,6 +50,9 @@ func (b *Branch) skill(sk *skillPlan, v generable.Value, said hearing) (generabl
 	}
 	args := []generable.Value{v}
 	if runArity(sk.Run) == 2 {
+		if !said.inside {
+			return v, unheard(sk.agent.Name)
+		}
 		args = append(args, said.value())
 	}
 	out, err := b.invoke(sk.Run, args...)

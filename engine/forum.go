@@ -11,7 +11,7 @@ import (
 // unchanged; what was said in earlier rounds comes beside it, as the transcript.
 func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
 	outer := b.heard
-	b.heard.outside = outer.last
+	b.heard.outside, b.heard.inside = outer.last, true
 	last := len(s.kids) - 1
 	for r := range s.node.rounds {
 		said, err := b.fan("round", r, last, 0, func(i int) (*step, generable.Value) { return s.kids[i], v })
@@ -33,6 +33,7 @@ func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
 type hearing struct {
 	last    *transcript
 	outside *transcript // where the innermost forum began
+	inside  bool        // of a forum, though nobody may have spoken yet
 }
 
 // transcript is what was said in a forum so far, the last first. It grows by linking, since

@@ -68,6 +68,10 @@ func (c *composer) checkCall(u *unit, call *syntax.CallExpr) {
 	switch v := u.globals[id.Name].(type) {
 	case *nodeValue:
 		if !v.n.Failed() {
+			if !c.heard[v.n] {
+				c.heard[v.n] = true
+				c.session.CheckHeard(v.n)
+			}
 			c.checkNodeCall(call, id, v.n)
 		}
 	case *typeValue:

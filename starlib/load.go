@@ -51,7 +51,7 @@ type Options struct {
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c := &composer{ctx: ctx, opts: o, session: engine.NewSession(), table: Universe(o.Builtins...),
-		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}}
+		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}}
 	c.session.Strict = o.Strict
 	c.steps = o.Steps
 	if c.steps == 0 {
@@ -78,6 +78,9 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 				c.session.Report(bad)
 			}
 		}
+	}
+	if main, ok := entry.globals["main"].(*nodeValue); ok {
+		c.session.CheckHeard(main.n)
 	}
 	if main, ok := entry.globals["main"].(*starlark.Function); ok {
 		params, _ := parametersOf(main)

@@ -1,0 +1,70 @@
+package engine
+
+import "github.com/agentscript/agentscript/diag"
+
+// CheckHeard reports the agents of a tree whose function takes the transcript of a forum where
+// none reaches them. The tree is one that something calls: main, or a node that a function
+// calls. What only others will place is left alone.
+func (s *Session) CheckHeard(root *Node) {
+	if !root.failed {
+		s.heard(root, false)
+	}
+}
+
+// heard walks in the order in which n runs. It is told whether a transcript arrives at n, and
+// tells whether one leaves it: the first agent on the way reads it.
+func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
+	switch n.kind {
+	case AgentNode:
+		if !arrives {
+			s.deaf(n)
+		}
+		return false
+	case PipelineNode, LoopNode:
+		for _, k := range n.kids {
+			arrives = s.heard(k, arrives)
+		}
+		return arrives
+	case ForumNode:
+		for _, k := range n.kids {
+			s.heard(k, true)
+		}
+	case BranchNode:
+		sent := s.heard(n.kids[0], arrives)
+		for _, k := range n.kids[1:] {
+			leaves = s.heard(k, sent) || leaves
+		}
+		return leaves
+	default: // branches of their own
+		for _, k := range n.kids {
+			s.heard(k, arrives)
+		}
+	}
+	return arrives
+}
+
+// deaf reports functions of an agent that take a transcript.
+func (s *Session) deaf(n *Node) {
+	for _, sk := range n.agent.Skills {
+		if sk.Run == nil || runArity(sk.Run) != 2 {
+			continue
+		}
+		d := s.errorf(diag.CallbackArity, spanOr(sk.Span, n.site.Span), "%s", deafness(n.agent.Name))
+		d.Label = "run takes two parameters"
+		if at := sk.Run.Info().Pos; at.IsValid() && at != d.Span.Pos {
+			note(d, at, "the function is defined")
+		}
+		help(d, "%s", deafHelp)
+	}
+}
+
+func deafness(agent string) string {
+	return "no transcript reaches agent " + agent
+}
+
+const deafHelp = "let run take the input alone; (input, transcript) is for the members of a forum, a * b or forum(a, b), and there for the first agent of each"
+
+// unheard is the failure of an agent that was called where nothing could be proven before.
+func unheard(agent string) error {
+	return Errorf(KindScript, diag.CallbackArity, "%s: its run takes two parameters", deafness(agent)).WithHelp("%s", deafHelp)
+}
