@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/agentscript/agentscript/engine"
@@ -16,11 +17,12 @@ type sink interface {
 // jsonLines writes every event as one line of JSON, at once, so that a run that is killed
 // leaves a trace of whole lines.
 type jsonLines struct {
-	w   io.Writer
-	err error // the first error of writing; nothing is written after it
+	w    io.Writer
+	only engine.EventKind
+	err  error // the first error of writing; nothing is written after it
 }
 
-func (j *jsonLines) kinds() engine.EventKind { return engine.EventAll }
+func (j *jsonLines) kinds() engine.EventKind { return j.only }
 
 func (j *jsonLines) event(e engine.Event) {
 	if j.err != nil {
@@ -33,3 +35,10 @@ func (j *jsonLines) event(e engine.Event) {
 	}
 	_, j.err = j.w.Write(append(line, '\n'))
 }
+
+// prints writes what the script prints, as it is, and nothing else.
+type prints struct{ w io.Writer }
+
+func (p *prints) kinds() engine.EventKind { return engine.EventLog }
+
+func (p *prints) event(e engine.Event) { _, _ = fmt.Fprintln(p.w, harmless(e.Text)) } // a stderr that is gone cannot be told

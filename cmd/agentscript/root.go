@@ -15,8 +15,8 @@ import (
 // command is one execution of agentscript.
 type command struct {
 	*state
-	json  bool // diagnostics as JSON lines
-	quiet bool // no progress
+	json    bool // diagnostics and prints as JSON lines
+	printed bool // the script is loaded again: what it prints meanwhile was written
 }
 
 // execute runs the verb that the arguments name and gives the exit code.

@@ -40,7 +40,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
 	f.StringVar(&o.envFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls")

@@ -64,7 +64,7 @@ func (c *command) run(args []string) error {
 		return usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
 	early := peek(rest, mainParams(file))
-	c.json, c.quiet = o.json || early.json, o.quiet || early.quiet
+	c.json = o.json || early.json
 	whole, stop := c.interruptible()
 	defer stop()
 	begun := time.Now()
@@ -90,8 +90,8 @@ func (c *command) run(args []string) error {
 	}
 	ctx, cancel := o.deadline(whole, begun)
 	defer cancel()
-	c.json, c.quiet = o.json, true
-	if o.strict { // it takes another load to be told more; what it prints was printed
+	c.json, c.printed = o.json, true
+	if o.strict { // it takes another load to be told more
 		if s, err = c.load(ctx, file, root, append(loading, agentscript.WithStrict())...); err != nil {
 			return err
 		}
@@ -126,30 +126,20 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 			return usagef("", "--trace %s: %s", o.trace, fileProblem(err))
 		}
 		defer f.Close() // every line was written, and errors of writing are reported
-		sinks = append(sinks, &jsonLines{w: f})
+		sinks = append(sinks, &jsonLines{w: f, only: engine.EventAll})
 	}
 	kinds := engine.EventKind(0)
-	if !o.quiet {
-		c.report(s.Diagnostics(), s.Sources())
-	}
-	switch {
-	case o.quiet:
-	case o.json:
-		sinks = append(sinks, &jsonLines{w: c.stderr})
-	default:
-		unnamed := "no model"
-		if models.scripted != nil {
-			unnamed = "scripted"
-		}
-		sinks = append(sinks, newProgress(c.stderr, c.color(), unnamed))
-	}
+	c.report(s.Diagnostics(), s.Sources())
+	sinks = append(sinks, c.teller(o, models))
 	for _, to := range sinks {
 		kinds |= to.kinds()
 	}
 	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
 	for e := range run.Events() {
 		for _, to := range sinks {
-			to.event(e)
+			if to.kinds()&e.Kind != 0 {
+				to.event(e)
+			}
 		}
 	}
 	result, err := run.Wait()
@@ -170,6 +160,22 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 		}
 	}
 	return nil
+}
+
+// teller writes a run's events to stderr: as lines of progress, as JSON, or what the script prints
+// alone.
+func (c *command) teller(o *runOptions, models *modelSetup) sink {
+	switch {
+	case o.json && o.quiet:
+		return &jsonLines{w: c.stderr, only: engine.EventLog}
+	case o.json:
+		return &jsonLines{w: c.stderr, only: engine.EventAll}
+	case o.quiet:
+		return &prints{w: c.stderr}
+	case models.scripted != nil:
+		return newProgress(c.stderr, c.color(), "scripted")
+	}
+	return newProgress(c.stderr, c.color(), "no model")
 }
 
 // sameFile gives the first of some files that is the very file at path, or "".

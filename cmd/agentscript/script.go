@@ -86,7 +86,7 @@ func (c *command) load(ctx context.Context, file, root string, opts ...agentscri
 func (c *command) engine(opts ...agentscript.Option) *agentscript.Engine {
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, text string) {
 		switch { // a stderr that is gone cannot be told
-		case c.quiet:
+		case c.printed:
 		case c.json:
 			(&jsonLines{w: c.stderr}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: text})
 		default:
