@@ -51,7 +51,7 @@ func (l List) HasErrors() bool {
 }
 
 // Sort orders the list by file, line, column and code, keeping the order of
-// equals, and drops repetitions: same place, code, severity and message.
+// equals, and drops repetitions: same place, code, severity, message and label.
 func (l *List) Sort() {
 	slices.SortStableFunc(*l, func(a, b *Diagnostic) int {
 		if c := a.Span.Pos.compare(b.Span.Pos); c != 0 {
@@ -64,10 +64,11 @@ func (l *List) Sort() {
 		code     Code
 		severity Severity
 		message  string
+		label    string
 	}
 	seen := make(map[key]bool, len(*l))
 	*l = slices.DeleteFunc(*l, func(d *Diagnostic) bool {
-		k := key{d.Span.Pos, d.Code, d.Severity, d.Message}
+		k := key{d.Span.Pos, d.Code, d.Severity, d.Message, d.Label}
 		if seen[k] {
 			return true
 		}

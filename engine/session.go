@@ -53,6 +53,10 @@ func (s Site) flattened(kids, operands int) Site {
 type Session struct {
 	Strict bool // note edges that are only checked at run time; see [Session.Seal]
 
+	// OnReport, when set, is told of every diagnostic where it is reported: of those of a
+	// structure, before its notes and help are added.
+	OnReport func(*diag.Diagnostic)
+
 	mu     sync.Mutex // runs that compose by mistake report here, too
 	diags  diag.List
 	nodes  []*Node
@@ -70,6 +74,9 @@ func (s *Session) Report(d *diag.Diagnostic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.diags = append(s.diags, d)
+	if s.OnReport != nil && !s.sealed {
+		s.OnReport(d)
+	}
 }
 
 // Diagnostics returns all that was reported so far.

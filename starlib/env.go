@@ -29,11 +29,12 @@ type composer struct {
 	loading     []*unit           // the chain of files that load each other, outermost first
 	files       map[string]string // texts that file() read, by path
 	types       declared
-	callbacks   []starlark.Value      // functions that the graph calls, to be frozen with it
-	steps       uint64                // of the interpreter, left for loading
-	stop        error                 // why the executing file was stopped
-	over        bool                  // loading was cancelled, which is reported once
-	heard       map[*engine.Node]bool // nodes that functions call, looked into once
+	callbacks   []starlark.Value                 // functions that the graph calls, to be frozen with it
+	steps       uint64                           // of the interpreter, left for loading
+	stop        error                            // why the executing file was stopped
+	over        bool                             // loading was cancelled, which is reported once
+	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
+	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 	sealed      atomic.Bool
 }
 

@@ -51,8 +51,8 @@ type Options struct {
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c := &composer{ctx: ctx, opts: o, session: engine.NewSession(), table: Universe(o.Builtins...),
-		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}}
-	c.session.Strict = o.Strict
+		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}, calls: map[*diag.Diagnostic][]diag.Note{}}
+	c.session.Strict, c.session.OnReport = o.Strict, c.traceCalls
 	c.steps = o.Steps
 	if c.steps == 0 {
 		c.steps = DefaultSteps
@@ -100,6 +100,10 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	}
 	c.seal()
 	found := c.session.Diagnostics()
+	for _, d := range found {
+		d.Notes = append(d.Notes, c.calls[d]...)
+	}
+	c.calls = nil
 	found.Sort()
 	return m, found
 }
