@@ -1,10 +1,17 @@
 package generable
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // List is an immutable sequence of values.
+//
+// A list in a snapshot of a stream shares its items with later snapshots and may have one
+// more, which is still growing: tail.
 type List struct {
 	items []Value
+	tail  *Value
 	hostCache
 }
 
@@ -18,20 +25,37 @@ func ListOf(items ...Value) Value { return NewList(items).Value() }
 func (l *List) Value() Value { return Value{p: unsafe.Pointer(l), kind: ListKind} }
 
 // Len returns the number of items.
-func (l *List) Len() int { return len(l.items) }
+func (l *List) Len() int {
+	if l.tail != nil {
+		return len(l.items) + 1
+	}
+	return len(l.items)
+}
 
 // At returns item i.
-func (l *List) At(i int) Value { return l.items[i] }
+func (l *List) At(i int) Value {
+	if l.tail != nil && i == len(l.items) {
+		return *l.tail
+	}
+	return l.items[i]
+}
 
-// Items returns the items; they must not be changed.
-func (l *List) Items() []Value { return l.items }
+// Items returns the items; they must not be changed. Where a list of a snapshot has an item
+// that is still growing, this copies them: use Len and At.
+func (l *List) Items() []Value {
+	if l.tail != nil {
+		return append(l.items[:len(l.items):len(l.items)], *l.tail)
+	}
+	return l.items
+}
 
 // Map is a map with string keys in insertion order. Its maker may Set entries until it
 // shares the map; from then on it is immutable.
 type Map struct {
 	keys  []string
 	vals  []Value
-	index map[string]int // only beyond smallMap entries
+	tail  *Value                         // of a snapshot: the last value, which is still growing; it is not in vals
+	index atomic.Pointer[map[string]int] // only beyond smallMap entries; made when first needed
 	hostCache
 }
 
@@ -50,14 +74,29 @@ func (m *Map) Value() Value { return Value{p: unsafe.Pointer(m), kind: MapKind} 
 func (m *Map) Len() int { return len(m.keys) }
 
 // At returns entry i in insertion order.
-func (m *Map) At(i int) (string, Value) { return m.keys[i], m.vals[i] }
+func (m *Map) At(i int) (string, Value) { return m.keys[i], m.val(i) }
+
+func (m *Map) val(i int) Value {
+	if m.tail != nil && i == len(m.vals) {
+		return *m.tail
+	}
+	return m.vals[i]
+}
+
+// values returns the values; they must not be changed.
+func (m *Map) values() []Value {
+	if m.tail != nil {
+		return append(m.vals[:len(m.vals):len(m.vals)], *m.tail)
+	}
+	return m.vals
+}
 
 // Keys returns the keys in insertion order; they must not be changed.
 func (m *Map) Keys() []string { return m.keys }
 
 func (m *Map) find(key string) int {
-	if m.index != nil {
-		if i, ok := m.index[key]; ok {
+	if len(m.keys) > smallMap {
+		if i, ok := m.indexed()[key]; ok {
 			return i
 		}
 		return -1
@@ -70,10 +109,23 @@ func (m *Map) find(key string) int {
 	return -1
 }
 
+// indexed returns the hash index. Several readers may make it at once; all make the same.
+func (m *Map) indexed() map[string]int {
+	if p := m.index.Load(); p != nil {
+		return *p
+	}
+	index := make(map[string]int, 2*len(m.keys))
+	for i, k := range m.keys {
+		index[k] = i
+	}
+	m.index.Store(&index)
+	return index
+}
+
 // Get returns the value under key.
 func (m *Map) Get(key string) (Value, bool) {
 	if i := m.find(key); i >= 0 {
-		return m.vals[i], true
+		return m.val(i), true
 	}
 	return Value{}, false
 }
@@ -86,13 +138,8 @@ func (m *Map) Set(key string, v Value) {
 	}
 	m.keys = append(m.keys, key)
 	m.vals = append(m.vals, v)
-	if m.index != nil {
-		m.index[key] = len(m.keys) - 1
-	} else if len(m.keys) > smallMap {
-		m.index = make(map[string]int, 2*len(m.keys))
-		for i, k := range m.keys {
-			m.index[k] = i
-		}
+	if p := m.index.Load(); p != nil {
+		(*p)[key] = len(m.keys) - 1
 	}
 }
 
@@ -164,7 +211,7 @@ func Equal(a, b Value) bool {
 		return x == y
 	case ListKind:
 		x, y := (*List)(a.p), (*List)(b.p)
-		return x == y || equalAll(x.items, y.items)
+		return x == y || equalLists(x, y)
 	case RecordKind:
 		x, y := (*Record)(a.p), (*Record)(b.p)
 		return x == y || (Same(x.typ, y.typ) && equalAll(x.vals, y.vals))
@@ -178,13 +225,28 @@ func Equal(a, b Value) bool {
 		}
 		for i, k := range x.keys {
 			w, ok := y.Get(k)
-			if !ok || !Equal(x.vals[i], w) {
+			if !ok || !Equal(x.val(i), w) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+func equalLists(x, y *List) bool {
+	if x.tail == nil && y.tail == nil {
+		return equalAll(x.items, y.items)
+	}
+	if x.Len() != y.Len() {
+		return false
+	}
+	for i := range x.Len() {
+		if !Equal(x.At(i), y.At(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 func equalAll(a, b []Value) bool {

@@ -38,7 +38,7 @@ func fits(v Value, t *Type) bool {
 		if v.kind != ListKind {
 			return false
 		}
-		for _, item := range (*List)(v.p).items {
+		for _, item := range (*List)(v.p).Items() {
 			if !fits(item, t.Elem) {
 				return false
 			}
@@ -48,7 +48,7 @@ func fits(v Value, t *Type) bool {
 		if v.kind != MapKind {
 			return false
 		}
-		for _, item := range (*Map)(v.p).vals {
+		for _, item := range (*Map)(v.p).values() {
 			if !fits(item, t.Elem) {
 				return false
 			}
@@ -83,7 +83,7 @@ func (c *converter) misfits(v Value, t *Type, at *path) {
 	t = t.Deref()
 	switch {
 	case t.Kind == ListType && v.kind == ListKind:
-		for i, item := range (*List)(v.p).items {
+		for i, item := range (*List)(v.p).Items() {
 			if !fits(item, t.Elem) {
 				c.misfits(item, t.Elem, &path{up: at, idx: i, is: pathIndex})
 			}
@@ -92,8 +92,8 @@ func (c *converter) misfits(v Value, t *Type, at *path) {
 	case t.Kind == DictType && v.kind == MapKind:
 		m := (*Map)(v.p)
 		for i, key := range m.keys {
-			if !fits(m.vals[i], t.Elem) {
-				c.misfits(m.vals[i], t.Elem, &path{up: at, name: key})
+			if !fits(m.val(i), t.Elem) {
+				c.misfits(m.val(i), t.Elem, &path{up: at, name: key})
 			}
 		}
 		return

@@ -34,7 +34,7 @@ func Replace(r *Record, changes *Map) (*Record, FieldErrors) {
 			continue
 		}
 		step.name = name
-		w, ok := c.field(&t.Fields[i], changes.vals[n], &step)
+		w, ok := c.field(&t.Fields[i], changes.val(n), &step)
 		good = good && ok
 		same = same && !changed(vals[i], w)
 		vals[i] = w

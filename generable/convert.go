@@ -185,7 +185,7 @@ func quoteDigits(v Value) string {
 }
 
 func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
-	items := (*List)(v.p).items
+	items := (*List)(v.p).Items()
 	var out []Value // a copy, once something changes
 	good := true
 	step := path{up: at, is: pathIndex} // outside the loop, where it stays on the stack
@@ -218,15 +218,15 @@ func (c *converter) dict(v Value, t *Type, at *path) (Value, bool) {
 	step := path{up: at}
 	for i, key := range m.keys {
 		step.name = key
-		w, ok := c.convert(m.vals[i], t.Elem, &step)
+		w, ok := c.convert(m.val(i), t.Elem, &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
 				return v, false
 			}
 			continue
 		}
-		if out == nil && changed(m.vals[i], w) {
-			out = slices.Clone(m.vals)
+		if out == nil && changed(m.val(i), w) {
+			out = slices.Clone(m.values())
 		}
 		if out != nil {
 			out[i] = w
@@ -236,7 +236,7 @@ func (c *converter) dict(v Value, t *Type, at *path) (Value, bool) {
 		return v, good
 	}
 	// Keys and index never change once shared, so both maps may have them.
-	return (&Map{keys: m.keys, vals: out, index: m.index}).Value(), true
+	return (&Map{keys: m.keys, vals: out}).Value(), true
 }
 
 // changed reports whether a conversion made a new value.

@@ -54,6 +54,11 @@ type Options struct {
 	ExtraKeys ExtraKeys
 	MaxDepth  int // nesting of lists and objects; 0 means 512
 	MaxCost   int // what repairs may cost together; 0 means no limit
+	// Partial reads a text that was cut: when its value is not complete, the Result holds
+	// what is known of it, as a snapshot of a stream shows it: members that have not arrived
+	// are absent, scalars that may still change as well, and instances of schemas are dicts
+	// as long as a field is missing.
+	Partial bool
 }
 
 // Result is what a text came to.

@@ -30,7 +30,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 	case ListKind:
 		elem := elemFor(t, ListType, v)
 		b = append(b, '[')
-		for i, item := range (*List)(v.p).items {
+		for i, item := range (*List)(v.p).Items() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -45,7 +45,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 				b = append(b, ',')
 			}
 			b = append(AppendQuoted(b, k), ':')
-			b = AppendJSON(b, m.vals[i], elem)
+			b = AppendJSON(b, m.val(i), elem)
 		}
 		return append(b, '}')
 	case RecordKind:
@@ -138,7 +138,7 @@ func AppendCanon(b []byte, v Value) []byte {
 	switch v.kind {
 	case ListKind:
 		b = append(b, '[')
-		for _, item := range (*List)(v.p).items {
+		for _, item := range (*List)(v.p).Items() {
 			b = append(AppendCanon(b, item), ',')
 		}
 		return append(b, ']')

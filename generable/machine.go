@@ -58,8 +58,24 @@ func (m *Machine) Close() Result {
 		return m.result
 	}
 	m.scan.close()
+	if m.o.Partial && m.cut() {
+		m.result = Result{Visits: m.scan.visits()}
+		if m.result.Value, m.result.OK = m.known(m.scan); m.result.OK {
+			return m.result
+		}
+	}
 	m.result = m.choose()
 	return m.result
+}
+
+// cut reports whether the text ended inside of what it holds.
+func (m *Machine) cut() bool {
+	for _, c := range answers(m.scan) {
+		if m.scan.tape[c.node].flags&flagOpen != 0 {
+			return true
+		}
+	}
+	return m.typ.Deref().Kind == StrType
 }
 
 // Snapshot returns what is known of the value so far: dicts and lists that grow, strings that
@@ -70,11 +86,18 @@ func (m *Machine) Snapshot() Value {
 	if m.closed {
 		return m.result.Value
 	}
-	if m.typ.Deref().Kind == StrType {
-		return m.textSoFar()
-	}
 	s := m.scan.fork()
 	s.close()
+	v, _ := m.known(s)
+	return v
+}
+
+// known is what is known of the value when the text ends where s ended.
+func (m *Machine) known(s *scanner) (Value, bool) {
+	if m.typ.Deref().Kind == StrType {
+		v := m.textSoFar()
+		return v, !v.IsNull()
+	}
 	c := m.coercer(s)
 	c.partial = true
 	for _, i := range slices.Backward(answers(s)) {
@@ -83,10 +106,10 @@ func (m *Machine) Snapshot() Value {
 			continue
 		}
 		if v, ok := c.decode(at, m.typ); ok {
-			return v
+			return v, true
 		}
 	}
-	return Value{}
+	return Value{}, false
 }
 
 // textSoFar is the snapshot where a text is wanted. What may still turn out as a JSON string

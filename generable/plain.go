@@ -6,7 +6,7 @@ func plain(v Value, t *Type) Value {
 	switch v.kind {
 	case ListKind:
 		elem := elemFor(t, ListType, v)
-		items := (*List)(v.p).items
+		items := (*List)(v.p).Items()
 		out := make([]Value, len(items))
 		for i, item := range items {
 			out[i] = plain(item, elem)
@@ -17,7 +17,7 @@ func plain(v Value, t *Type) Value {
 		m := (*Map)(v.p)
 		out := NewMap(m.Len())
 		for i, key := range m.keys {
-			out.Set(key, plain(m.vals[i], elem))
+			out.Set(key, plain(m.val(i), elem))
 		}
 		return out.Value()
 	case RecordKind:
@@ -40,7 +40,7 @@ func appendIndented(b []byte, v Value, indent string) []byte {
 	newline := func(indent string) { b = append(append(b, '\n'), indent...) }
 	switch v.kind {
 	case ListKind:
-		items := (*List)(v.p).items
+		items := (*List)(v.p).Items()
 		if len(items) == 0 {
 			return append(b, "[]"...)
 		}
@@ -66,7 +66,7 @@ func appendIndented(b []byte, v Value, indent string) []byte {
 			}
 			newline(indent + step)
 			b = append(AppendQuoted(b, key), ": "...)
-			b = appendIndented(b, m.vals[i], indent+step)
+			b = appendIndented(b, m.val(i), indent+step)
 		}
 		newline(indent)
 		return append(b, '}')
