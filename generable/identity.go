@@ -81,7 +81,7 @@ func (l *Limits) appendContent(b []byte) []byte {
 	if l == nil {
 		return append(b, '-')
 	}
-	for _, f := range []*float64{l.Ge, l.Le} {
+	for _, f := range []*float64{l.Ge, l.Le, l.Gt, l.Lt} {
 		if f != nil {
 			b = strconv.AppendFloat(b, *f, 'g', -1, 64)
 		}
@@ -93,7 +93,10 @@ func (l *Limits) appendContent(b []byte) []byte {
 		}
 		b = append(b, ',')
 	}
-	return strconv.AppendQuote(strconv.AppendQuote(b, l.Pattern), l.Format)
+	if l.Check != nil {
+		b = strconv.AppendQuote(b, l.Check.Says)
+	}
+	return strconv.AppendQuote(strconv.AppendQuote(append(b, ','), l.Pattern), l.Format)
 }
 
 // Same reports whether a and b are the same type.

@@ -31,9 +31,19 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 			broken("at least "+formatBound(*l.Ge), JSON(v, nil))
 		}
 	}
+	if l.Gt != nil {
+		if c, ok := compareToFloat(v, *l.Gt); ok && c <= 0 {
+			broken("more than "+formatBound(*l.Gt), JSON(v, nil))
+		}
+	}
 	if l.Le != nil {
 		if c, ok := compareToFloat(v, *l.Le); ok && c > 0 {
 			broken("at most "+formatBound(*l.Le), JSON(v, nil))
+		}
+	}
+	if l.Lt != nil {
+		if c, ok := compareToFloat(v, *l.Lt); ok && c >= 0 {
+			broken("less than "+formatBound(*l.Lt), JSON(v, nil))
 		}
 	}
 	if l.MinLen != nil || l.MaxLen != nil {
@@ -45,6 +55,9 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 				broken("at most "+count(*l.MaxLen, unit), count(n, unit))
 			}
 		}
+	}
+	if l.Check != nil && !v.IsNull() && !l.Check.Holds(v) {
+		broken(l.Check.Says, shorten(JSON(v, nil)))
 	}
 	s, ok := v.AsStr()
 	if !ok {
@@ -84,11 +97,11 @@ func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
 	out := *l
 	has := func(kinds ...TypeKind) bool { return accepts(t, kinds) }
 
-	if (l.Ge != nil || l.Le != nil) && !has(IntType, FloatType) {
+	if l.bounded() && !has(IntType, FloatType) {
 		bad("a number type for ge and le", t.String(), "limit the length of a text with min_len and max_len")
-		out.Ge, out.Le = nil, nil
+		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
 	}
-	for _, b := range []**float64{&out.Ge, &out.Le} {
+	for _, b := range []**float64{&out.Ge, &out.Le, &out.Gt, &out.Lt} {
 		if *b != nil && (math.IsNaN(**b) || math.IsInf(**b, 0)) {
 			bad("a finite number for ge and le", fmt.Sprint(**b), "")
 			*b = nil
@@ -97,6 +110,15 @@ func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
 	if out.Ge != nil && out.Le != nil && *out.Ge > *out.Le {
 		bad("ge no greater than le", "ge "+formatBound(*out.Ge)+", le "+formatBound(*out.Le), "")
 		out.Ge, out.Le = nil, nil
+	}
+	if lo, hi := out.lowest(), out.highest(); lo != nil && hi != nil && (out.Gt != nil || out.Lt != nil) &&
+		(*lo > *hi || *lo == *hi && (lo == out.Gt || hi == out.Lt)) {
+		bad("bounds with a number between them", "from "+formatBound(*lo)+" to "+formatBound(*hi), "")
+		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
+	}
+	if out.Check != nil && (out.Check.Holds == nil || out.Check.Says == "") {
+		bad("a check with a condition and a text that says what it wants", "one without", "")
+		out.Check = nil
 	}
 	if (l.MinLen != nil || l.MaxLen != nil) && !has(StrType, ListType, DictType) {
 		bad("str, list or dict for min_len and max_len", t.String(), "limit a number with ge and le")
@@ -137,8 +159,26 @@ func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
 	return &out, errs
 }
 
+func (l *Limits) bounded() bool { return l.Ge != nil || l.Le != nil || l.Gt != nil || l.Lt != nil }
+
+// lowest is the bound that decides how small a number may be.
+func (l *Limits) lowest() *float64 {
+	if l.Ge == nil || l.Gt != nil && *l.Gt >= *l.Ge {
+		return l.Gt
+	}
+	return l.Ge
+}
+
+// highest is the bound that decides how large a number may be.
+func (l *Limits) highest() *float64 {
+	if l.Le == nil || l.Lt != nil && *l.Lt <= *l.Le {
+		return l.Lt
+	}
+	return l.Le
+}
+
 func (l *Limits) empty() bool {
-	return l.Ge == nil && l.Le == nil && l.MinLen == nil && l.MaxLen == nil && l.Pattern == "" && l.Format == ""
+	return !l.bounded() && l.Check == nil && l.MinLen == nil && l.MaxLen == nil && l.Pattern == "" && l.Format == ""
 }
 
 // accepts reports whether t is, or as an inline union contains, a type of one of the kinds.

@@ -13,6 +13,7 @@ func TestCheckLimits(t *testing.T) {
 		return &must(t)(NewSchema("S", "", []Field{{Name: "x", Type: typ, Limits: &l}})).Fields[0]
 	}
 	text := OneOf(StrT, NoneT)
+	even := &Check{Says: "an even number", Holds: func(v Value) bool { i, _ := v.AsInt(); return i%2 == 0 }}
 	for _, tc := range []struct {
 		field *Field
 		v     any
@@ -27,6 +28,12 @@ func TestCheckLimits(t *testing.T) {
 		{f(IntT, Limits{Le: ptr(1e30)}), huge, nil},
 		{f(IntT, Limits{Le: ptr(1e20)}), huge, []string{"x: want at most 1e+20, got 1208925819614629174706176"}},
 		{f(IntT, Limits{Ge: ptr(-1e20)}), -1 << 63, nil},
+		{f(IntT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 0, []string{"x: want more than 0, got 0"}},
+		{f(IntT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 3, []string{"x: want less than 3, got 3"}},
+		{f(FloatT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 2.999, nil},
+		{f(IntT, Limits{Check: even}), 4, nil},
+		{f(IntT, Limits{Check: even}), 5, []string{"x: want an even number, got 5"}},
+		{f(OneOf(IntT, NoneT), Limits{Check: even}), nil, nil},
 		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "é", []string{"x: want at least 2 characters, got 1 character"}},
 		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "日本語", nil},
 		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "abcd", []string{"x: want at most 3 characters, got 4 characters"}},
@@ -108,5 +115,21 @@ func TestFormatsAreLinear(t *testing.T) {
 	l.check(StrOf(strings.Repeat("a", 1<<16)+"!"), nil, nil)
 	if d := time.Since(start); d > 10*time.Second {
 		t.Errorf("took %v", d)
+	}
+}
+
+// TestLimitsWithoutRoom wants bounds refused that leave no number.
+func TestLimitsWithoutRoom(t *testing.T) {
+	for _, l := range []Limits{
+		{Gt: ptr(1.0), Lt: ptr(1.0)}, {Gt: ptr(1.0), Le: ptr(1.0)}, {Ge: ptr(1.0), Lt: ptr(1.0)}, {Ge: ptr(2.0), Lt: ptr(1.0)},
+		{Gt: ptr(2.0), Ge: ptr(0.0), Le: ptr(2.0)},
+	} {
+		s, errs := NewSchema("S", "", []Field{{Name: "x", Type: IntT, Limits: &l}})
+		if len(errs) == 0 || s.Fields[0].Limits != nil {
+			t.Errorf("%+v: %v", l, errs)
+		}
+	}
+	if _, errs := NewSchema("S", "", []Field{{Name: "x", Type: IntT, Limits: &Limits{Check: &Check{}}}}); len(errs) == 0 {
+		t.Error("a check that checks nothing was accepted")
 	}
 }

@@ -202,6 +202,12 @@ func (f *Field) note() string {
 		if l.Le != nil {
 			parts = append(parts, "at most "+formatBound(*l.Le))
 		}
+		if l.Gt != nil {
+			parts = append(parts, "more than "+formatBound(*l.Gt))
+		}
+		if l.Lt != nil {
+			parts = append(parts, "less than "+formatBound(*l.Lt))
+		}
 		unit := lengthUnit(f.Type)
 		if l.MinLen != nil {
 			parts = append(parts, "at least "+count(*l.MinLen, unit))
@@ -214,6 +220,9 @@ func (f *Field) note() string {
 		}
 		if f, ok := formats[l.Format]; ok {
 			parts = append(parts, f.what+" such as "+f.example)
+		}
+		if l.Check != nil {
+			parts = append(parts, l.Check.Says)
 		}
 	}
 	if len(f.Examples) > 0 {

@@ -108,7 +108,7 @@ func (g *generator) schema(depth int, tag string) *Type {
 		}
 		switch f.Type.Kind {
 		case IntType, FloatType:
-			f.Limits = &Limits{Ge: ptr(-1000.0), Le: ptr(1000.0)}
+			f.Limits = []*Limits{{Ge: ptr(-1000.0), Le: ptr(1000.0)}, {Gt: ptr(-1001.0), Lt: ptr(1001.0)}}[g.Intn(2)]
 		case StrType:
 			f.Limits = &Limits{MaxLen: ptr(8)}
 		}

@@ -198,6 +198,12 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 		if l.Le != nil {
 			m.Set("maximum", boundValue(*l.Le))
 		}
+		if l.Gt != nil {
+			m.Set("exclusiveMinimum", boundValue(*l.Gt))
+		}
+		if l.Lt != nil {
+			m.Set("exclusiveMaximum", boundValue(*l.Lt))
+		}
 	case StrType:
 		setLen("minLength", "maxLength")
 		if l.Pattern != "" {

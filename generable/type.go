@@ -68,11 +68,20 @@ type Field struct {
 // Limits constrain a field's value. Nil members do not constrain.
 type Limits struct {
 	Ge, Le         *float64
-	MinLen, MaxLen *int   // runes of a string, items of a list, entries of a dict
-	Pattern        string // a regular expression that some part of the text must match
-	Format         string // one of [FormatNames]
+	Gt, Lt         *float64 // bounds that do not belong to the range themselves
+	MinLen, MaxLen *int     // runes of a string, items of a list, entries of a dict
+	Pattern        string   // a regular expression that some part of the text must match
+	Format         string   // one of [FormatNames]
+	Check          *Check   // what cannot be said otherwise
 
 	compiled *regexp.Regexp // Pattern, compiled when the schema was declared
+}
+
+// Check is a condition that a host puts on a field's value. Two checks are the same when they
+// say the same.
+type Check struct {
+	Says  string           // completes "want …": "an even number"
+	Holds func(Value) bool // is not asked about None
 }
 
 // Required reports whether an instance must give the field: it has no default and its type

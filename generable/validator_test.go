@@ -55,6 +55,10 @@ func (d validator) keyword(schema map[string]any, key string, arg, x any) bool {
 		return number(func(x, b float64) bool { return x >= b })
 	case "maximum":
 		return number(func(x, b float64) bool { return x <= b })
+	case "exclusiveMinimum":
+		return number(func(x, b float64) bool { return x > b })
+	case "exclusiveMaximum":
+		return number(func(x, b float64) bool { return x < b })
 	case "minLength", "minItems", "minProperties":
 		return size(func(n, b int) bool { return n >= b })
 	case "maxLength", "maxItems", "maxProperties":
