@@ -75,7 +75,7 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	}
 	v, errs := n.in.Convert(input)
 	if errs != nil {
-		return generable.Value{}, b.locate(Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", n.Label(), n.in, errs), n)
+		return generable.Value{}, b.misfit(n, input, errs)
 	}
 	if b.callback.calls == nil {
 		b.callback.calls = map[callKey]int{}

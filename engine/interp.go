@@ -43,7 +43,7 @@ func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
 func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	if s.check {
 		if errs := s.node.in.Conforms(v); errs != nil {
-			return v, s.misfit(errs)
+			return v, s.misfit(v, errs)
 		}
 	}
 	if b.depth > maxNesting {
@@ -53,7 +53,7 @@ func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	if err != nil || s.gives == nil {
 		return out, err
 	}
-	return converted(out, s.gives, s.node.Label())
+	return s.given(out)
 }
 
 // perform does what a step's operation says.
@@ -122,26 +122,9 @@ func (n *Node) render(v generable.Value) (generable.Value, error) {
 	return generable.StrOf(text), nil
 }
 
-func (s *step) misfit(errs error) error {
-	return Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w", s.node.Label(), s.node.in, errs)
-}
-
 func tooDeep() error {
 	return Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
 		WithHelp("a node that calls itself never ends; use loop(node, next)")
-}
-
-// converted checks a callback's result against its declared type; like a constructor it
-// widens int to float and makes instances of dicts.
-func converted(v generable.Value, t *generable.Type, who string) (generable.Value, error) {
-	if t.Kind == generable.AnyType || isOf(v, t) {
-		return v, nil
-	}
-	out, errs := t.Convert(v)
-	if errs != nil {
-		return v, Errorf(KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w", who, t, errs)
-	}
-	return out, nil
 }
 
 // fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The

@@ -43,6 +43,7 @@ type Node struct {
 	session *Session
 	place   *placement // nil while free
 	mark    *placement // the claim that looked at the node last
+	joint   diag.Span  // the operator that placed it
 	depth   int        // of nodes inside each other
 	flat    bool       // made by an operator that has no options: the next one may open it
 	open    bool       // its types follow what comes before it, which is not known yet

@@ -42,6 +42,11 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 	if !s.claim(n) {
 		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
+	if n.site.ByOp {
+		for _, k := range operands[1:] {
+			k.joint = n.site.Span
+		}
+	}
 	if left != nil {
 		left.place = n.kids[0].place // used up: composing it again is a second placement
 	}

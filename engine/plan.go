@@ -31,6 +31,8 @@ type step struct {
 	n          int
 	check      bool            // the input is not proven statically: check it against node.in
 	gives      *generable.Type // the output is not proven to be of the type that was declared for it
+	input      joint           // where the input was joined to this step
+	output     joint           // where gives was declared
 	agent      *agentPlan
 }
 
@@ -45,54 +47,60 @@ func (n *Node) compiled() *plan {
 }
 
 // compile lowers a sound node to a plan.
-func compile(n *Node) *plan { return &plan{root: lower(n, n.in)} }
+func compile(n *Node) *plan { return &plan{root: lower(n, n.in, joint{})} }
 
-// lower compiles n for inputs that are proven to be of type from.
-func lower(n *Node, from *generable.Type) *step {
+// lower compiles n for inputs that are proven to be of type from and come to it at a joint.
+func lower(n *Node, from *generable.Type, at joint) *step {
 	s := &step{node: n, word: nodeSegments[n.kind], name: n.name}
 	switch n.kind {
 	case AgentNode:
-		s.op, s.check, s.agent = opCall, !proven(from, n.in), planAgent(n.agent)
+		s.op, s.check, s.agent, s.input = opCall, !proven(from, n.in), planAgent(n.agent), at
 	case FnNode, PickNode, TemplateNode:
-		s.op, s.check = opCall, !proven(from, n.in)
+		s.op, s.check, s.input = opCall, !proven(from, n.in), at
 	case EachNode:
-		s.op, s.check = opEach, !proven(from, n.in)
-		s.kids = []*step{lower(n.kids[0], n.kids[0].in)}
+		s.op, s.check, s.input = opEach, !proven(from, n.in), at
+		s.kids = []*step{lower(n.kids[0], n.kids[0].in, joint{})}
 	case PipelineNode: // a structure leaves checking to the steps that its input reaches
 		s.op = opSeq
-		for _, k := range n.kids {
-			s.kids = append(s.kids, lower(k, from))
+		for i, k := range n.kids {
+			s.kids = append(s.kids, lower(k, from, at))
 			from = k.out
+			if i+1 < len(n.kids) {
+				at = joint{n.kids[i+1].joined(n, i+1), k}
+			}
 		}
 	case ParallelNode:
 		s.op = opPar
 		for _, k := range n.kids {
-			s.kids = append(s.kids, giving(lower(k, from), n.out.Elem))
+			s.kids = append(s.kids, giving(lower(k, from, at), n.out.Elem, n))
 		}
 	case ForumNode:
 		s.op = opForum
 		for _, k := range n.kids {
-			s.kids = append(s.kids, lower(k, from))
+			s.kids = append(s.kids, lower(k, from, at))
 		}
 	case LoopNode:
 		s.op = opLoop
-		s.kids = []*step{lower(n.kids[0], from)}
+		s.kids = []*step{lower(n.kids[0], from, at)}
 		if len(n.kids) > 1 {
-			s.kids = append(s.kids, lower(n.kids[1], n.kids[0].out))
+			s.kids = append(s.kids, lower(n.kids[1], n.kids[0].out, joint{n.site.arg(1), n.kids[0]}))
 			if generable.Unchecked(n.kids[1].out, n.in) {
-				unproven(s.kids[0])
+				unproven(s.kids[0], joint{n.site.arg(1), n.kids[1]})
 			}
 		}
 	case BranchNode:
 		s.op = opSwitch
 		source := n.kids[0]
-		s.kids = []*step{lower(source, from)}
+		s.kids = []*step{lower(source, from, at)}
 		w := ways(source.out, n.routes)
 		for i := range n.routes {
-			s.kids = append(s.kids, giving(lower(n.routes[i].Handler, oneOf(w.routes[i].sent, source.out)), n.out))
+			r := &n.routes[i]
+			at := joint{spanOr(r.HandlerSpan, spanOr(r.Span, n.site.Span)), source}
+			s.kids = append(s.kids, giving(lower(r.Handler, oneOf(w.routes[i].sent, source.out), at), n.out, n))
 		}
 		if n.other != nil {
-			s.kids = append(s.kids, giving(lower(n.other, oneOf(w.rest, source.out)), n.out))
+			at := joint{n.site.arg(len(n.kids) - 1), source}
+			s.kids = append(s.kids, giving(lower(n.other, oneOf(w.rest, source.out), at), n.out, n))
 		}
 	}
 	number(s.kids)
@@ -108,24 +116,26 @@ func oneOf(sent []*generable.Type, all *generable.Type) *generable.Type {
 }
 
 // giving has a step check its output where that is not proven to be of the declared type.
-func giving(s *step, declared *generable.Type) *step {
+func giving(s *step, declared *generable.Type, by *Node) *step {
 	if !proven(s.node.out, declared) {
-		s.gives = declared
+		s.gives, s.output = declared, joint{by.site.Span, by}
 	}
 	return s
 }
 
-// unproven makes the entry of a step check its input.
-func unproven(s *step) {
+// unproven makes the entry of a step check its input, for what comes to it at a further joint.
+func unproven(s *step, at joint) {
 	switch s.op {
 	case opCall, opEach:
-		s.check = s.node.in.Kind != generable.AnyType
+		if !s.check && s.node.in.Kind != generable.AnyType {
+			s.check, s.input = true, at
+		}
 	case opPar, opForum:
 		for _, k := range s.kids {
-			unproven(k)
+			unproven(k, at)
 		}
 	case opSeq, opLoop, opSwitch:
-		unproven(s.kids[0])
+		unproven(s.kids[0], at)
 	}
 }
 

@@ -1,0 +1,64 @@
+package starlib_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// TestJoints: a value of the wrong type is told where the script joined what gave it to what
+// takes it, and is shown.
+func TestJoints(t *testing.T) {
+	const parts = `any_fn = fn(lambda s: 3)
+upper = agent(run = lambda s: s.upper())
+same = fn(lambda s: s, input = str, output = str)
+pick_any = fn(lambda s: {"a": "x" * 200})
+`
+	for _, tt := range []struct {
+		name, src string
+		at        string // of the caret in the last line, "" for the node's own place
+		says      string
+	}{
+		{"operator", "main = any_fn >> upper", ">>", "upper takes str: want str, got int; any_fn gave 3"},
+		{"chain", "main = same >> any_fn >> upper >> fn(len, input = str, output = int)", ">> upper", "any_fn gave 3"},
+		{"then", "main = then(same, any_fn, upper)", "upper)", "any_fn gave 3"},
+		{"method", "main = any_fn.then(upper)", "upper)", "any_fn gave 3"},
+		{"into a structure", "main = any_fn >> (same / upper)", ">>", "any_fn gave 3"},
+		{"named structure", "both = same / upper\nmain = any_fn >> both", ">>", "any_fn gave 3"},
+		{"par output", "main = par(any_fn, same, output = str)", "par(", "any_fn is to give str: want str, got int; it gave 3"},
+		{"branch handler", "main = fn(lambda s: 3, input = str).branch([when(lambda x: True, upper)], otherwise = same)", "upper)", "fn gave 3"},
+		{"branch otherwise", "main = fn(lambda s: 3, input = str).branch([when(lambda x: False, upper)], otherwise = same)", "same)", "fn gave 3"},
+		{"branch output", "main = same.branch([when(lambda x: True, any_fn)], otherwise = fn(str), output = str)", "same.branch", "any_fn is to give str"},
+		{"loop", "main = loop(same, any_fn)", "any_fn)", "same takes str: want str, got int; any_fn gave 3"},
+		{"called", "def main():\n    f = upper\n    return f(any_fn(\"x\"))", "(any_fn", "upper takes str: want str, got int; it got 3"},
+		{"long value", "main = pick_any >> upper", ">>", `pick_any gave {"a":"`+strings.Repeat("x", 54)+"…"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			src := parts + tt.src
+			input := generable.StrOf("in")
+			if strings.Contains(tt.src, "def main") {
+				input = generable.Value{}
+			}
+			s := spec(t, sound(t, src), input)
+			s.Handler = refuse
+			_, err := engine.Exec(engine.NewCoopSched(1), &s)
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Code != diag.WrongTypeAtBoundary || !strings.Contains(e.Message, tt.says) {
+				t.Fatalf("want %q, got %v", tt.says, err)
+			}
+			lines := strings.Split(src, "\n")
+			want := strings.Index(lines[len(lines)-1], tt.at) + 1
+			if e.Pos.Line != len(lines) || e.Pos.Col != want {
+				t.Errorf("it is at %v, want line %d, column %d", e.Pos, len(lines), want)
+			}
+			var d *diag.Diagnostic
+			if !errors.As(e.Cause, &d) || len(d.Notes) == 0 || !strings.Contains(d.Notes[0].Message, "is defined") {
+				t.Errorf("the cause does not say where the nodes are: %+v", e.Cause)
+			}
+		})
+	}
+}
