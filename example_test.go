@@ -11,7 +11,9 @@ import (
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/tmc/langchaingo/llms"
@@ -204,6 +206,24 @@ func ExampleWithModels() {
 	}
 	fmt.Println(agentscript.As[string](mod.Start(context.Background(), agentscript.Input("hello")).Wait()))
 	// Output: parrot says hello <nil>
+}
+
+func ExampleJournal() {
+	models := llm.Answers(map[string][]string{"main": {"hello"}})
+	mod, err := agentscript.New(agentscript.WithModels(models)).Load(context.Background(), script(`main = agent(prompt = "Greet.")`), "flow.star")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	in := agentscript.Input("x")
+	refuse := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s is not recorded", e.ID()))
+	})
+	record := &journal.Memory{}
+	first, err := agentscript.As[string](mod.Start(context.Background(), in, agentscript.Journal(record)).Wait())
+	again, err2 := agentscript.As[string](mod.Start(context.Background(), in, agentscript.Journal(record), agentscript.Handler(refuse)).Wait())
+	fmt.Println(first, err, again, err2)
+	// Output: hello <nil> hello <nil>
 }
 
 func ExampleEngine_Load() {

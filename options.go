@@ -131,7 +131,11 @@ func ModelFor(agent, model string) RunOption {
 // Limits bounds this run, instead of the engine's limits.
 func Limits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
 
-// Journal has the run remember its effects, and answers from what is remembered.
+// Journal has the run remember its effects, and answers from what is remembered: failures as
+// well as results, so that a call which failed is not made again. A call that was cancelled, by
+// the caller, a limit of time or a failing sibling, came to nothing and is not remembered: a later
+// run over the same journal hands it to its handler, whose outcome is recorded then. So a replay
+// asks for nothing when no call of the recorded run was cancelled.
 func Journal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
 
 // Handler replaces everything that runs effects, for this run: a test's fake, say.
