@@ -62,6 +62,7 @@ const (
 	EmptyComposition   Code = "AS316"
 	UncheckedAny       Code = "AS317"
 	NotAList           Code = "AS318"
+	LiteralPlaceholder Code = "AS319"
 )
 
 // Placement.

@@ -75,5 +75,9 @@ func composeEntries() []Entry {
 			"`each(node)` runs its node once for every element, so it takes a list and gives a list. What arrives is no list. Drop `each`, or let the node before it give `list[T]`.",
 			"split = agent(output = str, prompt = \"Split.\")\nwork = agent(input = str, prompt = \"Work.\")\nmain = split >> each(work)\n",
 			"split = agent(output = list[str], prompt = \"Split.\")\nwork = agent(input = str, prompt = \"Work.\")\nmain = split >> each(work)\n"},
+		{LiteralPlaceholder, "a placeholder is not filled in",
+			"A prompt is literal, so that JSON can stand in it: `{{title}}` reaches the model as it is written, and so does `{title}`, which another language would fill in. `template` makes a prompt, or a step, that fills in fields of its input; its placeholders have two braces. This is a warning: a prompt may be about templates.",
+			"Job = schema(\"A job\", title = str)\nmain = agent(input = Job, prompt = \"Write about {{title}}.\")\n",
+			"Job = schema(\"A job\", title = str)\nmain = agent(input = Job, prompt = template(\"Write about {{title}}.\"))\n"},
 	}
 }

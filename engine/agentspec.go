@@ -42,7 +42,9 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	default:
 		a.Skills = []*Skill{{Name: a.Name, Span: site.Span}}
 	}
-	ok := a.Template == nil || s.placeholders(site.Span, a.Template, a.In)
+	prompt := spanOr(a.PromptSpan, site.Span)
+	ok := a.Template == nil || s.placeholders(prompt, a.Template, a.In)
+	s.literalBraces(prompt, a.Prompt, a.In)
 	ok = s.checkTools(site, a.Tools, nil) && ok
 	ok = s.checkSkills(site, a, what) && ok
 	ok = ok && s.checkYield(site, a)

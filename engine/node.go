@@ -146,6 +146,7 @@ type AgentSpec struct {
 	Structured  Structured
 	Prompt      string        // the system text, literal
 	Template    *TemplateText // the system text with the input's fields, instead of Prompt
+	PromptSpan  diag.Span     // of either
 	Skills      []*Skill      // none: Run or Prompt makes the one obvious skill
 	Tools       []*Tool       // of every skill that a model carries out
 	Run         Func          // deterministic: no model

@@ -75,6 +75,9 @@ func (s *Session) placeholders(at diag.Span, t *TemplateText, in *generable.Type
 			ok = s.placeholder(at, p, in.Deref()) && ok
 		}
 	}
+	if ok {
+		s.singleBraces(at, t, in)
+	}
 	return ok
 }
 

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Braces that look like a placeholder and are none go to the model as they stand. That is
+// what a prompt about templates wants, so it is a warning.
+
+var (
+	doubleBraces = regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`)
+	singleBraces = regexp.MustCompile(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
+)
+
+// literalBraces looks into a prompt that is no template.
+func (s *Session) literalBraces(at diag.Span, prompt string, in *generable.Type) {
+	if !strings.Contains(prompt, "{") {
+		return
+	}
+	if m := doubleBraces.FindStringSubmatch(prompt); m != nil {
+		d := s.warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
+		if namesInput(m[1], in) {
+			help(d, "write prompt = template(\"...\")")
+		} else {
+			help(d, "write prompt = template(\"...\"), in which {{%s}} is the whole input%s", wholeInput, itsFields(in))
+		}
+		return
+	}
+	if name := singleBraced(prompt, in); name != "" {
+		d := s.warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
+		help(d, "write {{%s}}, in prompt = template(\"...\")", name)
+	}
+}
+
+// singleBraces looks into the literal parts of a template.
+func (s *Session) singleBraces(at diag.Span, t *TemplateText, in *generable.Type) {
+	for i := range t.parts {
+		name := singleBraced(t.parts[i].text, in)
+		if name == "" || slices.ContainsFunc(t.parts, func(p templatePart) bool { return p.String() == name }) {
+			continue // who writes both knows the difference
+		}
+		d := s.warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
+		help(d, "write {{%s}}", name)
+		return
+	}
+}
+
+// singleBraced finds a field of the input in single braces, which Python would fill in.
+func singleBraced(text string, in *generable.Type) string {
+	for _, m := range singleBraces.FindAllStringSubmatch(text, -1) {
+		if m[1] == wholeInput || namesInput(m[1], in) && in.Deref().Kind != generable.DictType { // whose keys are anything
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// namesInput reports whether a placeholder would be filled from an input of the type.
+func namesInput(placeholder string, in *generable.Type) bool {
+	name, _, _ := strings.Cut(placeholder, ".")
+	if name == wholeInput {
+		return true
+	}
+	_, lacks := fieldOf(in, name)
+	return lacks == nil && !vague(in)
+}
+
+// itsFields lists the fields that a placeholder can name.
+func itsFields(in *generable.Type) string {
+	if in = in.Deref(); in.Kind != generable.RecordType || len(in.Fields) == 0 {
+		return ""
+	}
+	return " and its fields are " + strings.Join(in.FieldNames(), ", ")
+}
+
+func (s *Session) warnf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
+	d := s.errorf(code, at, format, args...)
+	d.Severity = diag.Warning
+	return d
+}
