@@ -35,7 +35,7 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 		{"branch output", "main = same.branch([when(lambda x: True, any_fn)], otherwise = fn(str), output = str)", "same.branch", "any_fn is to give str"},
 		{"loop", "main = loop(same, any_fn)", "any_fn)", "same takes str: want str, got int; any_fn gave 3"},
 		{"called", "def main():\n    f = upper\n    return f(any_fn(\"x\"))", "(any_fn", "upper takes str: want str, got int; it got 3"},
-		{"long value", "main = pick_any >> upper", ">>", `pick_any gave {"a":"`+strings.Repeat("x", 54)+"…"},
+		{"long value", "main = pick_any >> upper", ">>", `pick_any gave {"a":"` + strings.Repeat("x", 54) + "…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			src := parts + tt.src

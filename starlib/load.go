@@ -59,6 +59,10 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	}
 	c.predeclare()
 	entry := c.open(path.Clean(o.Entry))
+	for _, d := range hostNames(o) {
+		d.Span.File = entry.shown
+		c.session.Report(d)
+	}
 	if o.Source != nil {
 		entry.text = o.Source
 	} else if text, err := fs.ReadFile(o.FS, entry.path); err != nil {
