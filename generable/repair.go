@@ -76,6 +76,8 @@ const (
 	repSingleToList
 	repListToSingle
 	repUnwrap
+	repPositional
+	repImplied
 	repDropItem
 	repKeepItem
 	repRound
@@ -146,6 +148,8 @@ var repairInfo = [...]struct {
 	repSingleToList: {"single-to-list", 2},
 	repListToSingle: {"list-to-single", 3},
 	repUnwrap:       {"unwrap", 2},
+	repPositional:   {"list-to-fields", 4},
+	repImplied:      {"text-to-field", 4},
 	repDropItem:     {"drop-item", 5},
 	repKeepItem:     {"keep-item", 5},
 	repRound:        {"round", 4},
