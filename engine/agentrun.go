@@ -76,6 +76,7 @@ type turns struct {
 	made  int            // tool calls
 	asked int            // how often the model was asked again
 	calls map[string]int // of each tool, for positions
+	stuck stuck          // on a tool
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -87,15 +88,15 @@ func (t *turns) run() (generable.Value, error) {
 	most := t.a.Budget.Turns.or(DefaultTurns)
 	for turn := 0; ; turn++ {
 		if int64(turn) >= most {
-			return generable.Value{}, t.spent(most)
+			return generable.Value{}, t.stuck.tell(t.spent(most))
 		}
 		resp, err := t.ask(req, turn)
 		if err != nil {
-			return generable.Value{}, err
+			return generable.Value{}, t.stuck.tell(err)
 		}
 		next, v, err := t.take(req, resp)
 		if next == nil {
-			return v, err
+			return v, t.stuck.tell(err)
 		}
 		req = next
 	}

@@ -28,21 +28,22 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		positions[i] = t.b.at.child("tool", name, t.calls[name])
 		t.calls[name]++
 	}
-	results := make([]Part, len(calls))
+	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
 	err := t.b.sched.Par(len(calls), 0, func(i int, s Sched) error {
 		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {
-			r, err := br.toolCall(t.sk, calls[i])
-			results[i] = Part{Kind: PartResult, Result: r}
+			r, failure, err := br.toolCall(t.sk, calls[i])
+			results[i], failures[i] = Part{Kind: PartResult, Result: r}, failure
 			return err
 		})
 	})
+	t.stuck.turn(calls, failures)
 	return results, err
 }
 
-// toolCall runs one call, with events around it. The error ends the run; a failure that the
-// model is to see is in the result.
-func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, error) {
+// toolCall runs one call, with events around it. The error ends the run; a failure is one that
+// the model is to see in the result.
+func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, *Error, error) {
 	watched := b.Wants(EventTool)
 	if watched {
 		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
@@ -55,9 +56,9 @@ func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, error) {
 		b.emit(Event{Kind: EventTool, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
 	}
 	if ends {
-		return nil, failure
+		return nil, nil, failure
 	}
-	return &ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, nil
+	return &ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, failure, nil
 }
 
 // tool gives the text of a call's result and, when it failed, the failure, and whether that
@@ -65,11 +66,7 @@ func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, error) {
 func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, ends bool) {
 	t := sk.tool(c.Name)
 	if t == nil {
-		names := make([]string, len(sk.tools))
-		for i, o := range sk.tools {
-			names[i] = o.Name
-		}
-		failure = Errorf(KindTool, diag.UnknownTool, "there is no tool %q; the tools are: %s", c.Name, strings.Join(names, ", "))
+		failure = sk.unknownTool(c.Name)
 		return "error: " + failure.Message, failure, false
 	}
 	args := generable.Decode(t.params(), orEmptyObject(c.Args), generable.Options{})
