@@ -90,6 +90,22 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			good(m.Close())
 		})
+		run("stream-4-bytes-events", func() {
+			n := 0
+			s := NewStream(typ, StreamOptions{On: func(*StreamEvent) { n++ }})
+			for i := 0; i < len(text); i += 4 {
+				s.Feed(text[i:min(i+4, len(text))])
+			}
+			good(s.Close())
+		})
+		run("stream-4-bytes-events-snapshots", func() {
+			s := NewStream(typ, StreamOptions{On: func(*StreamEvent) {}})
+			for i := 0; i < len(text); i += 4 {
+				s.Feed(text[i:min(i+4, len(text))])
+				s.Snapshot()
+			}
+			good(s.Close())
+		})
 	}
 	brackets := strings.Repeat("[", 10<<20)
 	b.Run("brackets-10MB", func(b *testing.B) {

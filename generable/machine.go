@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 )
 
@@ -18,6 +17,7 @@ type Machine struct {
 	src    string // all of the text so far
 	closed bool
 	result Result
+	live   *live // what is known meanwhile; made when first asked for
 }
 
 // maxText bounds the text: offsets have 32 bits.
@@ -86,17 +86,19 @@ func (m *Machine) Snapshot() Value {
 	if m.closed {
 		return m.result.Value
 	}
-	s := m.scan.fork()
-	s.close()
-	v, _ := m.known(s)
-	return v
+	if m.live == nil {
+		m.live = newLive(m, nil)
+	}
+	m.live.advance()
+	return m.live.snapshot()
 }
 
 // known is what is known of the value when the text ends where s ended.
 func (m *Machine) known(s *scanner) (Value, bool) {
 	if m.typ.Deref().Kind == StrType {
-		v := m.textSoFar()
-		return v, !v.IsNull()
+		l := newLive(m, nil)
+		l.advanceText()
+		return l.root, !l.root.IsNull()
 	}
 	c := m.coercer(s)
 	c.partial = true
@@ -110,38 +112,6 @@ func (m *Machine) known(s *scanner) (Value, bool) {
 		}
 	}
 	return Value{}, false
-}
-
-// textSoFar is the snapshot where a text is wanted. What may still turn out as a JSON string
-// or as reasoning is not shown.
-func (m *Machine) textSoFar() Value {
-	start, end := trimSpan(m.src, 0, len(m.src))
-	start, end = m.withoutReasoning(start, end)
-	text := m.src[start:end]
-	if m.scan.st == stThink || text == "" || text[0] == '"' || (text[0] == '<' && len(text) < maxTag) {
-		return Value{}
-	}
-	for n := len(text) - 1; n >= 0 && n >= len(text)-utf8.UTFMax; n-- {
-		if utf8.RuneStart(text[n]) {
-			if !utf8.FullRuneInString(text[n:]) {
-				text = text[:n]
-			}
-			break
-		}
-	}
-	return StrOf(strings.ToValidUTF8(text, "\ufffd"))
-}
-
-// fork returns a copy of the automaton that can be closed while the original goes on.
-func (s *scanner) fork() *scanner {
-	f := *s
-	f.tape = slices.Clone(s.tape)
-	f.stack = slices.Clone(s.stack)
-	f.repairs = slices.Clone(s.repairs)
-	f.cands = slices.Clone(s.cands)
-	f.fences = slices.Clone(s.fences)
-	f.thinks = slices.Clone(s.thinks)
-	return &f
 }
 
 func (m *Machine) coercer(s *scanner) *coercer {

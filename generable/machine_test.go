@@ -105,7 +105,8 @@ func TestSnapshotIsTyped(t *testing.T) {
 		{s.Note, `{"level":"Low","text`, `{"level":"low"}`},
 		{s.Note, `{"level":"low","text"`, `{"level":"low"}`},
 		{s.Note, `{"level":"low","text":nul`, `{"level":"low"}`},
-		{s.Note, `{"level":"low","text":null`, `{"level":"low","text":null}`},
+		{s.Note, `{"level":"low","text":null`, `{"level":"low"}`}, // null may be the beginning of a word
+		{s.Note, `{"level":"low","text":null,`, `{"level":"low","text":null}`},
 		{s.Shape, `{"radius":1.5,`, `null`},
 		{s.Shape, `{"type":"Circle","radius":1.5`, `{"type":"Circle"}`},
 		{ListOfType(FloatT), `[1, 2`, `[1.0]`},

@@ -63,6 +63,7 @@ type Field struct {
 	Alias    []string // other keys accepted when decoding
 	Limits   *Limits  // nil when unconstrained
 	Examples []Value
+	Stream   StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
 }
 
 // Limits constrain a field's value. Nil members do not constrain.

@@ -1,0 +1,223 @@
+package generable
+
+// live follows the scanner's tape while the text arrives and keeps the typed value as far as
+// it is known. It looks at each node once: at a container when its first member is certain,
+// at a scalar when it is complete. What it has taken it does not take back, unless the text
+// turns out to mean something else; then all that was shown is void, and it says so.
+//
+// It descends where it is certain what a node is an instance of. Where that takes the whole
+// node (an inline union, a text that holds JSON) it waits for the node and hands it to the
+// coercer. What a text is read as in the end is decided by [Machine.Close] alone.
+type live struct {
+	m       *Machine
+	c       coercer
+	frames  []liveFrame
+	text    liveText
+	on      func(*StreamEvent)
+	minText int // how much a text has to grow by before that is told
+
+	next  int   // the candidate to look at next
+	cand  int   // the candidate that is followed, or -1
+	known bool  // something of it was shown
+	root  Value // its value once it is complete; until it is known, that of the one before
+
+	early    int // a string that was taken though the scanner may still reopen it, or -1
+	earlyEnd uint32
+	lead     int  // blanks before a text
+	careful  bool // one was reopened: take none early any more
+
+	version int // of what is shown
+	shown   int // the version of last
+	last    Value
+
+	repairs int           // the first syntax repair not reported yet
+	owing   int           // of all frames together
+	held    []StreamEvent // of values that are not shown yet
+}
+
+// liveFrame is one container that is being read.
+type liveFrame struct {
+	op     frameOp
+	node   int   // on the tape
+	cur    int   // the next child; of objects its key
+	typ    *Type // of the items; the schema of a record
+	tag    string
+	vals   []Value             // items, or values of keys; only ever appended to
+	keys   []string            // of a dict or record: as many as vals, and one more while a value is read
+	fields []int               // of a record: the fields that keys stand for
+	place  []int32             // of a record: for each field, one more than its index in vals
+	field  int                 // of a record: the field of the child being read
+	skip   bool                // the child is no field, or its key came before: it is passed over
+	key    string              // of the child being read
+	begun  bool                // the child's key was read
+	index  map[string]struct{} // of a large dict: its keys
+	owed   int                 // fields that have to come before anything is shown
+	path   string
+}
+
+func newLive(m *Machine, on func(*StreamEvent)) *live {
+	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, text: liveText{node: -1}, on: on}
+}
+
+// advance takes in what the scanner has read since.
+func (l *live) advance() {
+	if l.m.typ.Deref().Kind == StrType {
+		l.advanceText()
+		return
+	}
+	if l.cand >= 0 && l.undone() {
+		l.restart()
+	}
+	edge := l.m.scan.settled()
+	for l.step(edge) {
+	}
+	l.tellRepairs()
+}
+
+// step takes one node, or reports that there is none to take yet.
+func (l *live) step(edge int) bool {
+	if len(l.frames) == 0 {
+		return l.begin()
+	}
+	f := &l.frames[len(l.frames)-1]
+	tape := l.m.scan.tape
+	n := &tape[f.node]
+	closed := n.span != 0
+	if closed && f.cur >= f.node+int(n.span) {
+		l.close()
+		return true
+	}
+	if f.op != opList && !f.begun && !l.member(f) {
+		return false
+	}
+	at := f.cur
+	if f.op != opList {
+		at++
+	}
+	if at >= len(tape) {
+		return false
+	}
+	child := &tape[at]
+	if f.skip {
+		if child.span == 0 {
+			return false
+		}
+		l.pass(f, at)
+		return true
+	}
+	if child.kind == nodeStr && f.textual() {
+		l.grow(at)
+	}
+	if !closed && !l.certain(at, edge) {
+		return false
+	}
+	switch l.openChild(f, at) {
+	case openYes:
+		return true
+	case openWait:
+		return false
+	}
+	l.take(at)
+	return true
+}
+
+// certain reports whether the node at a place is complete, or is a container, and can no more
+// turn into something else.
+func (l *live) certain(at, edge int) bool {
+	s := l.m.scan
+	n := &s.tape[at]
+	switch {
+	case n.kind == nodeArr || n.kind == nodeObj:
+		return true
+	case n.span == 0:
+		return false
+	case at < edge:
+		return at+1 < len(s.tape) || !s.afterLeaf()
+	}
+	// A string that a comma follows, as in valid JSON, may still turn out to end later when
+	// what follows is no JSON. That is rare enough to take it.
+	if at == int(s.lastStr.node) && !l.careful && l.early < 0 && s.tentStr.node < 0 && !s.noComma && at+1 < len(s.tape) && n.flags&flagRepaired == 0 {
+		l.early, l.earlyEnd = at, n.end
+		return true
+	}
+	return false
+}
+
+// undone reports whether the scanner went back behind something that was taken.
+func (l *live) undone() bool {
+	s := l.m.scan
+	if l.cand < s.thought {
+		return true
+	}
+	if l.early < 0 {
+		return false
+	}
+	if l.early < len(s.tape) {
+		if n := &s.tape[l.early]; n.kind == nodeStr && n.span != 0 && n.end == l.earlyEnd {
+			if int(s.lastStr.node) != l.early {
+				l.early = -1
+			}
+			return false
+		}
+	}
+	l.careful = true
+	return true
+}
+
+// restart gives up what was taken of the current candidate, and reads it anew.
+func (l *live) restart() {
+	if l.known {
+		l.reset("the text turned out to mean something else")
+	}
+	l.frames, l.text.node, l.early = l.frames[:0], -1, -1
+	l.next, l.cand = max(l.cand, l.m.scan.thought), -1
+	l.owing, l.held = 0, nil
+}
+
+// begin follows the next candidate that may hold the value.
+func (l *live) begin() bool {
+	s := l.m.scan
+	for {
+		k, whole := s.cand, l.next < len(s.cands)
+		if whole {
+			k = s.cands[l.next]
+		} else if len(s.stack) == 0 || s.soft {
+			return false
+		}
+		skip := k.think || k.tooDeep || (l.m.o.Pick == PickFirst && l.known && l.cand >= 0)
+		if !skip {
+			switch l.open(k.node, l.m.typ) {
+			case openYes:
+				l.cand = l.next
+				l.next++
+				return true
+			case openWait:
+				if !whole {
+					return false
+				}
+			}
+		} else if !whole {
+			return false
+		}
+		l.next++
+	}
+}
+
+// show notes that something of the current candidate is shown from now on.
+func (l *live) show() {
+	l.version++
+	if l.known || l.owing > 0 {
+		return
+	}
+	if !l.root.IsNull() {
+		l.reset("another value follows")
+	}
+	l.known = true
+}
+
+// reset makes all void that was shown.
+func (l *live) reset(why string) {
+	l.known, l.root = false, Value{}
+	l.version++
+	l.emit(&StreamEvent{Kind: StreamReset, Text: why})
+}

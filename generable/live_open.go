@@ -1,0 +1,232 @@
+package generable
+
+// opening tells whether a container can be followed while it is read.
+type opening uint8
+
+const (
+	openNo   opening = iota // it is complete, and taken as a whole
+	openWait                // not before more of it is there
+	openYes                 // a frame was pushed
+)
+
+// openChild opens the child of a frame.
+func (l *live) openChild(f *liveFrame, at int) opening {
+	if f.op == opRecord && f.typ.Fields[f.field].Stream&StreamAtomic != 0 {
+		return l.whole(at)
+	}
+	return l.open(at, f.childType())
+}
+
+// childType is the type of the child being read.
+func (f *liveFrame) childType() *Type {
+	if f.op == opRecord {
+		return f.typ.Fields[f.field].Type
+	}
+	return f.typ
+}
+
+// whole has a node taken when it is complete.
+func (l *live) whole(at int) opening {
+	if l.m.scan.tape[at].span == 0 {
+		return openWait
+	}
+	return openNo
+}
+
+// open pushes a frame for the container at a node when it is certain to be an instance of t.
+func (l *live) open(at int, t *Type) opening {
+	t = t.Deref()
+	n := &l.m.scan.tape[at]
+	switch {
+	case n.kind == nodeArr && (t.Kind == ListType || t.Kind == AnyType):
+		l.push(opList, at, elemOf(t))
+		return openYes
+	case t.Kind == OneOfType && (n.kind == nodeArr || n.kind == nodeObj):
+		if v := l.narrow(at, n, t); v != nil {
+			return l.open(at, v)
+		}
+		return l.whole(at)
+	case n.kind != nodeObj:
+		return l.whole(at)
+	}
+	key, ok := l.firstKey(at)
+	switch {
+	case t.Kind == DictType || t.Kind == AnyType:
+		if !ok && n.span == 0 {
+			return openWait // it may turn out as a set
+		}
+		l.push(opDict, at, elemOf(t))
+		return openYes
+	case !ok:
+	case t.Kind == RecordType:
+		if i, _ := l.c.findField(t, key); i >= 0 {
+			l.pushRecord(at, t, "")
+			return openYes
+		}
+	case t.Kind == UnionType:
+		return l.openVariant(at, key, t)
+	}
+	return l.whole(at)
+}
+
+func elemOf(t *Type) *Type {
+	if t.Kind == AnyType {
+		return AnyT
+	}
+	return t.Elem
+}
+
+// openVariant opens an instance of a declared union whose first key is its tag. A tag that
+// comes late is left to the coercer.
+func (l *live) openVariant(at int, key string, t *Type) opening {
+	s := l.m.scan
+	if key != t.Tag {
+		return l.whole(at)
+	}
+	if at+2 >= len(s.tape) {
+		return openWait
+	}
+	tag := &s.tape[at+2]
+	if !tag.isText() {
+		return l.whole(at)
+	}
+	if tag.span == 0 || (tag.span+uint32(at)+2 >= uint32(len(s.tape)) && s.tape[at].span == 0) {
+		return openWait // until something follows
+	}
+	v, _ := l.c.variantNamed(t, l.str(at+2))
+	if v == nil {
+		return l.whole(at)
+	}
+	l.pushRecord(at, v, t.Tag)
+	return openYes
+}
+
+// narrow finds the only member of an inline union that a container can be an instance of: by
+// its brackets, else by its first key.
+func (l *live) narrow(at int, n *node, t *Type) *Type {
+	var only *Type
+	several := false
+	for _, v := range t.Variants {
+		if l.c.affinity(n, v) < affinityExact {
+			continue
+		}
+		several = only != nil
+		if only = v; several {
+			break
+		}
+	}
+	if !several {
+		return only
+	}
+	key, ok := l.firstKey(at)
+	if !ok || n.kind != nodeObj {
+		return nil
+	}
+	only = nil
+	for _, v := range t.Variants {
+		switch d := v.Deref(); {
+		case d.Kind == RecordType && d.FieldIndex(key) >= 0, d.Kind == UnionType && d.Tag == key, d.Kind == DictType:
+			if only != nil {
+				return nil
+			}
+			only = v
+		}
+	}
+	return only
+}
+
+// firstKey is the first key of an object, once a colon makes it certain to be one.
+func (l *live) firstKey(at int) (string, bool) {
+	if l.keyAt(at + 1) {
+		return l.str(at + 1), true
+	}
+	return "", false
+}
+
+// keyAt reports whether a key stands at a place, and a colon follows it.
+func (l *live) keyAt(at int) bool {
+	s := l.m.scan
+	return at < len(s.tape) && s.tape[at].flags&flagKey != 0 && s.tape[at].span != 0 && (at+1 < len(s.tape) || s.between() == stObjValue)
+}
+
+// member reads the key at which a frame stands.
+func (l *live) member(f *liveFrame) bool {
+	if !l.keyAt(f.cur) {
+		return false
+	}
+	f.key, f.begun, f.skip = l.str(f.cur), true, false
+	if f.op == opDict {
+		f.skip = f.repeats() // what was shown stays, until the end says otherwise
+		return true
+	}
+	f.skip = true
+	if f.key == f.tag && f.tag != "" {
+		return true
+	}
+	if i, rep := l.c.findField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
+		f.field, f.skip = i, false
+		if rep != repNone {
+			l.repaired(rep, f.cur, f.key, f.typ.Fields[i].Name)
+			f.key = f.typ.Fields[i].Name
+		}
+	}
+	return true
+}
+
+func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
+	path := ""
+	if l.on != nil {
+		path = l.path()
+	}
+	l.frames = append(l.frames, liveFrame{op: op, node: at, cur: at + 1, typ: t, path: path})
+	if len(l.frames) == 1 {
+		l.known = false // until something of it is shown, the candidate before is
+	}
+	l.show()
+	return &l.frames[len(l.frames)-1]
+}
+
+func (l *live) pushRecord(at int, t *Type, tag string) {
+	owed := 0
+	for i := range t.Fields {
+		if t.Fields[i].Stream&StreamFirst != 0 {
+			owed++
+		}
+	}
+	l.owing += owed
+	f := l.push(opRecord, at, t)
+	f.owed, f.tag = owed, tag
+	n := len(t.Fields)
+	f.place = make([]int32, n)
+	if tag != "" {
+		n++
+	}
+	f.vals, f.keys, f.fields = make([]Value, 0, n), make([]string, 0, n), make([]int, 0, n)
+	if tag != "" {
+		f.vals, f.keys, f.fields = append(f.vals, StrOf(t.Name)), append(f.keys, tag), append(f.fields, -1)
+		l.emit(&StreamEvent{Kind: StreamVariant, Path: f.path, Text: t.Name, Offset: int(l.m.scan.tape[at].start)})
+	}
+}
+
+// str is the text of a complete node.
+func (l *live) str(at int) string {
+	l.aim(at)
+	return l.c.str(0)
+}
+
+// aim has the coercer work on the subtree at a node. What it appends to its tape does not
+// touch the scanner's.
+func (l *live) aim(at int) {
+	tape := l.m.scan.tape
+	end := at + max(1, int(tape[at].span))
+	c := &l.c
+	c.tape = tape[at:end:end]
+	c.docs = append(c.docs[:0], l.m.src)
+	if c.base == nil {
+		c.base, c.depths = []int{0}, []int{0}
+	}
+	c.base, c.depths = c.base[:1], c.depths[:1]
+	c.stack, c.repairs, c.errs, c.subdocs = c.stack[:0], c.repairs[:0], c.errs[:0], nil
+	c.more, c.cost, c.score, c.trials = 0, 0, 0, 0
+	clear(c.memo)
+}

@@ -1,0 +1,239 @@
+package generable
+
+// snapshot is what is known of the value. It shares all that is complete with the snapshots
+// before and after it; what it makes anew is one node for each container that is open.
+func (l *live) snapshot() Value {
+	if l.shown != l.version || l.version == 0 {
+		l.shown, l.last = l.version, l.build(true)
+	}
+	return l.last
+}
+
+// build makes the snapshot, with the states of fields that want them or without.
+func (l *live) build(states bool) Value {
+	if len(l.frames) == 0 || !l.known {
+		return l.root
+	}
+	shown := len(l.frames)
+	for i := range l.frames {
+		if l.frames[i].owed > 0 {
+			shown = i
+			break
+		}
+	}
+	var tail *Value
+	if shown == len(l.frames) && l.text.node >= 0 {
+		v := l.text.value(l.m.src)
+		tail = &v
+	}
+	for i := shown - 1; i >= 0; i-- {
+		v := l.frames[i].show(tail, states)
+		tail = &v
+	}
+	if tail == nil {
+		return Value{}
+	}
+	return *tail
+}
+
+// show is the snapshot of one frame, with what is known of the child it reads.
+func (f *liveFrame) show(tail *Value, states bool) Value {
+	n := len(f.vals)
+	if f.op == opList {
+		return (&List{items: f.vals[:n:n], tail: tail}).Value()
+	}
+	if tail != nil && len(f.keys) == n {
+		f.keys = append(f.keys, f.key)
+	}
+	if states && f.op == opRecord && f.typ.streams(StreamState) {
+		return f.showStates(tail)
+	}
+	keys := f.keys[:n:n]
+	if tail != nil {
+		keys = f.keys[: n+1 : n+1]
+	}
+	return (&Map{keys: keys, vals: f.vals[:n:n], tail: tail}).Value()
+}
+
+// showStates is the snapshot of a schema some of whose fields show their state.
+func (f *liveFrame) showStates(tail *Value) Value {
+	m := NewMap(len(f.typ.Fields) + 1)
+	with := func(v *Value, s FieldState) Value {
+		w := NewMap(2)
+		if v != nil {
+			w.Set("value", *v)
+		}
+		w.Set("state", StrOf(s.String()))
+		return w.Value()
+	}
+	for i, v := range f.vals {
+		if k := f.fields[i]; k >= 0 && f.typ.Fields[k].Stream&StreamState != 0 {
+			v = with(&v, Complete)
+		}
+		m.Set(f.keys[i], v)
+	}
+	for i := range f.typ.Fields {
+		fld := &f.typ.Fields[i]
+		reading := tail != nil && f.field == i
+		switch {
+		case f.place[i] > 0:
+		case reading && fld.Stream&StreamState != 0:
+			m.Set(fld.Name, with(tail, Incomplete))
+		case reading:
+			m.Set(fld.Name, *tail)
+		case fld.Stream&StreamState != 0:
+			m.Set(fld.Name, with(nil, Pending))
+		}
+	}
+	return m.Value()
+}
+
+// streams reports whether a field of schema t has policy p.
+func (t *Type) streams(p StreamPolicy) bool {
+	for i := range t.Fields {
+		if t.Fields[i].Stream&p != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// state tells how much is known of the value at a path.
+func (l *live) state(path string) FieldState {
+	v := l.build(false)
+	if len(l.frames) == 0 {
+		if _, ok := lookup(v, path); ok && !l.root.IsNull() {
+			return Complete
+		}
+		return Pending
+	}
+	// What is open is what leads to the child being read.
+	open := ""
+	for i := range l.frames {
+		f := &l.frames[i]
+		if open == path {
+			if !l.known || f.owed > 0 {
+				return Pending
+			}
+			return Incomplete
+		}
+		if f.op == opList {
+			open += "[" + itoa(len(f.vals)) + "]"
+		} else {
+			open = string(appendKey([]byte(open), f.key))
+		}
+	}
+	_, ok := lookup(v, path)
+	switch {
+	case !ok:
+		return Pending
+	case open == path && l.text.node >= 0:
+		return Incomplete
+	}
+	return Complete
+}
+
+// lookup finds the value at a path.
+func lookup(v Value, path string) (Value, bool) {
+	for path != "" {
+		found := false
+		if l, ok := v.AsList(); ok {
+			for n := 1; n < len(path); n++ {
+				if path[n] == ']' {
+					i, good := 0, path[0] == '['
+					for _, c := range []byte(path[1:n]) {
+						good = good && class[c]&isDigit != 0 && i < 1<<30
+						i = i*10 + int(c-'0')
+					}
+					if good && n > 1 && i < l.Len() {
+						v, path, found = l.At(i), path[n+1:], true
+					}
+					break
+				}
+			}
+		} else {
+			v, path, found = lookupKey(v, path)
+		}
+		if !found {
+			return Value{}, false
+		}
+	}
+	return v, true
+}
+
+// lookupKey finds the member that the first step of a path names: the longest key that fits.
+func lookupKey(v Value, path string) (Value, string, bool) {
+	var best Value
+	rest, found := "", false
+	try := func(key string, v Value) {
+		step := string(appendKey(nil, key))
+		if len(path) >= len(step) && path[:len(step)] == step && (!found || len(path)-len(step) < len(rest)) {
+			if r := path[len(step):]; r == "" || r[0] == '.' || r[0] == '[' {
+				best, rest, found = v, r, true
+			}
+		}
+	}
+	if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			try(m.At(i))
+		}
+	}
+	if r, ok := v.AsRecord(); ok {
+		for i := range r.typ.Fields {
+			try(r.typ.Fields[i].Name, r.vals[i])
+		}
+	}
+	return best, rest, found
+}
+
+// extends reports whether b keeps all that a showed: texts and lists only get longer, members
+// stay, scalars do not change. A dict may become the instance of the schema that it was the
+// beginning of.
+func extends(a, b Value) bool {
+	switch a.kind {
+	case Null:
+		return true
+	case Str:
+		x, _ := a.AsStr()
+		y, ok := b.AsStr()
+		return ok && len(y) >= len(x) && y[:len(x)] == x
+	case ListKind:
+		x, _ := a.AsList()
+		y, ok := b.AsList()
+		if !ok || y.Len() < x.Len() {
+			return false
+		}
+		for i := range x.Len() {
+			if !extends(x.At(i), y.At(i)) {
+				return false
+			}
+		}
+		return true
+	case MapKind:
+		x, _ := a.AsMap()
+		return mapExtends(x, b)
+	}
+	return Equal(a, b)
+}
+
+func mapExtends(x *Map, b Value) bool {
+	m, isMap := b.AsMap()
+	r, isRecord := b.AsRecord()
+	if !isMap && !isRecord {
+		return false
+	}
+	for i := range x.Len() {
+		k, v := x.At(i)
+		var w Value
+		var ok bool
+		if isMap {
+			w, ok = m.Get(k)
+		} else if w, ok = r.Get(k); !ok { // the tag
+			w, ok = StrOf(r.typ.Name), true
+		}
+		if !ok || !extends(v, w) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,165 @@
+package generable
+
+import "strconv"
+
+// take decodes the complete child at a place.
+func (l *live) take(at int) {
+	f := &l.frames[len(l.frames)-1]
+	v, ok := l.decode(f, at)
+	span := int(l.m.scan.tape[at].span)
+	if l.text.node == at { // it was shown while it grew
+		ok = l.finishText(f, at, v)
+		v = l.text.last
+	}
+	f.cur = at + span
+	l.place(v, ok)
+}
+
+// pass goes on after a member that is no field, or a key that came before.
+func (l *live) pass(f *liveFrame, at int) {
+	f.cur = at + int(l.m.scan.tape[at].span)
+	f.begun = false
+}
+
+// decode makes the value of the child at a place.
+func (l *live) decode(f *liveFrame, at int) (Value, bool) {
+	l.aim(at)
+	t := f.childType()
+	if f.op == opRecord {
+		fld := &f.typ.Fields[f.field]
+		if n := &l.c.tape[0]; n.kind == nodeMissing {
+			return Value{}, false
+		} else if n.kind == nodeNull && fld.Optional && !fld.Type.AcceptsNone() && l.m.o.Level != Strict {
+			return fld.Default, true
+		}
+	}
+	v, ok := l.c.decode(0, t)
+	if !ok && f.op != opRecord && l.m.o.OnBadItem == ItemKeep {
+		l.aim(at)
+		v, ok = l.c.decode(0, AnyT)
+	}
+	for i := range l.c.repairs {
+		r := &l.c.repairs[i]
+		r.Path = l.path() + r.Path
+		l.emit(&StreamEvent{Kind: StreamRepair, Path: r.Path, Offset: r.Offset, Repair: r})
+	}
+	if ok && f.op == opRecord {
+		fld := &f.typ.Fields[f.field]
+		ok = fld.Limits == nil || len(CheckLimits(fld, v)) == 0
+	}
+	return v, ok
+}
+
+// place puts a complete value into the innermost frame, or leaves out what does not fit.
+func (l *live) place(v Value, ok bool) {
+	f := &l.frames[len(l.frames)-1]
+	f.begun = false
+	if !ok {
+		return
+	}
+	path, kind := "", StreamItem
+	if l.on != nil {
+		path = l.path()
+	}
+	f.vals = append(f.vals, v)
+	if f.op != opList {
+		kind = StreamField
+		if len(f.keys) < len(f.vals) {
+			f.keys = append(f.keys, f.key)
+		}
+	}
+	if f.op == opDict && f.index != nil {
+		f.index[f.key] = struct{}{}
+	}
+	if f.op == opRecord {
+		f.fields = append(f.fields, f.field)
+		f.place[f.field] = int32(len(f.vals))
+		if f.typ.Fields[f.field].Stream&StreamFirst != 0 {
+			f.owed--
+			l.owing--
+		}
+	}
+	l.show()
+	l.release()
+	l.emit(&StreamEvent{Kind: kind, Path: path, Value: v, Offset: l.m.scan.pos})
+}
+
+// repeats reports whether the key being read came before. A dict keeps an index of its keys
+// once it is too large to look through.
+func (f *liveFrame) repeats() bool {
+	n := len(f.vals)
+	if n <= smallMap {
+		for _, k := range f.keys[:n] {
+			if k == f.key {
+				return true
+			}
+		}
+		return false
+	}
+	if f.index == nil {
+		f.index = make(map[string]struct{}, 2*n)
+		for _, k := range f.keys[:n] {
+			f.index[k] = struct{}{}
+		}
+	}
+	_, ok := f.index[f.key]
+	return ok
+}
+
+// close completes the innermost frame.
+func (l *live) close() {
+	f := &l.frames[len(l.frames)-1]
+	v := f.complete()
+	l.owing -= f.owed
+	end := f.node + int(l.m.scan.tape[f.node].span)
+	l.frames = l.frames[:len(l.frames)-1]
+	if len(l.frames) == 0 {
+		l.show()
+		l.release()
+		l.root = v
+		return
+	}
+	l.frames[len(l.frames)-1].cur = end
+	l.place(v, true)
+}
+
+// complete makes the value of a frame that is read to its end. Where fields are missing it
+// stays the dict of those that are there: what was shown stays, and the end says what is
+// wrong.
+func (f *liveFrame) complete() Value {
+	switch f.op {
+	case opList:
+		return NewList(f.vals).Value()
+	case opDict:
+		return (&Map{keys: f.keys[:len(f.vals)], vals: f.vals}).Value()
+	}
+	vals := make([]Value, len(f.typ.Fields))
+	for i := range f.typ.Fields {
+		fld := &f.typ.Fields[i]
+		switch at := f.place[i]; {
+		case at > 0:
+			vals[i] = f.vals[at-1]
+		case fld.Optional:
+			vals[i] = fld.Default
+		case !fld.Type.AcceptsNone():
+			return (&Map{keys: f.keys[:len(f.vals)], vals: f.vals}).Value()
+		}
+	}
+	return NewRecord(f.typ, vals).Value()
+}
+
+// path is where the child being read stands.
+func (l *live) path() string {
+	if len(l.frames) == 0 {
+		return ""
+	}
+	f := &l.frames[len(l.frames)-1]
+	b := make([]byte, 0, len(f.path)+len(f.key)+8)
+	b = append(b, f.path...)
+	if f.op == opList {
+		b = append(strconv.AppendInt(append(b, '['), int64(len(f.vals)), 10), ']')
+	} else {
+		b = appendKey(b, f.key)
+	}
+	return string(b)
+}

@@ -1,0 +1,51 @@
+package generable
+
+// between is the state between tokens that the automaton is in or, inside a comment, returns to.
+func (s *scanner) between() scanState {
+	if s.st == stLineComment || s.st == stBlockComment {
+		return s.ret
+	}
+	return s.st
+}
+
+// settled returns the tape index up to which nodes are certain: those behind it may still be
+// taken back. Containers count as what they are, closed or not.
+func (s *scanner) settled() int {
+	edge := len(s.tape)
+	for _, i := range [...]int{int(s.lastStr.node), int(s.tentStr.node), s.lastConcat, s.concat} {
+		if i >= 0 {
+			edge = min(edge, i)
+		}
+	}
+	if s.noComma { // the words that follow may belong to the value before them
+		edge = min(edge, len(s.tape)-2)
+	}
+	return edge
+}
+
+// afterLeaf reports whether the automaton stands behind a value, of which what follows may
+// still make a longer one.
+func (s *scanner) afterLeaf() bool {
+	switch s.between() {
+	case stArrAfter, stObjAfter, stMismatch, stWordQuote, stConcat:
+		return true
+	}
+	return s.st == stWord && s.noComma
+}
+
+// certainRepairs is how many of the repairs made so far are not taken back any more.
+func (s *scanner) certainRepairs() int {
+	n := len(s.repairs)
+	for _, m := range [...]*marker{&s.lastStr, &s.tentStr} {
+		if m.node >= 0 {
+			n = min(n, int(m.repairs))
+		}
+	}
+	if s.noComma {
+		n = min(n, int(s.bare.repairs))
+	}
+	if s.soft {
+		n = min(n, s.cand.repairs)
+	}
+	return n
+}

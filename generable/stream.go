@@ -1,0 +1,196 @@
+package generable
+
+// StreamPolicy tells how a field shows itself while it arrives. Policies combine.
+type StreamPolicy uint8
+
+const (
+	// StreamAtomic shows the field when it is complete, not while it grows.
+	StreamAtomic StreamPolicy = 1 << iota
+	// StreamFirst holds back the instance that the field belongs to until the field is there.
+	StreamFirst
+	// StreamState shows the field as {"value": …, "state": "pending"|"incomplete"|"complete"}
+	// in snapshots, from the beginning.
+	StreamState
+)
+
+// FieldState tells how much of a value has arrived.
+type FieldState uint8
+
+const (
+	Pending    FieldState = iota // nothing that can be shown
+	Incomplete                   // some; it still grows
+	Complete
+)
+
+// String gives the word that snapshots use.
+func (s FieldState) String() string {
+	return [...]string{"pending", "incomplete", "complete"}[min(s, Complete)]
+}
+
+// StreamKind tells what happened.
+type StreamKind uint8
+
+const (
+	StreamText    StreamKind = iota // a text grew by Text
+	StreamField                     // a member of an instance or dict is complete: Value
+	StreamItem                      // an item of a list is complete: Value
+	StreamVariant                   // which variant of a union it is: Text
+	StreamRepair                    // Repair was made
+	StreamReset                     // all that was shown is void; Text says why
+	StreamDone                      // the stream was closed: Result
+)
+
+// String names the kind as events in JSON do.
+func (k StreamKind) String() string {
+	return [...]string{"text", "field", "item", "variant", "repair", "reset", "done"}[min(k, StreamDone)]
+}
+
+// StreamEvent is one thing that happened to the value while its text arrived.
+type StreamEvent struct {
+	Kind   StreamKind
+	Path   string // where in the value: ".plan.steps[2]"; empty for the root
+	Text   string
+	Value  Value
+	Repair *Repair // to be copied if it is kept
+	Result *Result
+	Offset int // bytes of the text read so far, or where in it the event belongs
+}
+
+// StreamOptions direct a [Stream].
+type StreamOptions struct {
+	Options
+	// On is told each event, in order, before Feed returns. The event is valid during the call.
+	// Texts that grew are told once for each Feed. Nil: nobody listens, and nothing is
+	// prepared for it.
+	On func(*StreamEvent)
+	// Stop is asked after each event but the last; with true the stream wants no more text.
+	Stop func(*StreamEvent) bool
+	// MinText is how many bytes a text has to grow by before On is told, unless it is complete;
+	// 0 tells each growth.
+	MinText int
+}
+
+// Stream decodes a text that arrives in pieces and tells what is known of the value
+// meanwhile. What was shown once stays, but for a StreamReset: texts and lists only grow,
+// members stay, scalars do not change. Its result is that of [Decode] on the whole text,
+// however it was cut. A Stream is not safe for concurrent use; the values that it shows are.
+//
+// All pieces together cost a small multiple of Decode, and a snapshot as many steps as there
+// are containers open.
+type Stream struct {
+	m       *Machine
+	o       StreamOptions
+	stopped bool
+	closed  bool
+}
+
+// NewStream returns a stream that reads a value of type t; nil accepts any value.
+func NewStream(t *Type, o StreamOptions) *Stream {
+	s := &Stream{m: NewMachine(t, o.Options), o: o}
+	s.m.live = newLive(s.m, nil)
+	if o.On != nil || o.Stop != nil {
+		s.m.live.on = s.tell
+	}
+	s.m.live.minText = o.MinText
+	return s
+}
+
+func (s *Stream) tell(e *StreamEvent) {
+	if s.o.On != nil {
+		s.o.On(e)
+	}
+	if s.o.Stop != nil && e.Kind != StreamDone && s.o.Stop(e) {
+		s.stopped = true
+	}
+}
+
+// Feed adds a piece of the text, which may end anywhere, also inside of a rune. It reports
+// whether more is wanted: not after Stop said so, and not after Close.
+func (s *Stream) Feed(chunk string) bool {
+	if s.stopped || s.closed {
+		return false
+	}
+	s.m.Feed(chunk)
+	if s.m.live.on != nil {
+		s.m.live.advance()
+	}
+	return !s.stopped
+}
+
+// Snapshot returns what is known of the value: dicts and lists that grow, texts that get
+// longer, scalars once they are complete, instances of schemas once all their fields are.
+// What has not arrived is absent, never null; the whole is null as long as nothing is known.
+// Snapshots are immutable and share what they have in common.
+func (s *Stream) Snapshot() Value { return s.m.Snapshot() }
+
+// Partial returns the snapshot of a schema or union field by field; false for other types.
+func (s *Stream) Partial() (Partial, bool) {
+	p, err := NewPartial(s.m.typ)
+	if err != nil {
+		return p, false
+	}
+	v := s.m.result.Value
+	if !s.closed {
+		s.m.live.advance()
+		v = s.m.live.build(false)
+	}
+	if r, ok := v.AsRecord(); ok {
+		p.typ = r.typ
+		for i := range r.typ.Fields {
+			p = p.with(i, r.vals[i])
+		}
+		return p, true
+	}
+	m, ok := v.AsMap()
+	if !ok {
+		return p, true
+	}
+	if p.typ.Kind == UnionType {
+		tag, _ := m.Get(p.typ.Tag)
+		if p, err = p.WithField(p.typ.Tag, tag); err != nil {
+			return p, true
+		}
+	}
+	for i := range m.Len() {
+		k, v := m.At(i)
+		if field := p.typ.FieldIndex(k); field >= 0 {
+			p = p.with(field, v)
+		}
+	}
+	return p, true
+}
+
+// State tells how much has arrived of the value at a path such as ".plan.steps[2]".
+func (s *Stream) State(path string) FieldState {
+	if s.closed {
+		if _, ok := lookup(s.m.result.Value, path); ok && s.m.result.OK {
+			return Complete
+		}
+		return Pending
+	}
+	s.m.live.advance()
+	return s.m.live.state(path)
+}
+
+// Close ends the text and returns the value found in it. Further calls return the same. A
+// stream that was stopped is read like a text that was cut: see [Options.Partial].
+func (s *Stream) Close() Result {
+	if s.closed {
+		return s.m.result
+	}
+	s.closed = true
+	l := s.m.live
+	l.advance()
+	shown := l.build(false)
+	if s.stopped {
+		s.m.o.Partial = true
+	}
+	r := s.m.Close()
+	if l.on != nil {
+		if r.OK && !extends(shown, r.Value) {
+			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
+		}
+		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
+	}
+	return r
+}
