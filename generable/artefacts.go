@@ -7,6 +7,7 @@ import "sync/atomic"
 type artefacts struct {
 	description, fragment, schemaText atomic.Pointer[string]
 	schema                            atomic.Pointer[Value]
+	names                             atomic.Pointer[*nameTable]
 }
 
 // kept returns what slot holds, or makes it. Two branches may make it at the same time; both

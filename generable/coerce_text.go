@@ -45,6 +45,8 @@ const (
 type coerceFrame struct {
 	op       frameOp
 	bad      bool
+	keyless  bool // a record whose values come in the order of its fields
+	tagged   bool // a record whose tag has come
 	isOpen   bool // the text ended inside of it
 	node     int
 	cur      int // the child that comes next
@@ -59,6 +61,7 @@ type coerceFrame struct {
 	m        *Map
 	seen     uint64   // fields that have a value
 	seenMore []uint64 // of schemas with more than 64 fields
+	wrong    []fieldErrs
 	mark     coerceMark
 	trial    *trialState
 }
@@ -158,6 +161,7 @@ func (c *coercer) enter(at int, t *Type) bool {
 		return c.enterList(at, n, t)
 	case DictType:
 		if n.kind == nodeObj {
+			c.score++
 			return c.push(opDict, at, t.Elem)
 		}
 	case RecordType:
@@ -204,6 +208,7 @@ func (c *coercer) push(op frameOp, at int, t *Type) bool {
 	c.stack = c.stack[:top+1]
 	f := &c.stack[top]
 	f.op, f.bad, f.isOpen = op, false, n.flags&flagOpen != 0
+	f.keyless, f.tagged, f.wrong = false, false, nil
 	f.node, f.cur, f.left, f.child, f.index, f.field = at, at+1, int(n.count), 0, -1, -1
 	f.typ, f.tag, f.key = t, "", ""
 	f.seen, f.seenMore = 0, nil

@@ -17,15 +17,14 @@ func (c *coercer) enterList(at int, n *node, t *Type) bool {
 	if c.o.Level == Strict {
 		return c.mismatch(at, t)
 	}
-	if root := c.subdoc(at, nodeArr); root >= 0 {
-		c.repair(repStringified, at, c.show(at), "")
-		return c.enter(root, t)
+	if root := c.subdoc(at); root >= 0 && c.tape[root].kind == nodeArr {
+		return c.enterSubdoc(at, root, t)
 	}
 	if n.kind == nodeObj && n.count == 1 && c.tape[at+2].kind == nodeArr && !c.takesKey(t.Elem, c.str(at+1)) {
 		c.repair(repUnwrap, at, c.str(at+1), "")
 		return c.enter(at+2, t)
 	}
-	if !c.single(n, t.Elem) {
+	if c.affinity(n, t.Elem) == affinityNone { // the kinds have to agree
 		return c.mismatch(at, t)
 	}
 	c.repair(repSingleToList, at, c.show(at), "")
@@ -35,10 +34,6 @@ func (c *coercer) enterList(at int, n *node, t *Type) bool {
 	f.vals = c.values(1)[:0]
 	return false
 }
-
-// single reports whether a value at n, which is no list, may stand for the only item of a
-// list of t: the kinds have to agree.
-func (c *coercer) single(n *node, t *Type) bool { return c.affinity(n, t) > affinityNone }
 
 // takesKey reports whether an object of type t may have that key.
 func (c *coercer) takesKey(t *Type, key string) bool {
@@ -69,18 +64,46 @@ func (c *coercer) around(at int, n *node, t *Type) bool {
 			c.repair(repListToSingle, at, "", "")
 			return c.enter(at+1, t)
 		}
+	case n.kind == nodeArr && c.o.Level == Loose && !scalar:
+		if nodes := c.fitting(at, n, t); len(nodes) > 0 {
+			return c.tryItems(at, t, nodes)
+		}
 	case n.kind == nodeObj && n.count == 1 && scalar:
 		if child := &c.tape[at+2]; c.affinity(child, t) > affinityNone {
 			c.repair(repUnwrap, at, c.str(at+1), "")
 			return c.enter(at+2, t)
 		}
 	case n.isText() && !scalar:
-		if root := c.subdoc(at, nodeObj); root >= 0 {
-			c.repair(repStringified, at, c.show(at), "")
-			return c.enter(root, t)
+		if root := c.subdoc(at); root >= 0 {
+			return c.enterSubdoc(at, root, t)
+		}
+		if c.o.Level == Loose && t.Kind == RecordType && implied(t) {
+			c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
+			return c.pushFields(at, at, 1, t)
 		}
 	}
+	if c.o.Level == Loose && t.Kind == StrType && !c.partial {
+		s := c.raw(n)
+		c.repair(repToString, at, "", s)
+		return c.done(StrOf(c.valid(at, s)))
+	}
 	return c.mismatch(at, t)
+}
+
+// fitting lists the items of a list that are objects and so may each be the one value wanted.
+func (c *coercer) fitting(at int, n *node, t *Type) []int {
+	if c.partial {
+		return nil
+	}
+	var nodes []int
+	child := at + 1
+	for range int(n.count) {
+		if c.tape[child].kind == nodeObj {
+			nodes = append(nodes, child)
+		}
+		child += int(c.tape[child].span)
+	}
+	return nodes
 }
 
 // maxSubdocs bounds the nesting of JSON texts inside JSON texts.
@@ -93,10 +116,20 @@ type subdoc struct {
 	text    string
 }
 
-// subdoc reads the text at a node as a JSON document of the given kind and returns the tape
-// index of its root, or -1. The text may be broken as the input may, but has to begin and
-// end like such a document.
-func (c *coercer) subdoc(at int, kind nodeKind) int {
+// enterSubdoc begins a value in the document that the text at a node holds.
+func (c *coercer) enterSubdoc(at, root int, t *Type) bool {
+	d := c.subdocs[at]
+	c.repair(repStringified, at, c.show(at), "")
+	for _, r := range d.repairs {
+		c.repair(r.kind, at, d.text[r.off:r.end], "")
+	}
+	return c.enter(root, t)
+}
+
+// subdoc reads the text at a node as a JSON document and returns the tape index of its root, or
+// -1. The text may be broken as the input may be, but has to be such a document as a whole; only
+// at level Loose may prose surround it.
+func (c *coercer) subdoc(at int) int {
 	n := &c.tape[at]
 	if !n.isText() || n.flags&flagOpen != 0 {
 		return -1
@@ -109,12 +142,6 @@ func (c *coercer) subdoc(at int, kind nodeKind) int {
 		d = c.readSubdoc(at)
 		c.subdocs[at] = d
 	}
-	if d.root < 0 || c.tape[d.root].kind != kind {
-		return -1
-	}
-	for _, r := range d.repairs {
-		c.repair(r.kind, at, d.text[r.off:r.end], "")
-	}
 	return d.root
 }
 
@@ -123,7 +150,18 @@ func (c *coercer) readSubdoc(at int) subdoc {
 	none := subdoc{root: -1}
 	n := c.tape[at]
 	text := strings.TrimSpace(c.str(at))
-	if len(text) < 2 || !(text[0] == '{' && text[len(text)-1] == '}' || text[0] == '[' && text[len(text)-1] == ']') {
+	for range maxSubdocs { // JSON of the JSON
+		if !strictString(text) {
+			break
+		}
+		text, _ = unescape(text[1:len(text)-1], endWhole)
+		text = strings.TrimSpace(text)
+	}
+	if len(text) < 2 || strings.IndexAny(text, "{[") < 0 {
+		return none
+	}
+	loose := c.o.Level == Loose
+	if first, last := text[0], text[len(text)-1]; !loose && first != '`' && !(first == '{' && last == '}') && !(first == '[' && last == ']') {
 		return none
 	}
 	depth := c.depths[n.doc] + 1
@@ -134,7 +172,7 @@ func (c *coercer) readSubdoc(at int) subdoc {
 	s.feed(text)
 	s.close()
 	c.visits += s.visits()
-	if len(s.cands) != 1 || s.cands[0].end != len(text) || s.cands[0].tooDeep {
+	if len(s.cands) != 1 || s.cands[0].tooDeep || !loose && !coversText(s, text) {
 		return none
 	}
 	doc := uint16(len(c.docs))
@@ -147,4 +185,14 @@ func (c *coercer) readSubdoc(at int) subdoc {
 		c.tape = append(c.tape, n)
 	}
 	return subdoc{root, s.repairs, text}
+}
+
+// coversText reports whether the only candidate, or the fence around it, is all of a text.
+func coversText(s *scanner, text string) bool {
+	cand := s.cands[0]
+	if cand.fence < 0 {
+		return cand.start == 0 && cand.end == len(text)
+	}
+	f := s.fences[cand.fence]
+	return f.start == 0 && f.end+f.n == len(text)
 }

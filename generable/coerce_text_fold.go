@@ -1,153 +1,109 @@
 package generable
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// fold reduces a name to what people mean by it: letters and digits alone, in lower case,
-// without accents.
-func fold(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
+// folding tells what a name is reduced to when it is compared.
+type folding uint8
+
+const (
+	// foldKey leaves letters and digits alone, in lower case, without accents.
+	foldKey folding = iota
+	// foldValue leaves the signs too that make another value: C++ is not C, 1.5 not 15, <5 not
+	// >5, A- not A.
+	foldValue
+)
+
+// appendFold appends a text reduced to what people mean by it.
+func appendFold(b []byte, s string, how folding) []byte {
+	from := len(b)
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
 			switch {
-			case r >= 'A' && r <= 'Z':
-				b.WriteByte(byte(r) + 'a' - 'A')
-			case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-				b.WriteByte(byte(r))
+			case c >= 'A' && c <= 'Z':
+				b = append(b, c+'a'-'A')
+			case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+				b = append(b, c)
+			case how == foldValue && keepsSign(s, i, b[from:]):
+				b = append(b, c)
 			}
-		case unicode.Is(unicode.Mn, r): // an accent on its own
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			b.WriteString(unaccented(unicode.ToLower(r)))
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		b = appendBase(b, unicode.ToLower(r))
 	}
-	return b.String()
+	return b
 }
 
-// accents lists the base letters of the accented letters of European languages.
-var accents = [...]struct{ base, letters string }{
-	{"a", "àáâãäåāăą"}, {"ae", "æ"}, {"c", "çćĉċč"}, {"d", "ďđð"}, {"e", "èéêëēĕėęě"},
-	{"g", "ĝğġģ"}, {"h", "ĥħ"}, {"i", "ìíîïĩīĭįı"}, {"j", "ĵ"}, {"k", "ķ"}, {"l", "ĺļľŀł"},
-	{"n", "ñńņňŋ"}, {"o", "òóôõöøōŏő"}, {"oe", "œ"}, {"r", "ŕŗř"}, {"s", "śŝşšș"}, {"ss", "ß"},
-	{"t", "ţťŧț"}, {"th", "þ"}, {"u", "ùúûüũūŭůűų"}, {"w", "ŵ"}, {"y", "ýÿŷ"}, {"z", "źżž"},
-}
-
-func unaccented(r rune) string {
-	for _, a := range accents {
-		if strings.ContainsRune(a.letters, r) {
-			return a.base
-		}
-	}
-	return string(r)
-}
-
-// foldMatch finds the only one of names that is the same as s when both are folded.
-func foldMatch(s string, names []string) (string, bool) {
-	if len(s) > 4*maxSuggestLen {
-		return "", false
-	}
-	key, found := fold(s), ""
-	if key == "" {
-		return "", false
-	}
-	for _, name := range names {
-		if fold(name) == key {
-			if found != "" {
-				return "", false
-			}
-			found = name
-		}
-	}
-	return found, found != ""
-}
-
-// splitWords lists the words of a text in lower case, without accents. "isn't" is one word.
-func splitWords(s string) []string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
-	})
-	for i, w := range words {
-		words[i] = strings.ReplaceAll(strings.Trim(w, "'’"), "’", "'")
-	}
-	return words
-}
-
-// negationReach is how many words before a match are searched for a negation.
-const negationReach = 3
-
-// negated reports whether one of the last words turns what follows into its opposite.
-func negated(before []string) bool {
-	for i := max(0, len(before)-negationReach); i < len(before); i++ {
-		switch w := before[i]; {
-		case w == "not", w == "no", w == "never", w == "neither", w == "nor", w == "without", w == "cannot",
-			strings.HasSuffix(w, "n't"):
-			return true
-		}
+// keepsSign reports whether the sign at s[i] is part of the value, of which b has been read.
+func keepsSign(s string, i int, b []byte) bool {
+	digitNext := i+1 < len(s) && class[s[i+1]]&isDigit != 0
+	switch c := s[i]; c {
+	case '+', '#': // C++, C#, A+
+		return i > 0 && (isAlnum(s[i-1]) || s[i-1] == c) && (i+1 == len(s) || !isAlnum(s[i+1])) && len(b) < 4
+	case '.', ',':
+		return digitNext && i > 0 && class[s[i-1]]&isDigit != 0
+	case '-':
+		return digitNext && len(b) == 0 || len(b) == 1 && i+1 == len(s) && !digitNext && class[b[0]]&isDigit == 0
+	case '<', '>', '=':
+		return digitNext || i+2 < len(s) && (s[i+1] == ' ' || s[i+1] == '=')
 	}
 	return false
 }
 
-// findEnum finds the only value that a text names, word by word, longer names first. It
-// returns all it found when that is not one. A negated value is not named.
-func findEnum(s string, values []string) (string, []string) {
-	words := splitWords(s)
-	for i, w := range words {
-		words[i] = fold(w)
-	}
-	plain := splitWords(s)
-	var found []string
-	taken := make([]bool, len(words))
-	for n := longestName(values); n > 0; n-- {
-		for _, v := range values {
-			name := splitWords(v)
-			if len(name) != n {
-				continue
-			}
-			for i := 0; i+n <= len(words); i++ {
-				if !namedAt(words, name, taken, i) {
-					continue
-				}
-				for k := range n {
-					taken[i+k] = true
-				}
-				if negated(plain[:i]) {
-					return "", nil
-				}
-				found = appendNew(found, v)
-			}
+// appendBase appends a letter beyond ASCII, in lower case, without its accent; other runes
+// are dropped.
+func appendBase(b []byte, r rune) []byte {
+	switch {
+	case r >= 'ａ' && r <= 'ｚ': // full width
+		return append(b, byte(r-'ａ')+'a')
+	case r >= '０' && r <= '９':
+		return append(b, byte(r-'０')+'0')
+	case r >= accentsFrom && int(r-accentsFrom) < len(accents):
+		if base := accents[r-accentsFrom]; base != "" {
+			return append(b, base...)
 		}
+	case unicode.Is(unicode.Mn, r): // an accent on its own
+		return b
+	case r == 'ș' || r == 'ț': // with a comma below
+		return append(b, "st"[(r-'ș')/2])
 	}
-	if len(found) == 1 {
-		return found[0], found
+	if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		return utf8.AppendRune(b, r)
 	}
-	return "", found
+	return b
 }
 
-func longestName(values []string) int {
-	n := 0
-	for _, v := range values {
-		n = max(n, len(splitWords(v)))
-	}
-	return n
+// accents gives the base letters of the lower case letters of European languages, from
+// accentsFrom on.
+var accents = [...]string{
+	"ss", "a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i", // ß to ï
+	"d", "n", "o", "o", "o", "o", "o", "", "o", "u", "u", "u", "u", "y", "th", "y", // ð to ÿ
+	"", "a", "", "a", "", "a", "", "c", "", "c", "", "c", "", "c", "", "d", "", "d", // ā to đ
+	"", "e", "", "e", "", "e", "", "e", "", "e", "", "g", "", "g", "", "g", "", "g", // ē to ģ
+	"", "h", "", "h", "", "i", "", "i", "", "i", "", "i", "", "i", "", "ij", // ĥ to ĳ
+	"", "j", "", "k", "", "", "l", "", "l", "", "l", "", "l", "", "l", // ĵ to ł
+	"", "n", "", "n", "", "n", "n", "", "n", "", "o", "", "o", "", "o", "", "oe", // ń to œ
+	"", "r", "", "r", "", "r", "", "s", "", "s", "", "s", "", "s", // ŕ to š
+	"", "t", "", "t", "", "t", "", "u", "", "u", "", "u", "", "u", "", "u", "", "u", // ţ to ų
+	"", "w", "", "y", "", "", "z", "", "z", "", "z", // ŵ to ž
 }
 
-func namedAt(words, name []string, taken []bool, i int) bool {
-	for k, w := range name {
-		if taken[i+k] || words[i+k] != fold(w) {
-			return false
-		}
-	}
-	return true
+const accentsFrom = 'ß'
+
+// fold reduces a text as [appendFold] does.
+func fold(s string, how folding) string {
+	var buf [64]byte
+	return string(appendFold(buf[:0], s, how))
 }
 
-func appendNew(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
-	}
-	return append(list, s)
+// sameFolded reports whether two names are the same once they are folded.
+func sameFolded(a, b string) bool {
+	var x, y [64]byte
+	return string(appendFold(x[:0], a, foldKey)) == string(appendFold(y[:0], b, foldKey))
 }

@@ -88,11 +88,14 @@ func looseNumeral(s string) (Value, bool) {
 }
 
 // textNumber reads a text that is nothing but a number: as JSON or another language writes
-// it, or with commas between thousands.
+// it, or with commas or blanks between thousands.
 func textNumber(s string) (Value, bool) {
 	s = strings.TrimSpace(s)
-	if len(s) == 0 || len(s) > 400 {
+	if len(s) == 0 || len(s) > maxDigits {
 		return Value{}, false
+	}
+	if minus, ok := strings.CutPrefix(s, "\u2212"); ok { // the sign of typesetters
+		s = "-" + minus
 	}
 	switch strictNumber(s) {
 	case nodeInt:
@@ -109,48 +112,122 @@ func textNumber(s string) (Value, bool) {
 	return Value{}, false
 }
 
-// dropThousands takes the commas out of 1,234,567.8. Anything else with a comma is not
-// certain to be such a number.
+// thousands are the marks between groups of three digits that no one uses as a decimal mark
+// there. A point is one: 1.234 is not read as 1234.
+var thousands = [...]string{",", " ", "\u00a0", "\u202f", "\u2009", "'"}
+
+// dropThousands takes the marks out of 1,234,567.8. Anything else with a comma is not certain
+// to be such a number.
 func dropThousands(s string) (string, bool) {
-	whole, frac, _ := strings.Cut(s, ".")
-	groups := strings.Split(strings.TrimLeft(whole, "+-"), ",")
-	if len(groups) < 2 || strings.Contains(frac, ",") {
-		return "", false
-	}
-	for i, g := range groups {
-		if g == "" || strings.Trim(g, "0123456789") != "" || len(g) > 3 || (i > 0 && len(g) != 3) {
+	for _, mark := range thousands {
+		whole, frac, hasFrac := strings.Cut(s, ".")
+		digits := strings.TrimLeft(whole, "+-")
+		groups := strings.Split(digits, mark)
+		if len(groups) < 2 {
+			continue
+		}
+		if !isDigits(frac) && hasFrac || len(whole)-len(digits) > 1 || len(groups[0]) > 3 || groups[0] == "" || groups[0][0] == '0' {
 			return "", false
 		}
+		for i, g := range groups {
+			if !isDigits(g) || (i > 0 && len(g) != 3) {
+				return "", false
+			}
+		}
+		return strings.ReplaceAll(s, mark, ""), true
 	}
-	if groups[0][0] == '0' {
-		return "", false
-	}
-	return strings.ReplaceAll(s, ",", ""), true
+	return "", false
 }
 
-// foundNumber finds the only number in a text, with its percent or currency sign taken off.
-// Several numbers are no answer.
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if class[s[i]]&isDigit == 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// foundNumber finds the only number in a text, with its percent or currency sign taken off, or
+// reads it as a fraction. Several numbers are no answer, nor is one that is part of a word or
+// of which a negation speaks.
 func foundNumber(s string) (Value, bool) {
-	found := ""
+	if len(s) > maxSearched {
+		return Value{}, false
+	}
+	if v, ok := fraction(s); ok {
+		return v, true
+	}
+	from, to := -1, 0
 	for i := 0; i < len(s); {
 		if class[s[i]]&isDigit == 0 {
 			i++
 			continue
 		}
-		from := i
+		if from >= 0 {
+			return Value{}, false
+		}
+		from = i
 		for i < len(s) && (class[s[i]]&isDigit != 0 || ((s[i] == '.' || s[i] == ',') && i+1 < len(s) && class[s[i+1]]&isDigit != 0)) {
 			i++
 		}
-		if found != "" || i < len(s) && class[s[i]]&isIdent != 0 && s[i] < 0x80 && s[i] != '.' && s[i] != '-' {
-			return Value{}, false
+		if i+1 < len(s) && s[i]|0x20 == 'e' { // an exponent
+			k := i + 1
+			if s[k] == '-' || s[k] == '+' {
+				k++
+			}
+			for k < len(s) && class[s[k]]&isDigit != 0 {
+				k++
+				i = k
+			}
 		}
-		found = s[from:i]
-		if from > 0 && (s[from-1] == '-' || s[from-1] == '.') && (from == 1 || class[s[from-2]]&isBlank != 0) {
-			found = s[from-1 : i]
-		}
+		to = i
 	}
-	if found == "" {
+	if from < 0 || to < len(s) && (isAlnum(s[to]) || s[to] == '_') || from > 0 && (isAlnum(s[from-1]) || s[from-1] == '_') {
 		return Value{}, false
 	}
-	return textNumber(found)
+	if negated(splitWords(s[:from])) {
+		return Value{}, false
+	}
+	if from > 0 && s[from-1] == '.' && (from == 1 || class[s[from-2]]&isBlank != 0) {
+		from--
+	}
+	v, ok := textNumber(s[from:to])
+	// A minus stands before the number or before its currency sign, and not behind a word.
+	before := strings.TrimRight(s[:from], "$€£¥")
+	minus, signed := strings.CutSuffix(before, "-")
+	if !signed {
+		minus, signed = strings.CutSuffix(before, "\u2212")
+	}
+	if ok && signed && (minus == "" || class[minus[len(minus)-1]]&isBlank != 0 || minus[len(minus)-1] == ':') {
+		return negative(v), true
+	}
+	return v, ok
+}
+
+func negative(v Value) Value {
+	switch v.kind {
+	case Int, Big:
+		b, _ := v.AsBig()
+		return BigOf(new(big.Int).Neg(b))
+	}
+	f, _ := v.AsFloat()
+	w, _ := FloatOf(-f)
+	return w
+}
+
+// fraction reads 3/4: two whole numbers and nothing else.
+func fraction(s string) (Value, bool) {
+	above, below, ok := strings.Cut(strings.TrimSpace(s), "/")
+	if !ok {
+		return Value{}, false
+	}
+	a, ok1 := textNumber(above)
+	b, ok2 := textNumber(below)
+	x, isNumber1 := a.AsNumber()
+	y, isNumber2 := b.AsNumber()
+	if !ok1 || !ok2 || !isNumber1 || !isNumber2 || a.kind == Float || b.kind == Float || y == 0 {
+		return Value{}, false
+	}
+	return FloatOf(x / y)
 }

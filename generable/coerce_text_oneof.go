@@ -42,7 +42,7 @@ func (c *coercer) affinity(n *node, t *Type) affinity {
 		switch t.Kind {
 		case BoolType:
 			return affinityExact
-		case StrType:
+		case StrType, EnumType:
 			return loose
 		}
 	case nodeInt, nodeFloat, nodeNumber:
@@ -105,29 +105,55 @@ func (c *coercer) affinityAt(at int, n *node, t *Type) affinity {
 	return a
 }
 
-// enterOneOf begins a value of an inline union. The kind of the node decides if it can; else
-// the branches are tried.
+// enterOneOf begins a value of an inline union. The kind of the node decides if it can, then
+// the key "type" and the keys of an object; else the branches are tried, those first that suit
+// the kind best.
 func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
-	best, first, more := affinityNone, (*Type)(nil), 0
+	best, first, fitting, possible := affinityNone, (*Type)(nil), 0, 0
 	for _, v := range t.Variants {
-		switch a := c.affinityAt(at, n, v); {
-		case a == affinityNone || a < best:
+		a := c.affinityAt(at, n, v)
+		if a == affinityNone {
+			continue
+		}
+		possible++
+		switch {
 		case a > best:
-			best, first, more = a, v, 0
-		default:
-			more++
+			best, first, fitting = a, v, 1
+		case a == best:
+			fitting++
 		}
 	}
 	switch {
 	case first == nil:
-		return c.mismatch(at, t)
-	case more == 0:
+		return c.noBranch(at, n, t)
+	case fitting == 1 && (possible == 1 && !c.mayBeNone(t) || !c.mayFail(n, first)):
 		return c.enter(at, first)
 	}
-	fit := make([]*Type, 0, more+1)
-	for _, v := range t.Variants {
-		if c.affinityAt(at, n, v) == best {
-			fit = append(fit, v)
+	open := c.partial && n.flags&flagOpen != 0
+	if open && n.kind != nodeObj {
+		if fitting == 1 {
+			return c.enter(at, first)
+		}
+		return c.fail() // the branch is not known before the value is complete
+	}
+	// By affinity, best first.
+	fit := make([]*Type, 0, possible)
+	ends := make([]int, 0, 4)
+	for a := best; a > affinityNone; a-- {
+		from := len(fit)
+		for _, v := range t.Variants {
+			if c.affinityAt(at, n, v) == a {
+				fit = append(fit, v)
+			}
+		}
+		if len(fit) > from {
+			if n.kind == nodeObj {
+				fit = append(fit[:from], c.byKeys(at, fit[from:], open)...)
+			}
+			ends = append(ends, len(fit))
+		}
+		if open || n.kind >= nodeArr && c.o.Level != Loose {
+			break // a list that does not fit is not tried as an item
 		}
 	}
 	if n.kind == nodeObj {
@@ -135,7 +161,133 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 			return c.enter(at, v)
 		}
 	}
-	return c.try(at, t, fit)
+	switch {
+	case len(fit) == 1 && !c.mayBeNone(t):
+		return c.enter(at, fit[0])
+	case open && len(fit) == 1:
+		return c.enter(at, fit[0])
+	case open:
+		return c.fail()
+	}
+	return c.try(at, t, fit, ends)
+}
+
+// mayFail reports whether a node may turn out to be no value of the type that suits it best, so
+// that another may serve.
+func (c *coercer) mayFail(n *node, t *Type) bool {
+	switch t.Deref().Kind {
+	case StrType, NoneType, AnyType:
+		return false
+	case BoolType, IntType, FloatType:
+		return n.isText()
+	case EnumType, RefType:
+		return true
+	}
+	return c.o.Level == Loose
+}
+
+// mayBeNone reports whether None stands in for what does not fit t.
+func (c *coercer) mayBeNone(t *Type) bool {
+	return c.o.Level == Loose && !c.partial && t.Variants[len(t.Variants)-1].Kind == NoneType
+}
+
+// noBranch ends an inline union of which nothing suits the node.
+func (c *coercer) noBranch(at int, n *node, t *Type) bool {
+	if c.mayBeNone(t) {
+		c.repair(repBadDefault, at, c.show(at), "null")
+		return c.done(Value{})
+	}
+	return c.mismatch(at, t)
+}
+
+// byKeys narrows the branches for an object down to those that its keys leave possible, or to
+// all when they leave none. While more keys may come, none is missed.
+func (c *coercer) byKeys(at int, fit []*Type, open bool) []*Type {
+	if len(fit) == 1 {
+		return fit
+	}
+	out := make([]*Type, 0, len(fit))
+	for _, v := range fit {
+		if v = v.Deref(); open {
+			if c.takesKeys(at, v) {
+				out = append(out, v)
+			}
+		} else if v.Kind != RecordType || !c.lacks(at, v) && !c.excludes(at, v) {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		return fit
+	}
+	return out
+}
+
+// lacks reports whether a field of t is missing in the object at a node that has to be there.
+func (c *coercer) lacks(at int, t *Type) bool {
+	var seen uint64
+	child := at + 1
+	for range int(c.tape[at].count) {
+		if i, _ := c.findField(t, c.str(child)); i >= 0 && i < 64 && c.tape[child+1].kind != nodeMissing {
+			seen |= 1 << i
+		}
+		child += 1 + int(c.tape[child+1].span)
+	}
+	for i := range t.Fields[:min(len(t.Fields), 64)] {
+		f := &t.Fields[i]
+		if seen&(1<<i) == 0 && f.Required() && (c.o.Level != Loose || emptyOf(f.Type) == (Value{})) {
+			return true
+		}
+	}
+	return false
+}
+
+// excludes reports whether a member of the object at a node has another value than the enum of
+// that field in t allows: a constant that tells the branches apart.
+func (c *coercer) excludes(at int, t *Type) bool {
+	child := at + 1
+	for range int(c.tape[at].count) {
+		val := &c.tape[child+1]
+		if val.isText() && val.flags&flagOpen == 0 {
+			if i, _ := c.findField(t, c.str(child)); i >= 0 {
+				if e := t.Fields[i].Type.Deref(); e.Kind == EnumType && c.unlikeEnum(child+1, e) {
+					return true
+				}
+			}
+		}
+		child += 1 + int(val.span)
+	}
+	return false
+}
+
+func (c *coercer) unlikeEnum(at int, t *Type) bool {
+	s := c.str(at)
+	return !slices.Contains(t.Values, s) && t.partNames().aliased(s) < 0 && (c.o.Level == Strict || c.enumNamed(s, t) < 0)
+}
+
+// takesKeys reports whether the object at a node, of which more is to come, may be of type t:
+// all its keys are fields, and no constant is another.
+func (c *coercer) takesKeys(at int, t *Type) bool {
+	switch t.Kind {
+	case DictType:
+		return true
+	case RecordType, UnionType:
+	default:
+		return false
+	}
+	child := at + 1
+	for range int(c.tape[at].count) {
+		if c.tape[child+1].kind != nodeMissing {
+			key := c.str(child)
+			if t.Kind == UnionType && sameFolded(key, t.Tag) {
+				return true
+			}
+			if !c.takesKey(t, key) {
+				return false
+			}
+		}
+		child += 1 + int(c.tape[child+1].span)
+	}
+	return t.Kind != RecordType || !c.excludes(at, t)
 }
 
 // saysType finds the branch that an object names by the key "type".
@@ -172,56 +324,88 @@ type trialResult struct {
 	errs    FieldErrors
 }
 
-// trialState is the state of the attempts at the branches of one union at one node.
+// trialState is the state of the attempts at one node: at the branches of a union, or at the
+// items of a list of which one is wanted.
 type trialState struct {
-	union *Type
-	fit   []*Type
-	next  int
-	best  *trialResult
-	of    *Type   // the branch of best
-	ties  []*Type // branches that fit as well as best, with another value
+	union   *Type
+	fit     []*Type
+	ends    []int // of the groups of fit; a group is tried only if none fits of those before
+	nodes   []int // the nodes to try, when they are not all the same
+	next    int
+	best    *trialResult
+	of      *Type   // the branch of best
+	ties    []*Type // branches that fit as well as best, with another value
+	partial bool
 }
 
-// try enters a node as each of the given branches in turn and keeps the best.
-func (c *coercer) try(at int, union *Type, fit []*Type) bool {
+// try enters a node as each of the given branches in turn and keeps the best: the one with the
+// least cost, of equals the one with the lower score. The score counts what is no repair but
+// speaks against a branch: 1 for each field that takes its default or None because it is not
+// there, for an int read as a float, for a 0 or 1 in text read as a bool and for an object read
+// as a dict. An eighth of a repair's cost is worth one point of the score. Equals are an error
+// that lists them; at level Loose the first counts.
+func (c *coercer) try(at int, union *Type, fit []*Type, ends []int) bool {
 	if r, ok := c.memo[trialKey{at, union}]; ok {
 		return c.settle(r)
 	}
-	if c.partial { // the branch is not known before the value is complete
-		if c.tape[at].flags&flagOpen != 0 {
-			return c.fail()
-		}
-	}
-	c.push(opTrial, at, union)
-	f := &c.stack[len(c.stack)-1]
-	f.trial = &trialState{union: union, fit: fit}
-	f.mark = c.here()
-	c.trials++
+	c.pushTrial(at, &trialState{union: union, fit: fit, ends: ends})
 	return false
+}
+
+// tryItems enters each of some items of a list as type t and keeps the best.
+func (c *coercer) tryItems(at int, t *Type, nodes []int) bool {
+	fit := make([]*Type, len(nodes))
+	for i := range fit {
+		fit[i] = t
+	}
+	c.repair(repListToSingle, at, c.show(at), "")
+	c.pushTrial(at, &trialState{union: t, fit: fit, nodes: nodes})
+	return false
+}
+
+func (c *coercer) pushTrial(at int, st *trialState) {
+	c.push(opTrial, at, st.union)
+	f := &c.stack[len(c.stack)-1]
+	f.trial, f.mark = st, c.here()
+	// The node is complete. What fits is to be judged by the whole.
+	st.partial, c.partial = c.partial, false
+	c.trials++
 }
 
 func (c *coercer) stepTrial(f *coerceFrame) bool {
 	st := f.trial
-	if st.next < len(st.fit) {
+	if st.next < len(st.fit) && !(st.best != nil && st.best.ok && slices.Contains(st.ends, st.next)) {
+		at := f.node
+		if st.nodes != nil {
+			at = st.nodes[st.next]
+		}
 		st.next++
-		return c.enter(f.node, st.fit[st.next-1])
+		return c.enter(at, st.fit[st.next-1])
 	}
 	r := st.best
 	at := f.node
 	c.trials--
 	c.pop(Value{}, false)
-	if r.ok && len(st.ties) > 0 && c.o.Level != Loose {
+	switch m := c.here(); {
+	case !r.ok && st.union.Kind == OneOfType && c.mayBeNone(st.union):
+		c.repair(repBadDefault, at, c.show(at), "null")
+		r = c.cutTrial(m, Value{}, true)
+	case !r.ok || len(st.ties) == 0:
+	case c.o.Level == Loose:
+		r.cost += repairInfo[repBestFit].cost
+		c.repair(repBestFit, at, "", st.of.String())
+		r.repairs = append(r.repairs, c.cutTrial(m, r.v, true).repairs...)
+	default:
 		names := []string{st.of.String()}
 		for _, t := range st.ties {
 			names = append(names, t.String())
 		}
-		m := c.here()
 		c.failAt(at, "a value that fits one of "+st.union.String(), "one that fits "+strings.Join(names, " and "),
 			"give it a member that only one of them has, or declare a union with a tag")
-		r = &trialResult{errs: slices.Clone(c.errs[m.errs:])}
-		c.rollback(m)
+		r = c.cutTrial(m, Value{}, false)
 	}
-	if c.trials > 0 {
+	c.partial = st.partial
+	if c.trials > 0 && st.nodes == nil {
 		if c.memo == nil {
 			c.memo = make(map[trialKey]*trialResult)
 		}
@@ -233,27 +417,39 @@ func (c *coercer) stepTrial(f *coerceFrame) bool {
 // takeTrial notes what the branch tried last came to.
 func (c *coercer) takeTrial(f *coerceFrame) {
 	st, m := f.trial, f.mark
-	r := &trialResult{v: c.ret, ok: c.ok, cost: c.cost - int(m.cost), score: c.score - int(m.score)}
 	of := st.fit[st.next-1].Deref()
-	better := st.best == nil || (r.ok && !st.best.ok)
-	switch {
+	better := st.best == nil || (c.ok && !st.best.ok)
+	switch cost, score := c.cost-int(m.cost), c.score-int(m.score); {
 	case better:
-	case r.ok != st.best.ok:
-	case r.ok:
-		have, now := st.best.cost*8+st.best.score, r.cost*8+r.score
-		if now == have && !Equal(r.v, st.best.v) {
+	case c.ok != st.best.ok:
+	case c.ok:
+		have, now := st.best.cost*8+st.best.score, cost*8+score
+		if now == have && st.nodes == nil && !Equal(c.ret, st.best.v) {
 			st.ties = append(st.ties, of)
 		}
 		better = now < have
+	case len(st.ends) > 0 && st.next > st.ends[0]: // it suits the node less
 	default:
 		better = len(c.errs)-int(m.errs) < len(st.best.errs)
 	}
 	if better {
-		r.repairs = slices.Clone(c.repairs[m.repairs:])
-		r.errs = slices.Clone(c.errs[m.errs:])
-		st.best, st.of, st.ties = r, of, nil
+		st.best, st.of, st.ties = c.cutTrial(m, c.ret, c.ok), of, nil
+		return
 	}
 	c.rollback(m)
+}
+
+// cutTrial takes all that was recorded since a mark away as the result of a trial.
+func (c *coercer) cutTrial(m coerceMark, v Value, ok bool) *trialResult {
+	r := &trialResult{v: v, ok: ok, cost: c.cost - int(m.cost), score: c.score - int(m.score)}
+	if len(c.repairs) > int(m.repairs) {
+		r.repairs = slices.Clone(c.repairs[m.repairs:])
+	}
+	if len(c.errs) > int(m.errs) {
+		r.errs = slices.Clone(c.errs[m.errs:])
+	}
+	c.rollback(m)
+	return r
 }
 
 // settle completes a union with the result of its best branch.

@@ -1,25 +1,66 @@
 package generable
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // enterRecord begins an instance of schema t. tag is the discriminator's key when the
 // instance is a variant of a declared union, and passed over.
 func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 	if n.kind != nodeObj {
+		if c.o.Level == Loose && tag == "" && c.positional(at, n, t) {
+			c.repair(repPositional, at, c.show(at), t.String())
+			return c.pushFields(at, at+1, int(n.count), t)
+		}
 		return c.around(at, n, t)
 	}
 	if c.o.Level != Strict && n.count == 1 && tag == "" && c.wraps(at, t) {
 		c.repair(repUnwrap, at, c.str(at+1), "")
 		return c.enter(at+2, t)
 	}
+	c.pushRecord(at, t).tag = tag
+	return false
+}
+
+func (c *coercer) pushRecord(at int, t *Type) *coerceFrame {
 	c.push(opRecord, at, t)
 	f := &c.stack[len(c.stack)-1]
-	f.tag = tag
 	f.vals = c.values(len(t.Fields))
 	if len(t.Fields) > 64 {
 		f.seenMore = make([]uint64, (len(t.Fields)+63)/64)
 	}
+	return f
+}
+
+// pushFields begins an instance whose first n fields have the n values from a place on, in the
+// declared order and without keys.
+func (c *coercer) pushFields(at, from, n int, t *Type) bool {
+	f := c.pushRecord(at, t)
+	f.keyless, f.cur, f.left = true, from, n
 	return false
+}
+
+// positional reports whether a list at n holds the fields of t in their order: as many items,
+// none of them an object, and each of the kind of its field.
+func (c *coercer) positional(at int, n *node, t *Type) bool {
+	if n.kind != nodeArr || int(n.count) != len(t.Fields) || n.count < 2 {
+		return false
+	}
+	child := at + 1
+	for i := range t.Fields {
+		k := &c.tape[child]
+		if k.kind == nodeObj || c.affinity(k, t.Fields[i].Type) < affinityClose {
+			return false
+		}
+		child += int(k.span)
+	}
+	return true
+}
+
+// implied is the field of t that a text alone may stand for: the only one, if it takes text.
+func implied(t *Type) bool {
+	return len(t.Fields) == 1 && accepts(t.Fields[0].Type, []TypeKind{StrType})
 }
 
 // wraps reports whether the only member of the object at a node is not a field of t but holds
@@ -33,14 +74,7 @@ func (c *coercer) wraps(at int, t *Type) bool {
 	if key == DefaultTag {
 		return false
 	}
-	child := at + 3
-	for range int(inner.count) {
-		if i, _ := c.findField(t, c.str(child)); i >= 0 {
-			return true
-		}
-		child += 1 + int(c.tape[child+1].span)
-	}
-	return false
+	return c.hasFieldOf(at+2, t)
 }
 
 // findField finds the field that a key means: by name, by alias, or by the only name that is
@@ -49,34 +83,14 @@ func (c *coercer) findField(t *Type, key string) (int, repairKind) {
 	if i := t.FieldIndex(key); i >= 0 {
 		return i, repNone
 	}
-	for i := range t.Fields {
-		for _, a := range t.Fields[i].Alias {
-			if a == key {
-				return i, repAlias
-			}
-		}
+	names := t.partNames()
+	if i := names.aliased(key); i >= 0 {
+		return i, repAlias
 	}
-	if c.o.Level == Strict || len(key) > 4*maxSuggestLen {
+	if c.o.Level == Strict {
 		return -1, repNone
 	}
-	folded, found := fold(key), -1
-	if folded == "" {
-		return -1, repNone
-	}
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		same := fold(f.Name) == folded
-		for _, a := range f.Alias {
-			same = same || fold(a) == folded
-		}
-		if same {
-			if found >= 0 {
-				return -1, repNone
-			}
-			found = i
-		}
-	}
-	return found, repKeyFold
+	return names.find(key), repKeyFold
 }
 
 func (f *coerceFrame) has(i int) bool {
@@ -97,6 +111,17 @@ func (f *coerceFrame) set(i int) {
 func (c *coercer) stepRecord(f *coerceFrame) bool {
 	for f.left > 0 {
 		f.left--
+		if f.keyless {
+			f.field++
+			fld := &f.typ.Fields[f.field]
+			f.child, f.key, f.mark = f.cur, fld.Name, c.here()
+			f.cur += int(c.tape[f.cur].span)
+			if !c.enter(f.child, fld.Type) {
+				return false
+			}
+			c.takeField(f)
+			continue
+		}
 		keyAt := f.cur
 		at := keyAt + 1
 		f.child = at
@@ -108,13 +133,17 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 		i, rep := f.field+1, repNone
 		if i >= len(f.typ.Fields) || f.typ.Fields[i].Name != f.key {
 			if f.tag != "" && f.key == f.tag {
+				if f.tagged {
+					c.repair(repDuplicateKey, keyAt, f.key, "")
+				}
+				f.tagged = true
 				continue
 			}
 			i, rep = c.findField(f.typ, f.key)
 		}
 		if i < 0 || (rep == repKeyFold && f.has(i)) {
 			if !c.extraKey(f, keyAt) {
-				f.bad = true
+				c.badField(f, len(f.typ.Fields))
 			}
 			continue
 		}
@@ -149,7 +178,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 	if f.key == DefaultTag && f.tag == "" && c.tape[at].isText() {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
-		if _, ok := foldMatch(says, []string{f.typ.Name}); !ok && c.o.Level != Loose {
+		if !sameFolded(says, f.typ.Name) && c.o.Level != Loose {
 			c.failAt(at, string(AppendQuoted(nil, f.typ.Name)), c.show(at), "the key "+DefaultTag+" tells which type an object has")
 			return false
 		}
@@ -172,27 +201,71 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 func (c *coercer) takeField(f *coerceFrame) {
 	i := f.field
 	fld := &f.typ.Fields[i]
-	switch {
-	case c.ok:
-		if fld.Limits != nil && !c.partial && !c.keepsLimits(f, fld) {
-			f.bad = true
-			f.set(i)
-			return
-		}
-		if f.has(i) {
-			c.repair(repDuplicateKey, f.child-1, f.key, "")
-		}
-		f.vals[i] = c.ret
-		f.set(i)
-	case c.partial:
-	case c.o.Level == Loose && fld.Optional:
+	good := c.ok
+	if good && fld.Limits != nil && !c.partial && !c.keepsLimits(f, fld) {
+		good = false
+	} else if !good && !c.partial && c.o.Level == Loose && !fld.Required() {
 		c.rollback(f.mark)
 		c.repair(repBadDefault, f.child, c.show(f.child), JSON(fld.Default, fld.Type))
-		f.vals[i] = fld.Default
-		f.set(i)
+		c.ret, good = fld.Default, true
+	}
+	switch {
+	case good:
+	case c.partial:
+		f.bad = true // the field is left out
+		return
 	default:
-		f.bad = true
+		c.badField(f, i)
 		f.set(i)
+		return
+	}
+	if f.has(i) {
+		c.repair(repDuplicateKey, f.child-1, f.key, "")
+		c.forgive(f, i)
+	}
+	f.vals[i] = c.ret
+	f.set(i)
+}
+
+// fieldErrs are the errors recorded about one field of a record.
+type fieldErrs struct{ field, from, to int }
+
+// badField notes that all errors since the frame's mark concern a field.
+func (c *coercer) badField(f *coerceFrame, field int) {
+	f.bad = true
+	f.wrong = append(f.wrong, fieldErrs{field, int(f.mark.errs), len(c.errs)})
+}
+
+// forgive drops the errors about a field whose key came again with a value that fits.
+func (c *coercer) forgive(f *coerceFrame, field int) {
+	for k := len(f.wrong) - 1; k >= 0; k-- {
+		w := f.wrong[k]
+		if w.field != field {
+			continue
+		}
+		c.errs = slices.Delete(c.errs, w.from, w.to)
+		f.wrong = slices.Delete(f.wrong, k, k+1)
+		for l := k; l < len(f.wrong); l++ {
+			f.wrong[l].from -= w.to - w.from
+			f.wrong[l].to -= w.to - w.from
+		}
+	}
+	f.bad = len(f.wrong) > 0
+}
+
+// sortErrs brings the errors about a record into the order in which its fields are declared;
+// those about other keys come last.
+func (c *coercer) sortErrs(f *coerceFrame) {
+	byField := func(a, b fieldErrs) int { return a.field - b.field }
+	if slices.IsSortedFunc(f.wrong, byField) {
+		return
+	}
+	from := f.wrong[0].from
+	have := slices.Clone(c.errs[from:])
+	slices.SortStableFunc(f.wrong, byField)
+	out := c.errs[:from]
+	for _, w := range f.wrong {
+		out = append(out, have[w.from-from:w.to-from]...)
 	}
 }
 
@@ -213,6 +286,7 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 	}
 	if f.seenMore == nil && bits.OnesCount64(f.seen) == n {
 		if f.bad {
+			c.sortErrs(f)
 			return c.pop(Value{}, false)
 		}
 		return c.pop(NewRecord(f.typ, f.vals).Value(), true)
@@ -240,11 +314,13 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 			if fld.Guide != "" && hint == "" {
 				hint = fld.Guide
 			}
+			f.mark = c.here()
 			c.failAt(f.node, want, "nothing", hint)
-			f.bad = true
+			c.badField(f, i)
 		}
 	}
 	if f.bad {
+		c.sortErrs(f)
 		return c.pop(Value{}, false)
 	}
 	return c.pop(NewRecord(f.typ, f.vals).Value(), true)

@@ -12,7 +12,13 @@ func (c *coercer) scalar(at int, n *node, t *Type) bool {
 	case nodeArr, nodeObj:
 		return c.around(at, n, t)
 	case nodeNull, nodeMissing:
-		return c.mismatch(at, t)
+		if t.Kind != EnumType || n.kind == nodeMissing || c.o.Level == Strict || c.enumNamed(c.raw(n), t) < 0 {
+			return c.mismatch(at, t)
+		}
+	case nodeStr:
+		if c.partial && n.flags&flagOpen != 0 && t.Kind != StrType {
+			return c.fail() // more of it may come
+		}
 	}
 	switch t.Kind {
 	case StrType:
@@ -26,6 +32,14 @@ func (c *coercer) scalar(at int, n *node, t *Type) bool {
 }
 
 func (n *node) isText() bool { return n.kind == nodeStr || n.kind == nodeWord || n.kind == nodeConcat }
+
+// text is a scalar as text: the content of a string, else what stands there.
+func (c *coercer) text(at int, n *node) string {
+	if n.isText() {
+		return c.str(at)
+	}
+	return c.raw(n)
+}
 
 func (c *coercer) strAt(at int, n *node, t *Type) bool {
 	if n.isText() {
@@ -46,10 +60,7 @@ func (c *coercer) boolAt(at int, n *node, t *Type) bool {
 	case c.o.Level == Strict:
 		return c.mismatch(at, t)
 	}
-	s := c.raw(n)
-	if n.isText() {
-		s = c.str(at)
-	}
+	s := c.text(at, n)
 	b, ok := foldBool(s)
 	if !ok && c.o.Level == Loose {
 		b, ok = findBool(s)
@@ -61,13 +72,19 @@ func (c *coercer) boolAt(at int, n *node, t *Type) bool {
 	if b {
 		after = "true"
 	}
+	if s == "0" || s == "1" {
+		c.score++ // rather a number
+	}
 	c.repair(repToBool, at, c.show(at), after)
 	return c.done(BoolOf(b))
 }
 
 // foldBool reads a text that is nothing but a truth value.
 func foldBool(s string) (b, ok bool) {
-	switch strings.ToLower(strings.Trim(s, " \t\r\n.!*`\"'")) {
+	if len(s) > maxSuggestLen {
+		return false, false
+	}
+	switch strings.ToLower(strings.Trim(s, " \t\r\n.!*`\"'_")) {
 	case "true", "yes", "on", "y", "1":
 		return true, true
 	case "false", "no", "off", "n", "0":
@@ -76,13 +93,22 @@ func foldBool(s string) (b, ok bool) {
 	return false, false
 }
 
-// findBool finds the only truth value in a text, unless it is negated.
+// findBool finds the only truth value in a text, unless it is negated. Of yes and no, only the
+// first word of a text is an answer.
 func findBool(s string) (b, ok bool) {
+	if len(s) > maxSearched {
+		return false, false
+	}
 	words := splitWords(s)
+	if len(words) > 1 && (words[0] == "yes" || words[0] == "no") {
+		if rest := strings.TrimLeft(s, " \t\r\n*`\"'_"); strings.IndexByte(",.!;:*\n", rest[len(words[0])]) >= 0 {
+			b, ok, words = words[0] == "yes", true, words[1:]
+		}
+	}
 	for i, w := range words {
 		var is bool
 		switch w {
-		case "true", "yes":
+		case "true":
 			is = true
 		case "false":
 		default:
@@ -109,15 +135,13 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 	case n.isText() && c.o.Level != Strict:
 		s := c.str(at)
 		rep := repToNumber
-		if v, ok = textNumber(strings.Trim(s, " \t\r\n*`\"'")); !ok && c.o.Level == Loose {
+		if v, ok = textNumber(strings.Trim(s, " \t\r\n*`\"'_")); !ok && c.o.Level == Loose {
 			v, ok = foundNumber(s)
 			rep = repFound
 		}
 		if ok {
 			c.repair(rep, at, c.show(at), JSON(v, nil))
 		}
-	default:
-		return c.mismatch(at, t)
 	}
 	if !ok {
 		return c.mismatch(at, t)
@@ -132,7 +156,7 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 			return c.failAt(at, "a number that a float can hold", c.show(at), "")
 		}
 		c.score++
-		c.repair(repIntToFloat, at, c.show(at), JSON(w, nil))
+		c.repair(repIntToFloat, at, c.show(at), "")
 		return c.done(w)
 	}
 	if v.kind != Float {
@@ -160,31 +184,55 @@ func (c *coercer) badNumber(at int, n *node) bool {
 }
 
 func (c *coercer) enumAt(at int, n *node, t *Type) bool {
-	s := c.raw(n)
-	if n.isText() {
-		s = c.str(at)
-	}
+	s := c.text(at, n)
 	if slices.Contains(t.Values, s) && (n.isText() || c.o.Level != Strict) {
 		if !n.isText() {
 			c.repair(repToString, at, s, string(AppendQuoted(nil, s)))
 		}
 		return c.done(StrOf(s))
 	}
+	names := t.partNames()
+	pick := func(rep repairKind, i int) bool {
+		c.repair(rep, at, c.show(at), t.Values[i])
+		return c.done(StrOf(t.Values[i]))
+	}
+	if i := names.aliased(s); i >= 0 {
+		return pick(repAlias, i)
+	}
 	if c.o.Level != Strict {
-		if v, ok := foldMatch(s, t.Values); ok {
-			c.repair(repEnumFold, at, c.show(at), v)
-			return c.done(StrOf(v))
+		if i := c.enumNamed(s, t); i >= 0 {
+			return pick(repEnumFold, i)
 		}
 	}
 	if c.o.Level == Loose {
-		v, all := findEnum(s, t.Values)
-		if v != "" {
-			c.repair(repEnumFind, at, c.show(at), v)
-			return c.done(StrOf(v))
-		}
-		if len(all) > 1 {
+		i, ties := names.mentioned(s)
+		switch {
+		case i >= 0:
+			return pick(repEnumFind, i)
+		case len(ties) > 1:
+			all := make([]string, len(ties))
+			for k, i := range ties {
+				all[k] = t.Values[i]
+			}
 			return c.failAt(at, oneOfTexts(t.Values), c.show(at), "it names "+strings.Join(all, " and "))
 		}
 	}
 	return c.failAt(at, oneOfTexts(t.Values), c.show(at), didYouMean(s, t.Values))
+}
+
+// enumNamed finds the value of an enum that a text names by itself: by name or alias, with the
+// name of the type before it, with its description, or by the description alone. It returns -1
+// when there is none.
+func (c *coercer) enumNamed(s string, t *Type) int {
+	names := t.partNames()
+	if i := names.find(s); i >= 0 {
+		return i
+	}
+	if i := names.describes(s); i >= 0 {
+		return i
+	}
+	if cut := strings.LastIndexAny(s, ".:"); cut > 0 && len(s) <= maxName && sameFolded(s[:cut], t.Name) {
+		return names.find(s[cut+1:])
+	}
+	return -1
 }

@@ -171,7 +171,17 @@ func variantErrors(v *Type, tag, at string) FieldErrors {
 // NewEnum declares a closed set of strings. All problems are returned at once; wrong values
 // are left out, and an enum that has none left is the error type.
 func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
+	return NewNotedEnum(name, doc, values, nil)
+}
+
+// NewNotedEnum declares an enum with notes on its values, in the same order; there may be
+// fewer notes than values. It works as [NewEnum] otherwise. An alias that another value has as
+// its name or alias is left out.
+func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, FieldErrors) {
 	var errs FieldErrors
+	if len(notes) > len(values) {
+		errs = append(errs, newFieldError("", "at most one note for each value", count(len(notes), "note"), ""))
+	}
 	t := &Type{Kind: EnumType, Name: name, Doc: doc}
 	for i, v := range values {
 		at := "[" + strconv.Itoa(i) + "]"
@@ -182,8 +192,13 @@ func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
 			errs = append(errs, newFieldError(at, "each value once", "a second "+quoteShort(v), ""))
 		default:
 			t.Values = append(t.Values, v)
+			if i < len(notes) && (notes[i].Doc != "" || len(notes[i].Alias) > 0) {
+				t.Notes = append(t.Notes, make([]ValueNote, len(t.Values)-len(t.Notes))...)
+				t.Notes[len(t.Values)-1] = notes[i]
+			}
 		}
 	}
+	errs = append(errs, t.ownAliases()...)
 	if len(values) == 0 {
 		errs = append(errs, newFieldError("", "at least one value", "none", ""))
 	}
@@ -191,4 +206,21 @@ func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
 		return ErrorT, errs
 	}
 	return t, errs
+}
+
+// ownAliases removes the aliases of an enum's values that are not theirs alone.
+func (t *Type) ownAliases() FieldErrors {
+	var errs FieldErrors
+	taken := make(map[string]bool, len(t.Notes))
+	for i := range t.Notes {
+		t.Notes[i].Alias = slices.DeleteFunc(slices.Clone(t.Notes[i].Alias), func(alias string) bool {
+			bad := alias == "" || taken[alias] || slices.Contains(t.Values, alias)
+			if bad {
+				errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "an alias that no other value uses", quoteShort(alias), ""))
+			}
+			taken[alias] = true
+			return bad
+		})
+	}
+	return errs
 }

@@ -39,8 +39,8 @@ func describe(t *Type) string {
 		}
 	case EnumType:
 		b.WriteString("\nOne of the following values:\n")
-		for _, v := range t.Values {
-			b.WriteString("- " + v + "\n")
+		for i, v := range t.Values {
+			b.WriteString("- " + titled(v, t.Note(i).Doc) + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), " \t\r\n")

@@ -71,8 +71,14 @@ func (t *Type) appendContent(b []byte) []byte {
 	for _, v := range t.Variants {
 		b = strconv.AppendQuote(append(b, 'v'), v.ID())
 	}
-	for _, s := range t.Values {
+	for i, s := range t.Values {
 		b = strconv.AppendQuote(append(b, 'e'), s)
+		if note := t.Note(i); t.Notes != nil {
+			b = strconv.AppendQuote(append(b, 'n'), note.Doc)
+			for _, a := range note.Alias {
+				b = strconv.AppendQuote(append(b, 'a'), a)
+			}
+		}
 	}
 	return b
 }

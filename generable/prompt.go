@@ -113,6 +113,11 @@ func (w *fragmentWriter) sections() {
 				values[i] = quoted(v)
 			}
 			w.line("One of ", strings.Join(values, ", "))
+			for i, v := range values {
+				if doc := t.Note(i).Doc; doc != "" {
+					w.line("- ", titled(v, doc))
+				}
+			}
 		}
 	}
 	if w.recurse {

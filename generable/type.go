@@ -37,14 +37,15 @@ const DefaultTag = "type"
 // Lists, dicts and inline unions are structural.
 type Type struct {
 	Kind        TypeKind
-	Name        string   // of a nominal type, and of a reference
-	Doc         string   // what the type means, for people and models
-	Description string   // replaces the generated description verbatim, when not empty
-	Fields      []Field  // of a schema, in declared order
-	Elem        *Type    // of a list's items or a dict's values
-	Variants    []*Type  // of a union, in declared order
-	Tag         string   // of a declared union: the discriminator's key
-	Values      []string // of an enum, in declared order
+	Name        string      // of a nominal type, and of a reference
+	Doc         string      // what the type means, for people and models
+	Description string      // replaces the generated description verbatim, when not empty
+	Fields      []Field     // of a schema, in declared order
+	Elem        *Type       // of a list's items or a dict's values
+	Variants    []*Type     // of a union, in declared order
+	Tag         string      // of a declared union: the discriminator's key
+	Values      []string    // of an enum, in declared order
+	Notes       []ValueNote // of an enum's values, in the same order; nil when there are none
 
 	depth  int                  // how deep it is nested, not counting through references
 	index  map[string]int       // field name to index, when there are many
@@ -76,6 +77,20 @@ type Limits struct {
 	Check          *Check   // what cannot be said otherwise
 
 	compiled *regexp.Regexp // Pattern, compiled when the schema was declared
+}
+
+// ValueNote is what is known of one of an enum's values besides the value.
+type ValueNote struct {
+	Doc   string   // what it means, for people and models
+	Alias []string // other names accepted when decoding
+}
+
+// Note is the note on the value of that index.
+func (t *Type) Note(i int) ValueNote {
+	if i < len(t.Notes) {
+		return t.Notes[i]
+	}
+	return ValueNote{}
 }
 
 // Check is a condition that a host puts on a field's value. Two checks are the same when they

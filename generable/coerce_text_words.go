@@ -1,0 +1,100 @@
+package generable
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxSearched bounds the texts in which values are looked for.
+const maxSearched = 1 << 16
+
+// splitWords lists the words of a text in lower case. "isn't" is one word.
+func splitWords(s string) []string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
+	})
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(strings.Trim(w, "'’"), "’", "'")
+	}
+	return words
+}
+
+// wordText is a text reduced to its words, joined without blanks, so that a name is found
+// whether it is written in one word or in several.
+type wordText struct {
+	text   string
+	starts []int    // where each word begins in text
+	words  []string // the words in lower case, for negations
+}
+
+// splitText reduces a text to its words, without accents; in lower case unless case counts.
+func splitText(s string, exact bool) wordText {
+	var w wordText
+	var b []byte
+	inWord := false
+	from := 0
+	end := func(i int) {
+		if inWord {
+			w.words = append(w.words, strings.ReplaceAll(strings.ToLower(strings.Trim(s[from:i], "'’")), "’", "'"))
+			inWord = false
+		}
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+			if !inWord {
+				inWord, from = true, i
+				w.starts = append(w.starts, len(b))
+			}
+			if exact && r >= 'A' && r <= 'Z' {
+				b = append(b, byte(r))
+			} else {
+				b = appendFold(b, s[i:i+n], foldKey)
+			}
+		case inWord && (r == '\'' || r == '’'):
+		case inWord && (r == '+' || r == '#') && (i+n == len(s) || !isAlnum(s[i+n])): // C++
+			b = append(b, byte(r))
+		default:
+			end(i)
+		}
+		i += n
+	}
+	end(len(s))
+	w.text = string(b)
+	return w
+}
+
+// wordAt is the index of the word that begins at an offset; of the word that would come next
+// at the end; -1 when no word begins there.
+func (w *wordText) wordAt(at int) int {
+	if at == len(w.text) {
+		return len(w.starts)
+	}
+	if i, ok := slices.BinarySearch(w.starts, at); ok {
+		return i
+	}
+	return -1
+}
+
+// negationReach is how many words before a match are searched for a negation.
+const negationReach = 3
+
+// negated reports whether one of the last words turns what follows into its opposite.
+func negated(before []string) bool {
+	for i := len(before) - 1; i >= 0 && i >= len(before)-negationReach; i-- {
+		switch w := before[i]; w {
+		case "not", "no", "never", "neither", "nor", "without", "cannot", "isnt", "arent", "wasnt", "dont", "doesnt", "hardly":
+			return true
+		case "but", "rather", "instead", "however":
+			return false
+		default:
+			if strings.HasSuffix(w, "n't") {
+				return true
+			}
+		}
+	}
+	return false
+}
