@@ -54,6 +54,9 @@ func answer(table *starlib.Table, word string, width int) string {
 	if text, ok := starlark[word]; ok {
 		return text + "\n\nIt is a function of Starlark itself, as are str, list and dict methods."
 	}
+	if word == "" {
+		return ""
+	}
 	var makers, methods []string
 	for _, b := range table.Rows() {
 		switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"slices"
@@ -32,12 +33,15 @@ func peek(rest []string, script []string) (seen runOptions) {
 // mainParams guesses the flags of a script that is not loaded yet by the parameters of the
 // def main in its file. Whatever keeps it from being read, loading tells.
 func mainParams(file string) []string {
+	if readable(file) != nil {
+		return nil
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
 	dialect := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	tree, err := dialect.Parse(file, text, 0)
+	tree, err := dialect.Parse(file, bytes.TrimPrefix(text, []byte("\ufeff")), 0)
 	if err != nil {
 		return nil
 	}

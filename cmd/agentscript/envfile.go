@@ -73,7 +73,7 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 		}
 		value, problem := envValue(strings.TrimSpace(value))
 		if problem != "" {
-			wrong(n, "", "the value of %s %s", name, problem)
+			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
 			continue
 		}
 		vars[name] = value

@@ -55,19 +55,24 @@ func (c *command) gather(ctx context.Context, s *script, in input) ([]agentscrip
 	}
 	v, err := read(text, t)
 	if err != nil {
-		return nil, badInput(err, from)
+		return nil, badInput(err, from, text)
 	}
 	return []agentscript.RunOption{agentscript.Input(v)}, nil
 }
 
 // badInput is an input that does not fit main. Positions in it are those of where it is from.
-func badInput(err error, from string) error {
+func badInput(err error, from, text string) error {
 	d := diagnose(err)
 	if d.Code == "" {
 		d.Code = diag.BadInput
 	}
 	if from != "INPUT" {
 		d.Notes = append(d.Notes, diag.Note{Message: "it is read from " + from})
+	}
+	if name := strings.TrimPrefix(text, "@"); from == "--input-json" || from == "INPUT" {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			d.Help = append(d.Help, name+" is a file: --input-file "+name+" reads it")
+		}
 	}
 	return &failure{code: exitUsage, found: diag.List{d}}
 }
@@ -101,7 +106,7 @@ func (c *command) arguments(ctx context.Context, in input) ([]agentscript.RunOpt
 	}
 	take := func(p *param, text, from string) error {
 		if err := p.Set(text); err != nil {
-			return badInput(fmt.Errorf("argument %s of main: %w", p.name, err), from)
+			return badInput(fmt.Errorf("argument %s of main: %w", p.name, err), from, text)
 		}
 		args[p.name] = p.value
 		return nil
@@ -160,7 +165,7 @@ func (c *command) named(ctx context.Context, in input) (map[string]any, error) {
 	}
 	args, err := agentscript.ArgsFromJSON(text, params)
 	if err != nil {
-		return nil, badInput(err, from)
+		return nil, badInput(err, from, text)
 	}
 	return args, nil
 }
@@ -172,11 +177,11 @@ func (c *command) text(ctx context.Context, in input, needed bool) (text, from s
 	case len(in.args) > 0 && in.args[0] != "-":
 		return valid("INPUT", in.args[0])
 	case in.file && in.opts.inputFile != "-":
-		data, err := os.ReadFile(in.opts.inputFile)
-		if err != nil {
-			return "", "", usagef("", "--input-file %s: %s", in.opts.inputFile, fileProblem(err))
+		data, problem := readAll(ctx, "--input-file "+in.opts.inputFile, func() (io.ReadCloser, error) { return os.Open(in.opts.inputFile) })
+		if problem != nil {
+			return "", "", problem
 		}
-		return valid(in.opts.inputFile, string(data))
+		return valid(in.opts.inputFile, data)
 	case len(in.args) > 0, in.file:
 		return c.readStdin(ctx)
 	case needed && c.stdinPiped:
@@ -196,29 +201,49 @@ func valid(name, text string) (valid, from string, err error) {
 	return text, name, nil
 }
 
-// readStdin reads stdin to its end, or until the command is interrupted. The one line end
-// that shells put behind a text is not part of it.
+// readStdin reads stdin. The one line end that shells put behind a text is not part of it.
 func (c *command) readStdin(ctx context.Context) (text, from string, err error) {
+	text, problem := readAll(ctx, "stdin", func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil })
+	if problem != nil {
+		return "", "", problem
+	}
+	return valid("stdin", strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"))
+}
+
+// longestInput bounds what is read from something that may never end.
+const longestInput = 64 << 20
+
+// readAll reads to the end, or until the command is interrupted or out of time. Opening may take
+// as long as reading: a pipe waits for its other end.
+func readAll(ctx context.Context, name string, open func() (io.ReadCloser, error)) (string, *failure) {
 	type result struct {
 		data []byte
 		err  error
 	}
 	done := make(chan result, 1) // the reader may stay behind when the command is interrupted
 	go func() {
-		data, err := io.ReadAll(c.stdin)
+		r, err := open()
+		if err != nil {
+			done <- result{nil, err}
+			return
+		}
+		defer r.Close() // it is only read
+		data, err := io.ReadAll(io.LimitReader(r, longestInput+1))
 		done <- result{data, err}
 	}()
 	select {
 	case <-ctx.Done():
 		if late := context.Cause(ctx); errors.Is(late, engine.ErrTimeout) {
-			return "", "", &failure{code: exitTimeout, found: diag.List{diagnose(late)}}
+			return "", &failure{code: exitTimeout, found: diag.List{diagnose(late)}}
 		}
-		return "", "", &failure{code: exitInterrupted, found: diag.List{{Code: diag.Cancelled, Message: "interrupted while reading stdin"}}}
+		return "", &failure{code: exitInterrupted, found: diag.List{{Code: diag.Cancelled, Message: "interrupted while reading " + name}}}
 	case r := <-done:
-		if r.err != nil {
-			return "", "", usagef("", "stdin: %s", fileProblem(r.err))
+		switch {
+		case r.err != nil:
+			return "", usagef("", "%s: %s", name, fileProblem(r.err))
+		case len(r.data) > longestInput:
+			return "", usagef("give a part of it, or a text that says where it is", "%s: it goes on after %d MiB, which is more than an input may have", name, longestInput>>20)
 		}
-		text := strings.TrimSuffix(string(r.data), "\n")
-		return valid("stdin", strings.TrimSuffix(text, "\r"))
+		return string(r.data), nil
 	}
 }

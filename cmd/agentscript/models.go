@@ -34,6 +34,9 @@ func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
 			return nil, usagef("", "--scripted %s: %s", o.scripted, fileProblem(err))
 		}
 		defer f.Close() // it is only read
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, usagef("name a file of JSON lines", "--scripted %s: is a directory", o.scripted)
+		}
 		if set.scripted, err = llm.ReadScripted(f, o.scripted); err != nil {
 			return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
 		}

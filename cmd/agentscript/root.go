@@ -37,6 +37,7 @@ func execute(s *state) int {
 }
 
 func (c *command) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "agentscript",
 		Short:         "Check, draw, format and run agent flows",
@@ -46,8 +47,15 @@ func (c *command) root() *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		// Flags of a verb that is mistyped are not what is wrong.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		RunE:               func(cmd *cobra.Command, args []string) error { return c.noVerb(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version && len(args) == 0 {
+				return c.print(thisVersion().String())
+			}
+			return c.noVerb(cmd, args)
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.SetHelpCommand(c.helpVerb(root))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetIn(c.stdin)
 	root.SetOut(c.stdout)
@@ -57,8 +65,26 @@ func (c *command) root() *cobra.Command {
 	return root
 }
 
+func (c *command) helpVerb(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Help about a verb",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			verb, _, err := root.Find(args)
+			if err != nil || verb == root && len(args) > 0 {
+				return c.noVerb(root, args)
+			}
+			return verb.Help()
+		},
+	}
+}
+
 // noVerb is what happens when the first argument names no verb.
 func (c *command) noVerb(cmd *cobra.Command, args []string) error {
+	if len(c.args) > 0 && strings.HasPrefix(c.args[0], "-") && c.args[0] != "--version" && c.args[0] != "--" {
+		return usagef("flags come after their verb: agentscript run --quiet FILE; agentscript --help lists the verbs", "there is no flag %s before a verb", c.args[0])
+	}
 	if len(args) == 0 {
 		cmd.SetOut(c.stderr)
 		if err := cmd.Help(); err != nil {

@@ -114,6 +114,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 	}
 	opts = append(opts, models.options...)
 	var sinks []sink
+	if o.trace == "-" {
+		return usagef("name a file; --json writes the events to stderr", "--trace - names no file")
+	}
 	if o.trace != "" {
 		if other := sameFile(o.trace, s.file, o.scripted, o.envFile, o.inputFile); other != "" {
 			return usagef("", "--trace %s would overwrite %s", o.trace, other)

@@ -17,6 +17,9 @@ import (
 // readable refuses what cannot be a script before it is loaded: a missing file, a directory,
 // a file that may not be read.
 func readable(path string) *failure {
+	if path == "" {
+		return usagef("write the path of a script; a variable of the shell may be empty", "the name of the FILE is empty")
+	}
 	if path == "-" {
 		return usagef("`-` stands for an input; a script reads its neighbours and so needs a place", "a script is read from a file, not from stdin")
 	}
@@ -32,6 +35,8 @@ func readable(path string) *failure {
 			help = "name a script in it: " + strings.Join(found, ", ")
 		}
 		return usagef(help, "%s is a directory", path)
+	case !info.Mode().IsRegular(): // it is read more than once, and a pipe gives what it has once
+		return usagef("save the script in a file first", "%s is a pipe or a device, and a script is a file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

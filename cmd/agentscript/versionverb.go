@@ -27,25 +27,32 @@ func (c *command) versionVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("usage: agentscript version [--json]", "version takes no argument, and got %q", args[0])
+			}
 			v := thisVersion()
-			if asJSON {
-				text, err := json.Marshal(v)
-				if err != nil {
-					return err
-				}
-				return c.print(string(text))
+			if !asJSON {
+				return c.print(v.String())
 			}
-			text := "agentscript " + v.Version
-			if v.Commit != "" {
-				text += " (" + v.Commit + ")"
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
 			}
-			return c.print(fmt.Sprintf("%s\n%s, abi %d", text, v.Go, v.ABI))
+			return c.print(string(text))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
+}
+
+func (v versionInfo) String() string {
+	text := "agentscript " + v.Version
+	if v.Commit != "" {
+		text += " (" + v.Commit + ")"
+	}
+	return fmt.Sprintf("%s\n%s, abi %d", text, v.Go, v.ABI)
 }
 
 func thisVersion() versionInfo {

@@ -30,12 +30,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Msg)
 }
 
-// Format gives the formatted text of a script, with \n as line end. Formatting it again
-// changes nothing. The error is an [*Error].
+// Format gives the formatted text of a script, with \n as line end and without a byte order mark.
+// Formatting it again changes nothing. The error is an [*Error].
 func Format(src []byte) ([]byte, error) {
 	if !utf8.Valid(src) {
 		return nil, &Error{Msg: "the script is not UTF-8 text"}
 	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	tree, err := parse(src)
 	if err != nil {
