@@ -64,7 +64,7 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	}
 	if m := missingAttribute.FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
 		d.Code, d.Message = diag.UnknownAttribute, strings.Replace(m[1], "string", "str", 1)+" has no ."+m[2]
-		if m[3] != "" {
+		if typ := strings.Replace(m[1], "string", "str", 1); m[3] != "" && foreignMethods[typ][m[2]] == "" {
 			d.Help = []string{"did you mean \"" + m[3] + "\"?"}
 		}
 	}
@@ -154,17 +154,16 @@ func (c *composer) spanOfError(eval *starlark.EvalError) diag.Span {
 // helpFor gives the remedy for errors of the interpreter that newcomers meet.
 func (c *composer) helpFor(err error, msg string) string {
 	if ops, ok := strings.CutPrefix(msg, "unknown binary op: "); ok {
-		return operandHelp(strings.Fields(ops))
+		if ops := strings.Fields(ops); len(ops) > 2 {
+			return operandHelp(ops[0], strings.Join(ops[1:len(ops)-1], " "), ops[len(ops)-1])
+		}
 	}
 	switch {
 	case strings.HasPrefix(msg, "can't assign to ."):
 		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "can't assign to ."), " ")
 		return "values do not change: make another, y = replace(x, " + field + " = ...); of a dict write d[\"" + field + "\"] = ..."
-	case strings.HasPrefix(msg, "NoneType has no ."), strings.Contains(msg, "index operation NoneType["), msg == "invalid call of non-function (NoneType)":
-		return "this is None: a function without return gives None"
-	case strings.HasPrefix(msg, "dict has no ."):
-		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "dict has no ."), " ")
-		return "an entry of a dict is d[\"" + field + "\"]"
+	case strings.Contains(msg, "index operation NoneType["), msg == "invalid call of non-function (NoneType)":
+		return isNone
 	case strings.HasPrefix(msg, "key ") && strings.HasSuffix(msg, " not in dict"):
 		return c.keyHelp(err, strings.TrimSuffix(strings.TrimPrefix(msg, "key "), " not in dict"))
 	case strings.HasPrefix(msg, "unknown conversion %"):
@@ -176,29 +175,11 @@ func (c *composer) helpFor(err error, msg string) string {
 	case strings.Contains(msg, "stack overflow"):
 		return "a function that calls itself needs a case in which it does not"
 	}
-	return ""
-}
-
-// operandHelp is the remedy for an operator that its operands do not have: type, operator, type.
-func operandHelp(ops []string) string {
-	if len(ops) != 3 {
-		return ""
+	if typ, name, ok := strings.Cut(msg, " has no ."); ok {
+		name, _, _ = strings.Cut(name, " ")
+		return attributeHelp(strings.Replace(typ, "string", "str", 1), name)
 	}
-	left, op, right := ops[0], ops[1], ops[2]
-	switch {
-	case left == "NoneType" || right == "NoneType":
-		return "one side is None: a function without return gives None"
-	case left == "node" || right == "node":
-		return "nodes are composed by >>, / and *, or by then, par and forum"
-	case op != "+":
-	case left == "string":
-		return `make it text: "..." + str(n), or "... {}".format(n)`
-	case right == "string":
-		return `make it text: str(n) + "..."; a number that is text is int(s) or float(s)`
-	case left == "list":
-		return "a list takes one more item as xs + [x]"
-	}
-	return ""
+	return slipHelp(msg)
 }
 
 // keyHelp says what a missing key may have meant. The interpreter does not tell which dict it

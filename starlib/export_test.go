@@ -1,0 +1,4 @@
+package starlib
+
+// ForeignMethods are the rewrites of methods that other languages have.
+var ForeignMethods = foreignMethods

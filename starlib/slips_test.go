@@ -1,0 +1,108 @@
+package starlib_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// TestSlips: what the interpreter refuses in its own words comes with what to write instead.
+func TestSlips(t *testing.T) {
+	const point = "P = schema(\"p\", x = int)\np = P(x = 1)\n"
+	for _, tt := range []struct{ src, help string }{
+		{`x = "a" * 1.5`, "int(n)"},
+		{`x = "abc"[10]`, "the last is xs[-1]"},
+		{`x = [][0]`, "xs[0] if xs else None"},
+		{`x = [].pop()`, "it is empty"},
+		{`x = max([])`, "max(xs) if xs else None"},
+		{`x = int("abc")`, "s.isdigit()"},
+		{`x = int("3.5")`, `int(float("3.5"))`},
+		{`x = float("x")`, "the text is no number"},
+		{`x = 1 / 0`, "a / b if b else 0"},
+		{`x = 1 % 0`, "a / b if b else 0"},
+		{`x = "a" < 1`, "int(s) or float(s)"},
+		{`x = sorted([3, "a"])`, "key = str"},
+		{"for i in 5:\n    print(i)", "range(n)"},
+		{"for i in None:\n    print(i)", "without return gives None"},
+		{`x = len(None)`, "without return gives None"},
+		{`x = len(5)`, "len(str(n))"},
+		{`x = {[1]: 2}`, "d[(a, b)]"},
+		{"def f(a):\n    return a\nx = f()", "write f(a = ...)"},
+		{"def f(a, b):\n    return a\nx = f()", "write f(...) with a, b"},
+		{"def f(a):\n    return a\nx = f(1, 2)", "add a parameter to def f"},
+		{"def f():\n    return 1\nx = f(1)", "add a parameter to def f"},
+		{"def f(a):\n    return a\nx = f(b = 2)", "def f has no parameter b"},
+		{`x = "abc"()`, "without quotes"},
+		{`x = [1, 2](0)`, "brackets"},
+		{`x = "{} {}".format(1)`, "a value for each {}"},
+		{`x = "%d" % "a"`, "%s takes any value"},
+		{`x = "%s %s" % "a"`, "as a tuple"},
+		{`x = "%s" % ("a", "b")`, "one %s for each value"},
+		{`x, y = 1, 2, 3`, "as many names"},
+		{`x, y = 5`, "as many names"},
+		{"x = \"abc\"\nx[0] = \"b\"", "a text does not change"},
+		{"x = (1, 2)\nx[0] = 1", "xs = list(t)"},
+		{"def f():\n    y = y + 1\nf()", "assigning y anywhere"},
+		{`x = ", ".join([1, 2])`, "[str(x) for x in xs]"},
+		{`x = list(5)`, "give it a list"},
+		{`x = zip(1)`, "give it a list"},
+		{`x = range("a")`, "int(s)"},
+		{`x = "abc".replace("a", 1)`, "str(x)"},
+		{`x = [1, 2]["a"]`, `d["key"]`},
+		{`x = 1 in "abc"`, "str(x) in s"},
+		{`x = 1 in 5`, "a text, a list, a dict or a set"},
+		{"x = [1, 2]\nfor i in x:\n    x.remove(i)", "for x in list(xs)"},
+		{`x = {"a": 1} + {"b": 2}`, "a | b"},
+		{`x = [1] - [2]`, "if x not in b"},
+		{`x = "abc" - "b"`, "removesuffix"},
+		{`x = 5 + [1]`, "[x] + xs"},
+		{`x = "3" * "4"`, "int(s)"},
+		{`x = json.decode("{bad")`, "T.decode(text)"},
+		{point + "y = p + 1", "x.name"},
+		{point + "y = len(p)", "its fields are read one by one"},
+		{point + "for f in p:\n    print(f)", "its fields are read one by one"},
+		{point + "y = p()", "replace(x, name = ...)"},
+		{`x = (1).foo`, "str(n)"},
+		{`x = [1].length`, "len(xs)"},
+		{`x = "a".trim()`, "s.strip()"},
+	} {
+		m, found := load(tt.src + "\n")
+		if len(found) != 1 || !strings.Contains(strings.Join(found[0].Help, "; "), tt.help) {
+			t.Errorf("%s\nwant the help %q:\n%s", tt.src, tt.help, render(m, found))
+		}
+	}
+}
+
+// TestForeignMethods runs what is to be written instead of a method of another language.
+func TestForeignMethods(t *testing.T) {
+	given := map[string]struct{ name, values string }{
+		"str":   {"s", "x = \"b\"\na = 0\nb = 1\nold = \"a\"\nnew = \"c\"\n"},
+		"list":  {"xs", "ys = [\"a\"]\nx = \"b\"\ny = \"b\"\ni = 0\nf = len\n"},
+		"dict":  {"d", "k = \"key\"\nks = [k]\nvalue = 3\n"},
+		"tuple": {"t", "x = 2\n"},
+	}
+	literal := map[string]string{"str": `"b"`, "list": `["b"]`, "dict": `{"key": 1}`, "tuple": "(1,)"}
+	seen := 0
+	for typ, methods := range starlib.ForeignMethods {
+		g := given[typ]
+		for name, meant := range methods {
+			call := func(body string) string {
+				return g.values + "def call(" + g.name + "):\n    " + body + "\ncall(" + literal[typ] + ")\n"
+			}
+			if _, found := load(call("return " + g.name + "." + name)); codes(found) != "AS209" || strings.Join(found[0].Help, "") != "write "+meant {
+				t.Errorf("%s.%s: got %v", typ, name, found)
+			}
+			if strings.Contains(meant, "itself") || strings.Contains(meant, ", or ") || strings.Contains(meant, "for x in xs:") {
+				continue
+			}
+			seen++
+			if m, found := load(call(meant)); len(found) > 0 {
+				t.Errorf("%s.%s: what is to be written fails:\n%s", typ, name, render(m, found))
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d rewrites", seen)
+	}
+}
