@@ -92,7 +92,7 @@ func BenchmarkDecode(b *testing.B) {
 		})
 		run("stream-4-bytes-events", func() {
 			n := 0
-			s := NewStream(typ, StreamOptions{On: func(*StreamEvent) { n++ }})
+			s := NewStream(typ, StreamOptions{MinText: 32, On: func(*StreamEvent) { n++ }})
 			for i := 0; i < len(text); i += 4 {
 				s.Feed(text[i:min(i+4, len(text))])
 			}

@@ -33,6 +33,7 @@ type live struct {
 	repairs int           // the first syntax repair not reported yet
 	owing   int           // of all frames together
 	held    []StreamEvent // of values that are not shown yet
+	event   StreamEvent   // the one being told
 }
 
 // liveFrame is one container that is being read.
@@ -52,7 +53,6 @@ type liveFrame struct {
 	begun  bool                // the child's key was read
 	index  map[string]struct{} // of a large dict: its keys
 	owed   int                 // fields that have to come before anything is shown
-	path   string
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
@@ -65,10 +65,16 @@ func (l *live) advance() {
 		l.advanceText()
 		return
 	}
+	s := l.m.scan
+	if t := l.text.node; t >= 0 && s.st == stString && s.cur == t && l.early < 0 && s.thought == 0 {
+		l.grow(t) // the text that was being read goes on
+		l.tellRepairs()
+		return
+	}
 	if l.cand >= 0 && l.undone() {
 		l.restart()
 	}
-	edge := l.m.scan.settled()
+	edge := s.settled()
 	for l.step(edge) {
 	}
 	l.tellRepairs()
@@ -105,7 +111,7 @@ func (l *live) step(edge int) bool {
 		l.pass(f, at)
 		return true
 	}
-	if child.kind == nodeStr && f.textual() {
+	if child.kind == nodeStr && (l.text.node == at || f.textual()) {
 		l.grow(at)
 	}
 	if !closed && !l.certain(at, edge) {
@@ -219,5 +225,5 @@ func (l *live) show() {
 func (l *live) reset(why string) {
 	l.known, l.root = false, Value{}
 	l.version++
-	l.emit(&StreamEvent{Kind: StreamReset, Text: why})
+	l.emit(StreamEvent{Kind: StreamReset, Text: why}, 0)
 }

@@ -1,18 +1,23 @@
 package generable
 
-// emit tells an event, or keeps it as long as what it belongs to is not shown.
-func (l *live) emit(e *StreamEvent) {
+import "strconv"
+
+// emit tells an event about the child being read at the given number of frames, or keeps it
+// as long as what it belongs to is not shown.
+func (l *live) emit(e StreamEvent, depth int) {
 	if l.on == nil {
 		return
 	}
 	if l.owing > 0 && e.Kind != StreamReset {
-		l.held = append(l.held, *e)
+		e.path = l.pathOf(depth, e.Kind == StreamItem)
+		l.held = append(l.held, e)
 		return
 	}
-	l.tell(e)
+	l.event = e
+	l.event.live, l.event.depth = l, depth
+	l.on(&l.event)
+	l.event.live = nil
 }
-
-func (l *live) tell(e *StreamEvent) { l.on(e) }
 
 // release tells the events that were kept, once nothing is held back any more.
 func (l *live) release() {
@@ -26,13 +31,34 @@ func (l *live) release() {
 	}
 }
 
+// path is where the child stands that is read at the given number of frames.
+func (l *live) path(depth int) string { return l.pathOf(depth, false) }
+
+// pathOf is that path, or when the child was read already, the one of the child read last.
+func (l *live) pathOf(depth int, read bool) string {
+	var b []byte
+	for i := range l.frames[:depth] {
+		f := &l.frames[i]
+		if f.op != opList {
+			b = appendKey(b, f.key)
+			continue
+		}
+		n := len(f.vals)
+		if read && i == depth-1 {
+			n--
+		}
+		b = append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+	}
+	return string(b)
+}
+
 // repaired tells of a coercion of a key.
 func (l *live) repaired(kind repairKind, at int, before, after string) {
 	if l.on == nil {
 		return
 	}
-	r := Repair{Kind: kind.String(), Path: l.path(), Offset: int(l.m.scan.tape[at].start), Before: shorten(before), After: shorten(after), Cost: repairInfo[kind].cost}
-	l.emit(&StreamEvent{Kind: StreamRepair, Path: r.Path, Offset: r.Offset, Repair: &r})
+	r := Repair{Kind: kind.String(), Path: l.path(len(l.frames)), Offset: int(l.m.scan.tape[at].start), Before: shorten(before), After: shorten(after), Cost: repairInfo[kind].cost}
+	l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
 }
 
 // tellRepairs tells the repairs of the syntax that have become certain.
@@ -45,9 +71,9 @@ func (l *live) tellRepairs() {
 	for ; l.repairs < n; l.repairs++ {
 		k := s.repairs[l.repairs]
 		r := Repair{
-			Kind: k.kind.String(), Path: l.path(), Offset: int(k.off), Cost: repairInfo[k.kind].cost,
+			Kind: k.kind.String(), Path: l.path(len(l.frames)), Offset: int(k.off), Cost: repairInfo[k.kind].cost,
 			Before: shorten(l.m.src[k.off:max(k.off, k.end)]), After: repairAfter(k.kind),
 		}
-		l.emit(&StreamEvent{Kind: StreamRepair, Path: r.Path, Offset: r.Offset, Repair: &r})
+		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
 	}
 }

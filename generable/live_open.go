@@ -174,11 +174,7 @@ func (l *live) member(f *liveFrame) bool {
 }
 
 func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
-	path := ""
-	if l.on != nil {
-		path = l.path()
-	}
-	l.frames = append(l.frames, liveFrame{op: op, node: at, cur: at + 1, typ: t, path: path})
+	l.frames = append(l.frames, liveFrame{op: op, node: at, cur: at + 1, typ: t})
 	if len(l.frames) == 1 {
 		l.known = false // until something of it is shown, the candidate before is
 	}
@@ -204,7 +200,7 @@ func (l *live) pushRecord(at int, t *Type, tag string) {
 	f.vals, f.keys, f.fields = make([]Value, 0, n), make([]string, 0, n), make([]int, 0, n)
 	if tag != "" {
 		f.vals, f.keys, f.fields = append(f.vals, StrOf(t.Name)), append(f.keys, tag), append(f.fields, -1)
-		l.emit(&StreamEvent{Kind: StreamVariant, Path: f.path, Text: t.Name, Offset: int(l.m.scan.tape[at].start)})
+		l.emit(StreamEvent{Kind: StreamVariant, Text: t.Name, Offset: int(l.m.scan.tape[at].start)}, len(l.frames)-1)
 	}
 }
 

@@ -1,7 +1,5 @@
 package generable
 
-import "strconv"
-
 // take decodes the complete child at a place.
 func (l *live) take(at int) {
 	f := &l.frames[len(l.frames)-1]
@@ -40,8 +38,11 @@ func (l *live) decode(f *liveFrame, at int) (Value, bool) {
 	}
 	for i := range l.c.repairs {
 		r := &l.c.repairs[i]
-		r.Path = l.path() + r.Path
-		l.emit(&StreamEvent{Kind: StreamRepair, Path: r.Path, Offset: r.Offset, Repair: r})
+		if l.on == nil {
+			break
+		}
+		r.Path = l.path(len(l.frames)) + r.Path
+		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: r}, len(l.frames))
 	}
 	if ok && f.op == opRecord {
 		fld := &f.typ.Fields[f.field]
@@ -57,10 +58,7 @@ func (l *live) place(v Value, ok bool) {
 	if !ok {
 		return
 	}
-	path, kind := "", StreamItem
-	if l.on != nil {
-		path = l.path()
-	}
+	kind := StreamItem
 	f.vals = append(f.vals, v)
 	if f.op != opList {
 		kind = StreamField
@@ -81,7 +79,7 @@ func (l *live) place(v Value, ok bool) {
 	}
 	l.show()
 	l.release()
-	l.emit(&StreamEvent{Kind: kind, Path: path, Value: v, Offset: l.m.scan.pos})
+	l.emit(StreamEvent{Kind: kind, Value: v, Offset: l.m.scan.pos}, len(l.frames))
 }
 
 // repeats reports whether the key being read came before. A dict keeps an index of its keys
@@ -146,20 +144,4 @@ func (f *liveFrame) complete() Value {
 		}
 	}
 	return NewRecord(f.typ, vals).Value()
-}
-
-// path is where the child being read stands.
-func (l *live) path() string {
-	if len(l.frames) == 0 {
-		return ""
-	}
-	f := &l.frames[len(l.frames)-1]
-	b := make([]byte, 0, len(f.path)+len(f.key)+8)
-	b = append(b, f.path...)
-	if f.op == opList {
-		b = append(strconv.AppendInt(append(b, '['), int64(len(f.vals)), 10), ']')
-	} else {
-		b = appendKey(b, f.key)
-	}
-	return string(b)
 }

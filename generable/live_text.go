@@ -93,6 +93,12 @@ func (l *live) grow(at int) {
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
 }
 
+// gathers reports whether a text goes on that has not grown enough to be told.
+func (l *live) gathers() bool {
+	t, s := &l.text, l.m.scan
+	return t.node >= 0 && s.st == stString && s.cur == t.node && s.pos-t.pos < l.minText
+}
+
 // tellText tells by what a text grew since that was told, if it is at least so many bytes.
 func (l *live) tellText(v Value, offset, atLeast int) {
 	if l.on == nil {
@@ -103,11 +109,7 @@ func (l *live) tellText(v Value, offset, atLeast int) {
 	if n := len(all) - t.told; n == 0 || n < atLeast {
 		return
 	}
-	path := ""
-	if len(l.frames) > 0 {
-		path = l.path()
-	}
-	l.emit(&StreamEvent{Kind: StreamText, Path: path, Text: all[t.told:], Offset: offset})
+	l.emit(StreamEvent{Kind: StreamText, Text: all[t.told:], Offset: offset}, len(l.frames))
 	t.told = len(all)
 }
 

@@ -48,12 +48,24 @@ func (k StreamKind) String() string {
 // StreamEvent is one thing that happened to the value while its text arrived.
 type StreamEvent struct {
 	Kind   StreamKind
-	Path   string // where in the value: ".plan.steps[2]"; empty for the root
 	Text   string
 	Value  Value
 	Repair *Repair // to be copied if it is kept
 	Result *Result
 	Offset int // bytes of the text read so far, or where in it the event belongs
+
+	path  string
+	live  *live
+	depth int
+}
+
+// Path tells where in the value the event belongs, such as ".plan.steps[2]"; it is empty for
+// the root. It is made when it is asked for.
+func (e *StreamEvent) Path() string {
+	if e.live != nil {
+		e.path, e.live = e.live.pathOf(e.depth, e.Kind == StreamItem), nil
+	}
+	return e.path
 }
 
 // StreamOptions direct a [Stream].
@@ -111,8 +123,8 @@ func (s *Stream) Feed(chunk string) bool {
 		return false
 	}
 	s.m.Feed(chunk)
-	if s.m.live.on != nil {
-		s.m.live.advance()
+	if l := s.m.live; l.on != nil && !l.gathers() {
+		l.advance()
 	}
 	return !s.stopped
 }
@@ -188,9 +200,9 @@ func (s *Stream) Close() Result {
 	r := s.m.Close()
 	if l.on != nil {
 		if r.OK && !extends(shown, r.Value) {
-			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
+			l.on(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
 		}
-		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
+		l.on(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
 	}
 	return r
 }

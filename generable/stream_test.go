@@ -28,13 +28,13 @@ func checkStream(typ *Type, text string, o Options, rnd *rand.Rand, most int) (r
 	var log []string
 	shown := map[string]string{} // texts as the events told them
 	s := NewStream(typ, StreamOptions{Options: o, On: func(e *StreamEvent) {
-		log = append(log, fmt.Sprintf("%s %s %q %s", e.Kind, e.Path, e.Text, JSON(e.Value, nil)))
+		log = append(log, fmt.Sprintf("%s %s %q %s", e.Kind, e.Path(), e.Text, JSON(e.Value, nil)))
 		switch e.Kind {
 		case StreamReset:
 			resets++
 			clear(shown)
 		case StreamText:
-			shown[e.Path] += e.Text
+			shown[e.Path()] += e.Text
 		}
 	}})
 	fail := func(format string, args ...any) {
@@ -159,7 +159,7 @@ func TestStreamPolicies(t *testing.T) {
 	plan, _ := streamTypes(t)
 	var log []string
 	s := NewStream(plan, StreamOptions{On: func(e *StreamEvent) {
-		log = append(log, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, e.Path, e.Text)))
+		log = append(log, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, e.Path(), e.Text)))
 	}})
 	for _, row := range []struct{ piece, want, events string }{
 		{`{"title": "A ti`, `{"body":{"state":"pending"},"done":{"state":"pending"}}`, ""},
