@@ -26,6 +26,7 @@ type live struct {
 	lead     int  // blanks before a text
 	careful  bool // one was reopened: take none early any more
 
+	visits  int // bytes and nodes looked at, without what the coercer counts
 	version int // of what is shown
 	shown   int // the version of last
 	last    Value
@@ -82,6 +83,7 @@ func (l *live) advance() {
 
 // step takes one node, or reports that there is none to take yet.
 func (l *live) step(edge int) bool {
+	l.visits++
 	if len(l.frames) == 0 {
 		return l.begin()
 	}
@@ -184,6 +186,7 @@ func (l *live) restart() {
 func (l *live) begin() bool {
 	s := l.m.scan
 	for {
+		l.visits++
 		k, whole := s.cand, l.next < len(s.cands)
 		if whole {
 			k = s.cands[l.next]

@@ -135,12 +135,20 @@ func (l *live) narrow(at int, n *node, t *Type) *Type {
 	return only
 }
 
-// firstKey is the first key of an object, once a colon makes it certain to be one.
+// maxFirstKey bounds the first keys that are looked at: while an object waits for more of it,
+// that happens with each piece of the text.
+const maxFirstKey = 256
+
+// firstKey is the first key of an object, once a colon makes it certain to be one. It gives
+// none that is too long to be a field's.
 func (l *live) firstKey(at int) (string, bool) {
-	if l.keyAt(at + 1) {
-		return l.str(at + 1), true
+	if !l.keyAt(at + 1) {
+		return "", false
 	}
-	return "", false
+	if n := &l.m.scan.tape[at+1]; n.end-n.start > maxFirstKey {
+		return "", false
+	}
+	return l.str(at + 1), true
 }
 
 // keyAt reports whether a key stands at a place, and a colon follows it.

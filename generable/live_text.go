@@ -86,6 +86,7 @@ func (l *live) grow(at int) {
 		return
 	}
 	t.extend(l.m.src, seg, true)
+	l.visits += len(seg)
 	if f := &l.frames[len(l.frames)-1]; f.op != opList && len(f.keys) == len(f.vals) {
 		f.keys = append(f.keys, f.key)
 	}
@@ -157,6 +158,7 @@ func (l *live) advanceText() {
 	}
 	if seg := wholeRunes(m.src[t.pos:end]); seg != "" {
 		t.extend(m.src, seg, false)
+		l.visits += len(seg)
 		l.show()
 		l.root = t.value(m.src)
 		l.tellText(l.root, t.pos, l.minText)

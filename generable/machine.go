@@ -65,6 +65,9 @@ func (m *Machine) Close() Result {
 		}
 	}
 	m.result = m.choose()
+	if m.live != nil {
+		m.result.Visits += m.live.visits + m.live.c.visits
+	}
 	return m.result
 }
 

@@ -140,6 +140,30 @@ func TestStreamOfRandomValues(t *testing.T) {
 	}
 }
 
+// TestStreamsAreLinear counts what a stream with a listener looks at, over all families, in
+// small pieces.
+func TestStreamsAreLinear(t *testing.T) {
+	s := newSeedTypes(t)
+	for _, f := range families {
+		for _, n := range []int{1000, 32 << 10} {
+			text := f.make(n)
+			for _, typ := range []*Type{nil, ListOfType(s.Args), s.Profile, StrT} {
+				for _, size := range []int{1, 4, 1000} {
+					st := NewStream(typ, StreamOptions{On: func(*StreamEvent) {}})
+					for rest := text; rest != ""; {
+						k := min(size, len(rest))
+						st.Feed(rest[:k])
+						rest = rest[k:]
+					}
+					if r := st.Close(); r.Visits > 6*len(text)+512 {
+						t.Errorf("%s: %v in pieces of %d: %d visits of %d bytes (%.2f)", f.name, typ, size, r.Visits, len(text), float64(r.Visits)/float64(len(text)))
+					}
+				}
+			}
+		}
+	}
+}
+
 func streamTypes(t *testing.T) (*Type, *Type) {
 	m := must(t)
 	step := m(NewSchema("Step", "", []Field{
