@@ -40,6 +40,13 @@ func (m *Machine) Feed(chunk string) {
 	if m.buf == nil && m.src != "" {
 		m.buf = append(m.buf, m.src...)
 	}
+	// Twice the room each time: append would take a quarter more, and copy the text more often.
+	if n := len(m.buf) + len(chunk); n > cap(m.buf) {
+		m.buf = append(make([]byte, 0, max(256, 2*n)), m.buf...)
+	}
+	if s := m.scan; cap(s.tape)-len(s.tape) < 8 {
+		s.tape = append(make([]node, 0, max(32, 2*len(s.tape))), s.tape...)
+	}
 	m.buf = append(m.buf, chunk...)
 	m.src = unsafe.String(&m.buf[0], len(m.buf))
 	if len(m.src) <= maxText {
@@ -65,9 +72,6 @@ func (m *Machine) Close() Result {
 		}
 	}
 	m.result = m.choose()
-	if m.live != nil {
-		m.result.Visits += m.live.visits + m.live.c.visits
-	}
 	return m.result
 }
 
