@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -45,9 +46,9 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 }
 
 func (s *Session) parallel(n *Node) bool {
-	in, ok := s.commonInput(n.site, n.kids)
-	ok = ok && s.followAll(sound(n.kids), in)
-	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil)
+	in, strange := s.commonInput(n.site, n.kids)
+	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil, strange)
 	n.in, n.out = in, generable.ListOfType(out)
 	return ok && ok2
 }
@@ -68,8 +69,9 @@ func sound(nodes []*Node) []*Node {
 	return nodes
 }
 
-// commonInput finds the input that all nodes accept: the most specific one.
-func (s *Session) commonInput(site Site, nodes []*Node) (*generable.Type, bool) {
+// commonInput finds the input that all nodes accept: the most specific one. It gives the nodes
+// that do not accept it, which it has reported.
+func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, strange map[*Node]bool) {
 	pick := nodes[0]
 	for _, n := range nodes {
 		if n.failed || vague(n.in) {
@@ -79,52 +81,45 @@ func (s *Session) commonInput(site Site, nodes []*Node) (*generable.Type, bool) 
 			pick = n
 		}
 	}
-	ok := true
 	for i, n := range nodes {
 		if n.failed || pick.failed || generable.Assignable(pick.in, n.in) == nil {
 			continue
 		}
-		ok = false
+		if strange == nil {
+			strange = map[*Node]bool{}
+		}
+		strange[n] = true
 		d := s.errorf(diag.InputsDiffer, site.arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
+		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
+			note(d, diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
+		}
 		noteDefined(d, pick, n)
 		help(d, "all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
 	}
-	return pick.in, ok
+	return pick.in, strange
 }
 
 // commonOutput finds the type of what several nodes give: the declared one, the one they
 // share, or the declared union of which all are variants. Routes, when there are any, are how
-// the nodes are told apart.
-func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route) (*generable.Type, bool) {
-	label := func(i int) string {
-		switch {
-		case routes == nil:
-			return nodes[i].Label()
-		case i < len(routes):
-			return "the route for " + routes[i].Key()
-		}
-		return "otherwise"
-	}
-	types := make([]*generable.Type, len(nodes))
+// the nodes are told apart. Of those that were reported nothing more is said: they may be the
+// wrong nodes altogether.
+func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route, reported map[*Node]bool) (*generable.Type, bool) {
+	types := make([]*generable.Type, 0, len(nodes))
+	var at []int // in nodes, of those
 	for i, n := range nodes {
 		if n.failed {
 			return generable.ErrorT, true
 		}
-		types[i] = n.out
-	}
-	if declared != nil {
-		ok := true
-		for i, n := range nodes {
-			if generable.Assignable(n.out, declared) != nil {
-				ok = false
-				d := s.errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
-				d.Label = fmt.Sprintf("%s gives %s", label(i), n.out)
-				noteDefined(d, n)
-				help(d, "widen it: output = %s", generable.OneOf(declared, n.out))
-			}
+		if !reported[n] {
+			types, at = append(types, n.out), append(at, i)
 		}
-		return declared, ok
+	}
+	switch {
+	case declared != nil:
+		return declared, s.declaredOutput(site, declared, nodes, at, routes)
+	case len(reported) > 0 && len(types) == 0:
+		return generable.ErrorT, true
 	}
 	if t, ok := generable.Join(types, s.unions); ok {
 		return t, true
@@ -134,22 +129,69 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 			return generable.AnyT, true
 		}
 	}
-	other := 0
-	for i, n := range nodes {
-		if !generable.Same(nodes[0].out, n.out) {
-			other = i
-			break
+	s.outputsDiffer(site, nodes, at, routes)
+	return generable.ErrorT, false
+}
+
+// declaredOutput checks that what the nodes give is of the type that the script declares.
+func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*Node, at []int, routes []Route) bool {
+	ok := true
+	for _, i := range at {
+		n := nodes[i]
+		if generable.Assignable(n.out, declared) == nil {
+			continue
+		}
+		ok = false
+		d := s.errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
+		d.Label = fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out)
+		noteDefined(d, n)
+		help(d, "widen it: output = %s", generable.OneOf(declared, n.out))
+	}
+	return ok
+}
+
+// mostGivers is how many outputs that differ a message names.
+const mostGivers = 4
+
+// outputsDiffer reports the nodes whose outputs have no type in common: the first of each type.
+func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Route) {
+	var differ []int
+	types := make([]*generable.Type, 0, len(at))
+	for _, i := range at {
+		types = append(types, nodes[i].out)
+		if !slices.ContainsFunc(differ, func(j int) bool { return generable.Same(nodes[j].out, nodes[i].out) }) {
+			differ = append(differ, i)
 		}
 	}
-	d := s.errorf(diag.OutputsDiffer, site.at(other).Span, "%s gives different types", site.What)
-	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", label(0), nodes[0].out, label(other), nodes[other].out)
-	noteDefined(d, nodes[0], nodes[other])
+	d := s.errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s gives different types", site.What)
+	said := make([]string, 0, mostGivers+1)
+	for n, i := range differ {
+		if n == mostGivers {
+			said = append(said, "...")
+			break
+		}
+		said = append(said, fmt.Sprintf("%s gives %s", giver(nodes, routes, i), nodes[i].out))
+		noteDefined(d, nodes[i])
+	}
+	d.Label = strings.Join(said, ", ")
 	if site.ByOp {
 		help(d, "declare it: par(%s, output = %s)", asArguments(nodes), generable.OneOf(types...))
 	} else {
 		help(d, "declare it: output = %s", generable.OneOf(types...))
 	}
-	return generable.ErrorT, false
+}
+
+// giver names a node by its route, where it has one.
+func giver(nodes []*Node, routes []Route, i int) string {
+	switch {
+	case routes == nil:
+		return nodes[i].Label()
+	case i >= len(routes):
+		return "otherwise"
+	case routes[i].When != nil: // as all the others of its kind
+		return fmt.Sprintf("route %d, when(...),", i+1)
+	}
+	return "the route for " + routes[i].Key()
 }
 
 // asArguments writes nodes as arguments, where all have a name.

@@ -80,6 +80,7 @@ func (s *Session) branch(n *Node) bool {
 	source, handlers := n.kids[0], n.kids[1:]
 	n.in = source.in
 	ok := true
+	strange := map[*Node]bool{}
 	if !source.failed {
 		w := ways(source.out, n.routes)
 		ok = s.reachable(n, w) && s.exhaustive(n, w)
@@ -89,14 +90,16 @@ func (s *Session) branch(n *Node) bool {
 				r := &n.routes[i]
 				sent, at, route = w.routes[i].sent, spanOr(r.HandlerSpan, spanOr(r.Span, n.site.Span)), "the route for "+r.Key()
 			}
-			ok = s.receives(at, h, sent, route) && ok
+			if !s.receives(at, h, sent, route) {
+				ok, strange[h] = false, true
+			}
 		}
 	}
 	at := Site{Span: n.site.Span, What: n.site.What}
 	if len(n.site.Args) > 1 {
 		at.Args = n.site.Args[1:]
 	}
-	out, ok2 := s.commonOutput(at, n.declared, handlers, n.routes)
+	out, ok2 := s.commonOutput(at, n.declared, handlers, n.routes, strange)
 	n.out = out
 	return ok && ok2
 }

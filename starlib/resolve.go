@@ -31,7 +31,7 @@ func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
 			continue // a name of another language, say: the check of the tokens knows more
 		}
 		name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
-		if undefined && slices.ContainsFunc(said, func(o *diag.Diagnostic) bool { return o.Span.Pos == d.Span.Pos }) {
+		if undefined && (slices.ContainsFunc(said, func(o *diag.Diagnostic) bool { return o.Span.Pos == d.Span.Pos }) || u.dropped(e.Pos)) {
 			continue
 		}
 		found = append(found, d)
@@ -52,6 +52,27 @@ func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
 		}
 	}
 	return found
+}
+
+// dropped reports whether a place is in the body of `if __name__ == "__main__":`, all of which
+// is told to be dropped.
+func (u *unit) dropped(at syntax.Position) bool {
+	for _, stmt := range u.file.Syntax().Stmts {
+		x, ok := stmt.(*syntax.IfStmt)
+		if !ok {
+			continue
+		}
+		cond, ok := x.Cond.(*syntax.BinaryExpr)
+		if !ok {
+			continue
+		}
+		id, ok := cond.X.(*syntax.Ident)
+		_, end := x.Span()
+		if ok && id.Name == "__name__" && x.If.Line < at.Line && at.Line <= end.Line {
+			return true
+		}
+	}
+	return false
 }
 
 // toldAt reports whether something was found at a place already.

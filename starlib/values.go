@@ -1,6 +1,8 @@
 package starlib
 
 import (
+	"strings"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -132,9 +134,14 @@ func matchFunc(c *Call) (starlark.Value, error) {
 		}
 	}
 	if !c.Has("otherwise") {
-		if missing := c.unmatched(v, cases); len(missing) > 0 {
-			d := c.complain(diag.NotExhaustive, c.fnSpan(), "match does not handle %s", joined(missing))
-			d.Help = append(d.Help, "add a case for each, or otherwise = function")
+		if of, missing := c.unmatched(v, cases); len(missing) > 0 {
+			var names []string
+			for _, variant := range of.Variants {
+				names = append(names, variant.String())
+			}
+			d := c.complain(diag.NotExhaustive, c.fnSpan(), "match does not handle %s of %s", joined(missing), of)
+			d.Label = "the variants of " + of.String() + " are " + joined(names)
+			d.Help = append(d.Help, "add "+strings.Join(missing, ": function, ")+": function, or otherwise = function")
 			return nil, nil
 		}
 	}
@@ -159,20 +166,19 @@ func takesCase(key, v starlark.Value) bool {
 
 // unmatched lists the variants without a case: of the declared union that the value and all
 // cases belong to, unless there is one that is handled in full.
-func (c *Call) unmatched(v starlark.Value, cases *starlark.Dict) []string {
+func (c *Call) unmatched(v starlark.Value, cases *starlark.Dict) (of *generable.Type, missing []string) {
 	rec, ok := v.(*recordValue)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	keys := map[string]bool{}
 	for key := range cases.Entries() {
 		t, ok := key.(*typeValue)
 		if !ok || t.t.Deref().Kind != generable.RecordType {
-			return nil
+			return nil, nil
 		}
 		keys[t.t.Deref().ID()] = true
 	}
-	var missing []string
 	for _, u := range c.env.c.types.all {
 		if u.Kind != generable.UnionType || generable.Assignable(rec.r.Type(), u) != nil {
 			continue
@@ -189,10 +195,10 @@ func (c *Call) unmatched(v starlark.Value, cases *starlark.Dict) []string {
 		switch {
 		case covered < len(keys): // some case is no variant of this union
 		case len(lacks) == 0:
-			return nil
+			return nil, nil
 		case missing == nil:
-			missing = lacks
+			of, missing = u, lacks
 		}
 	}
-	return missing
+	return of, missing
 }
