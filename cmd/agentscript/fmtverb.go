@@ -88,7 +88,7 @@ func (c *command) formatFile(ctx context.Context, file string, o fmtOptions) (di
 		}
 	}
 	if o.write {
-		if err := os.WriteFile(file, out, 0o666); err != nil { // an existing file keeps its mode
+		if err := rewriteFile(file, src, out); err != nil {
 			return true, usagef("", "%s: %s", file, fileProblem(err))
 		}
 	}

@@ -99,6 +99,46 @@ func TestInterruptCall(t *testing.T) {
 	}
 }
 
+// So do the signals of those who stop services and of a terminal that is closed; under nohup the
+// latter says nothing.
+func TestOtherSignals(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60}`}, nil,
+			"run", "flow.star", "go", "--scripted", "slow.jsonl", "--trace", "trace")
+		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
+			if err := p.Signal(sig); err != nil {
+				t.Error(err)
+			}
+		})
+		if code != exitInterrupted || !strings.Contains(stderr, "error[AS712]") {
+			t.Errorf("%v: exit code %d, stderr:\n%s", sig, code, stderr)
+		}
+		trace, err := os.ReadFile(filepath.Join(cmd.Dir, "trace"))
+		if err != nil || !strings.Contains(string(trace), `{"kind":"run","phase":"end"`) {
+			t.Errorf("%v: %v, the trace is\n%s", sig, err, trace)
+		}
+	}
+	cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 0.2}`}, nil)
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell here")
+	}
+	// The shell starts the command by the name that TestMain knows, with the signal ignored.
+	dir := t.TempDir()
+	if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' HUP; exec " + filepath.Join(dir, "agentscript") + " run flow.star go --scripted slow.jsonl"}
+	code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
+		if err := p.Signal(syscall.SIGHUP); err != nil {
+			t.Error(err)
+		}
+	})
+	if code != exitOK {
+		t.Errorf("with the signal ignored: exit code %d, stderr:\n%s", code, stderr)
+	}
+}
+
 // It also ends code of the script that spins, and branches.
 func TestInterruptElsewhere(t *testing.T) {
 	for _, tt := range []struct{ name, script, says string }{

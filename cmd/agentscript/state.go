@@ -32,6 +32,9 @@ func osState() *state {
 		signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)
 			signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+			if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+				signal.Notify(ch, syscall.SIGHUP)
+			}
 			return ch, func() { signal.Stop(ch) }
 		},
 	}
