@@ -39,6 +39,7 @@ const (
 	opDict
 	opRecord
 	opTrial
+	opLimit
 )
 
 // coerceFrame is one value under construction.
@@ -54,7 +55,7 @@ type coerceFrame struct {
 	left     int // children left
 	index    int
 	field    int
-	typ      *Type // of the items, or the record's schema
+	typ      *Type // of the list or of a dict's entries, or the record's schema
 	tag      string
 	key      string
 	vals     []Value
@@ -98,6 +99,8 @@ func (c *coercer) decode(at int, t *Type) (Value, bool) {
 			done = c.stepDict(f)
 		case opRecord:
 			done = c.stepRecord(f)
+		case opLimit:
+			done = c.endLimited(f)
 		default:
 			done = c.stepTrial(f)
 		}
@@ -124,6 +127,7 @@ func (c *coercer) take(f *coerceFrame) {
 		}
 	case opRecord:
 		c.takeField(f)
+	case opLimit:
 	default:
 		c.takeTrial(f)
 	}
@@ -142,8 +146,12 @@ func (c *coercer) fail() bool {
 // enter begins the value of type t at a node. It reports whether the value is complete; if
 // not, a frame was pushed.
 func (c *coercer) enter(at int, t *Type) bool {
-	t = t.Deref()
 	n := &c.tape[at]
+	if t.Kind == RefType || t.Kind == LimitType {
+		if t = t.resolved(); t.Kind == LimitType {
+			return c.enterLimited(at, t)
+		}
+	}
 	if c.partial && n.flags&flagOpen != 0 && (n.kind < nodeStr || n.kind == nodeWord) {
 		return c.fail() // it may still change
 	}
@@ -238,7 +246,7 @@ func (c *coercer) stepList(f *coerceFrame) bool {
 		f.child = at
 		f.cur += int(c.tape[at].span)
 		f.mark = c.here()
-		if !c.enter(at, f.typ) {
+		if !c.enter(at, f.typ.item(f.index)) {
 			return false
 		}
 		c.takeItem(f)

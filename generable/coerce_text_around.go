@@ -6,7 +6,7 @@ import "strings"
 func (c *coercer) enterList(at int, n *node, t *Type) bool {
 	switch n.kind {
 	case nodeArr:
-		return c.push(opList, at, t.Elem)
+		return c.push(opList, at, t)
 	case nodeNull, nodeMissing:
 		if c.o.Level == Loose {
 			c.repair(repEmptyDefault, at, "null", "[]")
@@ -28,7 +28,7 @@ func (c *coercer) enterList(at int, n *node, t *Type) bool {
 		return c.mismatch(at, t)
 	}
 	c.repair(repSingleToList, at, c.show(at), "")
-	c.push(opList, at, t.Elem)
+	c.push(opList, at, t)
 	f := &c.stack[len(c.stack)-1]
 	f.cur, f.left = at, 1
 	f.vals = c.values(1)[:0]

@@ -157,7 +157,12 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 		case nodeMissing:
 			continue
 		case nodeNull:
-			if fld.Optional && !fld.Type.AcceptsNone() && c.o.Level != Strict {
+			if fld.nullMeansAbsent() && c.o.Level == Strict {
+				c.mismatch(at, fld.shown())
+				c.takeField(f)
+				continue
+			}
+			if fld.Optional && (fld.nullMeansAbsent() || !fld.Type.AcceptsNone()) && c.o.Level != Strict {
 				c.repair(repNullDefault, at, "null", JSON(fld.Default, fld.Type))
 				f.vals[i] = fld.Default
 				f.set(i)
@@ -175,7 +180,7 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 // extraKey handles a key that is no field. It reports false when that is an error.
 func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 	at := keyAt + 1
-	if f.key == DefaultTag && f.tag == "" && c.tape[at].isText() {
+	if f.key == DefaultTag && f.tag == "" && !f.typ.foreign && c.tape[at].isText() {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
 		if !sameFolded(says, f.typ.Name) && c.o.Level != Loose {
@@ -187,7 +192,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		}
 	}
 	mode := c.o.ExtraKeys
-	if mode == ExtraByLevel && c.o.Level == Strict {
+	if mode == ExtraByLevel && c.o.Level == Strict && !f.typ.open {
 		mode = ExtraError
 	}
 	if mode == ExtraError {
@@ -300,8 +305,11 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 		case fld.Optional:
 			f.vals[i] = fld.Default
 			c.score++
-		case fld.Type.AcceptsNone():
+		case fld.Type.AcceptsNone() && (!fld.Explicit || c.o.Level == Loose):
 			c.score++
+		case fld.Explicit && c.o.Level == Safe && fld.Type.Deref().Kind != AnyType:
+			f.key = fld.Name
+			c.repair(repMissingNull, f.node, "", "null")
 		case c.o.Level == Loose && emptyOf(fld.Type) != (Value{}):
 			f.vals[i] = emptyOf(fld.Type)
 			f.key = fld.Name

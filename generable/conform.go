@@ -17,8 +17,10 @@ func (t *Type) Conforms(v Value) FieldErrors {
 // fits reports whether v is a value of t as it stands. It ends on every type: recursion goes
 // through records, and those are compared by their schema.
 func fits(v Value, t *Type) bool {
-	t = t.Deref()
+	t = t.resolved()
 	switch t.Kind {
+	case LimitType:
+		return fits(v, t.Elem) && len(t.Limits.check(v, nil, nil)) == 0
 	case AnyType, ErrorType:
 		return true
 	case NoneType:
@@ -38,8 +40,8 @@ func fits(v Value, t *Type) bool {
 		if v.kind != ListKind {
 			return false
 		}
-		for _, item := range (*List)(v.p).Items() {
-			if !fits(item, t.Elem) {
+		for i, item := range (*List)(v.p).Items() {
+			if !fits(item, t.item(i)) {
 				return false
 			}
 		}
@@ -80,12 +82,21 @@ func fits(v Value, t *Type) bool {
 
 // misfits records why v, which does not fit t, does not.
 func (c *converter) misfits(v Value, t *Type, at *path) {
-	t = t.Deref()
+	t = t.resolved()
 	switch {
+	case t.Kind == LimitType:
+		if !fits(v, t.Elem) {
+			c.misfits(v, t.Elem, at)
+			return
+		}
+		for _, e := range t.Limits.check(v, at, nil) {
+			c.fail(at, e.Expected, e.Got, e.Hint)
+		}
+		return
 	case t.Kind == ListType && v.kind == ListKind:
 		for i, item := range (*List)(v.p).Items() {
-			if !fits(item, t.Elem) {
-				c.misfits(item, t.Elem, &path{up: at, idx: i, is: pathIndex})
+			if !fits(item, t.item(i)) {
+				c.misfits(item, t.item(i), &path{up: at, idx: i, is: pathIndex})
 			}
 		}
 		return

@@ -102,8 +102,17 @@ func oneOfTexts(values []string) string {
 }
 
 func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
-	t = t.Deref()
+	t = t.resolved()
 	switch t.Kind {
+	case LimitType:
+		w, ok := c.convert(v, t.Elem, at)
+		if !ok {
+			return w, false
+		}
+		for _, e := range t.Limits.check(w, at, nil) {
+			ok = c.fail(at, e.Expected, e.Got, e.Hint)
+		}
+		return w, ok
 	case AnyType, ErrorType:
 		return v, true
 	case NoneType, BoolType, StrType:
@@ -191,7 +200,7 @@ func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
 	step := path{up: at, is: pathIndex} // outside the loop, where it stays on the stack
 	for i, item := range items {
 		step.idx = i
-		w, ok := c.convert(item, t.Elem, &step)
+		w, ok := c.convert(item, t.item(i), &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
 				return v, false
@@ -259,7 +268,7 @@ func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool)
 			vals[i], ok = c.field(f, given, &step)
 		case f.Optional:
 			vals[i] = f.Default
-		case f.Type.AcceptsNone():
+		case f.Type.AcceptsNone() && !f.Explicit:
 		default:
 			want, _ := wanted(f.Type.Deref())
 			ok = c.fail(&step, want, "nothing", "")
@@ -287,6 +296,9 @@ func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool)
 
 // field converts the value given for a field and holds it against the field's limits.
 func (c *converter) field(f *Field, given Value, at *path) (Value, bool) {
+	if given.kind == Null && f.nullMeansAbsent() {
+		return absent, true
+	}
 	w, ok := c.convert(given, f.Type, at)
 	if !ok || f.Limits == nil {
 		return w, ok

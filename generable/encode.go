@@ -58,6 +58,9 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 			first = false
 		}
 		for i := range r.typ.Fields {
+			if isAbsent(r.vals[i]) {
+				continue
+			}
 			if !first {
 				b = append(b, ',')
 			}

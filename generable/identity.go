@@ -20,6 +20,11 @@ func (t *Type) ID() string {
 	switch t.Kind {
 	case ListType:
 		id = "list[" + t.Elem.ID() + "]"
+		for _, v := range t.Variants {
+			id += "," + v.ID()
+		}
+	case LimitType:
+		id = t.Elem.ID() + "{" + string(t.Limits.appendContent(nil)) + "}"
 	case DictType:
 		id = "dict[" + t.Elem.ID() + "]"
 	case OneOfType:
@@ -67,6 +72,12 @@ func (t *Type) appendContent(b []byte) []byte {
 			b = append(AppendCanon(append(b, 'e'), e), ';')
 		}
 		b = f.Limits.appendContent(b)
+		if f.Omit {
+			b = append(b, 'o')
+		}
+		if f.Explicit {
+			b = append(b, 'x')
+		}
 	}
 	for _, v := range t.Variants {
 		b = strconv.AppendQuote(append(b, 'v'), v.ID())
@@ -99,6 +110,15 @@ func (l *Limits) appendContent(b []byte) []byte {
 		}
 		b = append(b, ',')
 	}
+	if l.MultipleOf != nil {
+		b = strconv.AppendFloat(append(b, 'm'), *l.MultipleOf, 'g', -1, 64)
+	}
+	if l.Unique {
+		b = append(b, 'u')
+	}
+	if l.Only != nil {
+		b = AppendCanon(append(b, 'o'), l.Only.Value())
+	}
 	if l.Check != nil {
 		b = strconv.AppendQuote(b, l.Check.Says)
 	}
@@ -107,6 +127,6 @@ func (l *Limits) appendContent(b []byte) []byte {
 
 // Same reports whether a and b are the same type.
 func Same(a, b *Type) bool {
-	a, b = a.Deref(), b.Deref()
+	a, b = a.resolved(), b.resolved()
 	return a == b || (a.Kind == b.Kind && a.ID() == b.ID())
 }

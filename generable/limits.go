@@ -46,6 +46,8 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 			broken("less than "+formatBound(*l.Lt), JSON(v, nil))
 		}
 	}
+	errs = l.checkMore(v, at, errs)
+	errs = l.checkMore(v, at, errs)
 	if l.MinLen != nil || l.MaxLen != nil {
 		if n, unit := sizeOf(v); unit != "" {
 			if l.MinLen != nil && n < *l.MinLen {
@@ -116,6 +118,18 @@ func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
 		bad("bounds with a number between them", "from "+formatBound(*lo)+" to "+formatBound(*hi), "")
 		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
 	}
+	if l.MultipleOf != nil && !has(IntType, FloatType) {
+		bad("a number type for a multiple", t.String(), "")
+		out.MultipleOf = nil
+	}
+	if out.MultipleOf != nil && !(*out.MultipleOf > 0 && *out.MultipleOf <= math.MaxFloat64) {
+		bad("a finite number above 0 to be a multiple of", fmt.Sprint(*out.MultipleOf), "")
+		out.MultipleOf = nil
+	}
+	if l.Unique && !has(ListType) {
+		bad("a list type for unique items", t.String(), "")
+		out.Unique = false
+	}
 	if out.Check != nil && (out.Check.Holds == nil || out.Check.Says == "") {
 		bad("a check with a condition and a text that says what it wants", "one without", "")
 		out.Check = nil
@@ -178,7 +192,7 @@ func (l *Limits) highest() *float64 {
 }
 
 func (l *Limits) empty() bool {
-	return !l.bounded() && l.Check == nil && l.MinLen == nil && l.MaxLen == nil && l.Pattern == "" && l.Format == ""
+	return !l.bounded() && l.MultipleOf == nil && !l.Unique && l.Only == nil && l.Check == nil && l.MinLen == nil && l.MaxLen == nil && l.Pattern == "" && l.Format == ""
 }
 
 // accepts reports whether t is, or as an inline union contains, a type of one of the kinds.

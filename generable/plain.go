@@ -27,6 +27,9 @@ func plain(v Value, t *Type) Value {
 			out.Set(u.Tag, StrOf(r.typ.Name))
 		}
 		for i := range r.vals {
+			if isAbsent(r.vals[i]) {
+				continue
+			}
 			out.Set(r.typ.Fields[i].Name, plain(r.vals[i], r.typ.Fields[i].Type))
 		}
 		return out.Value()

@@ -107,6 +107,8 @@ func (w *fragmentWriter) sections() {
 		case UnionType:
 			w.line("A JSON object for one of the following variants, with ", quoted(t.Tag), " set to the variant name.")
 			w.variants(t)
+		case RefType:
+			w.line(w.typeName(t.resolved()))
 		case EnumType:
 			values := make([]string, len(t.Values))
 			for i, v := range t.Values {
@@ -171,8 +173,27 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 
 // typeName names t as it should appear in JSON, and queues the nominal types it mentions.
 func (w *fragmentWriter) typeName(t *Type) string {
-	switch t = t.Deref(); t.Kind {
+	if r := t.resolved(); t.Kind == RefType && !r.IsNominal() && r.Kind != RefType { // it contains itself
+		if !w.seen[t] {
+			w.seen[t] = true
+			w.queue = append(w.queue, t)
+		}
+		return w.names.name(t)
+	}
+	switch t = t.resolved(); t.Kind {
+	case LimitType:
+		if t.Limits.Only != nil {
+			return strings.Join(t.Limits.onlyTexts(), " | ")
+		}
+		return w.typeName(t.Elem) + " (" + strings.Join(t.Limits.words(t.Elem), ", ") + ")"
 	case ListType:
+		if len(t.Variants) > 0 {
+			items := make([]string, len(t.Variants))
+			for i, v := range t.Variants {
+				items[i] = w.typeName(v)
+			}
+			return "[" + strings.Join(items, ", ") + "]"
+		}
 		return "list[" + w.typeName(t.Elem) + "]"
 	case DictType:
 		return "dict[str, " + w.typeName(t.Elem) + "]"
@@ -200,35 +221,8 @@ func (w *fragmentWriter) typeName(t *Type) string {
 // note says in words what an answer must know of a field beyond type and guide.
 func (f *Field) note() string {
 	var parts []string
-	if l := f.Limits; l != nil {
-		if l.Ge != nil {
-			parts = append(parts, "at least "+formatBound(*l.Ge))
-		}
-		if l.Le != nil {
-			parts = append(parts, "at most "+formatBound(*l.Le))
-		}
-		if l.Gt != nil {
-			parts = append(parts, "more than "+formatBound(*l.Gt))
-		}
-		if l.Lt != nil {
-			parts = append(parts, "less than "+formatBound(*l.Lt))
-		}
-		unit := lengthUnit(f.Type)
-		if l.MinLen != nil {
-			parts = append(parts, "at least "+count(*l.MinLen, unit))
-		}
-		if l.MaxLen != nil {
-			parts = append(parts, "at most "+count(*l.MaxLen, unit))
-		}
-		if l.Pattern != "" {
-			parts = append(parts, "matches the regular expression "+l.Pattern)
-		}
-		if f, ok := formats[l.Format]; ok {
-			parts = append(parts, f.what+" such as "+f.example)
-		}
-		if l.Check != nil {
-			parts = append(parts, l.Check.Says)
-		}
+	if f.Limits != nil {
+		parts = f.Limits.words(f.Type)
 	}
 	if len(f.Examples) > 0 {
 		shown := make([]string, len(f.Examples))
@@ -245,6 +239,49 @@ func (f *Field) note() string {
 		parts = append(parts, "may be left out")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// words says each limit of a value of type t.
+func (l *Limits) words(t *Type) []string {
+	var parts []string
+	if l.Ge != nil {
+		parts = append(parts, "at least "+formatBound(*l.Ge))
+	}
+	if l.Le != nil {
+		parts = append(parts, "at most "+formatBound(*l.Le))
+	}
+	if l.Gt != nil {
+		parts = append(parts, "more than "+formatBound(*l.Gt))
+	}
+	if l.Lt != nil {
+		parts = append(parts, "less than "+formatBound(*l.Lt))
+	}
+	if l.MultipleOf != nil {
+		parts = append(parts, "a multiple of "+formatBound(*l.MultipleOf))
+	}
+	unit := lengthUnit(t)
+	if l.MinLen != nil {
+		parts = append(parts, "at least "+count(*l.MinLen, unit))
+	}
+	if l.MaxLen != nil {
+		parts = append(parts, "at most "+count(*l.MaxLen, unit))
+	}
+	if l.Pattern != "" {
+		parts = append(parts, "matches the regular expression "+l.Pattern)
+	}
+	if f, ok := formats[l.Format]; ok {
+		parts = append(parts, f.what+" such as "+f.example)
+	}
+	if l.Unique {
+		parts = append(parts, "all items different")
+	}
+	if l.Only != nil {
+		parts = append(parts, oneOfTexts(l.onlyTexts()))
+	}
+	if l.Check != nil {
+		parts = append(parts, l.Check.Says)
+	}
+	return parts
 }
 
 // lengthUnit is what min_len and max_len count for a type; an inline union may count several.

@@ -73,6 +73,7 @@ const (
 	repNullDefault
 	repBadDefault
 	repEmptyDefault
+	repMissingNull
 	repSingleToList
 	repListToSingle
 	repUnwrap
@@ -145,6 +146,7 @@ var repairInfo = [...]struct {
 	repNullDefault:  {"null-to-default", 1},
 	repBadDefault:   {"bad-to-default", 8},
 	repEmptyDefault: {"missing-to-empty", 8},
+	repMissingNull:  {"missing-to-null", 1},
 	repSingleToList: {"single-to-list", 2},
 	repListToSingle: {"list-to-single", 3},
 	repUnwrap:       {"unwrap", 2},

@@ -10,7 +10,7 @@ import "strings"
 // with null; a dict gives its values' schema as additionalProperties. Types are written where
 // they are used, recursive ones once under $defs.
 func (t *Type) JSONSchema() string {
-	t = t.Deref()
+	t = t.resolved()
 	return kept(t, &t.made.schemaText, func() string {
 		return string(appendIndented(nil, t.SchemaValue(), ""))
 	})
@@ -18,7 +18,7 @@ func (t *Type) JSONSchema() string {
 
 // SchemaValue is the JSON Schema of the type as a map; see [Type.JSONSchema].
 func (t *Type) SchemaValue() Value {
-	t = t.Deref()
+	t = t.resolved()
 	return kept(t, &t.made.schema, func() Value {
 		w := schemaWriter{names: newNamer(), defs: NewMap(0), referred: make(map[schemaNode]bool)}
 		w.survey(t)
@@ -45,7 +45,7 @@ type schemaWriter struct {
 
 // write gives the schema of a type in place, or a reference to it.
 func (w *schemaWriter) write(t *Type, tag string) *Map {
-	n := schemaNode{t.Deref(), tag}
+	n := schemaNode{t.resolved(), tag}
 	if !w.referred[n] {
 		m := w.body(n)
 		describeSchema(m, n.t.Doc)
@@ -94,9 +94,11 @@ func (w *schemaWriter) body(n schemaNode) *Map {
 		return m
 	case ListType:
 		m := typed("array")
-		if items := w.write(t.Elem, ""); items.Len() > 0 {
-			m.Set("items", items.Value())
-		}
+		w.items(m, t)
+		return m
+	case LimitType:
+		m := w.write(t.Elem, "")
+		limitSchema(m, t.Elem, t.Limits)
 		return m
 	case DictType:
 		m := typed("object")
@@ -114,6 +116,20 @@ func (w *schemaWriter) body(n schemaNode) *Map {
 		return object("anyOf", w.members(t, ""))
 	}
 	return NewMap(0) // any value
+}
+
+// items writes what a list holds: the same all through, or as a tuple item by item.
+func (w *schemaWriter) items(m *Map, t *Type) {
+	if len(t.Variants) > 0 {
+		first := make([]Value, len(t.Variants))
+		for i, v := range t.Variants {
+			first[i] = w.write(v, "").Value()
+		}
+		m.Set("prefixItems", NewList(first).Value())
+	}
+	if items := w.write(t.Elem, ""); items.Len() > 0 {
+		m.Set("items", items.Value())
+	}
 }
 
 func (w *schemaWriter) members(t *Type, tag string) Value {
@@ -150,16 +166,17 @@ func (w *schemaWriter) object(t *Type, tag string) *Map {
 }
 
 func (w *schemaWriter) property(f *Field) *Map {
-	n := schemaNode{t: f.Type.Deref()}
+	t := f.shown()
+	n := schemaNode{t: t.resolved()}
 	doc := n.t.Doc
 	var m *Map
 	if w.referred[n] {
-		m, doc = w.write(f.Type, ""), "" // the definition has the type's own doc
+		m, doc = w.write(t, ""), "" // the definition has the type's own doc
 	} else {
 		m = w.body(n)
 	}
-	limitSchema(m, f.Type, f.Limits)
-	if f.Optional {
+	limitSchema(m, t, f.Limits)
+	if f.Optional && !f.Omit {
 		m.Set("default", plain(f.Default, f.Type))
 	}
 	if len(f.Examples) > 0 {
@@ -190,8 +207,14 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 			m.Set(maxKey, IntOf(int64(*l.MaxLen)))
 		}
 	}
+	if l.Only != nil {
+		m.Set("enum", l.Only.Value())
+	}
 	switch t = t.Deref(); t.Kind {
 	case IntType, FloatType:
+		if l.MultipleOf != nil {
+			m.Set("multipleOf", boundValue(*l.MultipleOf))
+		}
 		if l.Ge != nil {
 			m.Set("minimum", boundValue(*l.Ge))
 		}
@@ -214,6 +237,9 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 		}
 	case ListType:
 		setLen("minItems", "maxItems")
+		if l.Unique {
+			m.Set("uniqueItems", BoolOf(true))
+		}
 	case DictType:
 		setLen("minProperties", "maxProperties")
 	case OneOfType:
@@ -221,7 +247,9 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 		if list, ok := anyOf.AsList(); ok {
 			for i, v := range t.Variants {
 				if member, ok := list.At(i).AsMap(); ok {
-					limitSchema(member, v, l)
+					each := *l
+					each.Only = nil
+					limitSchema(member, v, &each)
 				}
 			}
 		}

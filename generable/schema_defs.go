@@ -9,8 +9,8 @@ const maxInlined = 2000
 // and, where writing all in place would get out of hand, all that are used more than once.
 func (w *schemaWriter) survey(root *Type) {
 	s := schemaSurvey{state: make(map[schemaNode]surveyState), uses: make(map[schemaNode]int), loops: w.referred}
-	s.visit(schemaNode{t: root.Deref()})
-	if s.size(schemaNode{t: root.Deref()}, make(map[schemaNode]int)) <= maxInlined {
+	s.visit(schemaNode{t: root.resolved()})
+	if s.size(schemaNode{t: root.resolved()}, make(map[schemaNode]int)) <= maxInlined {
 		return
 	}
 	for n, uses := range s.uses {
@@ -39,7 +39,7 @@ func (n schemaNode) parts() []schemaNode {
 	var out []schemaNode
 	t := n.t
 	if t.Elem != nil {
-		out = append(out, schemaNode{t: t.Elem.Deref()})
+		out = append(out, schemaNode{t: t.Elem.resolved()})
 	}
 	tag := ""
 	if t.Kind == UnionType {
@@ -47,11 +47,11 @@ func (n schemaNode) parts() []schemaNode {
 	}
 	for _, v := range t.Variants {
 		if isMember(t, v) {
-			out = append(out, schemaNode{v.Deref(), tag})
+			out = append(out, schemaNode{v.resolved(), tag})
 		}
 	}
 	for i := range t.Fields {
-		out = append(out, schemaNode{t: t.Fields[i].Type.Deref()})
+		out = append(out, schemaNode{t: t.Fields[i].shown().resolved()})
 	}
 	return out
 }

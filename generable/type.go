@@ -24,6 +24,7 @@ const (
 	UnionType  // a declared union, discriminated by its tag: nominal
 	OneOfType  // an inline union A | B, T | None: structural
 	RefType    // a reference by name to a nominal type declared later or recursively
+	LimitType  // another type whose values keep limits: the items of a list, one of 1, 2 and 3; structural
 	ErrorType  // stands for a type whose declaration failed; assignable both ways, so that one mistake yields one message
 )
 
@@ -41,17 +42,20 @@ type Type struct {
 	Doc         string      // what the type means, for people and models
 	Description string      // replaces the generated description verbatim, when not empty
 	Fields      []Field     // of a schema, in declared order
-	Elem        *Type       // of a list's items or a dict's values
-	Variants    []*Type     // of a union, in declared order
+	Elem        *Type       // of a list's items or a dict's values; what a limited type limits
+	Variants    []*Type     // of a union, in declared order; of a list that is a tuple, its first items
+	Limits      *Limits     // of a limited type
 	Tag         string      // of a declared union: the discriminator's key
 	Values      []string    // of an enum, in declared order
 	Notes       []ValueNote // of an enum's values, in the same order; nil when there are none
 
-	depth  int                  // how deep it is nested, not counting through references
-	index  map[string]int       // field name to index, when there are many
-	target atomic.Pointer[Type] // of a bound reference
-	id     atomic.Pointer[string]
-	made   artefacts
+	foreign bool                 // read from a JSON Schema: a key "type" that is no field says nothing of a value
+	open    bool                 // so read, and others than its own keys are allowed at every level
+	depth   int                  // how deep it is nested, not counting through references
+	index   map[string]int       // field name to index, when there are many
+	target  atomic.Pointer[Type] // of a bound reference
+	id      atomic.Pointer[string]
+	made    artefacts
 }
 
 // Field is one field of a schema.
@@ -61,6 +65,8 @@ type Field struct {
 	Guide    string // what to put there, for people and models
 	Default  Value
 	Optional bool     // has a default (which may be None)
+	Omit     bool     // has no value when none is given: reads as None, and is left out of JSON; see [OmittedField]
+	Explicit bool     // must be given, though its type accepts None
 	Alias    []string // other keys accepted when decoding
 	Limits   *Limits  // nil when unconstrained
 	Examples []Value
@@ -72,6 +78,9 @@ type Limits struct {
 	Ge, Le         *float64
 	Gt, Lt         *float64 // bounds that do not belong to the range themselves
 	MinLen, MaxLen *int     // runes of a string, items of a list, entries of a dict
+	MultipleOf     *float64 // by the decimals of both: 0.07 is a multiple of 0.01
+	Unique         bool     // no two items of a list are equal
+	Only           *List    // the only values there are, without records
 	Pattern        string   // a regular expression that some part of the text must match
 	Format         string   // one of [FormatNames]
 	Check          *Check   // what cannot be said otherwise
@@ -101,8 +110,8 @@ type Check struct {
 }
 
 // Required reports whether an instance must give the field: it has no default and its type
-// does not accept None.
-func (f *Field) Required() bool { return !f.Optional && !f.Type.AcceptsNone() }
+// does not accept None, unless that has to be said.
+func (f *Field) Required() bool { return !f.Optional && (f.Explicit || !f.Type.AcceptsNone()) }
 
 // The scalar types.
 var (
@@ -145,8 +154,27 @@ func (r *Type) Bind(t *Type) bool {
 	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
 }
 
-// Deref follows bound references; an unbound one yields itself.
+// Deref follows bound references and passes through limits, which are of no concern to those
+// who ask what kind of value this is; an unbound reference yields itself.
 func (t *Type) Deref() *Type {
+	for {
+		switch t.Kind {
+		case RefType:
+			next := t.target.Load()
+			if next == nil {
+				return t
+			}
+			t = next
+		case LimitType:
+			t = t.Elem
+		default:
+			return t
+		}
+	}
+}
+
+// resolved follows bound references, up to limits.
+func (t *Type) resolved() *Type {
 	for t.Kind == RefType {
 		next := t.target.Load()
 		if next == nil {
@@ -155,6 +183,17 @@ func (t *Type) Deref() *Type {
 		t = next
 	}
 	return t
+}
+
+// item is the type of item i of a list.
+func (t *Type) item(i int) *Type {
+	switch {
+	case t.Kind != ListType:
+		return AnyT
+	case i < len(t.Variants):
+		return t.Variants[i]
+	}
+	return t.Elem
 }
 
 // OneOf returns the inline union of the given types: nested inline unions are flattened,
@@ -248,7 +287,9 @@ func (t *Type) Variant(name string) *Type {
 
 // AcceptsNone reports whether None is a value of t.
 func (t *Type) AcceptsNone() bool {
-	switch t = t.Deref(); t.Kind {
+	switch t = t.resolved(); t.Kind {
+	case LimitType:
+		return t.Elem.AcceptsNone() && (t.Limits.Only == nil || t.Limits.allows(Value{}))
 	case AnyType, NoneType, ErrorType:
 		return true
 	case OneOfType:
@@ -297,7 +338,7 @@ func (t *Type) word() string {
 		return "str"
 	case ErrorType:
 		return "<error>"
-	case ListType, DictType, OneOfType:
+	case ListType, DictType, OneOfType, LimitType:
 		return ""
 	}
 	if t.Name == "" {
@@ -316,6 +357,8 @@ func (t *Type) print(b *strings.Builder, depth int) {
 		b.WriteString("list[")
 		t.Elem.print(b, depth-1)
 		b.WriteByte(']')
+	case LimitType:
+		t.Elem.print(b, depth-1)
 	case DictType:
 		b.WriteString("dict[str, ")
 		t.Elem.print(b, depth-1)

@@ -1,6 +1,9 @@
 package generable
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // oneOf converts v to the member of an inline union that takes it: one that v belongs to as
 // it is, else the only one it can be converted to.
@@ -12,8 +15,8 @@ func (c *converter) oneOf(v Value, t *Type, at *path) (Value, bool) {
 	var out Value
 	nears := 0
 	for _, m := range t.Variants {
-		m = m.Deref()
-		if !resembles(v, m) {
+		m = m.resolved()
+		if !resembles(v, m.Deref()) {
 			continue
 		}
 		near = m
@@ -44,7 +47,7 @@ func (c *converter) ambiguous(v Value, t *Type, at *path) bool {
 	}
 	var names []string
 	for _, m := range t.Variants {
-		if _, ok := c.try(v, m.Deref()); ok {
+		if _, ok := c.try(v, m.resolved()); ok {
 			names = append(names, m.String())
 		}
 	}
@@ -58,6 +61,10 @@ func resembles(v Value, t *Type) bool {
 	switch t.Kind {
 	case AnyType, ErrorType:
 		return true
+	case OneOfType: // behind limits or a reference
+		return slices.ContainsFunc(t.Variants, func(m *Type) bool { return resembles(v, m.Deref()) })
+	case NoneType:
+		return v.kind == Null
 	case BoolType:
 		return v.kind == Bool
 	case IntType, FloatType:

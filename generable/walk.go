@@ -12,7 +12,7 @@ func Walk(t *Type, visit func(*Type) bool) {
 	seen := make(map[*Type]bool)
 	var walk func(t *Type)
 	walk = func(t *Type) {
-		t = t.Deref()
+		t = t.resolved()
 		if seen[t] {
 			return
 		}

@@ -1,0 +1,343 @@
+package generable
+
+import (
+	"strconv"
+	"strings"
+)
+
+// SchemaOptions direct [FromJSONSchema]. The zero value is strict.
+type SchemaOptions struct {
+	// Name is the name of the root type where the schema has no title; "" means Root.
+	Name string
+	// Lenient leaves out what a type cannot say, on record among the ignored. Otherwise it is
+	// an error.
+	Lenient bool
+	// KeepInts reads "number" as int | float, so that an integer among numbers keeps all its
+	// digits, and not as float.
+	KeepInts bool
+}
+
+// FromJSONSchema makes a type of a JSON Schema (draft 2020-12, and what tools still write of
+// older drafts and of OpenAPI). Schemas of tools and hosts are what it is made for; docs/decoding.md
+// tells how each keyword is read.
+//
+// Errors and the ignored parts name their place in the schema as a JSON pointer,
+// "#/properties/age/minimum". With errors, the type is nil. Ignored are keywords that a type
+// cannot say (only with Lenient), that nobody knows, and formats that are not checked.
+func FromJSONSchema(schema Value, o SchemaOptions) (t *Type, ignored, errs FieldErrors) {
+	im := &importer{o: o, root: plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]bool)}
+	name := o.Name
+	if name == "" {
+		name = "Root"
+	}
+	if im.index(im.root, "#", 0); len(im.errs) == 0 {
+		t = im.typ(im.whole(), "#", name)
+	}
+	if len(im.errs) == 0 {
+		im.errs = append(im.errs, im.endless(t)...)
+	}
+	if im.more > 0 {
+		im.errs = append(im.errs, newFieldError("", "a schema without errors", strconv.Itoa(im.more)+" errors more", ""))
+	}
+	if len(im.errs) > 0 {
+		return nil, im.ignored, im.errs
+	}
+	return t, im.ignored, nil
+}
+
+// FromJSONSchemaText is [FromJSONSchema] for the text of a schema, which has to be valid JSON.
+func FromJSONSchemaText(text string, o SchemaOptions) (t *Type, ignored, errs FieldErrors) {
+	r := Decode(AnyT, trimBOM(text), Options{Level: Strict})
+	for _, fix := range r.Repairs {
+		if len(r.Errors) == 0 {
+			r.Errors = FieldErrors{{Path: fix.Path, Expected: "JSON", Got: strings.ReplaceAll(fix.Kind, "-", " "), Offset: fix.Offset, Hint: "the schema is one JSON value and nothing else"}}
+			locate(trimBOM(text), r.Errors)
+		}
+	}
+	if len(r.Errors) > 0 || !r.OK {
+		return nil, nil, r.Errors
+	}
+	return FromJSONSchema(r.Value, o)
+}
+
+const (
+	// maxSchemaNodes bounds the work that one schema makes: allOf can double with each level.
+	maxSchemaNodes = 200_000
+	// maxSchemaDepth bounds the nesting of a schema's text.
+	maxSchemaDepth = 2000
+)
+
+// importer reads one schema. Objects of the schema are known by their pointers, so that what
+// is referred to twice is one type.
+type importer struct {
+	o       SchemaOptions
+	root    Value
+	nodes   map[*Map]*schemaUse
+	anchors map[string]*Map // by "#name" and by id
+	base    string          // the id of the root
+	names   map[string]bool // of references, which are known by name alone
+	depth   int
+	work    int
+
+	errs, ignored FieldErrors
+	more          int
+}
+
+// schemaUse is what has become of one object of the schema.
+type schemaUse struct {
+	typ    *Type
+	ref    *Type // stands for the type while it is being made, if it was asked for
+	open   bool
+	name   string // under which it is referred to
+	merged *Map   // with references and allOf resolved
+	busy   bool   // merged is being made
+}
+
+func (im *importer) use(m *Map) *schemaUse {
+	u := im.nodes[m]
+	if u == nil {
+		u = &schemaUse{}
+		im.nodes[m] = u
+	}
+	return u
+}
+
+// fail records an error and gives the type that stands for it.
+func (im *importer) fail(at, want, got, hint string) *Type {
+	if len(im.errs) >= maxErrors {
+		im.more++
+	} else {
+		im.errs = append(im.errs, newFieldError(at, want, got, hint))
+	}
+	return ErrorT
+}
+
+// beyond records something that a type cannot say.
+func (im *importer) beyond(at, want, got string) {
+	if !im.o.Lenient {
+		im.fail(at, want, got, "read the schema leniently to go without it")
+		return
+	}
+	im.note(at, want, got, "")
+}
+
+// note records something that is passed over.
+func (im *importer) note(at, want, got, hint string) {
+	if len(im.ignored) < maxErrors {
+		im.ignored = append(im.ignored, newFieldError(at, want, got, hint))
+	}
+}
+
+// whole is the schema to begin with. Where the root is written out a second time among the
+// definitions, as a type that contains itself is, that definition has the name.
+func (im *importer) whole() Value {
+	m, ok := im.root.AsMap()
+	if !ok {
+		return im.root
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		defs, _ := m.Get(key)
+		d, ok := defs.AsMap()
+		if !ok {
+			continue
+		}
+		for i := range d.Len() {
+			name, def := d.At(i)
+			body, ok := def.AsMap()
+			if !ok || body.Len() != m.Len()-1 {
+				continue
+			}
+			if same := NewMap(m.Len()); true {
+				for j := range m.Len() {
+					if k, v := m.At(j); k != key {
+						same.Set(k, v)
+					}
+				}
+				if Equal(same.Value(), def) {
+					im.use(body).name = name
+					return def
+				}
+			}
+		}
+	}
+	return im.root
+}
+
+// typ makes the type of a schema that stands at a place. hint names it where nothing else does.
+func (im *importer) typ(s Value, at, hint string) *Type {
+	if b, ok := s.AsBool(); ok {
+		if !b {
+			im.beyond(at, "a schema that some value fits", "false")
+		}
+		return AnyT
+	}
+	m, ok := s.AsMap()
+	if !ok {
+		return im.fail(at, "a schema: an object, true or false", s.TypeName(), "")
+	}
+	u := im.use(m)
+	switch {
+	case u.typ != nil:
+		return u.typ
+	case u.open:
+		if u.ref == nil {
+			u.ref = RefTo(im.unique(im.nameOf(m, hint)))
+		}
+		return u.ref
+	}
+	if im.work++; im.work > maxSchemaNodes {
+		return im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaNodes)+" parts", "a larger one", "")
+	}
+	if im.depth >= MaxTypeDepth-2 {
+		return im.fail(at, "a schema nested at most "+strconv.Itoa(MaxTypeDepth-2)+" deep", "a deeper one", "")
+	}
+	im.depth++
+	u.open = true
+	t := im.build(m, at, hint)
+	u.open = false
+	im.depth--
+	if u.ref != nil {
+		if leadsTo(t, u.ref) {
+			t = im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
+		}
+		u.ref.target.Store(t)
+	}
+	u.typ = t
+	return t
+}
+
+// leadsTo reports whether t is the reference r again, without a list, dict or schema between.
+func leadsTo(t, r *Type) bool {
+	seen := make(map[*Type]bool)
+	var leads func(t *Type) bool
+	leads = func(t *Type) bool {
+		if t == r {
+			return true
+		}
+		if seen[t] {
+			return false
+		}
+		seen[t] = true
+		switch t.Kind {
+		case RefType:
+			next := t.target.Load()
+			return next != nil && leads(next)
+		case LimitType:
+			return leads(t.Elem)
+		case OneOfType:
+			for _, v := range t.Variants {
+				if leads(v) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return leads(t)
+}
+
+// build makes the type of an object of the schema.
+func (im *importer) build(m *Map, at, hint string) *Type {
+	if m.Len() == 0 {
+		return AnyT
+	}
+	if target, path, ok := im.onlyRef(m, at); ok {
+		if target.kind == Null {
+			return ErrorT
+		}
+		return im.nullable(m, im.typ(target, path, hint))
+	}
+	merged := im.merged(m, at)
+	if merged == nil {
+		return ErrorT
+	}
+	im.unsupported(merged, at)
+	t := im.choice(m, merged, at, hint)
+	if t == nil {
+		t = im.single(m, merged, at, hint)
+	}
+	return im.nullable(merged, t)
+}
+
+// nullable is the way in which OpenAPI 3.0 says T | None.
+func (im *importer) nullable(m *Map, t *Type) *Type {
+	if v, _ := m.Get("nullable"); v.kind == Bool && v.n != 0 {
+		return OneOf(t, NoneT)
+	}
+	return t
+}
+
+// endless finds schemas of which no finite value exists.
+func (im *importer) endless(t *Type) FieldErrors {
+	var records []*Type
+	Walk(t, func(t *Type) bool {
+		if t.Kind == RecordType {
+			records = append(records, t)
+		}
+		return true
+	})
+	return endless(records)
+}
+
+// nameOf is the name of the type that an object of the schema declares: its title, the name it
+// is referred to by, else a hint.
+func (im *importer) nameOf(m *Map, hint string) string {
+	if v, ok := m.Get("title"); ok {
+		if s, _ := v.AsStr(); s != "" {
+			return typeWord(s)
+		}
+	}
+	if name := im.use(m).name; name != "" {
+		return name
+	}
+	return hint
+}
+
+// unique is a name that no other reference has.
+func (im *importer) unique(name string) string {
+	out := name
+	for i := 2; im.names[out]; i++ {
+		out = name + "_" + strconv.Itoa(i)
+	}
+	im.names[out] = true
+	return out
+}
+
+// typeWord writes a title, or the name of a property, as types are named: "line items" gives
+// LineItems. A single word is left as it is.
+func typeWord(s string) string {
+	if isWord(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) }) {
+		if c := w[0]; 'a' <= c && c <= 'z' {
+			w = string(c-'a'+'A') + w[1:]
+		}
+		b.WriteString(w)
+	}
+	if b.Len() == 0 {
+		return "Type"
+	}
+	return b.String()
+}
+
+// typeAfterKey names the type of a part after the key it stands under.
+func typeAfterKey(key string) string {
+	w := typeWord(key)
+	if c := w[0]; 'a' <= c && c <= 'z' {
+		w = string(c-'a'+'A') + w[1:]
+	}
+	return w
+}
+
+// pointer adds a step to a JSON pointer.
+func pointer(at, step string) string {
+	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
+}
+
+func text(m *Map, key string) string {
+	v, _ := m.Get(key)
+	s, _ := v.AsStr()
+	return s
+}

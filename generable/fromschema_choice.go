@@ -1,0 +1,382 @@
+package generable
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// choice makes the type of a schema that lists values or alternatives; nil for others.
+func (im *importer) choice(m, merged *Map, at, hint string) *Type {
+	if v, ok := merged.Get("const"); ok {
+		return im.literals([]Value{v}, nil, m, merged, pointer(at, "const"), hint)
+	}
+	if v, ok := merged.Get("enum"); ok {
+		list, isList := v.AsList()
+		if !isList || list.Len() == 0 {
+			return im.fail(pointer(at, "enum"), "a list of values", v.TypeName(), "")
+		}
+		return im.literals(list.Items(), nil, m, merged, pointer(at, "enum"), hint)
+	}
+	key := ""
+	var branches []Value
+	for _, k := range []string{"oneOf", "anyOf"} {
+		v, has := merged.Get(k)
+		if !has {
+			continue
+		}
+		list, isList := v.AsList()
+		switch {
+		case !isList || list.Len() == 0:
+			return im.fail(pointer(at, k), "a list of schemas", v.TypeName(), "")
+		case key == "":
+			key, branches = k, list.Items()
+		default:
+			branches = listed(im.cross(ListOf(branches...), v, at))
+		}
+	}
+	if key == "" {
+		return nil
+	}
+	at = pointer(at, key)
+	if slices.ContainsFunc(branches, requiresOnly) {
+		im.beyond(at, "alternatives that are whole schemas", "which keys are required together")
+		return nil
+	}
+	branches = im.distribute(merged, branches)
+	if t := im.allLiterals(m, merged, branches, at, hint); t != nil {
+		return t
+	}
+	if t := im.tagged(m, merged, branches, key, at, hint); t != nil {
+		return t
+	}
+	types := make([]*Type, len(branches))
+	for i, b := range branches {
+		name := hint
+		if len(branches) > 1 {
+			name += strconv.Itoa(i + 1)
+		}
+		types[i] = im.typ(b, at+"/"+strconv.Itoa(i), name)
+	}
+	return OneOf(types...)
+}
+
+// requiresOnly reports whether an alternative says no more than which keys there must be.
+func requiresOnly(v Value) bool {
+	m, ok := v.AsMap()
+	if !ok || m.Len() == 0 {
+		return false
+	}
+	for _, k := range m.Keys() {
+		switch k {
+		case "required", "not", "title", "description", "dependentRequired", "minProperties", "maxProperties":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// distribute writes what stands beside a choice into each alternative.
+func (im *importer) distribute(merged *Map, branches []Value) []Value {
+	beside := NewMap(merged.Len())
+	for i := range merged.Len() {
+		k, v := merged.At(i)
+		if !annotations[k] && k != "anyOf" && k != "oneOf" && k != "discriminator" && !strings.HasPrefix(k, "x-") {
+			beside.Set(k, v)
+		}
+	}
+	if beside.Len() == 0 {
+		return branches
+	}
+	_, typeOnly := beside.Get("type")
+	typeOnly = typeOnly && beside.Len() == 1
+	out := make([]Value, len(branches))
+	for i, b := range branches {
+		if m, ok := b.AsMap(); ok && typeOnly {
+			_, hasType := m.Get("type")
+			_, _, isRef := refOf(m)
+			if hasType || isRef {
+				out[i] = b
+				continue
+			}
+		}
+		out[i] = allOf(beside.Value(), b)
+	}
+	return out
+}
+
+// literals makes the type of exactly these values, of which docs tell more.
+func (im *importer) literals(values []Value, docs map[string]string, m, merged *Map, at, hint string) *Type {
+	kinds := im.kinds(merged)
+	var strs []string
+	var ints, floats, rest []Value
+	var types []*Type
+	yes, no := false, false
+	for _, v := range values {
+		if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return isKind(v, k) }) {
+			im.note(at, "values of type "+strings.Join(kinds, " or "), JSON(v, nil), "it can never be given")
+			continue
+		}
+		if w, ok := exactInt(v); ok {
+			v = w
+		}
+		switch v.kind {
+		case Null:
+			types = append(types, NoneT)
+		case Bool:
+			yes, no = yes || v.n != 0, no || v.n == 0
+		case Int, Big:
+			ints = append(ints, v)
+		case Float:
+			floats = append(floats, v)
+		case Str:
+			if s, _ := v.AsStr(); !slices.Contains(strs, s) {
+				strs = append(strs, s)
+			}
+		default:
+			rest = append(rest, v)
+		}
+	}
+	only := func(t *Type, values []Value) {
+		if len(values) > 0 {
+			t, _ = Limited(t, Limits{Only: NewList(values)})
+			types = append(types, t)
+		}
+	}
+	switch {
+	case slices.Contains(strs, ""):
+		texts := make([]Value, len(strs))
+		for i, s := range strs {
+			texts[i] = StrOf(s)
+		}
+		only(StrT, texts)
+	case len(strs) > 0:
+		var notes []ValueNote
+		for _, s := range strs {
+			if len(docs) > 0 {
+				notes = append(notes, ValueNote{Doc: docs[s]})
+			}
+		}
+		t, errs := NewNotedEnum(im.nameOf(m, hint), text(merged, "description"), strs, notes)
+		if len(errs) > 0 {
+			return im.fail(at, errs[0].Expected, errs[0].Got, errs[0].Hint)
+		}
+		types = append(types, t)
+	}
+	if len(floats) > 0 {
+		only(OneOf(IntT, FloatT), append(ints, floats...))
+	} else {
+		only(IntT, ints)
+	}
+	switch {
+	case yes && no:
+		types = append(types, BoolT)
+	case yes || no:
+		only(BoolT, []Value{BoolOf(yes)})
+	}
+	only(AnyT, rest)
+	if len(types) == 0 {
+		return im.fail(at, "a value that fits", "none", "")
+	}
+	return OneOf(types...)
+}
+
+// allLiterals makes one type of alternatives that list values, as those with a title or a
+// description for each value do; nil when some are of another form.
+func (im *importer) allLiterals(m, merged *Map, branches []Value, at, hint string) *Type {
+	var values []Value
+	docs := make(map[string]string)
+	for _, b := range branches {
+		part, ok := b.AsMap()
+		if !ok {
+			return nil
+		}
+		if v, has := part.Get("const"); has {
+			values = append(values, v)
+			doc := text(part, "description")
+			if doc == "" {
+				doc = text(part, "title")
+			}
+			if s, ok := v.AsStr(); ok && doc != "" {
+				docs[s] = doc
+			}
+		} else if v, has := part.Get("enum"); has && v.kind == ListKind {
+			values = append(values, listed(v)...)
+		} else if text(part, "type") == "null" {
+			values = append(values, Value{})
+		} else {
+			return nil
+		}
+	}
+	if len(branches) < 2 || !slices.ContainsFunc(values, func(v Value) bool { return !v.IsNull() }) {
+		return nil
+	}
+	// Two enums stay two types: each has its own name.
+	if n := len(slices.DeleteFunc(slices.Clone(branches), func(b Value) bool { _, ok := (*Map)(b.p).Get("enum"); return !ok })); n > 0 {
+		return nil
+	}
+	return im.literals(values, docs, m, without(merged, "type"), at, hint)
+}
+
+// tagged makes a declared union of alternatives that are objects told apart by a key; nil when
+// they are not.
+func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint string) *Type {
+	disc, hasDisc := merged.Get("discriminator")
+	views := make([]*Map, 0, len(branches))
+	var from []int
+	none := false
+	for i, b := range branches {
+		part, ok := b.AsMap()
+		if !ok {
+			return nil
+		}
+		if text(part, "type") == "null" {
+			none = true
+			continue
+		}
+		view := im.merged(part, at+"/"+strconv.Itoa(i))
+		if view == nil {
+			return ErrorT
+		}
+		if props, _ := view.Get("properties"); props.kind != MapKind {
+			return nil
+		}
+		if _, has := view.Get("anyOf"); has {
+			return nil
+		}
+		if _, has := view.Get("oneOf"); has {
+			return nil
+		}
+		views, from = append(views, view), append(from, i)
+	}
+	if len(views) == 0 || (len(views) == 1 && key == "anyOf" && !hasDisc) {
+		return nil
+	}
+	tag, values := "", [][]string(nil)
+	if d, ok := disc.AsMap(); ok && text(d, "propertyName") != "" {
+		tag = text(d, "propertyName")
+		values = im.discriminated(d, tag, views, branches, from)
+	} else {
+		props, _ := views[0].Get("properties")
+		for _, name := range (*Map)(props.p).Keys() {
+			if values = tagValues(name, views); values != nil {
+				tag = name
+				break
+			}
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	var variants []*Type
+	for i, view := range views {
+		place := at + "/" + strconv.Itoa(from[i])
+		for _, value := range values[i] {
+			v := im.object(view, place, value, tag)
+			if v.Kind != RecordType {
+				return v
+			}
+			variants = append(variants, v)
+		}
+	}
+	t, errs := NewUnion(im.nameOf(m, hint), text(merged, "description"), tag, variants)
+	for _, e := range errs {
+		im.fail(at, e.Expected, e.Got, e.Hint)
+	}
+	if none {
+		return OneOf(t, NoneT)
+	}
+	return t
+}
+
+// tagValues are the values of a property that tells the alternatives apart: a required text
+// that is constant in each and another in each. nil when it is not such.
+func tagValues(name string, views []*Map) [][]string {
+	out := make([][]string, len(views))
+	seen := make(map[string]bool)
+	for i, view := range views {
+		required, _ := view.Get("required")
+		if !slices.ContainsFunc(listed(required), func(v Value) bool { s, _ := v.AsStr(); return s == name }) {
+			return nil
+		}
+		if out[i] = constTexts(view, name); len(out[i]) != 1 {
+			return nil
+		}
+		for _, s := range out[i] {
+			if s == "" || seen[s] {
+				return nil
+			}
+			seen[s] = true
+		}
+	}
+	return out
+}
+
+// constTexts are the texts that a property can have, if they are listed.
+func constTexts(view *Map, name string) []string {
+	props, _ := view.Get("properties")
+	p, _ := (*Map)(props.p).Get(name)
+	m, ok := p.AsMap()
+	if !ok {
+		return nil
+	}
+	if c, has := m.Get("const"); has {
+		if s, ok := c.AsStr(); ok {
+			return []string{s}
+		}
+		return nil
+	}
+	e, _ := m.Get("enum")
+	list, ok := e.AsList()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, v := range list.Items() {
+		s, ok := v.AsStr()
+		if !ok {
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// discriminated are the names of the alternatives by an OpenAPI discriminator: the constants of
+// the property, else the mapping, else the names of the schemas.
+func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []Value, from []int) [][]string {
+	mapping, _ := d.Get("mapping")
+	names, _ := mapping.AsMap()
+	out := make([][]string, len(views))
+	seen := make(map[string]bool)
+	for i, view := range views {
+		out[i] = constTexts(view, tag)
+		ref, _, isRef := refOf((*Map)(branches[from[i]].p))
+		if len(out[i]) == 0 && isRef {
+			last := ref[strings.LastIndexByte(ref, '/')+1:]
+			if names != nil {
+				for j := range names.Len() {
+					if value, to := names.At(j); to.kind == Str {
+						if s, _ := to.AsStr(); s == ref || s == last {
+							out[i] = append(out[i], value)
+						}
+					}
+				}
+			}
+			if len(out[i]) == 0 {
+				out[i] = []string{last}
+			}
+		}
+		if len(out[i]) == 0 {
+			return nil
+		}
+		for _, s := range out[i] {
+			if s == "" || seen[s] {
+				return nil
+			}
+			seen[s] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,234 @@
+package generable
+
+import (
+	"slices"
+	"strconv"
+)
+
+// object makes the type of objects: a schema where keys are named, else a dict. tag is a key
+// that a union around it takes care of, and name then the variant's; else it is a hint.
+func (im *importer) object(m *Map, at, name, tag string) *Type {
+	props := im.members(m, "properties", at)
+	required := im.required(m, at)
+	extra, hasExtra := m.Get("additionalProperties")
+	closed := hasExtra && extra.kind == Bool && extra.n == 0
+	patterns := im.members(m, "patternProperties", at)
+	if patterns.Len() > 0 {
+		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
+		if props.Len() == 0 && patterns.Len() == 1 && !(hasExtra && !closed) {
+			_, extra = patterns.At(0)
+			hasExtra, closed = true, false
+		}
+	}
+	if names, ok := m.Get("propertyNames"); ok {
+		if keys := im.keyNames(names, at); len(keys) > 0 && props.Len() == 0 {
+			if !hasExtra {
+				extra = BoolOf(true)
+			}
+			for _, k := range keys {
+				props.Set(k, extra)
+			}
+			closed, hasExtra = true, false
+		}
+	}
+	if props.Len() == 0 && len(required) == 0 && !closed {
+		elem := AnyT
+		if hasExtra {
+			elem = im.typ(extra, pointer(at, "additionalProperties"), name+"Value")
+		}
+		return im.limited(DictOfType(elem), m, at)
+	}
+	if hasExtra && !closed && extra.kind == MapKind && (*Map)(extra.p).Len() > 0 {
+		im.beyond(pointer(at, "additionalProperties"), "true or false beside properties", "a schema")
+	}
+	for _, k := range []string{"minProperties", "maxProperties"} {
+		if _, has := m.Get(k); has {
+			im.beyond(pointer(at, k), "properties without a count of them", "a count")
+		}
+	}
+	var fields []Field
+	for i := range props.Len() {
+		key, s := props.At(i)
+		if key == tag && tag != "" {
+			continue
+		}
+		place := pointer(pointer(at, "properties"), key)
+		switch {
+		case key == "":
+			im.beyond(place, "a name for the property", "an empty text")
+			continue
+		case s.kind == Bool && s.n == 0:
+			im.beyond(place, "a schema that some value fits", "false")
+			continue
+		}
+		fields = append(fields, im.property(key, s, slices.Contains(required, key), place))
+	}
+	for _, key := range required {
+		if _, has := props.Get(key); !has && key != tag && key != "" {
+			fields = append(fields, Field{Name: key, Type: AnyT, Explicit: true})
+		}
+	}
+	t, errs := NewSchema(name, text(m, "description"), fields)
+	for _, e := range errs {
+		im.fail(at, e.Expected, e.Got, joinHints(e.Path, e.Hint))
+	}
+	t.foreign, t.open = true, !closed
+	return t
+}
+
+// members reads a keyword that holds schemas by name.
+func (im *importer) members(m *Map, key, at string) *Map {
+	out := NewMap(0)
+	v, has := m.Get(key)
+	if !has {
+		return out
+	}
+	have, ok := v.AsMap()
+	if !ok {
+		im.fail(pointer(at, key), "an object of schemas", v.TypeName(), "")
+		return out
+	}
+	for i := range have.Len() {
+		out.Set(have.At(i))
+	}
+	return out
+}
+
+func (im *importer) required(m *Map, at string) []string {
+	v, has := m.Get("required")
+	if !has || v.kind == Bool { // drafts before 4 marked the property itself
+		return nil
+	}
+	list, ok := v.AsList()
+	if !ok {
+		im.fail(pointer(at, "required"), "a list of names", v.TypeName(), "")
+		return nil
+	}
+	var out []string
+	for i, item := range list.Items() {
+		s, ok := item.AsStr()
+		if !ok {
+			im.fail(pointer(at, "required")+"/"+strconv.Itoa(i), "a name", item.TypeName(), "")
+			return nil
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// keyNames are the names that keys may have, where they are listed.
+func (im *importer) keyNames(names Value, at string) []string {
+	m, ok := names.AsMap()
+	if !ok {
+		return nil
+	}
+	if m = im.merged(m, pointer(at, "propertyNames")); m == nil {
+		return nil
+	}
+	e, _ := m.Get("enum")
+	if list, ok := e.AsList(); ok {
+		var out []string
+		for _, v := range list.Items() {
+			if s, _ := v.AsStr(); s != "" {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	for _, k := range m.Keys() {
+		if k != "type" && !annotations[k] {
+			im.beyond(pointer(at, "propertyNames"), "a list of names", k)
+			break
+		}
+	}
+	return nil
+}
+
+// property makes a field of a property.
+func (im *importer) property(name string, s Value, required bool, at string) Field {
+	f := Field{Name: name, Type: im.typ(s, at, typeAfterKey(name))}
+	f.Type, f.Limits = unlimited(f.Type)
+	none := f.Type.AcceptsNone()
+	if f.Type.Kind == RefType { // it is still being made
+		none = im.takesNull(s, at, 0)
+	}
+	m, ok := s.AsMap()
+	if !ok {
+		m = NewMap(0)
+	}
+	f.Guide = text(m, "description")
+	d, hasDefault := m.Get("default")
+	if hasDefault {
+		if d.IsNull() && !none {
+			f.Type = OneOf(f.Type, NoneT)
+		}
+		f.Optional, f.Default = true, d
+		if why := f.misfit(); why != nil {
+			im.beyond(pointer(at, "default"), "a default that fits: "+why.Expected, why.Got)
+			f.Optional, f.Default, hasDefault = false, Value{}, false
+		}
+	}
+	switch {
+	case hasDefault:
+	case required:
+		f.Explicit = none
+	case f.Type.Deref().Kind == AnyType:
+		f.Optional, f.Default, f.Omit = true, absent, true
+	case !none:
+		f = OmittedField(f)
+	}
+	examples, _ := m.Get("examples")
+	if e, has := m.Get("example"); has {
+		examples = ListOf(e)
+	}
+	if list, ok := examples.AsList(); ok {
+		f.Examples = slices.Clone(list.Items())
+		if why := f.misfit(); why != nil {
+			im.note(pointer(at, "examples"), "examples that fit: "+why.Expected, why.Got, "")
+			f.Examples = nil
+		}
+	}
+	return f
+}
+
+// takesNull tells of a schema whose type is still being made whether null fits it.
+func (im *importer) takesNull(s Value, at string, depth int) bool {
+	m, ok := s.AsMap()
+	if !ok || depth > 8 {
+		return false
+	}
+	if m = im.merged(m, at); m == nil {
+		return false
+	}
+	if v, _ := m.Get("nullable"); v.kind == Bool && v.n != 0 || slices.Contains(im.kinds(m), "null") {
+		return true
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		branches, _ := m.Get(key)
+		if list, ok := branches.AsList(); ok && slices.ContainsFunc(list.Items(), func(b Value) bool { return im.takesNull(b, at, depth+1) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// misfit tells what is wrong with a field's default or examples.
+func (f Field) misfit() *FieldError {
+	if errs := f.normalise(); len(errs) > 0 {
+		return errs[0]
+	}
+	return nil
+}
+
+// unlimited takes the limits off a type that a field will carry itself.
+func unlimited(t *Type) (*Type, *Limits) {
+	switch {
+	case t.Kind == LimitType:
+		return t.Elem, t.Limits
+	case t.Kind == OneOfType && len(t.Variants) == 2 && t.Variants[0].Kind == LimitType && t.Variants[1].Kind == NoneType && t.Variants[0].Limits.Only == nil:
+		return OneOf(t.Variants[0].Elem, NoneT), t.Variants[0].Limits
+	}
+	return t, nil
+}
