@@ -52,7 +52,7 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 		}
 	}
 	if kind == wholeNone {
-		switch takes := takesScalars(m.typ, 0); {
+		switch takes := takesScalars(m.typ, 0) || m.o.Level == Loose && takesItem(m.typ); {
 		case m.typ.Deref().Kind == StrType:
 			kind = wholeText // a text is wanted, and this is one
 		case takes:
@@ -138,6 +138,12 @@ func takesScalars(t *Type, depth int) bool {
 		}
 	}
 	return false
+}
+
+// takesItem reports whether a type is a list of such values, so that one may stand for it.
+func takesItem(t *Type) bool {
+	t = t.Deref()
+	return t.Kind == ListType && takesScalars(t.Elem, 0)
 }
 
 // run is the list of the candidates at the head of the given ones that only blanks and commas

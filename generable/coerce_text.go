@@ -46,7 +46,7 @@ const (
 type coerceFrame struct {
 	op       frameOp
 	bad      bool
-	keyless  bool // a record whose values come in the order of its fields
+	keyless  bool // a record whose values come in the order of its fields; a list that is one value itself
 	tagged   bool // a record whose tag has come
 	isOpen   bool // the text ended inside of it
 	node     int
@@ -172,6 +172,10 @@ func (c *coercer) enter(at int, t *Type) bool {
 			c.score++
 			return c.push(opDict, at, t.Elem)
 		}
+		if n.kind == nodeNull && c.o.Level == Loose && len(c.stack) > 0 {
+			c.repair(repEmptyDefault, at, "null", "{}")
+			return c.done(NewMap(0).Value())
+		}
 	case RecordType:
 		return c.enterRecord(at, n, t, "")
 	case UnionType:
@@ -269,7 +273,7 @@ func (c *coercer) takeItem(f *coerceFrame) {
 // badItem decides what becomes of an item or entry that does not fit.
 func (c *coercer) badItem(f *coerceFrame) {
 	mode := c.o.OnBadItem
-	if mode == ItemError && c.o.Level == Loose {
+	if mode == ItemError && c.o.Level == Loose && !(f.op == opList && f.keyless) {
 		mode = ItemDrop
 	}
 	switch {

@@ -25,12 +25,16 @@ func (c *coercer) enterList(at int, n *node, t *Type) bool {
 		return c.enter(at+2, t)
 	}
 	if c.affinity(n, t.Elem) == affinityNone { // the kinds have to agree
+		if c.o.Level == Loose && len(c.stack) > c.trials {
+			c.repair(repDropItem, at, c.show(at), "[]")
+			return c.done(ListOf())
+		}
 		return c.mismatch(at, t)
 	}
 	c.repair(repSingleToList, at, c.show(at), "")
 	c.push(opList, at, t)
 	f := &c.stack[len(c.stack)-1]
-	f.cur, f.left = at, 1
+	f.cur, f.left, f.keyless = at, 1, len(c.stack) == 1+c.trials
 	f.vals = c.values(1)[:0]
 	return false
 }
@@ -57,7 +61,10 @@ func (c *coercer) around(at int, n *node, t *Type) bool {
 	if c.o.Level == Strict {
 		return c.mismatch(at, t)
 	}
-	scalar := t.Kind == BoolType || t.Kind == IntType || t.Kind == FloatType || t.Kind == StrType || t.Kind == EnumType
+	if t.Kind == StrType {
+		return c.textAround(at, n, t)
+	}
+	scalar := isScalar(t)
 	switch {
 	case n.kind == nodeArr && n.count == 1:
 		if child := &c.tape[at+1]; c.affinity(child, t) > affinityNone {
@@ -77,17 +84,30 @@ func (c *coercer) around(at int, n *node, t *Type) bool {
 		if root := c.subdoc(at); root >= 0 {
 			return c.enterSubdoc(at, root, t)
 		}
-		if c.o.Level == Loose && t.Kind == RecordType && implied(t) {
-			c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
-			return c.pushFields(at, at, 1, t)
-		}
-	}
-	if c.o.Level == Loose && t.Kind == StrType && !c.partial {
-		s := c.raw(n)
-		c.repair(repToString, at, "", s)
-		return c.done(StrOf(c.valid(at, s)))
 	}
 	return c.mismatch(at, t)
+}
+
+// textAround finds the text in a list or an object where one is wanted: the only one in it. An
+// answer that is to be text is left as it is; so are, at level Loose, all lists and objects.
+func (c *coercer) textAround(at int, n *node, t *Type) bool {
+	whole := len(c.stack) == c.trials
+	switch {
+	case whole:
+	case n.kind == nodeArr && n.count == 1 && c.tape[at+1].isText():
+		c.repair(repListToSingle, at, "", "")
+		return c.enter(at+1, t)
+	case n.kind == nodeObj && n.count == 1 && c.tape[at+2].isText():
+		c.repair(repUnwrap, at, c.str(at+1), "")
+		return c.enter(at+2, t)
+	}
+	if c.partial && n.flags&flagOpen != 0 || !whole && c.o.Level != Loose {
+		return c.mismatch(at, t)
+	}
+	s := c.raw(n)
+	c.repair(repToString, at, "", s)
+	c.score += 16 // a branch that has such values is better
+	return c.done(StrOf(c.valid(at, s)))
 }
 
 // fitting lists the items of a list that are objects and so may each be the one value wanted.

@@ -32,6 +32,9 @@ func (c *coercer) affinity(n *node, t *Type) affinity {
 	if c.o.Level != Strict {
 		loose = affinityPossible
 	}
+	if c.o.Level == Loose && t.Kind == RecordType && c.implied(n, t) {
+		return affinityPossible
+	}
 	switch n.kind {
 	case nodeNull, nodeMissing:
 		if t.Kind == NoneType {
@@ -77,7 +80,7 @@ func (c *coercer) affinity(n *node, t *Type) affinity {
 		case NoneType:
 			return affinityNone
 		}
-		if n.count == 1 {
+		if n.count == 1 || c.o.Level == Loose && (t.Kind == RecordType || t.Kind == UnionType) {
 			return loose
 		}
 	case nodeObj:
@@ -126,7 +129,7 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 	switch {
 	case first == nil:
 		return c.noBranch(at, n, t)
-	case fitting == 1 && (possible == 1 && !c.mayBeNone(t) || !c.mayFail(n, first)):
+	case fitting == 1 && (possible == 1 && !c.mayBeNone(n, t) || !c.mayFail(n, first)):
 		return c.enter(at, first)
 	}
 	open := c.partial && n.flags&flagOpen != 0
@@ -162,7 +165,7 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 		}
 	}
 	switch {
-	case len(fit) == 1 && !c.mayBeNone(t):
+	case len(fit) == 1 && !c.mayBeNone(n, t):
 		return c.enter(at, fit[0])
 	case open && len(fit) == 1:
 		return c.enter(at, fit[0])
@@ -179,21 +182,23 @@ func (c *coercer) mayFail(n *node, t *Type) bool {
 	case StrType, NoneType, AnyType:
 		return false
 	case BoolType, IntType, FloatType:
-		return n.isText()
+		return n.kind >= nodeStr
 	case EnumType, RefType:
 		return true
 	}
 	return c.o.Level == Loose
 }
 
-// mayBeNone reports whether None stands in for what does not fit t.
-func (c *coercer) mayBeNone(t *Type) bool {
-	return c.o.Level == Loose && !c.partial && t.Variants[len(t.Variants)-1].Kind == NoneType
+// mayBeNone reports whether None stands in for what does not fit t: for a part of a value, and
+// for a scalar that is all there is.
+func (c *coercer) mayBeNone(n *node, t *Type) bool {
+	return c.o.Level == Loose && !c.partial && t.Variants[len(t.Variants)-1].Kind == NoneType &&
+		(len(c.stack) > c.trials || n.kind < nodeArr)
 }
 
 // noBranch ends an inline union of which nothing suits the node.
 func (c *coercer) noBranch(at int, n *node, t *Type) bool {
-	if c.mayBeNone(t) {
+	if c.mayBeNone(n, t) {
 		c.repair(repBadDefault, at, c.show(at), "null")
 		return c.done(Value{})
 	}
@@ -387,7 +392,7 @@ func (c *coercer) stepTrial(f *coerceFrame) bool {
 	c.trials--
 	c.pop(Value{}, false)
 	switch m := c.here(); {
-	case !r.ok && st.union.Kind == OneOfType && c.mayBeNone(st.union):
+	case !r.ok && st.union.Kind == OneOfType && c.mayBeNone(&c.tape[at], st.union):
 		c.repair(repBadDefault, at, c.show(at), "null")
 		r = c.cutTrial(m, Value{}, true)
 	case !r.ok || len(st.ties) == 0:

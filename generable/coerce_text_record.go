@@ -13,6 +13,10 @@ func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 			c.repair(repPositional, at, c.show(at), t.String())
 			return c.pushFields(at, at+1, int(n.count), t)
 		}
+		if c.o.Level == Loose && c.implied(n, t) && (!n.isText() || c.subdoc(at) < 0) {
+			c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
+			return c.pushFields(at, at, 1, t)
+		}
 		return c.around(at, n, t)
 	}
 	if c.o.Level != Strict && n.count == 1 && tag == "" && c.wraps(at, t) {
@@ -58,9 +62,16 @@ func (c *coercer) positional(at int, n *node, t *Type) bool {
 	return true
 }
 
-// implied is the field of t that a text alone may stand for: the only one, if it takes text.
-func implied(t *Type) bool {
-	return len(t.Fields) == 1 && accepts(t.Fields[0].Type, []TypeKind{StrType})
+// implied reports whether the scalar n may stand for an instance of t: for its only field.
+func (c *coercer) implied(n *node, t *Type) bool {
+	if len(t.Fields) != 1 || n.kind >= nodeArr || n.kind == nodeNull {
+		return false
+	}
+	f := t.Fields[0].Type.Deref()
+	if inner := f.nonNone(); inner != nil {
+		f = inner
+	}
+	return isScalar(f) && c.affinity(n, f) > affinityNone
 }
 
 // wraps reports whether the only member of the object at a node is not a field of t but holds
@@ -200,6 +211,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		return false
 	}
 	c.repair(repExtraKey, at, c.show(at), "")
+	c.score += 16 // a branch that has the key is better
 	return true
 }
 

@@ -31,6 +31,10 @@ func (c *coercer) scalar(at int, n *node, t *Type) bool {
 	return c.numberAt(at, n, t)
 }
 
+func isScalar(t *Type) bool {
+	return t.Kind == BoolType || t.Kind == IntType || t.Kind == FloatType || t.Kind == StrType || t.Kind == EnumType
+}
+
 func (n *node) isText() bool { return n.kind == nodeStr || n.kind == nodeWord || n.kind == nodeConcat }
 
 // text is a scalar as text: the content of a string, else what stands there.

@@ -1,0 +1,225 @@
+package generable
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// The corpus writes types in a notation of its own: the type wanted, then what its names mean.
+//
+//	list[A] | None; A = {x: int, y (why): float ge 0 = 1.5}; E = <low, "very high" (vh): "the worst">; U = kind(A, B)
+//
+// A schema lists fields, each with aliases in parentheses, limits behind its type and a default;
+// an enum lists values, each with aliases and a description; a union gives its tag and variants.
+type notation struct {
+	toks []string
+	refs map[string]*Type
+}
+
+// typeOf reads a type in the notation.
+func typeOf(t testing.TB, text string) *Type {
+	t.Helper()
+	n := &notation{toks: notationTokens(text), refs: make(map[string]*Type)}
+	root := n.expr()
+	for n.peek() == ";" {
+		n.next()
+		name := n.next()
+		n.want("=")
+		n.ref(name).Bind(must(t)(n.definition(name)))
+	}
+	if n.peek() != "" {
+		t.Fatalf("type %q: %q is left", text, n.peek())
+	}
+	for name, ref := range n.refs {
+		if ref.Deref().Kind == RefType {
+			t.Fatalf("type %q: %s is not defined", text, name)
+		}
+	}
+	return root.Deref()
+}
+
+// notationTokens cuts a text into words, quoted texts and signs.
+func notationTokens(s string) []string {
+	var out []string
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		n := strings.IndexFunc(s, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-+", r)
+		})
+		switch {
+		case s[0] == '"':
+			n = 1
+			for s[n] != '"' || s[n-1] == '\\' {
+				n++
+			}
+			n++
+		case n == 0:
+			n = 1
+		case n < 0:
+			n = len(s)
+		}
+		out = append(out, s[:n])
+		s = s[n:]
+	}
+	return out
+}
+
+func (n *notation) peek() string {
+	if len(n.toks) == 0 {
+		return ""
+	}
+	return n.toks[0]
+}
+
+func (n *notation) next() string {
+	tok := n.peek()
+	if tok == "" {
+		panic("notation: something is missing at the end")
+	}
+	n.toks = n.toks[1:]
+	return tok
+}
+
+func (n *notation) want(tok string) {
+	if got := n.next(); got != tok {
+		panic(fmt.Sprintf("notation: %q where %q belongs", got, tok))
+	}
+}
+
+// text reads a word or a quoted text.
+func (n *notation) text() string {
+	tok := n.next()
+	if s, err := strconv.Unquote(tok); err == nil {
+		return s
+	}
+	return tok
+}
+
+func (n *notation) ref(name string) *Type {
+	if n.refs[name] == nil {
+		n.refs[name] = RefTo(name)
+	}
+	return n.refs[name]
+}
+
+func (n *notation) expr() *Type {
+	types := []*Type{n.term()}
+	for n.peek() == "|" {
+		n.next()
+		types = append(types, n.term())
+	}
+	if len(types) == 1 {
+		return types[0]
+	}
+	return OneOf(types...)
+}
+
+func (n *notation) term() *Type {
+	scalars := map[string]*Type{"any": AnyT, "None": NoneT, "bool": BoolT, "int": IntT, "float": FloatT, "str": StrT}
+	switch tok := n.next(); tok {
+	case "list", "dict":
+		n.want("[")
+		elem := n.expr()
+		n.want("]")
+		if tok == "list" {
+			return ListOfType(elem)
+		}
+		return DictOfType(elem)
+	default:
+		if t := scalars[tok]; t != nil {
+			return t
+		}
+		return n.ref(tok)
+	}
+}
+
+// list reads items separated by commas up to a closing sign.
+func (n *notation) list(end string, item func()) {
+	for n.peek() != end {
+		item()
+		if n.peek() == "," {
+			n.next()
+		}
+	}
+	n.next()
+}
+
+func (n *notation) aliases() []string {
+	var out []string
+	if n.peek() == "(" {
+		n.next()
+		n.list(")", func() { out = append(out, n.text()) })
+	}
+	return out
+}
+
+func (n *notation) definition(name string) (*Type, FieldErrors) {
+	switch open := n.next(); open {
+	case "{":
+		var fields []Field
+		n.list("}", func() { fields = append(fields, n.field()) })
+		return NewSchema(name, "", fields)
+	case "<":
+		var values []string
+		var notes []ValueNote
+		n.list(">", func() {
+			values = append(values, n.text())
+			note := ValueNote{Alias: n.aliases()}
+			if n.peek() == ":" {
+				n.next()
+				note.Doc = n.text()
+			}
+			notes = append(notes, note)
+		})
+		return NewNotedEnum(name, "", values, notes)
+	default:
+		var variants []*Type
+		n.want("(")
+		n.list(")", func() { variants = append(variants, n.ref(n.next())) })
+		return NewUnion(name, "", open, variants)
+	}
+}
+
+func (n *notation) field() Field {
+	f := Field{Name: n.text(), Alias: n.aliases()}
+	n.want(":")
+	f.Type = n.expr()
+	for n.peek() != "," && n.peek() != "}" {
+		if f.Limits == nil {
+			f.Limits = &Limits{}
+		}
+		switch word := n.next(); word {
+		case "=":
+			f.Optional = true
+			tok := n.next()
+			if tok == "[" || tok == "{" { // empty
+				tok += n.next()
+			}
+			f.Default = Decode(nil, tok, Options{Level: Strict}).Value
+		case "ge", "le", "gt", "lt":
+			x, err := strconv.ParseFloat(n.next(), 64)
+			if err != nil {
+				panic(err)
+			}
+			*map[string]**float64{"ge": &f.Limits.Ge, "le": &f.Limits.Le, "gt": &f.Limits.Gt, "lt": &f.Limits.Lt}[word] = &x
+		case "min_len", "max_len":
+			x, err := strconv.Atoi(n.next())
+			if err != nil {
+				panic(err)
+			}
+			*map[string]**int{"min_len": &f.Limits.MinLen, "max_len": &f.Limits.MaxLen}[word] = &x
+		case "pattern":
+			f.Limits.Pattern = n.text()
+		case "format":
+			f.Limits.Format = n.text()
+		default:
+			panic("notation: what is " + word + "?")
+		}
+	}
+	if f.Limits != nil && f.Limits.empty() {
+		f.Limits = nil
+	}
+	return f
+}
