@@ -51,6 +51,19 @@ func (s *scanner) prose() bool {
 		case c == '{' || c == '[':
 			s.begin(c)
 			return true
+		case c == 0xef:
+			if !s.wants(3) {
+				return false
+			}
+			if f := s.fold(s.pos); f == '{' || f == '[' {
+				s.begin(f)
+				return true
+			}
+			if !s.has(s.pos, "\ufeff") {
+				s.text()
+			}
+			s.pos++
+			continue
 		case c == '<':
 			return s.tag()
 		default: // a tick or a tilde
@@ -76,11 +89,14 @@ func (s *scanner) begin(c byte) {
 	}
 	s.soft = !s.inFence && s.seenText && !s.cand.adjacent
 	s.cand.bare = s.soft
-	s.calls = 0
-	s.concat = -1
+	s.concat, s.inner = -1, 0
+	s.hoist.parent, s.wrapAt = -1, -1
 	if !s.cand.adjacent { // room for a list of this candidate and its neighbours
 		s.tape = append(s.tape, node{kind: nodeNull, span: 1})
 		s.cand.node++
+	}
+	if s.src[s.pos] != c { // a wide bracket
+		s.widened(c)
 	}
 	if c == '{' {
 		s.push(nodeObj)
@@ -95,6 +111,15 @@ func (s *scanner) endCandidate() {
 	c.end = int(s.tape[c.node].end)
 	c.repairsEnd = len(s.repairs)
 	c.cost = s.cost - c.cost
+	if root := &s.tape[c.node]; root.kind == nodeObj && root.flags&flagOpen == 0 && s.pos == c.end {
+		s.cand, s.st = c, stRootAfter
+		return
+	}
+	s.accept(c)
+}
+
+// accept adds a complete candidate.
+func (s *scanner) accept(c candidate) {
 	s.cands = append(s.cands, c)
 	s.st = stProse
 	s.adjacent, s.lineStart, s.seenText = true, false, true
@@ -104,7 +129,7 @@ func (s *scanner) endCandidate() {
 func (s *scanner) dismiss() {
 	s.tape = s.tape[:s.cand.node]
 	s.stack = s.stack[:0]
-	s.arrs, s.objs = 0, 0
+	s.opens = [3]int{}
 	s.repairs, s.cost = s.repairs[:s.cand.repairs], s.cand.cost
 	s.forget()
 	s.soft = false

@@ -2,17 +2,18 @@ package generable
 
 import "strings"
 
-// bracketed considers a text without brackets as what stands between them: a list of values,
-// "a", "b", the members of an object, "a": 1, or a single broken scalar, 'a. It does so only
-// where the text as a whole reads like that, so that prose stays prose.
-func (m *Machine) bracketed(c *coercer, consider func(candidate)) {
+// bracketed considers a text without brackets, or without the first of them, as what stands
+// between them: a list of values, "a", "b", the members of an object, "a": 1, or a single
+// broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
+// stays prose, and reports whether it does.
+func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 	if m.o.Level == Strict || m.typ.Deref().Kind == StrType {
-		return
+		return false
 	}
 	start, end := trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
 	if start >= end {
-		return
+		return false
 	}
 	text := m.src[start:end]
 	open, closer := "[", "]"
@@ -20,14 +21,14 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) {
 	case bareMembers:
 		open, closer = "{", "}"
 	case bareProse:
-		return
+		return false
 	}
 	s := newScanner(m.o.MaxDepth)
 	s.feed(open + text + closer)
 	s.close()
 	c.visits += s.visits()
-	if len(s.cands) != 1 || s.cands[0].end != len(text)+2 || s.cands[0].tooDeep {
-		return
+	if len(s.cands) != 1 || s.cands[0].end < len(text)+1 || s.cands[0].tooDeep {
+		return false // before the last sign: with it ends a text that lacks its first bracket
 	}
 	root := s.cands[0].node
 	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && !takesList(m.typ, 0) {
@@ -51,6 +52,22 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) {
 	cand.repairsEnd = len(m.scan.repairs)
 	cand.cost = s.cands[0].cost + repairInfo[repBrackets].cost
 	consider(cand)
+	return true
+}
+
+// beginsInside reports whether the text begins with a key in quotes, before the first bracket:
+// the brackets in it are values of an object without its own.
+func (m *Machine) beginsInside(list []candidate) bool {
+	start, end := trimSpan(m.src, 0, len(m.src))
+	if text := m.src[start:end]; len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' && strings.TrimSpace(m.src[start+1:list[0].start]) == "" {
+		return true
+	}
+	start, end = trimSpan(m.src, 0, list[0].start)
+	if start == end || m.src[start] != '"' {
+		return false
+	}
+	p := skipName(m.src, start+1, true)
+	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")
 }
 
 // shifted is the offset in the input of an offset in the text with a bracket put before it.
@@ -103,13 +120,17 @@ func (m *Machine) bareForm(c *coercer, text string) bareForm {
 		// name: value, where the name is a field of what is wanted.
 		if name, _, ok := strings.Cut(text[:min(len(text), maxSuggestLen)], ":"); ok && c.takesKey(m.typ, strings.TrimSpace(name)) {
 			return bareMembers
+		} else if ok && m.typ.Deref().Kind == AnyType && isWord(name) && (text[len(text)-1] == '}' || membersOnLines(text)) {
+			return bareMembers
 		}
+	case text[0] == '{' || text[0] == '[':
+		return bareItems // the caller has looked at it
 	}
 	return bareProse
 }
 
 func endsInQuote(text string) bool {
-	text = strings.TrimRight(text, ", \t\r\n")
+	text = strings.TrimRight(text, ",] \t\r\n")
 	for _, q := range [...]string{`"`, "'", "`", "”", "’", "´"} {
 		if strings.HasSuffix(text, q) {
 			return true
@@ -122,7 +143,7 @@ func endsInQuote(text string) bool {
 // of their own.
 func numbersOnly(text string) bool {
 	n := 0
-	for rest := text; rest != ""; n++ {
+	for rest := strings.TrimSuffix(text, "]"); rest != ""; n++ {
 		item := rest
 		i := strings.IndexAny(rest, ",\n")
 		if i >= 0 {
@@ -136,6 +157,21 @@ func numbersOnly(text string) bool {
 		if kind, _ := classifyNumber(item); item == "" || kind == nodeWord {
 			return false
 		}
+	}
+	return n > 1
+}
+
+// membersOnLines reports whether each of several lines is a member, name: value, with a name
+// as programs have them. A text whose lines merely begin with a word and a colon tends to
+// write it with a capital.
+func membersOnLines(text string) bool {
+	n := 0
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || !isWord(name) || name[0] < 'a' || len(name) > maxLiteral || strings.TrimSpace(value) == "" {
+			return false
+		}
+		n++
 	}
 	return n > 1
 }

@@ -42,14 +42,21 @@ func (m *Machine) choose() Result {
 		consider(whole)
 	default:
 		list := answers(s)
+		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
+			break
+		}
+		runs := 0
 		for i := 0; i < len(list); i++ {
 			if run := m.run(c, list[i:]); run.items > 0 {
 				consider(run)
+				runs++
 			}
 			consider(list[i])
 		}
-		if len(list) == 0 {
-			m.bracketed(c, consider)
+		if runs == 0 {
+			if all := m.several(c, list); all.items > 0 {
+				consider(all)
+			}
 		}
 		if kind == wholeScalar && (best == nil || !best.ok) {
 			consider(whole)
@@ -72,6 +79,7 @@ func (m *Machine) choose() Result {
 // attempt decodes one candidate.
 func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
 	a := &attemptAt{candidate: cand, cost: cand.cost}
+	a.bare = cand.bare && !m.ownLine(cand)
 	c.repairs, c.errs, c.more, c.cost, c.score = nil, nil, 0, 0, 0
 	clear(c.memo)
 	switch {
@@ -134,6 +142,13 @@ func (a *attemptAt) weight() int {
 		w++
 	}
 	return w
+}
+
+// ownLine reports whether a candidate stands on lines of its own.
+func (m *Machine) ownLine(cand candidate) bool {
+	before := strings.TrimRight(m.src[max(0, cand.start-maxGap):cand.start], " \t")
+	after := strings.TrimLeft(m.src[cand.end:min(len(m.src), cand.end+maxGap)], " \t\r")
+	return strings.HasSuffix(before, "\n") && (after == "" || after[0] == '\n')
 }
 
 // outcome turns the attempt that was chosen into a result.

@@ -36,7 +36,7 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 		return candidate{}, wholeNone
 	}
 	n := node{kind: nodeWord, flags: flagHigh, start: uint32(start), end: uint32(end), span: 1}
-	kind := wholeNone
+	kind, odd := wholeNone, repNone
 	text := m.src[start:end]
 	if strictString(text) {
 		c.visits += len(text)
@@ -45,10 +45,7 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 		kind = wholeText
 	} else if len(text) <= maxLiteral || strictNumber(text) != nodeWord {
 		if k, rep := classifyWord(text); k != nodeWord && m.typ.Deref().Kind != StrType {
-			n.kind, kind = k, wholeText
-			if rep != repNone {
-				defer func() { s.repairs = append(s.repairs, synRepair{kind: rep, off: n.start, end: n.end}) }()
-			}
+			n.kind, kind, odd = k, wholeText, rep
 		}
 	}
 	if kind == wholeNone {
@@ -61,7 +58,12 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 			return candidate{}, wholeNone
 		}
 	}
-	cand := candidate{node: len(c.tape), start: start, end: end, fence: fence, repairs: len(s.repairs), repairsEnd: len(s.repairs)}
+	cand := candidate{node: len(c.tape), start: start, end: end, fence: fence, repairs: len(s.repairs)}
+	if odd != repNone {
+		s.repairs = append(s.repairs, synRepair{kind: odd, off: n.start, end: n.end})
+		cand.broken, cand.cost = true, repairInfo[odd].cost
+	}
+	cand.repairsEnd = len(s.repairs)
 	c.tape = append(c.tape, n)
 	return cand, kind
 }

@@ -25,6 +25,7 @@ type live struct {
 	earlyEnd uint32
 	lead     int  // blanks before a text
 	careful  bool // one was reopened: take none early any more
+	rewrites int  // of the scanner's, as far as they are known here
 
 	visits  int // bytes and nodes looked at, without what the coercer counts
 	version int // of what is shown
@@ -136,7 +137,7 @@ func (l *live) certain(at, edge int) bool {
 	n := &s.tape[at]
 	switch {
 	case n.kind == nodeArr || n.kind == nodeObj:
-		return true
+		return n.span != 0 || !s.tentative(at)
 	case n.span == 0:
 		return false
 	case at < edge:
@@ -155,6 +156,10 @@ func (l *live) certain(at, edge int) bool {
 func (l *live) undone() bool {
 	s := l.m.scan
 	if l.cand < s.thought {
+		return true
+	}
+	if l.rewrites != s.rewrites {
+		l.rewrites = s.rewrites
 		return true
 	}
 	if l.early < 0 {
@@ -190,8 +195,8 @@ func (l *live) begin() bool {
 		k, whole := s.cand, l.next < len(s.cands)
 		if whole {
 			k = s.cands[l.next]
-		} else if len(s.stack) == 0 || s.soft {
-			return false
+		} else if len(s.stack) == 0 || s.soft || s.rewrites > 0 {
+			return false // once a text turned out otherwise, values are taken as a whole
 		}
 		skip := k.think || k.tooDeep || (l.m.o.Pick == PickFirst && l.known && l.cand >= 0)
 		if !skip {

@@ -8,31 +8,23 @@ func (s *scanner) oddAfter(c byte) bool {
 	if !s.wants(4) {
 		return false
 	}
-	if c >= 0x80 && s.oddBlank() {
-		return true
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.fold(p); f != 0 {
+			return s.wide(f)
+		}
 	}
-	top := &s.stack[len(s.stack)-1]
 	str := s.lastStr.node >= 0
 	switch c {
-	case '}':
-		if top.alien {
-			s.pop()
-		} else {
-			s.closerMismatch()
-		}
-		return true
-	case ']':
-		s.closerMismatch()
-		return true
-	case ')', ';':
-		switch {
-		case c == ')' && top.alien:
-			s.pop()
-			return true
-		case str && s.calls == 0 && s.reopen(s.lastStr):
+	case '}', ']', ')':
+		return s.closer(c)
+	case ';':
+		if str && s.tape[s.lastStr.node].flags&flagRepaired != 0 && s.reopen(s.lastStr) {
 			return true
 		}
-		s.skip(1)
+		s.separator(1)
 		return true
 	case '/', '#':
 		if s.comment() {
@@ -46,6 +38,13 @@ func (s *scanner) oddAfter(c byte) bool {
 			return true
 		}
 	case ':', '=':
+		if c == ':' && (s.keyInList() || s.unset()) {
+			if s.st == stObjAfter || s.st == stArrAfter { // a set no more
+				s.pos++
+				s.colon()
+			}
+			return true
+		}
 		if !s.reopen(s.lastStr) {
 			s.skip(1)
 		}
@@ -61,6 +60,10 @@ func (s *scanner) oddAfter(c byte) bool {
 		}
 	case '{', '[':
 		return s.missingCommaBracket(c)
+	case '`':
+		if s.closeFence() {
+			return true
+		}
 	}
 	if s.atFenceEnd(p) {
 		s.endRegion(p)
@@ -69,20 +72,22 @@ func (s *scanner) oddAfter(c byte) bool {
 	if kind, w := s.quoteAt(p); w > 0 {
 		return s.quoteAfter(kind, p, w)
 	}
-	switch {
-	case s.has(p, "，"):
-		s.skipAs(repFullWidth, 3)
-		if top.obj {
-			s.st = stObjNext
-		} else {
-			s.st = stArrNext
-		}
-		return true
-	case s.has(p, "…"):
+	if s.has(p, "…") {
 		s.skipAs(repEllipsis, 3)
 		return true
 	}
 	return s.wordAfter(c)
+}
+
+// separator reads n bytes as a comma.
+func (s *scanner) separator(n int) {
+	s.repair(repMissingComma, s.pos, s.pos+n)
+	s.pos += n
+	if s.stack[len(s.stack)-1].obj {
+		s.st = stObjNext
+	} else {
+		s.st = stArrNext
+	}
 }
 
 // missingCommaBracket reads an opening bracket directly after a value.
@@ -96,9 +101,16 @@ func (s *scanner) missingCommaBracket(c byte) bool {
 	if s.reopen(s.lastStr) {
 		return true
 	}
-	if c == '{' {
+	switch {
+	case c == '{' && s.inList():
+		s.repair(repMissingCloser, s.pos, s.pos)
+		s.closeTop(s.pos)
+		return true
+	case c == '{':
 		s.repair(repMissingComma, s.pos, s.pos)
 		s.st = stObjNext
+		return true
+	case s.rejoinList():
 		return true
 	}
 	s.skip(1)
@@ -119,6 +131,14 @@ func (s *scanner) quoteAfter(kind quoteKind, p, w int) bool {
 		if kind != last.kind && kind != quoteDouble && s.reopen(last) {
 			return true
 		}
+		if int(last.next) == p && last.kind == kind && n.start < n.end {
+			if !s.wants(w + maxGap) {
+				return false
+			}
+			if s.endsToken(p+w) && s.reopen(last) { // "say "hi"": the second one ends it
+				return true
+			}
+		}
 	}
 	s.repair(repMissingComma, p, p)
 	s.oddQuote(kind, p, w)
@@ -135,6 +155,17 @@ func (s *scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	return true
 }
 
+// maxGap bounds the blanks that are passed over to see what follows a token.
+const maxGap = 16
+
+// endsToken reports whether a comma, a closer or the end of the text follows offset p.
+func (s *scanner) endsToken(p int) bool {
+	for end := p + maxGap - 1; p < len(s.src) && p < end && class[s.src[p]]&isBlank != 0; {
+		p++
+	}
+	return p == len(s.src) || s.src[p] == ',' || s.src[p] == '}' || s.src[p] == ']'
+}
+
 // takeBack undoes the completion of the string that m remembers.
 func (s *scanner) takeBack(m marker) {
 	s.tape[s.stack[len(s.stack)-1].node].count--
@@ -145,6 +176,7 @@ func (s *scanner) takeBack(m marker) {
 // the last string goes on, or a comma is missing, or prose follows a value that was cut off.
 func (s *scanner) wordAfter(c byte) bool {
 	top := &s.stack[len(s.stack)-1]
+	member := false
 	if last := s.lastStr; last.node >= 0 {
 		n := s.tape[last.node]
 		if n.start == n.end && int(last.next) == s.pos && (last.kind == quoteDouble) && class[c]&isIdent != 0 {
@@ -154,10 +186,23 @@ func (s *scanner) wordAfter(c byte) bool {
 		if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
 			return true
 		}
+		if end, ok := s.endsInside(int(n.start), int(last.quote)); ok && int(last.next) == s.pos && s.back(end) {
+			s.tape[last.node].end = uint32(end)
+			s.tape[last.node].flags |= flagRepaired
+			s.repair(repMissingQuote, end, end)
+			s.forget()
+			return true
+		}
 		if end, ok := s.endsBefore(int(n.start), int(last.quote)); ok && int(last.next) == s.pos && s.cutString(end) {
 			return true
 		}
-		if !(class[c]&isDigit != 0 && !top.obj) && s.reopen(last) {
+		if top.obj && int(last.next) < s.pos && s.tape[last.node-1].kind == nodeWord {
+			if !s.wants(maxLiteral + maxGap) {
+				return false
+			}
+			member = s.isMember(s.pos)
+		}
+		if !member && !(class[c]&isDigit != 0 && !top.obj) && s.reopen(last) {
 			return true
 		}
 	}
@@ -180,6 +225,17 @@ func (s *scanner) wordAfter(c byte) bool {
 	return true
 }
 
+// isMember reports whether a name without quotes and a colon stand at offset p.
+func (s *scanner) isMember(p int) bool {
+	src := s.src[:min(len(s.src), p+maxLiteral+maxGap)]
+	q := skipName(src, p, false)
+	end := q
+	for q < len(src) && class[src[q]]&isBlank != 0 {
+		q++
+	}
+	return q < len(src) && src[q] == ':' && isWord(src[p:end])
+}
+
 // endsBefore finds where a string ends whose closing quote is missing: before the comma, or
 // the line end, that stands directly before the quote at q. It looks at a bounded number of
 // blanks.
@@ -194,6 +250,26 @@ func (s *scanner) endsBefore(start, q int) (int, bool) {
 		return p - 1, true
 	case line && p > start:
 		return p, true
+	}
+	return 0, false
+}
+
+// endsInside finds where a string ends that ran over brackets, because its closing quote is
+// missing: before the run of blanks and punctuation, closers among it, that stands directly
+// before the quote at q. It looks at a bounded number of bytes.
+func (s *scanner) endsInside(start, q int) (int, bool) {
+	p, closers := q, 0
+	for p > start && q-p < 2*maxAhead {
+		switch c := s.src[p-1]; {
+		case c == '}' || c == ']':
+			if !s.due(c) {
+				return 0, false
+			}
+			closers++
+		case class[c]&isBlank == 0 && c != ',' && c != '{' && c != '[':
+			return p, closers > 0 && p > start
+		}
+		p--
 	}
 	return 0, false
 }
@@ -219,39 +295,4 @@ func (s *scanner) cutString(end int) bool {
 	s.openString(m.kind, int(m.next-m.quote), flags)
 	s.lastStr, s.tentStr = noMarker, m
 	return true
-}
-
-// closerMismatch handles a closer at the current position that does not close the innermost
-// container. What it closes depends on what follows.
-func (s *scanner) closerMismatch() {
-	open := s.arrs
-	if s.src[s.pos] == '}' {
-		open = s.objs
-	}
-	if open == 0 {
-		s.skipAs(repExtraCloser, 1)
-		s.afterValue()
-		return
-	}
-	s.tok = s.pos
-	s.pos++
-	s.st = stMismatch
-}
-
-// mismatch settles a closer that does not match, knowing the byte that follows (0 at the
-// end): a wrong closer when it would end the whole value although the value goes on, else
-// the right one for a container further out.
-func (s *scanner) mismatch(c byte) {
-	obj := s.src[s.tok] == '}'
-	root := s.stack[0].obj == obj && ((obj && s.objs == 1) || (!obj && s.arrs == 1))
-	if root && c == ',' {
-		s.repair(repWrongCloser, s.tok, s.tok+1)
-		s.closeTop(s.pos)
-		return
-	}
-	for s.stack[len(s.stack)-1].obj != obj {
-		s.repair(repMissingCloser, s.tok, s.tok)
-		s.closeTop(s.tok)
-	}
-	s.closeTop(s.tok + 1)
 }

@@ -8,29 +8,61 @@ func (s *scanner) oddKey(c byte) bool {
 	if !s.wants(4) {
 		return false
 	}
-	if c >= 0x80 && s.oddBlank() {
-		return true
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.fold(p); f != 0 && !s.soft {
+			return s.wide(f)
+		}
 	}
+	top := &s.stack[len(s.stack)-1]
 	switch c {
-	case '}':
-		s.trailingComma()
-		s.pop()
-		return true
-	case ']':
-		s.trailingComma()
-		s.closerMismatch()
-		return true
+	case '}', ')', ']':
+		switch {
+		case c == top.closer:
+			s.trailingComma()
+			s.pop()
+			return true
+		case s.due(c) || (c == ']' && s.hoisted()):
+			if !s.wants(maxAhead) {
+				return false
+			}
+			s.trailingComma()
+			s.afterValue()
+			return s.closer(c)
+		case c != ')':
+			s.skipAs(repExtraCloser, 1)
+			return true
+		}
 	case ',':
 		s.skipAs(repExtraComma, 1)
 		return true
 	case '{':
+		if s.st == stObjNext && s.inList() { // the object before it was not closed
+			s.repair(repMissingCloser, p, p)
+			s.closeTop(p)
+			s.st = stArrNext
+			s.push(nodeObj)
+			return true
+		}
 		s.repair(repBraces, p, p+1)
-		top := &s.stack[len(s.stack)-1]
 		if top.extra < 1<<15 {
 			top.extra++
 		}
 		s.pos++
 		return true
+	case '[':
+		if s.st == stObjNext && s.rejoinList() {
+			return true
+		}
+	case '`':
+		switch ok, more := s.innerFence(); {
+		case more:
+			return false
+		case ok:
+			return true
+		}
 	case '/', '#':
 		if s.comment() {
 			return true
@@ -39,6 +71,8 @@ func (s *scanner) oddKey(c byte) bool {
 		if s.ellipsis() {
 			return true
 		}
+	}
+	switch c {
 	case ':', ';', ')', '[', '(', '=':
 		if s.soft {
 			s.dismiss()
@@ -63,9 +97,6 @@ func (s *scanner) oddKey(c byte) bool {
 		return true
 	}
 	switch {
-	case s.has(p, "，"):
-		s.skipAs(repFullWidth, 3)
-		return true
 	case s.has(p, "…"):
 		s.skipAs(repEllipsis, 3)
 		return true
@@ -83,20 +114,25 @@ func (s *scanner) oddColon(c byte) bool {
 	if !s.wants(4) {
 		return false
 	}
-	if c >= 0x80 && s.oddBlank() {
-		return true
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.fold(p); f == ':' || f == '=' {
+			return s.wide(':')
+		}
 	}
+	key := &s.tape[len(s.tape)-1]
 	switch {
-	case s.has(p, "=>"):
+	case s.has(p, "=>"), s.has(p, "->"):
 		s.skipAs(repOddColon, 2)
 		s.colon()
 		return true
 	case c == '=':
+		if s.lastStr.node >= 0 && key.kind == nodeWord && s.tape[s.lastStr.node].flags&flagRepaired != 0 && s.reopen(s.lastStr) {
+			return true // an attribute inside of a string with quotes
+		}
 		s.skipAs(repOddColon, 1)
-		s.colon()
-		return true
-	case s.has(p, "："):
-		s.skipAs(repOddColon, 3)
 		s.colon()
 		return true
 	case c == '/' || c == '#':
@@ -104,9 +140,8 @@ func (s *scanner) oddColon(c byte) bool {
 			return true
 		}
 	}
-	key := &s.tape[len(s.tape)-1]
 	word := key.kind == nodeWord
-	if c == '"' && !word && s.quote == quoteDouble && key.end == key.start && int(key.end)+1 == p {
+	if !word && key.end == key.start && int(key.end)+1 == p && (c == '"' && s.quote == quoteDouble || c == '\'' && s.quote == quoteSingle) {
 		// "" before a key: it is quoted twice or three times.
 		return s.quoteAgain(len(s.tape)-1, p)
 	}
@@ -125,7 +160,7 @@ func (s *scanner) oddColon(c byte) bool {
 	if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
 		return true
 	}
-	lone := c == '}' && !word && !s.noComma && s.isName(key)
+	lone := !word && !s.noComma && s.isName(key) && (c == '}' || (c == ',' && s.lastStr.node >= 0 && s.tape[s.lastStr.node].flags&flagRepaired == 0))
 	if s.lastStr.node >= 0 && !lone && (!valueStart || word || s.noComma) && s.reopen(s.lastStr) {
 		return true
 	}
@@ -194,27 +229,18 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 		s.dismiss()
 		return true
 	}
-	if obj.count == 0 && c != ']' && top.extra == 0 && (len(s.stack) > 1 || c == ',' || !word) {
-		s.repair(repSet, int(obj.start), int(obj.start)+1)
-		obj.kind, top.obj, top.alien = nodeArr, false, true
-		s.objs--
-		s.arrs++
-		key.flags &^= flagKey
-		if word {
-			if kind, rep := classifyWord(s.src[key.start:key.end]); kind != nodeWord {
-				key.kind = kind
-				if rep != repNone {
-					s.repair(rep, int(key.start), int(key.end))
-				}
-			}
-		}
-		s.soft = false
-		s.forget()
-		s.attached()
+	if !word && s.stray.node == len(s.tape)-1 && s.stray.end <= int(key.start) && s.unstray() {
+		return true
+	}
+	if s.rejoinItem() {
+		return true
+	}
+	if obj.count == 0 && c != ']' && top.extra == 0 && top.closer == '}' {
+		s.makeSet(word)
 		return true
 	}
 	if word {
-		if s.noComma && s.joinWords() {
+		if s.joinWords() {
 			return true
 		}
 		s.repair(repJunk, int(key.start), int(key.end))
@@ -226,14 +252,100 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 	return true
 }
 
-// joinWords makes one text of a number or literal and the words behind it: 10 px.
+// makeSet makes a list of the object of which the only key so far has no value.
+func (s *scanner) makeSet(word bool) {
+	top := &s.stack[len(s.stack)-1]
+	obj := &s.tape[top.node]
+	key := &s.tape[len(s.tape)-1]
+	s.repair(repSet, int(obj.start), int(obj.start)+1)
+	obj.kind, top.obj = nodeArr, false
+	key.flags &^= flagKey
+	if word {
+		kind, rep := classifyWord(s.src[key.start:key.end])
+		if key.kind = kind; kind == nodeWord {
+			rep = repMissingQuotes
+		}
+		if rep != repNone {
+			s.repair(rep, int(key.start), int(key.end))
+		}
+	}
+	s.soft = false
+	s.forget()
+	s.attached()
+}
+
+// unset makes an object again of what was taken for a set, {"a", "b": 1}, when a colon
+// follows its last item: the others are keys without values.
+func (s *scanner) unset() bool {
+	top := &s.stack[len(s.stack)-1]
+	at := int(top.node)
+	items := s.tape[at+1:]
+	n := len(items)
+	if top.closer != '}' || top.obj || n != int(s.tape[at].count) || n == 0 || items[n-1].kind != nodeStr && items[n-1].kind != nodeWord || !s.pay(2*n) {
+		return false
+	}
+	for _, item := range items {
+		if item.span != 1 {
+			return false
+		}
+	}
+	for range n - 1 {
+		s.tape = append(s.tape, node{})
+	}
+	items = s.tape[at+1:]
+	for i := n - 1; i >= 0; i-- {
+		items[2*i] = items[i]
+		items[2*i].flags |= flagKey | flagRepaired
+		if end := items[2*i].end; i < n-1 {
+			items[2*i+1] = node{kind: nodeMissing, flags: flagRepaired, start: end, end: end, span: 1}
+			s.repair(repMissingValue, int(end), int(end))
+		}
+	}
+	s.rewrites++
+	s.tape[at].kind, s.tape[at].count = nodeObj, uint32(n-1)
+	top.obj = true
+	return true
+}
+
+// unstray makes a key of the word that was passed over before the current key, which is its
+// value: {a "b"}.
+func (s *scanner) unstray() bool {
+	w := s.stray
+	if w.repair >= len(s.repairs) || s.repairs[w.repair].kind != repJunk {
+		return false
+	}
+	s.repairs[w.repair].kind = repMissingQuotes
+	s.cost += repairInfo[repMissingQuotes].cost - repairInfo[repJunk].cost
+	s.rewrites++
+	value := s.tape[w.node]
+	s.repair(repMissingColon, w.end, w.end)
+	value.flags &^= flagKey
+	s.tape[w.node] = node{kind: nodeWord, flags: flagKey | flagRepaired | flagHigh, start: uint32(w.start), end: uint32(w.end), span: 1}
+	s.tape = append(s.tape, value)
+	s.forget()
+	s.soft = false
+	s.attached()
+	return true
+}
+
+// joinWords makes one text of a scalar without quotes and the words behind it: 10 px, and
+// 1,234 or hello, world, where the comma belongs to the text.
 func (s *scanner) joinWords() bool {
 	key := s.tape[len(s.tape)-1]
 	last := &s.tape[len(s.tape)-2]
-	if last.kind >= nodeStr || last.flags&flagKey != 0 || key.start-last.end > 4 {
+	if len(s.tape) < 3 || s.tape[len(s.tape)-3].flags&flagKey == 0 {
 		return false
 	}
-	s.repairs, s.cost = s.repairs[:s.bare.repairs], int(s.bare.cost)
+	if (last.kind >= nodeStr && last.kind != nodeWord) || last.flags&flagKey != 0 || key.start-last.end > 4 {
+		return false
+	}
+	if s.noComma {
+		s.repairs, s.cost = s.repairs[:s.bare.repairs], int(s.bare.cost)
+	} else if last.kind != nodeWord && class[s.src[key.start]]&isDigit == 0 {
+		return false
+	} else {
+		s.rewrites++
+	}
 	last.kind, last.end, last.flags = nodeWord, key.end, flagRepaired|flagHigh
 	s.repair(repMissingQuotes, int(last.start), int(last.end))
 	s.dropKey()

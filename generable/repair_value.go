@@ -13,8 +13,13 @@ func (s *scanner) oddValue(c byte) bool {
 	if !s.wants(4) {
 		return false
 	}
-	if c >= 0x80 && s.oddBlank() {
-		return true
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.fold(p); f != 0 {
+			return s.wide(f)
+		}
 	}
 	top := &s.stack[len(s.stack)-1]
 	if s.soft && c != '\'' && c != '"' && c != '\\' && class[c]&isIdent == 0 {
@@ -32,46 +37,40 @@ func (s *scanner) oddValue(c byte) bool {
 		s.pos++
 		s.repair(repExtraComma, p, p+1)
 		return true
-	case '}':
+	case '}', ']', ')':
 		switch {
-		case top.obj:
+		case top.obj && s.due(c):
 			s.missingValue()
-		case top.alien:
+		case c == top.closer && (c == ')' || top.wrap != wrapNone):
+			s.pop() // one comma makes a tuple
+		case c == top.closer:
 			s.trailingComma()
 			s.pop()
+		case s.due(c):
+			if !s.wants(maxAhead) {
+				return false
+			}
+			s.trailingComma()
+			return s.closer(c)
 		default:
-			s.trailingComma()
-			s.closerMismatch()
+			s.skipAs(repExtraCloser, 1)
 		}
-		return true
-	case ']':
-		if top.obj {
-			s.missingValue()
-			return true
-		}
-		s.trailingComma()
-		s.pop()
-		return true
-	case ')':
-		if top.alien {
-			s.pop()
-			return true
-		}
-		s.skip(1)
 		return true
 	case '(':
 		s.repair(repSet, p, p+1)
-		s.push(nodeArr)
-		if s.st == stArrFirst {
-			s.stack[len(s.stack)-1].alien = true
-		}
+		s.parenthesis(wrapGroup)
 		return true
 	case '/', '#':
 		if s.comment() {
 			return true
 		}
 	case '.':
-		if s.ellipsis() {
+		if !top.obj && s.ellipsis() {
+			return true
+		}
+	case '=':
+		if top.obj && s.src[p-1] == ':' { // :=
+			s.skipAs(repOddColon, 1)
 			return true
 		}
 	case ':', ';':
@@ -80,6 +79,14 @@ func (s *scanner) oddValue(c byte) bool {
 	case '<':
 		if s.has(p, "</") {
 			s.endRegion(p)
+			return true
+		}
+	}
+	if c == '`' || c == '~' {
+		switch ok, more := s.innerFence(); {
+		case more:
+			return false
+		case ok:
 			return true
 		}
 	}
@@ -93,12 +100,7 @@ func (s *scanner) oddValue(c byte) bool {
 		s.tape[s.cur].flags |= flagRepaired
 		return true
 	}
-	switch {
-	case s.has(p, "，"):
-		s.pos += 3
-		s.repair(repFullWidth, p, p+3)
-		return true
-	case s.has(p, "…"):
+	if !top.obj && s.has(p, "…") {
 		s.skipAs(repEllipsis, 3)
 		return true
 	}
@@ -136,23 +138,28 @@ func (s *scanner) skip(n int) { s.skipAs(repJunk, n) }
 
 func (s *scanner) skipAs(kind repairKind, n int) {
 	n = min(n, len(s.src)-s.pos)
-	if kind == repJunk && s.calls > 0 && (s.src[s.pos] == ')' || s.src[s.pos] == ';') {
-		s.calls--
-		s.pos += n
-		return
-	}
 	s.repair(kind, s.pos, s.pos+n)
 	s.pos += n
 }
 
 // oddBlank passes over a blank that is none in JSON.
 func (s *scanner) oddBlank() bool {
-	r, n := utf8.DecodeRuneInString(s.src[s.pos:])
-	if !unicode.IsSpace(r) && r != '\ufeff' && r != '\u200b' {
+	n := oddBlankAt(s.src, s.pos)
+	if n == 0 {
 		return false
 	}
 	s.skipAs(repBlank, n)
 	return true
+}
+
+// oddBlankAt returns the length of the blank at p that is none in JSON, 0 when there is none.
+func oddBlankAt(src string, p int) int {
+	r, n := utf8.DecodeRuneInString(src[p:])
+	switch {
+	case r < 0x80, !unicode.IsSpace(r) && (r < '\u200b' || r > '\u200d') && r != '\u2060' && r != '\ufeff':
+		return 0
+	}
+	return n
 }
 
 // ellipsis passes over three dots.

@@ -71,7 +71,7 @@ const (
 	stObjAfter  // after a member
 	stConcat    // after "a" +
 	stWordQuote // after a quote that ended a word
-	stMismatch  // after a closer that does not match the innermost bracket
+	stRootAfter // after the closer of a whole candidate
 	// Inside a token.
 	stString
 	stWord
@@ -82,11 +82,21 @@ const (
 
 // scanFrame is one open container.
 type scanFrame struct {
-	node  uint32
-	extra uint16 // closers to swallow, one for each doubled brace
-	obj   bool
-	alien bool // an array between braces or parentheses, which close it too
+	node   uint32
+	extra  uint16 // closers to swallow, one for each doubled brace
+	obj    bool   // it holds members, else items
+	closer byte   // what ends it: an array may stand between braces or parentheses
+	wrap   wrapKind
 }
+
+// wrapKind tells whether brackets around a single value mean nothing.
+type wrapKind uint8
+
+const (
+	wrapNone  wrapKind = iota
+	wrapGroup          // (1) is 1, but (1,) and (1, 2) are lists
+	wrapCall           // ObjectId("…") is its argument
+)
 
 // marker remembers a string value that may have been closed too early.
 type marker struct {
@@ -100,6 +110,20 @@ type marker struct {
 
 var noMarker = marker{node: -1}
 
+// strayWord is a word that stood before a key and was passed over.
+type strayWord struct {
+	node       int // the key's place on the tape
+	repair     int // its record
+	start, end int
+}
+
+// hoisted tells which members of an object were found inside of an array, which lacks its
+// closer, or else a pair of braces around those members.
+type hoisted struct {
+	parent, arr, key int // tape indexes of the object, the array, the first such member
+	count            uint32
+}
+
 // scanner holds the automaton. Candidates it finds end up in cands.
 type scanner struct {
 	src string
@@ -109,8 +133,7 @@ type scanner struct {
 	st, ret scanState
 	tape    []node
 	stack   []scanFrame
-	arrs    int // open arrays, without the doubled ones
-	objs    int // open objects
+	opens   [3]int // open brackets, by the closer that they wait for
 
 	tok      int       // offset where the current token began
 	cur      int       // tape index of the string being read
@@ -123,8 +146,14 @@ type scanner struct {
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote
 	wordEnd  int       // offset after the last byte of the current word that is no blank
-	calls    int       // open parentheses of calls around values
-	concat   int       // the concatenation that the current string belongs to, or -1
+	stray    strayWord // the last word that was taken for none
+	hoist    hoisted   // the members that were moved out of an array last
+	inner    int       // fences that opened inside of the value
+	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1
+	rewrites int       // how often nodes that seemed settled were moved or opened again
+	// the container that was closed last, by its tape index
+	lastClosed int
+	concat     int // the concatenation that the current string belongs to, or -1
 	// the concatenation that ended just now, or -1
 	lastConcat int
 	deep       int // stTooDeep: open brackets beyond the limit
@@ -156,7 +185,7 @@ func newScanner(maxDepth int) *scanner {
 	if maxDepth <= 0 {
 		maxDepth = defaultDepth
 	}
-	return &scanner{maxDepth: maxDepth, lastStr: noMarker, tentStr: noMarker, lineStart: true, fenceCut: -1, concat: -1, lastConcat: -1}
+	return &scanner{maxDepth: maxDepth, lastStr: noMarker, tentStr: noMarker, lineStart: true, fenceCut: -1, concat: -1, lastConcat: -1, hoist: hoisted{parent: -1}, wrapAt: -1}
 }
 
 // Classes of bytes.
@@ -184,8 +213,8 @@ func makeClasses() (t [256]uint8) {
 			t[c] |= isPlain
 		}
 	}
-	set("{[<`~\n", isProseStop)
-	set(" \t\n\r,]}\":=/#()\xef\xe2", isWordStop)
+	set("{[<`~\n\xef", isProseStop)
+	set(" \t\n\r,;]}\":=/#()\xc2\xe1\xe2\xe3\xef", isWordStop)
 	set(",]}", isNumEnd)
 	set("0123456789", isDigit|isIdent)
 	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", isIdent)
@@ -238,6 +267,8 @@ func (s *scanner) run() {
 			ok = s.blockComment()
 		case stTooDeep:
 			ok = s.tooDeep()
+		case stRootAfter:
+			ok = s.rootAfter()
 		default:
 			ok = s.structure()
 		}
@@ -258,11 +289,18 @@ func (s *scanner) has(p int, t string) bool {
 
 // back returns to an earlier offset if the budget allows it.
 func (s *scanner) back(to int) bool {
-	n := s.pos - to
+	if !s.pay(s.pos - to) {
+		return false
+	}
+	s.pos = to
+	return true
+}
+
+// pay takes n bytes or nodes, to be read or moved again, from the budget.
+func (s *scanner) pay(n int) bool {
 	if s.rewound+n > s.pos+s.pos/2+64 {
 		return false
 	}
 	s.rewound += n
-	s.pos = to
 	return true
 }

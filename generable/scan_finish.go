@@ -23,6 +23,8 @@ func (s *scanner) finish() bool {
 		s.text()
 	case stLineComment, stBlockComment:
 		s.st = s.ret
+	case stRootAfter:
+		s.accept(s.cand)
 	case stString:
 		s.finishString()
 	case stWord:
@@ -32,8 +34,6 @@ func (s *scanner) finish() bool {
 	case stConcat:
 		s.repair(repJunk, s.tok, s.tok+1)
 		s.afterValue()
-	case stMismatch:
-		s.mismatch(0)
 	case stTooDeep:
 		s.leaf(nodeNull, s.cand.deepAt, s.pos, flagRepaired)
 	default:
@@ -95,7 +95,7 @@ func (s *scanner) closersAtEnd(start int) int {
 		if p == start {
 			return -1
 		}
-		if c := s.src[p-1]; (f.obj && c != '}') || (!f.obj && c != ']') {
+		if s.src[p-1] != f.closer {
 			return -1
 		}
 		p--

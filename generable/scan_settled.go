@@ -23,11 +23,15 @@ func (s *scanner) settled() int {
 	return edge
 }
 
+// tentative reports whether the container at tape index at may still vanish around its value:
+// parentheses do.
+func (s *scanner) tentative(at int) bool { return s.wrapAt >= 0 && at >= s.wrapAt }
+
 // afterLeaf reports whether the automaton stands behind a value, of which what follows may
 // still make a longer one.
 func (s *scanner) afterLeaf() bool {
 	switch s.between() {
-	case stArrAfter, stObjAfter, stMismatch, stWordQuote, stConcat:
+	case stArrAfter, stObjAfter, stWordQuote, stConcat:
 		return true
 	}
 	return s.st == stWord && s.noComma

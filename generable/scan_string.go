@@ -271,6 +271,12 @@ func (s *scanner) reopen(m marker) bool {
 	n.flags |= flagRepaired
 	s.repairs, s.cost = s.repairs[:m.repairs], int(m.cost)
 	s.repair(repInnerQuote, int(m.quote), int(m.next))
+	if m.kind == quoteTwice && class[s.src[m.quote-1]]&isBlank == 0 {
+		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
+		n.start--
+		m.kind = quoteDouble
+	}
+	s.hoist.parent = -1
 	s.cur, s.quote, s.st = int(m.node), m.kind, stString
 	s.lastStr, s.tentStr = noMarker, noMarker
 	s.noComma = false

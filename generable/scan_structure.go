@@ -3,7 +3,7 @@ package generable
 // structure reads what stands between the tokens of a value. Here and in [scanner.token] is
 // the grammar of JSON; every byte that it does not allow goes to the repairs.
 func (s *scanner) structure() bool {
-	for s.st >= stArrFirst && s.st <= stMismatch {
+	for s.st >= stArrFirst && s.st <= stWordQuote {
 		src, p := s.src, s.pos
 		for p < len(src) && class[src[p]]&isBlank != 0 {
 			p++
@@ -37,7 +37,7 @@ func (s *scanner) token(c byte) bool {
 			s.push(nodeArr)
 			return true
 		case ']':
-			if s.st == stArrFirst {
+			if s.st == stArrFirst && s.closes(']') {
 				s.pop()
 				return true
 			}
@@ -58,8 +58,10 @@ func (s *scanner) token(c byte) bool {
 			s.st = stArrNext
 			return true
 		case ']':
-			s.pop()
-			return true
+			if s.closes(']') {
+				s.pop()
+				return true
+			}
 		}
 		return s.oddAfter(c)
 	case stObjFirst, stObjNext:
@@ -67,7 +69,7 @@ func (s *scanner) token(c byte) bool {
 		case c == '"':
 			s.openString(quoteDouble, 1, flagKey)
 			return true
-		case c == '}' && s.st == stObjFirst:
+		case c == '}' && s.st == stObjFirst && s.closes('}'):
 			s.pop()
 			return true
 		}
@@ -86,19 +88,25 @@ func (s *scanner) token(c byte) bool {
 			s.st = stObjNext
 			return true
 		case '}':
-			s.pop()
-			return true
+			if s.ends('}') {
+				s.pop()
+				return true
+			}
 		}
 		return s.oddAfter(c)
 	case stConcat:
 		return s.oddConcat()
 	case stWordQuote:
 		return s.wordQuote(c)
-	default: // stMismatch
-		s.mismatch(c)
-		return true
 	}
+	return false // not reached: there is no other state between tokens
 }
+
+// closes reports whether c is the closer that the innermost bracket waits for.
+func (s *scanner) closes(c byte) bool { return s.stack[len(s.stack)-1].closer == c }
+
+// ends reports whether c closes the innermost bracket and nothing speaks against it.
+func (s *scanner) ends(c byte) bool { return s.closes(c) && (s.hoist.parent < 0 || !s.hoisted()) }
 
 // colon notes that the current key is a key beyond doubt.
 func (s *scanner) colon() {
@@ -126,16 +134,38 @@ func (s *scanner) push(kind nodeKind) {
 		s.cand.deepAt = s.pos
 		return
 	}
-	s.stack = append(s.stack, scanFrame{node: uint32(len(s.tape)), obj: kind == nodeObj})
+	f := scanFrame{node: uint32(len(s.tape)), closer: ']'}
+	s.st = stArrFirst
+	if kind == nodeObj {
+		f.obj, f.closer = true, '}'
+		s.st = stObjFirst
+	}
+	s.opens[closerIndex(f.closer)]++
+	s.stack = append(s.stack, f)
 	s.tape = append(s.tape, node{kind: kind, start: uint32(s.pos)})
 	s.pos++
-	if kind == nodeObj {
-		s.objs++
-		s.st = stObjFirst
-	} else {
-		s.arrs++
-		s.st = stArrFirst
+}
+
+// closerIndex is the place of a closer in the count of those that are due.
+func closerIndex(c byte) int {
+	switch c {
+	case '}':
+		return 0
+	case ']':
+		return 1
 	}
+	return 2
+}
+
+// due reports whether some open bracket waits for closer c.
+func (s *scanner) due(c byte) bool { return s.opens[closerIndex(c)] > 0 }
+
+// expect changes the closer that the innermost bracket waits for.
+func (s *scanner) expect(c byte) {
+	top := &s.stack[len(s.stack)-1]
+	s.opens[closerIndex(top.closer)]--
+	s.opens[closerIndex(c)]++
+	top.closer = c
 }
 
 // pop closes the innermost container with the closer at the current position.
@@ -158,12 +188,17 @@ func (s *scanner) closeTop(end int) {
 	n := &s.tape[top.node]
 	n.end = uint32(end)
 	n.span = uint32(len(s.tape)) - top.node
-	if top.obj {
-		s.objs--
-	} else {
-		s.arrs--
-	}
+	s.opens[closerIndex(top.closer)]--
 	s.soft = false
+	s.lastClosed = int(top.node)
+	if s.wrapAt == s.lastClosed {
+		s.wrapAt = -1
+	}
+	if top.wrap != wrapNone && n.count == 1 && !top.obj && (top.wrap == wrapCall || s.st != stArrNext) && s.pay(int(n.span)) {
+		copy(s.tape[top.node:], s.tape[top.node+1:])
+		s.tape = s.tape[:len(s.tape)-1]
+		s.lastClosed, s.hoist.parent = -1, -1
+	}
 	s.attached()
 }
 

@@ -1,6 +1,9 @@
 package generable
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // openWord begins an unquoted text at the current position: a key, a literal or number of
 // another language, or a string that lacks its quotes.
@@ -30,6 +33,20 @@ func (s *scanner) word() bool {
 		if s.soft && class[src[p]]&isIdent == 0 {
 			s.stopWord()
 			return true
+		}
+		if src[p] >= 0x80 {
+			if !s.wants(utf8.UTFMax) {
+				return false
+			}
+			if n := oddBlankAt(src, p); n > 0 {
+				if !s.wordKey && !s.blank && s.isLiteralSoFar() {
+					s.endWord()
+					return true
+				}
+				s.blank = true
+				p += n
+				continue
+			}
 		}
 		stop, ok := s.wordStops(src[p])
 		if !ok {
@@ -65,20 +82,27 @@ func (s *scanner) wordStops(c byte) (stop, ok bool) {
 	case '\n', '\r', ',':
 		return s.stopWord()
 	case '}':
-		if s.objs > 0 || s.alienOpen() || (!s.wordKey && s.isLiteralSoFar()) {
+		if s.due('}') || (!s.wordKey && s.isLiteralSoFar()) {
 			return s.stopWord()
 		}
 	case ']':
-		if s.arrs > 0 || (!s.wordKey && s.isLiteralSoFar()) {
+		if s.due(']') || s.isLiteralSoFar() {
 			return s.stopWord()
 		}
 	case ')':
-		if s.calls > 0 || s.alienOpen() {
+		if s.due(')') {
+			return s.stopWord()
+		}
+	case ';':
+		if !s.wordKey && s.isLiteralSoFar() {
 			return s.stopWord()
 		}
 	case ':', '=':
 		if s.wordKey {
 			s.endKeyWord()
+			return true, true
+		}
+		if c == '=' && s.namedArgument() {
 			return true, true
 		}
 	case '"':
@@ -98,15 +122,16 @@ func (s *scanner) wordStops(c byte) (stop, ok bool) {
 			return s.stopWord()
 		}
 	case '(':
-		if !s.wordKey && !s.blank && p-s.tok < maxLiteral && isWord(s.src[s.tok:p]) {
+		if !s.wants(2) {
+			return false, false
+		}
+		if !s.wordKey && p-s.tok < maxLiteral && !s.has(p, "()") && isCallee(s.src[s.tok:p]) {
 			s.call(p)
 			return true, true
 		}
 	case 0xe2, 0xef:
-		if !s.wants(3) {
-			return false, false
-		}
-		if s.has(p, "，") || (s.wordKey && s.has(p, "：")) {
+		switch f := s.fold(p); {
+		case f == ',', f == ':' && s.wordKey, (f == '}' || f == ']' || f == ')') && s.due(f):
 			return s.stopWord()
 		}
 		if s.wordKey && !s.blank && (s.has(p, "”") || s.has(p, "“")) {
@@ -114,10 +139,6 @@ func (s *scanner) wordStops(c byte) (stop, ok bool) {
 		}
 	}
 	return false, true
-}
-
-func (s *scanner) alienOpen() bool {
-	return len(s.stack) > 0 && s.stack[len(s.stack)-1].alien
 }
 
 func (s *scanner) stopWord() (stop, ok bool) {
@@ -129,13 +150,61 @@ func (s *scanner) stopWord() (stop, ok bool) {
 	return true, true
 }
 
-// call passes over the name and the parenthesis of a call around a value, as in
-// ObjectId("…") or callback({…}).
+// isCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
+func isCallee(w string) bool {
+	w = strings.TrimPrefix(w, "new ")
+	for {
+		name, rest, more := strings.Cut(w, ".")
+		if !isWord(name) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		w = rest
+	}
+}
+
+// call begins the arguments of a call, as in ObjectId("…"), at the parenthesis at p.
 func (s *scanner) call(p int) {
 	s.repair(repCall, s.tok, p+1)
-	s.calls++
-	s.pos = p + 1
-	s.toValue()
+	s.pos = p
+	s.parenthesis(wrapCall)
+}
+
+// parenthesis begins what stands between parentheses.
+func (s *scanner) parenthesis(wrap wrapKind) {
+	if s.push(nodeArr); s.st != stArrFirst {
+		return // too deep
+	}
+	s.expect(')')
+	s.wrapTop(wrap)
+}
+
+// wrapTop notes that the innermost bracket may vanish when it is closed.
+func (s *scanner) wrapTop(wrap wrapKind) {
+	top := &s.stack[len(s.stack)-1]
+	top.wrap = wrap
+	if s.wrapAt < 0 {
+		s.wrapAt = int(top.node)
+	}
+}
+
+// namedArgument makes an object of the arguments of a call, Point(x=1, y=2), when the current
+// word names the first of them.
+func (s *scanner) namedArgument() bool {
+	if len(s.stack) == 0 || !isWord(s.src[s.tok:s.wordEnd]) {
+		return false
+	}
+	top := &s.stack[len(s.stack)-1]
+	n := &s.tape[top.node]
+	if top.wrap != wrapCall || top.obj || n.count > 0 {
+		return false
+	}
+	top.obj, n.kind = true, nodeObj
+	s.wordKey = true
+	s.endKeyWord()
+	return true
 }
 
 // toValue goes to the state that expects a value of the innermost container.
@@ -226,6 +295,12 @@ func (s *scanner) wordQuote(c byte) bool {
 		return true
 	}
 	// The word is no token of its own. It may belong to the string before it.
+	if !s.wants(maxLiteral) {
+		return false
+	}
+	if s.wordKey && !s.noComma && s.lastStr.node >= 0 && s.tape[s.lastStr.node].flags&flagRepaired == 0 && isWord(s.src[s.tok:s.wordEnd]) && s.isKeyAt(q) {
+		s.forget() // a word alone before a key
+	}
 	if s.reopen(s.lastStr) {
 		return true
 	}
@@ -235,12 +310,26 @@ func (s *scanner) wordQuote(c byte) bool {
 		return true
 	}
 	if s.wordKey { // a stray word before a key
+		s.stray = strayWord{node: len(s.tape), repair: len(s.repairs), start: s.tok, end: s.wordEnd}
 		s.repair(repJunk, s.tok, s.wordEnd)
 		s.st = stObjNext
 		return true
 	}
 	s.endWord()
 	return true
+}
+
+// isKeyAt reports whether a key in quotes and a colon stand at offset q.
+func (s *scanner) isKeyAt(q int) bool {
+	src := s.src[:min(len(s.src), q+maxLiteral)]
+	p := skipName(src, q+1, true)
+	if p == len(src) || src[p-1] != '"' {
+		return false
+	}
+	for p < len(src) && class[src[p]]&isBlank != 0 {
+		p++
+	}
+	return p < len(src) && src[p] == ':'
 }
 
 // comment begins a comment at the current position, if one is there.

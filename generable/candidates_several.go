@@ -1,0 +1,96 @@
+package generable
+
+import "strings"
+
+// several is the list of values that a text without a type holds apart from each other, each
+// about something else. A later object with a key of an earlier one replaces it: it is the
+// final form of a draft. Brackets in a sentence hold citations rather than values; only
+// objects count there.
+func (m *Machine) several(c *coercer, list []candidate) candidate {
+	none := candidate{}
+	if m.typ.Deref().Kind != AnyType || m.o.Pick != PickBest || m.o.Level == Strict || len(list) < 2 {
+		return none
+	}
+	var kept []candidate
+	owner := make(map[string]int) // by key, the object in kept that has it
+	lists := 0
+	for _, k := range list {
+		root := &c.tape[k.node]
+		switch {
+		case k.tooDeep || root.count == 0:
+			continue
+		case root.kind == nodeObj:
+			at := len(kept)
+			for key := k.node + 1; key < k.node+int(root.span); key += 1 + int(c.tape[key+1].span) {
+				if old, ok := owner[c.raw(&c.tape[key])]; ok {
+					at = old
+				}
+				owner[c.raw(&c.tape[key])] = at
+			}
+			if at < len(kept) {
+				kept[at] = k
+				continue
+			}
+		case k.bare && k.fence < 0 || lists > 0:
+			continue
+		default:
+			lists++
+		}
+		kept = append(kept, k)
+	}
+	if len(kept) < 2 {
+		return none
+	}
+	run := kept[0]
+	run.node, run.items, run.broken, run.bare = len(c.tape), len(kept), true, false
+	run.cost = repairInfo[repSequence].cost
+	c.tape = append(c.tape, node{kind: nodeArr, flags: flagRepaired, count: uint32(len(kept))})
+	for _, k := range kept {
+		c.tape = append(c.tape, c.tape[k.node:k.node+int(c.tape[k.node].span)]...)
+		run.start, run.end = min(run.start, k.start), max(run.end, k.end)
+		run.repairs, run.repairsEnd = min(run.repairs, k.repairs), max(run.repairsEnd, k.repairsEnd)
+		run.cost += k.cost
+	}
+	root := &c.tape[run.node]
+	root.start, root.end, root.span = uint32(run.start), uint32(run.end), uint32(len(c.tape)-run.node)
+	return run
+}
+
+// valuesOnLines reports whether a text consists of values on lines of their own, of which
+// some are scalars.
+func (m *Machine) valuesOnLines(list []candidate) bool {
+	if m.typ.Deref().Kind != AnyType && !takesList(m.typ, 0) || m.o.Level == Strict || len(list) == 0 {
+		return false
+	}
+	start, end := trimSpan(m.src, 0, len(m.src))
+	scalars, at := 0, start
+	for i := 0; i <= len(list); i++ {
+		to := end
+		if i < len(list) {
+			to = list[i].start
+		}
+		if at > to {
+			return false
+		}
+		gap := m.src[at:to]
+		if i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
+			return false
+		}
+		for rest := gap; rest != ""; {
+			var line string
+			line, rest, _ = strings.Cut(rest, "\n")
+			line = strings.Trim(line, ", \t\r")
+			if line == "" {
+				continue
+			}
+			if kind, _ := classifyWord(line); kind == nodeWord && !strictString(line) {
+				return false
+			}
+			scalars++
+		}
+		if i < len(list) {
+			at = list[i].end
+		}
+	}
+	return scalars > 0
+}

@@ -1,0 +1,47 @@
+package generable
+
+// fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
+func (s *scanner) fold(p int) byte {
+	if len(s.src)-p < 3 {
+		return 0
+	}
+	switch s.src[p : p+3] {
+	case "｛":
+		return '{'
+	case "｝":
+		return '}'
+	case "［":
+		return '['
+	case "］":
+		return ']'
+	case "（":
+		return '('
+	case "）":
+		return ')'
+	case "，", "、":
+		return ','
+	case "：":
+		return ':'
+	case "；":
+		return ';'
+	case "＝":
+		return '='
+	}
+	return 0
+}
+
+// widened records the wide form of the sign c and goes to its last byte, as if it had one.
+func (s *scanner) widened(c byte) {
+	kind := repFullWidth
+	if c == ':' || c == '=' {
+		kind = repOddColon
+	}
+	s.repair(kind, s.pos, s.pos+3)
+	s.pos += 2
+}
+
+// wide reads the wide form of the sign c as that sign.
+func (s *scanner) wide(c byte) bool {
+	s.widened(c)
+	return s.token(c)
+}
