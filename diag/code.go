@@ -115,4 +115,5 @@ const (
 	AuthRefused         Code = "AS720"
 	RateLimited         Code = "AS721"
 	UnknownTool         Code = "AS722"
+	JournalFailed       Code = "AS723"
 )

@@ -72,5 +72,8 @@ func runEntries() []Entry {
 		{UnknownTool, "the model called a tool that does not exist",
 			"The model asked for a tool that this skill does not give it. It is told which there are, and the call counts against its budget; the run fails when it keeps doing so. A tool of another skill must be listed in this one's `tools` too.",
 			"", ""},
+		{JournalFailed, "the journal failed",
+			"An effect was done and the journal did not take its outcome: the disk is full, the store is closed, or another process owns the run. The run ends, as going on would do effects that a resumed run does again. Mend the store and resume: the effects that were recorded are not repeated.",
+			"", ""},
 	}
 }

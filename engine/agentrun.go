@@ -107,9 +107,20 @@ func (t *turns) ask(req *Request, turn int) (*Response, error) {
 	out := t.b.model(req, t.a.Name, turn)
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
-		return nil, out.Err
+		return nil, t.a.atModel(req.Model, out.Err)
 	}
 	return out.Response, finished(out.Response, t.a.Name)
+}
+
+// atModel puts what is wrong with the name of a model where the script gives it.
+func (a *AgentSpec) atModel(asked string, e *Error) error {
+	if e.Code != diag.UnknownProvider || asked != a.Model || !a.ModelSpan.IsValid() {
+		return e
+	}
+	own := *e
+	own.Pos = a.ModelSpan.Pos
+	own.Cause = &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: a.ModelSpan, Cause: e.Cause}
+	return &own
 }
 
 // take does what an answer asks for: its tools are called, it is the result, or it does not fit

@@ -118,7 +118,7 @@ func TestAJournalThatFailsEndsTheRun(t *testing.T) {
 		c.sound(t)
 		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Journal: &badJournal{panics: panics}})
 		var e *engine.Error
-		if !errors.As(err, &e) || e.Kind != engine.KindStore || !strings.Contains(e.Message, "disk") || e.Path == "" {
+		if !errors.As(err, &e) || e.Kind != engine.KindStore || e.Code != diag.JournalFailed || !strings.Contains(e.Message, "disk") || e.Path == "" {
 			t.Errorf("panics %v: got %#v", panics, err)
 		}
 	}

@@ -163,7 +163,7 @@ func commit(ctx context.Context, j Journal, e *Effect, out Outcome) (committed O
 		return out
 	}
 	lost := func(err error) Outcome {
-		out.Err = Errorf(KindStore, diag.ReplayMismatch, "the journal did not take the outcome of %s: %w", e.ID(), err).
+		out.Err = Errorf(KindStore, diag.JournalFailed, "the journal did not take the outcome of %s: %w", e.ID(), err).
 			WithHelp("see that the store can be written; a run goes on only with what is recorded")
 		return out
 	}

@@ -142,6 +142,7 @@ type AgentSpec struct {
 	Name        string
 	In, Out     *generable.Type // default str
 	Model       string          // "provider/model"; "" takes the run's default
+	ModelSpan   diag.Span       // where the script says so
 	Params      Params
 	Structured  Structured
 	Prompt      string        // the system text, literal

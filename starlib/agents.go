@@ -207,7 +207,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		s = s.over(m.s)
 	}
 	spec.Model, spec.Params, spec.Structured = s.name, s.params, s.structured
-	spec.PromptSpan = c.spanOf("prompt")
+	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
 		spec.Prompt = dedent(string(p))

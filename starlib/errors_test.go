@@ -104,21 +104,3 @@ func TestEveryComposeErrorIsCovered(t *testing.T) {
 		}
 	}
 }
-
-// TestExplainedExamples loads the examples of the codes' explanations.
-func TestExplainedExamples(t *testing.T) {
-	later := regexp.MustCompile(`\b(attempt|retry|fallback|race|graph|reviewer"|file\("docs|compile, path)`)
-	running := map[diag.Code]bool{diag.NoMain: true, diag.UncheckedAny: true, diag.ComposedWhileRunning: true}
-	for _, e := range diag.Entries() {
-		if e.Wrong != "" && !later.MatchString(e.Wrong) && !running[e.Code] && e.Code[2] != '7' {
-			if _, found := load(e.Wrong); !strings.Contains(codes(found), string(e.Code)) {
-				t.Errorf("%s: the refused example gives %q", e.Code, codes(found))
-			}
-		}
-		if e.Right != "" && !later.MatchString(e.Right) {
-			if m, found := load(e.Right); len(found) > 0 {
-				t.Errorf("%s: the accepted example:\n%s", e.Code, render(m, found))
-			}
-		}
-	}
-}

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,14 +21,25 @@ func traceOf(err error) []diag.Frame {
 	if !errors.As(err, &eval) {
 		return nil
 	}
+	frames := slices.DeleteFunc(slices.Clone(eval.CallStack), func(f starlark.CallFrame) bool { return f.Pos.Line == 0 })
 	var trace []diag.Frame
-	for _, f := range eval.CallStack {
-		if f.Pos.Line > 0 {
+	for i, f := range frames {
+		switch left := len(frames) - firstCalls - lastCalls; {
+		case left <= 0 || len(frames) <= mostTraced || i < firstCalls || i >= firstCalls+left:
 			trace = append(trace, diag.Frame{Name: f.Name, Pos: position(f.Pos)})
+		case i == firstCalls:
+			trace = append(trace, diag.Frame{Name: fmt.Sprintf("… %d more calls …", left)})
 		}
 	}
 	return trace
 }
+
+// A trace longer than mostTraced, which is that of a recursion without end, keeps its ends.
+const (
+	mostTraced = 100
+	firstCalls = 7
+	lastCalls  = 8
+)
 
 // scriptMessage is the message of a raised error without what the interpreter puts around it.
 func scriptMessage(err error) string {

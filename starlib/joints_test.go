@@ -1,6 +1,7 @@
 package starlib_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -60,5 +61,24 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 				t.Errorf("the cause does not say where the nodes are: %+v", e.Cause)
 			}
 		})
+	}
+}
+
+// TestUnknownProviderPosition: it is the argument that is wrong, not the agent.
+func TestUnknownProviderPosition(t *testing.T) {
+	s := spec(t, sound(t, "main = agent(prompt = \"x\", model = \"olama/q\")"), generable.StrOf("in"))
+	s.Handler = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownProvider, "no such provider"))
+	})
+	for model, want := range map[string]string{"": "main.star:1:36", "other/q": "main.star:1:8"} {
+		s.Override = model
+		_, err := engine.Exec(engine.NewCoopSched(1), &s)
+		var e *engine.Error
+		var d *diag.Diagnostic
+		if !errors.As(err, &e) || e.Code != diag.UnknownProvider || e.Pos.String() != want {
+			t.Errorf("with the model %q: got %+v, want it at %s", model, err, want)
+		} else if errors.As(e.Cause, &d) != (model == "") || d != nil && d.Span.Len != len(`"olama/q"`) {
+			t.Errorf("with the model %q: the cause is %+v", model, e.Cause)
+		}
 	}
 }

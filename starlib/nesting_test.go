@@ -1,10 +1,14 @@
 package starlib_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -109,5 +113,26 @@ func TestByteOrderMark(t *testing.T) {
 	m := sound(t, "\ufeffload(\"lib.star\", \"y\")\nx = y\n", "lib.star", "\ufeffy = 1\n")
 	if text, _ := m.Sources().Source("main.star"); strings.HasPrefix(text, "\ufeff") {
 		t.Error("the mark is part of the text that diagnostics quote")
+	}
+}
+
+// TestTraceOfEndlessRecursion: its ends tell all that there is to know.
+func TestTraceOfEndlessRecursion(t *testing.T) {
+	for depth, want := range map[int]int{3: 5, 90: 92, 5000: 16} {
+		src := fmt.Sprintf("def down(n):\n    if n == 0:\n        fail(\"bottom\")\n    return down(n - 1)\ndef main():\n    return down(%d)\n", depth)
+		s := spec(t, sound(t, src), generable.Value{})
+		s.Handler = refuse
+		_, err := engine.Exec(engine.NewCoopSched(1), &s)
+		var e *engine.Error
+		if !errors.As(err, &e) || len(e.Trace) != want {
+			t.Fatalf("%d deep: %d calls in the trace, want %d: %v", depth, len(e.Trace), want, err)
+		}
+		first, last := e.Trace[0], e.Trace[len(e.Trace)-1]
+		if first.Name != "main" || last.Name != "down" || last.Pos.Line != 3 {
+			t.Errorf("%d deep: from %v to %v", depth, first, last)
+		}
+		if depth == 5000 && e.Trace[7].Name != "… 4987 more calls …" {
+			t.Errorf("left out: %v", e.Trace[7])
+		}
 	}
 }

@@ -78,6 +78,9 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 			}
 			d = diagnose(err)
 			d.Span.Pos = n.Pos()
+			if err.Code == diag.UnknownProvider && model == a.Model && a.ModelSpan.IsValid() {
+				d.Span = a.ModelSpan
+			}
 			said[model] = d
 			found.Add(d)
 		}
@@ -104,6 +107,9 @@ func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 		if err := models.Check(n.Agent().Model); err != nil && err.Code == diag.UnknownProvider {
 			d := diagnose(err)
 			d.Severity, d.Span.Pos = diag.Warning, n.Pos()
+			if at := n.Agent().ModelSpan; at.IsValid() {
+				d.Span = at
+			}
 			found.Add(d)
 		}
 	}

@@ -89,7 +89,7 @@ func (d *disk) Answer(id string) (engine.Outcome, bool) {
 	if ok && failed {
 		out.Err = &engine.Error{}
 		if err := json.Unmarshal([]byte(text), out.Err); err != nil {
-			out.Err = engine.Errorf(engine.KindStore, diag.ReplayMismatch, "%w", err)
+			out.Err = engine.Errorf(engine.KindStore, diag.JournalFailed, "%w", err)
 		}
 	}
 	return out, ok
