@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // drawings are the formats of a graph.
-var drawings = []string{"mermaid", "dot"}
+var drawings = map[string]func(*engine.Node) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON}
 
 func (c *command) graphVerb() *cobra.Command {
 	var format, name, root string
@@ -25,8 +26,9 @@ func (c *command) graphVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if format != "mermaid" && format != "dot" {
-				return usagef(diag.DidYouMean(format, drawings), "--format is mermaid or dot, not %q", format)
+			form := drawings[format]
+			if form == nil {
+				return usagef(diag.DidYouMean(format, slices.Sorted(maps.Keys(drawings))), "--format is mermaid, dot, svg or json, not %q", format)
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
@@ -38,14 +40,10 @@ func (c *command) graphVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := draw.Mermaid(n)
-			if format == "dot" {
-				text = draw.DOT(n)
-			}
-			return c.print(strings.TrimSuffix(text, "\n"))
+			return c.print(strings.TrimSuffix(form(n), "\n"))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid` or dot")
+	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid`, dot, svg or json")
 	addRoot(cmd.Flags(), &root)
 	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
 	return cmd

@@ -100,6 +100,8 @@ func TestPictures(t *testing.T) {
 			}
 			golden(t, name+".mmd", draw.Mermaid(n))
 			golden(t, name+".dot", draw.DOT(n))
+			golden(t, name+".svg", draw.SVG(n))
+			golden(t, name+".json", draw.JSON(n))
 		})
 	}
 }
@@ -170,7 +172,7 @@ func TestConnected(t *testing.T) {
 }
 
 func TestNoNode(t *testing.T) {
-	if draw.Mermaid(nil) != "" || draw.DOT(nil) != "" {
+	if draw.Mermaid(nil) != "" || draw.DOT(nil) != "" || draw.SVG(nil) != "" || draw.JSON(nil) != "" {
 		t.Error("a nil node is drawn")
 	}
 }

@@ -42,6 +42,7 @@ type frame struct {
 	label string
 	boxes []box
 	inner []*frame
+	order []string // the ids of both, as they were added
 }
 
 // out is a place where a fragment is left, with what flows there.
@@ -93,6 +94,7 @@ func (p *picture) box(s shape, lines ...string) string {
 	id := "n" + strconv.Itoa(p.boxes)
 	p.boxes++
 	p.at.boxes = append(p.at.boxes, box{id, s, lines})
+	p.at.order = append(p.at.order, id)
 	return id
 }
 
@@ -110,6 +112,7 @@ func (p *picture) framed(label string, body func() fragment) fragment {
 	p.frames++
 	up := p.at
 	up.inner = append(up.inner, f)
+	up.order = append(up.order, f.id)
 	p.at = f
 	defer func() { p.at = up }()
 	return body()
