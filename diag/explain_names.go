@@ -29,7 +29,7 @@ func nameEntries() []Entry {
 			"tool = agent(prompt = \"Write.\")\n",
 			"writer = agent(prompt = \"Write.\")\n"},
 		{TruthValue, "a type or node has no truth value",
-			"`and`, `or`, `not`, `if` and `while` ask for a truth value, which types and nodes do not have: `str or None` would silently be `str`. An optional type is written `str | None`; a choice between nodes is `branch`.",
+			"`and`, `or`, `not`, `if` and `while` ask for a truth value, which types and nodes do not have: `str or None` would silently be `str`. An optional type is written `str | None`; a choice between nodes is `branch`. What `attempt` gives is true also when the call failed, and `.ok` tells: that is a warning.",
 			"Name = schema(\"A name\", first = str, last = field(str or None))\n",
 			"Name = schema(\"A name\", first = str, last = field(str | None))\n"},
 		{CapturedLoopVariable, "a function captures the loop variable",

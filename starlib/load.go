@@ -95,6 +95,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 			}
 		}
 		c.checkFields(main, types...)
+		c.checkDoc(main)
 	}
 	for _, u := range c.units {
 		c.checkCalls(u)

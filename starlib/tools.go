@@ -85,6 +85,7 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 		types[i] = params[i].field.Type
 	}
 	c.env.c.checkFields(fn, types...)
+	c.env.c.checkDoc(fn)
 	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: &toolRun{c.env.c.wrap(fn)}}
 }
 

@@ -110,6 +110,7 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 	case got == "indent":
 		d.Message, d.Label = "this line is indented more than the one before it", ""
 		d.Help = append(d.Help, "begin it in the same column; only a line that ends with `:` opens a block")
+		f.mixedIndents(d)
 		return d
 	case got == "outdent":
 		what = "end of the block"
@@ -119,6 +120,9 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 	switch {
 	case got == "":
 		f.explainOther(d, e.Msg, p.tok)
+		if strings.HasPrefix(e.Msg, "unindent") {
+			f.mixedIndents(d)
+		}
 		return d
 	case want == "newline":
 		d.Message = "unexpected " + what
@@ -128,12 +132,25 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 		d.Message = "unexpected " + what
 		d.Label = "expected an indented block"
 		d.Help = append(d.Help, "indent the lines that belong to the `:` above, or write `pass`")
+		f.mixedIndents(d)
 	default:
 		d.Message = "unexpected " + what
 		d.Label = "expected " + wanted(want)
 	}
 	f.missing(d, p, got, want)
 	return d
+}
+
+// mixedIndents adds that the file is indented by tabs and by spaces, which may be the reason.
+func (f *file) mixedIndents(d *diag.Diagnostic) {
+	tabs, spaces := false, false
+	for line := range strings.SplitSeq(f.src, "\n") {
+		tabs = tabs || strings.HasPrefix(line, "\t")
+		spaces = spaces || strings.HasPrefix(line, "  ")
+	}
+	if tabs && spaces {
+		d.Help = append(d.Help, "some lines are indented by tabs and some by spaces, and a tab reaches to the next multiple of eight columns: use spaces alone")
+	}
 }
 
 // wanted names what the parser wants as a reader would.

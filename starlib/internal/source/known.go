@@ -15,9 +15,10 @@ const (
 	unknown what = iota
 	aType
 	aNode
+	anAttempt // what attempt gives in a function
 )
 
-func (w what) String() string { return [...]string{"value", "type", "node"}[w] }
+func (w what) String() string { return [...]string{"value", "type", "node", "attempt"}[w] }
 
 // kindOf says whether e is surely a type or a node: a builtin type, list[str],
 // T | None, the call of a maker, an operator between nodes, or a name that is
@@ -86,6 +87,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 		switch {
 		case l.typeMakers[fn.Name]:
 			return known{what: aType}
+		case callsInFunctions(fn.Name) && l.builtins[fn.Name] && s.inFunction():
+			return known{what: anAttempt}
 		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
 			return known{what: aNode}
 		}

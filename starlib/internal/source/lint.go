@@ -42,6 +42,7 @@ func (f *File) Lint(n Names) diag.List {
 	top := &scope{node: f.tree}
 	top.collect(f.tree.Stmts)
 	l.stmts(f.tree.Stmts, top)
+	l.indents(f.tree.Stmts, "")
 	l.hidden(top)
 	l.captured()
 	l.found.Sort()

@@ -26,6 +26,10 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 		return
 	}
 	k := l.kindOf(e, s)
+	if k.what == anAttempt {
+		l.attempted(e, k, by)
+		return
+	}
 	if d := l.asked(e, k, by); d != nil {
 		if k.what == aNode {
 			d.Help = append(d.Help, l.testedNode(e, s))
@@ -52,6 +56,10 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 			return
 		}
 		l.truth(left, s, x.Op.String())
+		return
+	}
+	if k.what == anAttempt {
+		l.attempted(left, k, x.Op.String())
 		return
 	}
 	right := l.kindOf(x.Y, s)
@@ -132,6 +140,22 @@ func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 		})
 	}
 	return d
+}
+
+// attempted warns of a test of what attempt gives, which is there also when the call failed.
+func (l *linter) attempted(e syntax.Expr, k known, by string) {
+	inner := unparen(e)
+	if l.tested[inner] {
+		return
+	}
+	l.tested[inner] = true
+	d := l.report(diag.TruthValue, l.f.span(e), "what `attempt` gives is always true",
+		fmt.Sprintf("`%s` asks whether this is true", by))
+	d.Severity = diag.Warning
+	if k.by != nil && !k.called {
+		d.Notes = append(d.Notes, diag.Note{Message: "`" + k.by.name + "` is what `attempt` gives", Pos: l.f.pos(k.by.sites[0].NamePos)})
+	}
+	d.Help = append(d.Help, "ask whether the call succeeded: `"+l.callee(e)+".ok`; its value is `.value`, its failure `.error`")
 }
 
 func isNone(e syntax.Expr) bool {
