@@ -64,6 +64,9 @@ func (m *Machine) choose() Result {
 	}
 	s.tape = c.tape
 	r := m.outcome(best)
+	if best != nil && !best.ok && !best.tooDeep {
+		r.Partial = c.salvage(best.node, m.typ)
+	}
 	r.Visits = s.visits() + c.visits
 	if m.o.Pick == PickError && len(fit) > 1 {
 		r.OK, r.Value = false, Value{}

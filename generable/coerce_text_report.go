@@ -43,12 +43,17 @@ func (c *coercer) failAt(at int, want, got, hint string) bool {
 	return c.fail()
 }
 
-// failUnder records an error about the member of that key of the object being entered.
-func (c *coercer) failUnder(key string, at int, want, got, hint string) bool {
+// failUnder records an error about what stands under the given keys in the object being
+// entered.
+func (c *coercer) failUnder(at int, want, got, hint string, keys ...string) bool {
 	n := len(c.errs)
 	c.failAt(at, want, got, hint)
 	if len(c.errs) > n {
-		c.errs[n].Path = string(appendKey([]byte(c.errs[n].Path), key))
+		b := []byte(c.errs[n].Path)
+		for _, key := range keys {
+			b = appendKey(b, key)
+		}
+		c.errs[n].Path = string(b)
 	}
 	return true
 }

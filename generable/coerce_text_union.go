@@ -54,7 +54,7 @@ func (c *coercer) enterOuter(at int, inner *node, t, v *Type) bool {
 		if tagAt := c.findTag(at+2, inner, t.Tag); tagAt >= 0 && c.tape[tagAt+1].isText() {
 			name := c.str(tagAt + 1)
 			if says, _ := c.variantNamed(t, name); says != v && !(c.partial && c.tape[tagAt+1].flags&flagOpen != 0) {
-				return c.failAt(tagAt+1, string(AppendQuoted(nil, v.Name)), c.show(tagAt+1), "the key around it says "+v.Name)
+				return c.failUnder(tagAt+1, string(AppendQuoted(nil, v.Name)), c.show(tagAt+1), "the key around it says "+v.Name, c.str(at+1), c.str(tagAt))
 			}
 		}
 		c.repair(repOuterTag, at+1, c.show(at+1), "")
@@ -75,7 +75,7 @@ func (c *coercer) enterOuter(at int, inner *node, t, v *Type) bool {
 func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	key, val := c.str(tagAt), &c.tape[tagAt+1]
 	if !val.isText() {
-		return c.failUnder(key, tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), "the key "+t.Tag+" names the variant")
+		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), "the key "+t.Tag+" names the variant", key)
 	}
 	if c.partial && val.flags&flagOpen != 0 {
 		return c.fail()
@@ -83,7 +83,7 @@ func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	name := c.str(tagAt + 1)
 	v, rep := c.variantNamed(t, name)
 	if v == nil {
-		return c.failUnder(key, tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), didYouMean(name, t.variantNames()))
+		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), didYouMean(name, t.variantNames()), key)
 	}
 	if rep != repNone {
 		c.repair(rep, tagAt+1, c.show(tagAt+1), v.Name)
@@ -96,7 +96,7 @@ func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 		return c.enterRecord(body, &c.tape[body], v, t.Tag)
 	}
 	if other := c.contradicts(at, tagAt, t, v); other != nil {
-		return c.failUnder(key, tagAt+1, "the variant whose fields are given", c.show(tagAt+1)+" with the fields of "+other.Name, "")
+		return c.failUnder(tagAt+1, "the variant whose fields are given", c.show(tagAt+1)+" with the fields of "+other.Name, "", key)
 	}
 	return c.enterRecord(at, &c.tape[at], v, key)
 }

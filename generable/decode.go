@@ -67,6 +67,7 @@ type Result struct {
 	OK      bool        // the value fits the type
 	Repairs []Repair    // all that was changed to get there, in order of discovery
 	Errors  FieldErrors // why there is no value
+	Partial Value       // without a value: what of it fits, as [Machine.Snapshot] shows it; else null
 	Cost    int         // of all repairs
 	Visits  int         // bytes looked at; stays within a small multiple of the text's length
 }

@@ -1,0 +1,146 @@
+package generable
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// corpusRow is one answer of a model and what becomes of it. A row without a level holds at
+// Safe; one with several holds at each. Types are written in the notation of [typeOf].
+type corpusRow struct {
+	Name    string          `json:"name"`
+	Rule    string          `json:"rule"` // what the row is evidence of
+	Type    string          `json:"type"`
+	Level   string          `json:"level"`
+	Item    string          `json:"on_bad_item"`
+	MaxCost int             `json:"max_cost"`
+	Partial bool            `json:"partial"`
+	Input   string          `json:"input"`
+	Want    json.RawMessage `json:"want"`    // the value; none when it is an error
+	Errors  []string        `json:"errors"`  // what the messages say, in this order
+	Rest    json.RawMessage `json:"rest"`    // the partial value of an error
+	Repairs *string         `json:"repairs"` // kinds, in order
+}
+
+// readCorpus reads the rows of all files of a folder.
+func readCorpus(t *testing.T, glob string) []corpusRow {
+	t.Helper()
+	files, err := filepath.Glob(glob)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no corpus at %s: %v", glob, err)
+	}
+	var rows []corpusRow
+	seen := make(map[string]bool)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
+			var row corpusRow
+			d := json.NewDecoder(bytes.NewReader(sc.Bytes()))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&row); err != nil {
+				t.Fatalf("%s: %v\n%s", file, err, sc.Text())
+			}
+			if row.Rule == "" || seen[row.Rule+"/"+row.Name] || (row.Want == nil) == (row.Errors == nil) {
+				t.Fatalf("%s: row %q lacks a rule, a name of its own or what it wants", file, row.Name)
+			}
+			seen[row.Rule+"/"+row.Name] = true
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (row corpusRow) levels() []Level {
+	levels := map[string]Level{"": Safe, "safe": Safe, "strict": Strict, "loose": Loose}
+	var out []Level
+	for _, name := range strings.Split(row.Level, ",") {
+		out = append(out, levels[name])
+	}
+	return out
+}
+
+// TestTypedCorpus decodes the corpus whole, byte by byte and in pieces.
+func TestTypedCorpus(t *testing.T) {
+	items := map[string]BadItem{"": ItemError, "error": ItemError, "drop": ItemDrop, "keep": ItemKeep}
+	for _, row := range readCorpus(t, "testdata/typed/*.jsonl") {
+		t.Run(row.Rule+"/"+row.Name, func(t *testing.T) {
+			typ := typeOf(t, row.Type)
+			for _, level := range row.levels() {
+				o := Options{Level: level, OnBadItem: items[row.Item], MaxCost: row.MaxCost, Partial: row.Partial}
+				r := Decode(typ, row.Input, o)
+				row.check(t, typ, r)
+				for _, size := range []int{1, 3, 17} {
+					m := NewMachine(typ, o)
+					for i := 0; i < len(row.Input); i += size {
+						m.Feed(row.Input[i:min(i+size, len(row.Input))])
+					}
+					if got := m.Close(); render(got) != render(r) {
+						t.Errorf("in pieces of %d:\n%s\nat once:\n%s", size, render(got), render(r))
+					}
+				}
+			}
+		})
+	}
+}
+
+func (row corpusRow) check(t *testing.T, typ *Type, r Result) {
+	t.Helper()
+	compact := func(raw json.RawMessage) string {
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if row.Errors != nil {
+		if r.OK {
+			t.Fatalf("got %s, want an error", JSON(r.Value, typ))
+		}
+		text := r.Errors.Error()
+		rest := text
+		for _, part := range row.Errors {
+			_, after, ok := strings.Cut(rest, part)
+			if !ok {
+				t.Errorf("errors lack %q, or have it in another order:\n%s", part, text)
+				break
+			}
+			rest = after
+		}
+		if got := JSON(r.Partial, nil); row.Rest != nil && got != compact(row.Rest) {
+			t.Errorf("the rest is %s, want %s", got, compact(row.Rest))
+		}
+		for _, e := range r.Errors {
+			if e.Line == 0 || e.Expected == "" || e.Got == "" {
+				t.Errorf("incomplete error: %+v", e)
+			}
+		}
+		return
+	}
+	if !r.OK {
+		t.Fatalf("error: %v", r.Errors)
+	}
+	if got, want := JSON(r.Value, typ), compact(row.Want); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if errs := typ.Conforms(r.Value); len(errs) > 0 && row.Item != "keep" && !row.Partial {
+		t.Errorf("the value does not have its type: %v", errs)
+	}
+	if got := kinds(r); row.Repairs != nil && got != *row.Repairs {
+		t.Errorf("repairs %q, want %q", got, *row.Repairs)
+	}
+	cost := 0
+	for _, rep := range r.Repairs {
+		cost += rep.Cost
+	}
+	if cost != r.Cost {
+		t.Errorf("repairs cost %d, the result says %d", cost, r.Cost)
+	}
+}
