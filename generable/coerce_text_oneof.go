@@ -139,9 +139,10 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 		}
 		return c.fail() // the branch is not known before the value is complete
 	}
-	// By affinity, best first.
-	fit := make([]*Type, 0, possible)
-	ends := make([]int, 0, 4)
+	// By affinity, best first. Mostly one is left, and nothing of this reaches the heap.
+	var fitBuf [8]*Type
+	var endsBuf [affinityBest]int
+	fit, ends := fitBuf[:0], endsBuf[:0]
 	for a := best; a > affinityNone; a-- {
 		from := len(fit)
 		for _, v := range t.Variants {
@@ -150,8 +151,8 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 			}
 		}
 		if len(fit) > from {
-			if n.kind == nodeObj {
-				fit = append(fit[:from], c.byKeys(at, fit[from:], open)...)
+			if n.kind == nodeObj && len(fit) > from+1 {
+				fit = fit[:from+c.byKeys(at, fit[from:], open)]
 			}
 			ends = append(ends, len(fit))
 		}
@@ -172,7 +173,7 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 	case open:
 		return c.fail()
 	}
-	return c.try(at, t, fit, ends)
+	return c.try(at, t, slices.Clone(fit), slices.Clone(ends))
 }
 
 // mayFail reports whether a node may turn out to be no value of the type that suits it best, so
@@ -205,26 +206,26 @@ func (c *coercer) noBranch(at int, n *node, t *Type) bool {
 	return c.mismatch(at, t)
 }
 
-// byKeys narrows the branches for an object down to those that its keys leave possible, or to
-// all when they leave none. While more keys may come, none is missed.
-func (c *coercer) byKeys(at int, fit []*Type, open bool) []*Type {
-	if len(fit) == 1 {
-		return fit
-	}
-	out := make([]*Type, 0, len(fit))
-	for _, v := range fit {
+// byKeys moves the branches for an object that its keys leave possible to the front and returns
+// how many they are; all when the keys leave none. While more keys may come, none is missed.
+func (c *coercer) byKeys(at int, fit []*Type, open bool) int {
+	n := 0
+	for i, v := range fit {
+		may := false
 		if v = v.Deref(); open {
-			if c.takesKeys(at, v) {
-				out = append(out, v)
-			}
-		} else if v.Kind != RecordType || !c.lacks(at, v) && !c.excludes(at, v) {
-			out = append(out, v)
+			may = c.takesKeys(at, v)
+		} else {
+			may = v.Kind != RecordType || !c.lacks(at, v) && !c.excludes(at, v)
+		}
+		if may {
+			fit[n], fit[i] = fit[i], fit[n]
+			n++
 		}
 	}
-	if len(out) == 0 {
-		return fit
+	if n == 0 {
+		return len(fit)
 	}
-	return out
+	return n
 }
 
 // lacks reports whether a field of t is missing in the object at a node that has to be there.

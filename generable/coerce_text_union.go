@@ -1,6 +1,9 @@
 package generable
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // enterUnion begins a value of a declared union. Its tag alone decides which variant it is,
 // exact or folded, wherever it stands, also as the only key around the body; only at level
@@ -41,7 +44,8 @@ func (c *coercer) enterUnion(at int, n *node, t *Type) bool {
 	}
 	if c.o.Level == Loose {
 		c.repair(repNoTag, at, "", "")
-		return c.try(at, t, c.byKeys(at, t.Variants, false), nil)
+		fit := slices.Clone(t.Variants)
+		return c.try(at, t, fit[:c.byKeys(at, fit, false)], nil)
 	}
 	want := string(AppendQuoted(nil, t.Tag)) + ": one of " + listNames(t.variantNames())
 	return c.failAt(at, want, "an object without "+t.Tag, "")
