@@ -1,6 +1,7 @@
 package generable
 
 import (
+	"strings"
 	"sync/atomic"
 	"unsafe"
 )
@@ -232,6 +233,29 @@ func Equal(a, b Value) bool {
 		return true
 	}
 	return false
+}
+
+// Compare orders two numbers by numeric value, exactly, or two strings by their bytes. It
+// reports false for everything else.
+func Compare(a, b Value) (int, bool) {
+	if a.kind == Str && b.kind == Str {
+		x, _ := a.AsStr()
+		y, _ := b.AsStr()
+		return strings.Compare(x, y), true
+	}
+	if f, ok := b.AsFloat(); ok {
+		return compareToFloat(a, f)
+	}
+	if f, ok := a.AsFloat(); ok {
+		c, ok := compareToFloat(b, f)
+		return -c, ok
+	}
+	x, ok1 := a.AsBig()
+	y, ok2 := b.AsBig()
+	if !ok1 || !ok2 {
+		return 0, false
+	}
+	return x.Cmp(y), true
 }
 
 func equalLists(x, y *List) bool {

@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// PredOp is what a predicate asks of a value.
+type PredOp uint8
+
+// The operations of predicates. And, Or and Not combine others.
+const (
+	PredEq PredOp = iota
+	PredNe
+	PredGt
+	PredGe
+	PredLt
+	PredLe
+	PredMatches // the text matches a regular expression somewhere
+	PredHas     // a field is not None; with a value: a list holds it, a text contains it, a dict has the key
+	PredAnd
+	PredOr
+	PredNot
+)
+
+var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~"}
+
+// Predicate is a condition as data: it can be evaluated, checked against a type, analysed,
+// drawn and exported. It is immutable.
+type Predicate struct {
+	op    PredOp
+	field string // of the value; "" for the value itself, "a.b" for a field of a field
+	value generable.Value
+	given bool // there is a value
+	kids  []*Predicate
+	re    *regexp.Regexp
+}
+
+// NewPredicate makes a test of a value or, when field is not empty, of a field of it. A nil
+// value is none: only [PredHas] does without. It fails for a regular expression that is none.
+func NewPredicate(op PredOp, field string, value *generable.Value) (*Predicate, error) {
+	p := &Predicate{op: op, field: field}
+	if value != nil {
+		p.value, p.given = *value, true
+	}
+	if op == PredMatches {
+		text, ok := p.value.AsStr()
+		if !ok {
+			return nil, fmt.Errorf("matches takes a regular expression, not %s", p.value.TypeName())
+		}
+		var err error
+		if p.re, err = regexp.Compile(text); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// And holds when both do.
+func (p *Predicate) And(q *Predicate) *Predicate {
+	return &Predicate{op: PredAnd, kids: []*Predicate{p, q}}
+}
+
+// Or holds when one does.
+func (p *Predicate) Or(q *Predicate) *Predicate {
+	return &Predicate{op: PredOr, kids: []*Predicate{p, q}}
+}
+
+// Not holds when p does not.
+func (p *Predicate) Not() *Predicate {
+	if p.op == PredNot {
+		return p.kids[0]
+	}
+	return &Predicate{op: PredNot, kids: []*Predicate{p}}
+}
+
+// String writes the predicate as a script does.
+func (p *Predicate) String() string {
+	switch p.op {
+	case PredAnd, PredOr:
+		return p.kids[0].within() + " " + predNames[p.op] + " " + p.kids[1].within()
+	case PredNot:
+		return "~" + p.kids[0].within()
+	}
+	var args []string
+	if p.field != "" {
+		args = append(args, string(generable.AppendQuoted(nil, p.field)))
+	}
+	if p.given {
+		args = append(args, literal(p.value))
+	}
+	return predNames[p.op] + "(" + strings.Join(args, ", ") + ")"
+}
+
+func (p *Predicate) within() string {
+	if p.op == PredAnd || p.op == PredOr {
+		return "(" + p.String() + ")"
+	}
+	return p.String()
+}
+
+// literal writes a value as a script does.
+func literal(v generable.Value) string {
+	switch v.Kind() {
+	case generable.Null:
+		return "None"
+	case generable.Bool:
+		if b, _ := v.AsBool(); b {
+			return "True"
+		}
+		return "False"
+	}
+	return generable.JSON(v, nil)
+}
+
+// Same reports whether two predicates ask the same.
+func (p *Predicate) Same(q *Predicate) bool {
+	return p.op == q.op && p.field == q.field && p.given == q.given && generable.Equal(p.value, q.value) &&
+		slices.EqualFunc(p.kids, q.kids, (*Predicate).Same)
+}
+
+// Holds evaluates the predicate. A value without the field, or of another kind than what it is
+// compared with, is unequal and in no order: then eq, the orders, matches and has are false,
+// and ne is true.
+func (p *Predicate) Holds(v generable.Value) bool {
+	switch p.op {
+	case PredAnd:
+		return p.kids[0].Holds(v) && p.kids[1].Holds(v)
+	case PredOr:
+		return p.kids[0].Holds(v) || p.kids[1].Holds(v)
+	case PredNot:
+		return !p.kids[0].Holds(v)
+	}
+	v, found := subjectOf(v, p.field)
+	switch p.op {
+	case PredEq:
+		return found && generable.Equal(v, p.value)
+	case PredNe:
+		return !found || !generable.Equal(v, p.value)
+	case PredMatches:
+		text, ok := v.AsStr()
+		return ok && p.re.MatchString(text)
+	case PredHas:
+		return found && !v.IsNull() && (!p.given || contains(v, p.value))
+	}
+	c, ok := generable.Compare(v, p.value)
+	switch {
+	case !ok:
+		return false
+	case p.op == PredGt:
+		return c > 0
+	case p.op == PredGe:
+		return c >= 0
+	case p.op == PredLt:
+		return c < 0
+	}
+	return c <= 0
+}
+
+// subjectOf is the value that a predicate tests.
+func subjectOf(v generable.Value, path string) (generable.Value, bool) {
+	for path != "" {
+		name, rest, _ := strings.Cut(path, ".")
+		w, ok := field(v, name)
+		if !ok {
+			return generable.Value{}, false
+		}
+		v, path = w, rest
+	}
+	return v, true
+}
+
+func contains(v, item generable.Value) bool {
+	if l, ok := v.AsList(); ok {
+		return slices.ContainsFunc(l.Items(), func(x generable.Value) bool { return generable.Equal(x, item) })
+	}
+	key, ok := item.AsStr()
+	if !ok {
+		return false
+	}
+	if text, ok := v.AsStr(); ok {
+		return strings.Contains(text, key)
+	}
+	if m, ok := v.AsMap(); ok {
+		_, ok = m.Get(key)
+		return ok
+	}
+	return false
+}
+
+// Misfits tells why a predicate can say nothing about values of type t, one sentence for each
+// test in it: a field that is not there, an order of things that have none.
+func (p *Predicate) Misfits(t *generable.Type) []string {
+	if len(p.kids) > 0 {
+		var out []string
+		for _, k := range p.kids {
+			out = append(out, k.Misfits(t)...)
+		}
+		return out
+	}
+	subject, why := subjectType(t, p.field)
+	if why != "" {
+		return []string{p.String() + ": " + why}
+	}
+	for _, c := range cases(subject) {
+		if p.suits(c) {
+			return nil
+		}
+	}
+	tested := subject.String()
+	if p.field != "" {
+		tested = p.field + ", which is " + tested
+	}
+	return []string{fmt.Sprintf("%s can never hold for %s", p, tested)}
+}
+
+// suits reports whether the answer of a test may be true for values of type c.
+func (p *Predicate) suits(c *generable.Type) bool {
+	if vague(c) {
+		return true
+	}
+	switch p.op {
+	case PredEq:
+		if isNumber(c) {
+			_, ok := p.value.AsNumber()
+			return ok
+		}
+		return c.Conforms(p.value) == nil
+	case PredNe:
+		return true
+	case PredMatches:
+		return c.Kind == generable.StrType || c.Kind == generable.EnumType
+	case PredHas:
+		switch c.Kind {
+		case generable.NoneType:
+			return false
+		case generable.ListType, generable.DictType, generable.StrType, generable.EnumType:
+			return true
+		}
+		return !p.given
+	}
+	if isNumber(c) {
+		_, ok := p.value.AsNumber()
+		return ok
+	}
+	_, ok := p.value.AsStr()
+	return ok && (c.Kind == generable.StrType || c.Kind == generable.EnumType)
+}
+
+func isNumber(t *generable.Type) bool {
+	return t.Kind == generable.IntType || t.Kind == generable.FloatType
+}
+
+// subjectType is the type of what a predicate tests in values of type t, or why there is none.
+func subjectType(t *generable.Type, path string) (*generable.Type, string) {
+	for path != "" {
+		name, rest, _ := strings.Cut(path, ".")
+		var found []*generable.Type
+		var names []string
+		for _, c := range cases(t) {
+			switch c.Kind {
+			case generable.AnyType, generable.ErrorType:
+				return generable.AnyT, ""
+			case generable.DictType:
+				found = append(found, generable.OneOf(c.Elem, generable.NoneT))
+			case generable.RecordType:
+				if i := c.FieldIndex(name); i >= 0 {
+					found = append(found, c.Fields[i].Type)
+				}
+				names = append(names, c.FieldNames()...)
+			}
+		}
+		if len(found) == 0 {
+			why := fmt.Sprintf("%s has no field %q", t, name)
+			if len(names) > 0 {
+				why += "; it has " + strings.Join(names, ", ")
+			}
+			return nil, why
+		}
+		t, path = generable.OneOf(found...), rest
+	}
+	return t.Deref(), ""
+}
+
+// Subjects lists the fields that a predicate tests, "" for the value itself.
+func (p *Predicate) Subjects() []string {
+	if len(p.kids) == 0 {
+		return []string{p.field}
+	}
+	var out []string
+	for _, k := range p.kids {
+		for _, f := range k.Subjects() {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
