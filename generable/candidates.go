@@ -87,7 +87,7 @@ func (s *scanner) begin(c byte) {
 	if s.inFence {
 		s.cand.fence = len(s.fences) - 1
 	}
-	s.soft = !s.inFence && s.seenText && !s.cand.adjacent
+	s.soft = !s.inFence && s.seenText && !s.cand.adjacent && !s.announced()
 	s.cand.bare = s.soft
 	s.concat, s.inner = -1, 0
 	s.hoist.parent, s.wrapAt = -1, -1
@@ -103,6 +103,21 @@ func (s *scanner) begin(c byte) {
 	} else {
 		s.push(nodeArr)
 	}
+}
+
+// announced reports whether the current bracket begins a line and a colon ends the one before:
+// "The answer is:". It looks at a bounded number of blanks.
+func (s *scanner) announced() bool {
+	lines := 0
+	for p := s.pos - 1; p >= 0 && s.pos-p < 64; p-- {
+		switch c := s.src[p]; {
+		case c == '\n':
+			lines++
+		case class[c]&isBlank == 0:
+			return lines > 0 && c == ':'
+		}
+	}
+	return false
 }
 
 // endCandidate completes the candidate whose root was closed just now.

@@ -63,8 +63,13 @@ func (m *Machine) beginsInside(list []candidate) bool {
 		return true
 	}
 	start, end = trimSpan(m.src, 0, list[0].start)
-	if start == end || m.src[start] != '"' {
+	if start == end {
 		return false
+	}
+	if m.src[start] != '"' { // a: 1} lacks its first brace
+		p := skipName(m.src, start, false)
+		text := strings.TrimRight(m.src[start:], " \t\r\n")
+		return p < end && m.src[p] == ':' && isWord(m.src[start:p]) && text[len(text)-1] == '}' && strings.Count(text, "{") < strings.Count(text, "}")
 	}
 	p := skipName(m.src, start+1, true)
 	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")

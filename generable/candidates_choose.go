@@ -142,7 +142,7 @@ func (a *attemptAt) weight() int {
 	}
 	w := a.cost * 4
 	if a.bare && a.end-a.start < 8 {
-		w++
+		w += 1 << 10
 	}
 	return w
 }

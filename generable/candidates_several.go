@@ -31,7 +31,7 @@ func (m *Machine) several(c *coercer, list []candidate) candidate {
 				kept[at] = k
 				continue
 			}
-		case k.bare && k.fence < 0 || lists > 0:
+		case lists > 0 || k.broken || k.bare || k.fence >= 0 && strings.TrimSpace(m.src[m.scan.fences[k.fence].body:k.start]) != "":
 			continue
 		default:
 			lists++

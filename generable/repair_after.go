@@ -177,6 +177,10 @@ func (s *scanner) takeBack(m marker) {
 func (s *scanner) wordAfter(c byte) bool {
 	top := &s.stack[len(s.stack)-1]
 	member := false
+	if end := s.paragraph(); end >= 0 && top.obj && class[c]&isIdent != 0 && s.tape[top.node+1].kind == nodeStr {
+		s.endRegion(end) // words after a blank line: the value was cut off
+		return true
+	}
 	if last := s.lastStr; last.node >= 0 {
 		n := s.tape[last.node]
 		if n.start == n.end && int(last.next) == s.pos && (last.kind == quoteDouble) && class[c]&isIdent != 0 {
@@ -223,6 +227,21 @@ func (s *scanner) wordAfter(c byte) bool {
 	}
 	s.st = stArrNext
 	return true
+}
+
+// paragraph returns where the text before the current position ends, if a blank line separates
+// the two, else -1. It looks at a bounded number of blanks.
+func (s *scanner) paragraph() int {
+	p, lines := s.pos, 0
+	for ; p > 0 && s.pos-p < 64 && class[s.src[p-1]]&isBlank != 0; p-- {
+		if s.src[p-1] == '\n' {
+			lines++
+		}
+	}
+	if lines < 2 {
+		return -1
+	}
+	return p
 }
 
 // isMember reports whether a name without quotes and a colon stand at offset p.

@@ -1,5 +1,7 @@
 package generable
 
+import "strings"
+
 // This file decides what a closer means that does not fit the innermost bracket.
 
 const (
@@ -32,7 +34,10 @@ func (s *scanner) closer(c byte) bool {
 		return true
 	}
 	if c == ')' && !s.due(c) {
-		if !s.reopen(s.lastStr) {
+		if !s.wants(maxGap) {
+			return false
+		}
+		if strings.Trim(s.src[s.pos+1:min(len(s.src), s.pos+maxGap)], "; \t\r\n") == "" || !s.reopen(s.lastStr) {
 			s.dropCloser()
 		}
 		return true
@@ -40,7 +45,7 @@ func (s *scanner) closer(c byte) bool {
 	if !s.wants(maxAhead) {
 		return false
 	}
-	run, next, n := s.closersAhead()
+	run, next, n := s.closersAhead(c)
 	if !s.pay(n) {
 		run, next = run[:1], followsOther
 	}
@@ -93,41 +98,48 @@ const (
 	followsOpen // a comma, then a bracket
 )
 
-// closersAhead returns the closers from the current position on, with only blanks between
-// them, what stands behind them, and how many bytes that are.
-func (s *scanner) closersAhead() ([]byte, follows, int) {
+// closersAhead returns the closers from the current one, c, on, with only blanks between them, what stands behind them, and how many bytes that are.
+func (s *scanner) closersAhead(c byte) ([]byte, follows, int) {
 	src := s.src[:min(len(s.src), s.pos+maxAhead)]
-	var run [maxClosers]byte
-	n, p := 0, s.pos
-	for ; p < len(src); p++ {
-		switch c := src[p]; {
-		case class[c]&isBlank != 0:
-			continue
-		case c == '}' || c == ']' || c == ')':
-			if n == maxClosers {
-				return run[:n], followsOther, p - s.pos
-			}
-			run[n] = c
-			n++
-			continue
+	run := append(make([]byte, 0, maxClosers), c)
+	p := s.pos + 1
+	for p < len(src) {
+		c, n := src[p], 1
+		if f := s.fold(p); c >= 0x80 && f != 0 {
+			c, n = f, 3
 		}
-		break
+		switch {
+		case class[c]&isBlank != 0:
+		case c != '}' && c != ']' && c != ')':
+			return run, s.followsAt(p), p - s.pos
+		case len(run) == maxClosers:
+			return run, followsOther, p - s.pos
+		default:
+			run = append(run, c)
+		}
+		p += n
 	}
-	return run[:n], s.followsAt(p), p - s.pos
+	return run, s.followsAt(p), p - s.pos
 }
 
 // followsAt tells what stands at offset p, within the bytes that may be looked at.
 func (s *scanner) followsAt(p int) follows {
 	src := s.src[:min(len(s.src), s.pos+maxAhead)]
-	if p == len(s.src) {
+	if p >= len(s.src) {
 		return followsEnd
 	}
-	if p == len(src) || src[p] != ',' {
+	switch {
+	case p >= len(src):
+		return followsOther
+	case src[p] == ',':
+	case s.fold(p) == ',':
+		p += 2
+	default:
 		return followsOther
 	}
 	for p++; p < len(src) && class[src[p]]&isBlank != 0; p++ {
 	}
-	if p == len(src) {
+	if p >= len(src) {
 		return followsComma
 	}
 	switch c := src[p]; {

@@ -24,7 +24,7 @@ func (s *scanner) innerFence() (ok, more bool) {
 		c := body[0]
 		inner := len(text) - len(body)
 		switch {
-		case c != '{' && c != '[' && (c != '"' || !top.obj):
+		case c != '{' && c != '[' && (c != '(' || s.st == stObjFirst) && (c != '"' || !top.obj):
 		case !top.obj || s.st == stObjValue:
 			if len(s.stack) == 1 && int(s.tape[top.node].start)+1 == p {
 				s.wrapTop(wrapCall) // [``` and ```] are no list

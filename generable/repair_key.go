@@ -148,13 +148,21 @@ func (s *scanner) oddColon(c byte) bool {
 	if !word && key.end == key.start && int(key.end)+1 == p && s.quote == quoteDouble && class[c]&isIdent != 0 {
 		return s.quoteAgain(len(s.tape)-1, p)
 	}
-	if s.soft && !(c == ',' || c == '}') {
+	if s.soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
 		s.dropKey()
 		s.dismiss()
 		return true
 	}
 	if !word && s.cutKey(key) {
 		return true
+	}
+	if c == ']' {
+		if !s.wants(maxAhead) {
+			return false
+		}
+		if s.openList() {
+			return true
+		}
 	}
 	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || class[c]&isDigit != 0
 	if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
@@ -232,10 +240,10 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 	if !word && s.stray.node == len(s.tape)-1 && s.stray.end <= int(key.start) && s.unstray() {
 		return true
 	}
-	if s.rejoinItem() {
+	if (c == ']' || c == ',') && s.rejoinItem() {
 		return true
 	}
-	if obj.count == 0 && c != ']' && top.extra == 0 && top.closer == '}' {
+	if obj.count == 0 && c != ']' && top.extra == 0 && top.closer == '}' && (len(s.stack) > 1 || c == ',' || !word) {
 		s.makeSet(word)
 		return true
 	}

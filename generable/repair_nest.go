@@ -1,5 +1,7 @@
 package generable
 
+import "strings"
+
 // This file repairs brackets that are missing, or one too many, in the middle of a value.
 
 // inList reports whether the innermost bracket is an item of a list in brackets.
@@ -118,6 +120,63 @@ func (s *scanner) keyInList() bool {
 	s.tape = append(s.tape, key)
 	s.pos++
 	s.colon()
+	return true
+}
+
+// openList makes a list of the last value and of the keys without values behind it, where the
+// closer of a list stands at the current position: {"a": "x", "y"] lacks its opening bracket.
+func (s *scanner) openList() bool {
+	last := len(s.tape) - 1
+	at, n := last-1, 1
+	for at > 1 && s.tape[at].kind == nodeMissing && s.tape[at].flags&flagKey == 0 {
+		at, n = at-2, n+1
+	}
+	value := s.tape[at]
+	if value.flags&flagKey != 0 || value.span != 1 || value.kind == nodeMissing || at == 0 || s.tape[at-1].flags&flagKey == 0 {
+		return false
+	}
+	if s.due(']') {
+		run, next, k := s.closersAhead(']')
+		if !s.pay(k) || s.afterClosing(run, next, closeNothing) > s.afterClosing(run, next, closeOuter) {
+			return false
+		}
+	}
+	items := []node{value}
+	if value.kind == nodeWord { // 1,2 was taken for one text
+		items = items[:0]
+		for p := value.start; ; {
+			word, _, more := strings.Cut(s.src[p:value.end], ",")
+			kind, _ := classifyWord(strings.TrimSpace(word))
+			if kind == nodeWord {
+				return false
+			}
+			from := p + uint32(len(word)-len(strings.TrimLeft(word, " \t\r\n")))
+			items = append(items, node{kind: kind, start: from, end: from + uint32(len(strings.TrimSpace(word))), span: 1})
+			if p += uint32(len(word)) + 1; !more {
+				break
+			}
+		}
+	}
+	if !s.pay(2 * n) {
+		return false
+	}
+	for i := at + 1; i <= last; i += 2 {
+		item := s.tape[i]
+		item.flags &^= flagKey
+		if item.kind == nodeWord {
+			item.kind, _ = classifyWord(s.src[item.start:item.end])
+		}
+		items = append(items, item)
+	}
+	s.rewrites++
+	s.repair(repBrackets, int(value.start), int(value.start))
+	s.tape = append(s.tape[:at], node{kind: nodeArr, flags: flagRepaired, count: uint32(len(items)), start: value.start, end: uint32(s.pos + 1), span: uint32(len(items) + 1)})
+	s.tape = append(s.tape, items...)
+	s.tape[s.stack[len(s.stack)-1].node].count -= uint32(n - 1)
+	s.forget()
+	s.lastClosed = at
+	s.pos++
+	s.st = stObjAfter
 	return true
 }
 

@@ -73,7 +73,14 @@ func (s *scanner) oddValue(c byte) bool {
 			s.skipAs(repOddColon, 1)
 			return true
 		}
-	case ':', ';':
+	case ';':
+		if top.obj {
+			s.missingValue()
+			return true
+		}
+		s.skip(1)
+		return true
+	case ':':
 		s.skip(1)
 		return true
 	case '<':

@@ -40,8 +40,12 @@ func (s *scanner) widened(c byte) {
 	s.pos += 2
 }
 
-// wide reads the wide form of the sign c as that sign.
+// wide reads the wide form of the sign c as that sign. All that may be looked at behind it has
+// to be there before the first of its bytes is passed over.
 func (s *scanner) wide(c byte) bool {
+	if !s.wants(2 * maxAhead) {
+		return false
+	}
 	s.widened(c)
 	return s.token(c)
 }

@@ -61,6 +61,14 @@ func (s *scanner) finishString() {
 		}
 		return
 	}
+	if end := s.lineBeforeCloser(int(n.start)); end >= 0 && s.back(end) {
+		n.end = uint32(end)
+		n.flags |= flagRepaired
+		s.repair(repMissingQuote, end, end)
+		s.soft = false
+		s.attached()
+		return
+	}
 	if s.fenceCut >= int(n.start) {
 		n.end = uint32(s.fenceCut)
 		s.repair(repMissingQuote, s.fenceCut, s.fenceCut)
@@ -78,6 +86,27 @@ func (s *scanner) finishString() {
 	}
 	n.flags |= flagOpen
 	s.attached()
+}
+
+// lineBeforeCloser returns where the first line of the string that began at start ends, if the
+// closer of the innermost bracket follows on the next: the string lacks its end quote, and ran
+// over what follows. Else it returns -1.
+func (s *scanner) lineBeforeCloser(start int) int {
+	n := strings.IndexByte(s.src[start:], '\n')
+	if n < 0 || !s.pay(n) {
+		return -1
+	}
+	p := start + n
+	for p < len(s.src) && class[s.src[p]]&isBlank != 0 {
+		p++
+	}
+	if p == len(s.src) || s.src[p] != s.stack[len(s.stack)-1].closer {
+		return -1
+	}
+	for p = start + n; p > start && class[s.src[p-1]]&isBlank != 0; {
+		p--
+	}
+	return p
 }
 
 // closersAtEnd looks whether the text ends in just the closers that are missing, so that

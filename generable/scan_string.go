@@ -269,6 +269,9 @@ func (s *scanner) reopen(m marker) bool {
 	n := &s.tape[m.node]
 	n.end, n.span = 0, 0
 	n.flags |= flagRepaired
+	if m.kind == quoteEscaped {
+		n.flags |= flagEscape
+	}
 	s.repairs, s.cost = s.repairs[:m.repairs], int(m.cost)
 	s.repair(repInnerQuote, int(m.quote), int(m.next))
 	if m.kind == quoteTwice && class[s.src[m.quote-1]]&isBlank == 0 {

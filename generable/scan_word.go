@@ -284,6 +284,9 @@ func (s *scanner) wordQuote(c byte) bool {
 	}
 	if adjacent && ends && !(s.blank && s.lastStr.node >= 0) {
 		s.repair(repMissingQuote, s.tok, s.tok)
+		if s.src[q-1] == '\\' && q-1 > s.tok {
+			q-- // of an escaped document
+		}
 		kind := node{kind: nodeStr, flags: flagRepaired | flagHigh | flagEscape, start: uint32(s.tok), end: uint32(q), span: 1}
 		if s.wordKey {
 			kind.flags |= flagKey
