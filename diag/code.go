@@ -83,6 +83,7 @@ const (
 	BadEnum       Code = "AS507"
 	DuplicateName Code = "AS508"
 	MissingField  Code = "AS509"
+	BadSchema     Code = "AS510"
 )
 
 // Capabilities.

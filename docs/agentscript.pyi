@@ -7,8 +7,8 @@ class Type:
     def __or__(self, other: Any) -> Type: ...
     def __ror__(self, other: Any) -> Type: ...
     def __getattr__(self, name: str) -> Any: ...
-    def decode(self, text: str) -> Decoded:
-        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors."
+    def decode(self, text: str, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., partial: bool = ...) -> Decoded:
+        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost."
         ...
     def from_llm_output(self, text: str) -> Any:
         "Reads a value from what a model wrote, leniently. Gives None when none can be recovered."
@@ -111,6 +111,10 @@ def enum(*values: str, _doc: str = ..., _name: str = ..., _llm_description: str 
 
 def ref(name: str) -> Type:
     "Refers to a type that is declared later, or around the reference: a recursive type."
+    ...
+
+def type_from_json_schema(schema: dict | str, *, name: str = ..., lenient: bool = ..., _llm_description: str = ...) -> Type:
+    "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."
     ...
 
 def isinstance(value: Any, type: Type | tuple[Type, ...]) -> bool:

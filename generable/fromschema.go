@@ -7,7 +7,7 @@ import (
 
 // SchemaOptions direct [FromJSONSchema]. The zero value is strict.
 type SchemaOptions struct {
-	// Name is the name of the root type where the schema has no title; "" means Root.
+	// Name is the name of the root type; "" means the schema's title, else Root.
 	Name string
 	// Lenient leaves out what a type cannot say, on record among the ignored. Otherwise it is
 	// an error.
@@ -26,12 +26,12 @@ type SchemaOptions struct {
 // cannot say (only with Lenient), that nobody knows, and formats that are not checked.
 func FromJSONSchema(schema Value, o SchemaOptions) (t *Type, ignored, errs FieldErrors) {
 	im := &importer{o: o, root: plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]bool)}
-	name := o.Name
-	if name == "" {
-		name = "Root"
-	}
 	if im.index(im.root, "#", 0); len(im.errs) == 0 {
-		t = im.typ(im.whole(), "#", name)
+		whole := im.whole()
+		if m, ok := whole.AsMap(); ok && o.Name != "" {
+			im.use(m).given = o.Name
+		}
+		t = im.typ(whole, "#", "Root")
 	}
 	if len(im.errs) == 0 {
 		im.errs = append(im.errs, im.endless(t)...)
@@ -55,6 +55,9 @@ func FromJSONSchemaText(text string, o SchemaOptions) (t *Type, ignored, errs Fi
 		}
 	}
 	if len(r.Errors) > 0 || !r.OK {
+		for _, e := range r.Errors {
+			e.Hint = "a schema is plain JSON"
+		}
 		return nil, nil, r.Errors
 	}
 	return FromJSONSchema(r.Value, o)
@@ -89,6 +92,7 @@ type schemaUse struct {
 	ref    *Type // stands for the type while it is being made, if it was asked for
 	open   bool
 	name   string // under which it is referred to
+	given  string // by the caller
 	merged *Map   // with references and allOf resolved
 	busy   bool   // merged is being made
 }
@@ -282,6 +286,9 @@ func (im *importer) endless(t *Type) FieldErrors {
 // nameOf is the name of the type that an object of the schema declares: its title, the name it
 // is referred to by, else a hint.
 func (im *importer) nameOf(m *Map, hint string) string {
+	if name := im.use(m).given; name != "" {
+		return name
+	}
 	if v, ok := m.Get("title"); ok {
 		if s, _ := v.AsStr(); s != "" {
 			return typeWord(s)

@@ -281,7 +281,7 @@ func (im *importer) unsupported(m *Map, at string) {
 			if v.kind == Bool && (strings.HasPrefix(key, "unevaluated") || v.n == 0 && key == "not") || key == "if" && !then && !otherwise {
 				continue
 			}
-			im.beyond(pointer(at, key), "keywords that a type can say", key)
+			im.beyond(pointer(at, key), "something that a type can say", quoteShort(key))
 		case !slices.Contains(knownKeywords, key):
 			im.note(pointer(at, key), "a keyword of JSON Schema", quoteShort(key), didYouMean(key, knownKeywords))
 		}

@@ -3,6 +3,7 @@ package starlib
 import (
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -21,7 +22,14 @@ func typeMethodRows() []Builtin {
 			Param{Name: "as_dict", Kind: BoolKind, Default: "False", Doc: "give a dict instead of text"}),
 		method("prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
 		method("from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
-		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors.", decodeFunc, text),
+		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost.", decodeFunc, text,
+			decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" changes nothing that was said, \"loose\" guesses"),
+			decodeOption("pick", "which value to take when the text holds several that fit"),
+			decodeOption("on_bad_item", "what becomes of an item that does not fit"),
+			decodeOption("extra_keys", "what becomes of keys that are no fields"),
+			Param{Name: "max_cost", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
+			Param{Name: "max_depth", Kind: IntKind, Shape: KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
+			Param{Name: "partial", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"}),
 		method("partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
 
 		partial("with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
@@ -33,7 +41,7 @@ func typeMethodRows() []Builtin {
 	}
 }
 
-func (c *Call) self() *generable.Type { return c.recv.(*typeValue).t.Deref() }
+func (c *Call) self() *generable.Type { return c.recv.(*typeValue).t }
 
 func llmDescription(c *Call) (starlark.Value, error) {
 	return starlark.String(c.self().LLMDescription()), nil
@@ -58,8 +66,33 @@ func fromLLMOutput(c *Call) (starlark.Value, error) {
 	return fromValue(r.Value), nil
 }
 
+// decodeOption is an option of the decoder that is chosen by a word.
+func decodeOption(name, doc string) Param {
+	words := generable.OptionWords(name)
+	return Param{Name: name, Kind: oneOf(words...), Shape: KeywordOnly, Default: `"` + words[0] + `"`, Doc: doc}
+}
+
 func decodeFunc(c *Call) (starlark.Value, error) {
-	r := generable.Decode(c.self(), c.Str("text"), generable.Options{})
+	o := generable.Options{Partial: c.Bool("partial", false)}
+	for _, name := range []string{"level", "pick", "on_bad_item", "extra_keys"} {
+		if c.Has(name) {
+			if err := o.Set(name, c.Str(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, to := range []*int{&o.MaxCost, &o.MaxDepth} {
+		name := []string{"max_cost", "max_depth"}[i]
+		if !c.Has(name) {
+			continue
+		}
+		if *to = c.Int(name, 0); *to < 1 {
+			d := c.complain(diag.WrongArgument, c.spanOf(name), "%s is at least 1", name)
+			d.Help = append(d.Help, `level = "strict" repairs nothing`)
+			return nil, nil
+		}
+	}
+	r := generable.Decode(c.self(), c.Str("text"), o)
 	repairs := make([]generable.Value, len(r.Repairs))
 	for i, fix := range r.Repairs {
 		repairs[i] = decodedRepair.make(generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))
@@ -72,7 +105,7 @@ func decodeFunc(c *Call) (starlark.Value, error) {
 	if !r.OK {
 		v = generable.Value{}
 	}
-	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...))), nil
+	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)))), nil
 }
 
 // shape is a schema of ours whose instances builtins give. It is immutable.
@@ -91,7 +124,7 @@ func (s shape) make(vals ...generable.Value) generable.Value {
 }
 
 var (
-	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors")
+	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors", "cost")
 	decodedRepair = shapeOf("Repair", "kind", "path", "before", "after")
 	decodedError  = shapeOf("FieldError", "path", "expected", "got", "hint", "message")
 )

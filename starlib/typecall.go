@@ -35,7 +35,7 @@ func (t *typeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 		if err != nil {
 			return nil, err
 		}
-		out, errs := d.Convert(v)
+		out, errs := t.t.Convert(v)
 		if errs != nil {
 			return t.refuse(thread, e, d, nil, errs)
 		}

@@ -61,7 +61,7 @@ func (c *command) root() *cobra.Command {
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagFailure(err, cmd.Flags()) })
-	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.versionVerb())
+	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.decodeVerb(), c.versionVerb())
 	return root
 }
 

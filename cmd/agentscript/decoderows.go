@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+const (
+	// maxRow bounds what one row holds in memory, in bytes.
+	maxRow = 256 << 20
+	// maxSchemas bounds the types that are kept for rows to come.
+	maxSchemas = 1000
+)
+
+// rowSchema is how the schemas of answers are read: integers keep their digits, and what a type
+// cannot say is not checked.
+var rowSchema = generable.SchemaOptions{Lenient: true, KeepInts: true}
+
+// rowDecoder answers rows, one after the other.
+type rowDecoder struct {
+	typ   *generable.Type // of rows that bring no schema
+	how   generable.Options
+	types map[string]schemaType // by the schema's text
+}
+
+type schemaType struct {
+	typ  *generable.Type
+	errs generable.FieldErrors
+}
+
+// decodeRows reads rows and writes the answer to each before it waits for the next.
+func (c *command) decodeRows(in io.Reader, name string, t *generable.Type, how generable.Options) error {
+	r := bufio.NewReaderSize(in, 1<<16)
+	w := bufio.NewWriterSize(c.stdout, 1<<16)
+	d := &rowDecoder{typ: t, how: how, types: make(map[string]schemaType)}
+	var line, out []byte
+	for {
+		var tooLong bool
+		var err error
+		line, tooLong, err = readRow(r, line[:0])
+		if err != nil && err != io.EOF {
+			if ferr := w.Flush(); ferr != nil {
+				return c.unwritten(ferr)
+			}
+			return usagef("", "%s: %s", name, fileProblem(err))
+		}
+		last := err == io.EOF
+		switch {
+		case tooLong:
+			out = appendAnswer(out[:0], generable.Value{}, nil, refusal("", "a row of at most "+strconv.Itoa(maxRow>>20)+" MiB", "a longer one", ""))
+		case !blank(line):
+			out = d.answer(out[:0], string(line))
+		default:
+			out = out[:0]
+		}
+		if _, err := w.Write(out); err != nil {
+			return c.unwritten(err)
+		}
+		if last || r.Buffered() == 0 {
+			if err := w.Flush(); err != nil {
+				return c.unwritten(err)
+			}
+		}
+		if last {
+			return nil
+		}
+		if cap(line) > 1<<22 { // one large row is no reason to keep its room
+			line, out = nil, nil
+		}
+	}
+}
+
+// readRow appends the next line to buf, without its end. A line that is too long is read to its
+// end and not kept.
+func readRow(r *bufio.Reader, buf []byte) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if n := len(part); n > 0 && part[n-1] == '\n' {
+			part = part[:n-1]
+		}
+		if len(buf)+len(part) > maxRow {
+			buf, tooLong = buf[:0], true
+		}
+		if !tooLong {
+			buf = append(buf, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, tooLong, err
+		}
+	}
+}
+
+func blank(line []byte) bool {
+	for _, b := range line {
+		if b != ' ' && b != '\t' && b != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// answer appends the answer to one row. What goes wrong inside is an answer, too: the rows
+// behind it are not to blame.
+func (d *rowDecoder) answer(b []byte, line string) (out []byte) {
+	var id generable.Value
+	start := len(b)
+	defer func() {
+		if p := recover(); p != nil {
+			out = appendAnswer(b[:start], id, nil, refusal("", "a row that can be decoded", fmt.Sprint("a panic: ", p), "this is a defect of agentscript"))
+		}
+	}()
+	row := generable.Decode(nil, line, generable.Options{Level: generable.Strict})
+	m, isMap := row.Value.AsMap()
+	if !row.OK || !isMap {
+		// Whatever can be made out of it may tell which row it was.
+		if broken, ok := generable.Decode(nil, line, generable.Options{}).Value.AsMap(); ok {
+			id, _ = broken.Get("id")
+		}
+		if !row.OK {
+			for _, e := range row.Errors {
+				e.Hint = "the row is no JSON"
+			}
+			return appendAnswer(b, id, nil, generable.Result{Errors: row.Errors})
+		}
+		return appendAnswer(b, id, nil, refusal("", "a row that is an object", row.Value.TypeName(), ""))
+	}
+	id, _ = m.Get("id")
+	t, how, bad := d.read(m)
+	if bad != nil {
+		return appendAnswer(b, id, nil, generable.Result{Errors: bad})
+	}
+	input, has := m.Get("input")
+	text, ok := input.AsStr()
+	if !ok {
+		got := input.TypeName()
+		if !has {
+			got = "nothing"
+		}
+		return appendAnswer(b, id, nil, refusal(".input", "str", got, "it is the text of the answer"))
+	}
+	return appendAnswer(b, id, t, generable.Decode(t, text, how))
+}
+
+// read gives the type of a row's answer and how to read it.
+func (d *rowDecoder) read(row *generable.Map) (*generable.Type, generable.Options, generable.FieldErrors) {
+	t, how := d.typ, d.how
+	if schema, _ := row.Get("schema"); !schema.IsNull() {
+		s := d.schema(schema)
+		if s.errs != nil {
+			return nil, how, s.errs
+		}
+		t = s.typ
+	}
+	for _, option := range []string{"level", "pick", "on_bad_item", "extra_keys"} {
+		v, _ := row.Get(option)
+		if v.IsNull() {
+			continue
+		}
+		word, ok := v.AsStr()
+		if !ok {
+			word = generable.JSON(v, nil)
+		}
+		if err := how.Set(option, word); err != nil {
+			var e *generable.FieldError
+			errors.As(err, &e)
+			return nil, how, generable.FieldErrors{e}
+		}
+	}
+	for i, to := range []*int{&how.MaxCost, &how.MaxDepth} {
+		option := []string{"max_cost", "max_depth"}[i]
+		v, _ := row.Get(option)
+		if v.IsNull() {
+			continue
+		}
+		n, ok := v.AsInt()
+		if !ok || n < 1 || n > 1<<30 {
+			return nil, how, refusal("."+option, "a whole number of at least 1", generable.JSON(v, nil), "").Errors
+		}
+		*to = int(n)
+	}
+	if v, _ := row.Get("partial"); !v.IsNull() {
+		on, ok := v.AsBool()
+		if !ok {
+			return nil, how, refusal(".partial", "bool", v.TypeName(), "").Errors
+		}
+		how.Partial = on
+	}
+	return t, how, nil
+}
+
+// schema gives the type of a schema: an object, or its text.
+func (d *rowDecoder) schema(v generable.Value) schemaType {
+	key := generable.JSON(v, nil)
+	if s, ok := d.types[key]; ok {
+		return s
+	}
+	var s schemaType
+	if text, ok := v.AsStr(); ok {
+		s.typ, _, s.errs = generable.FromJSONSchemaText(text, rowSchema)
+	} else {
+		s.typ, _, s.errs = generable.FromJSONSchema(v, rowSchema)
+	}
+	for _, e := range s.errs {
+		e.Path = ".schema" + e.Path
+	}
+	if len(d.types) >= maxSchemas {
+		clear(d.types)
+	}
+	d.types[key] = s
+	return s
+}
+
+// refusal is the result of what was not even tried.
+func refusal(path, want, got, hint string) generable.Result {
+	return generable.Result{Errors: generable.FieldErrors{{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}}}
+}
+
+// appendAnswer appends the answer to a row, on one line.
+func appendAnswer(b []byte, id generable.Value, t *generable.Type, r generable.Result) []byte {
+	b = generable.AppendJSON(append(b, `{"id":`...), id, nil)
+	b = strconv.AppendBool(append(b, `,"ok":`...), r.OK)
+	b = append(b, `,"value":`...)
+	if r.OK {
+		b = generable.AppendJSON(b, r.Value, t)
+	} else {
+		b = append(b, "null"...)
+	}
+	return append(appendOutcome(append(b, ','), r), "}\n"...)
+}
+
+// appendOutcome appends errors, repairs and cost as members of an object.
+func appendOutcome(b []byte, r generable.Result) []byte {
+	str := func(key, s string) {
+		b = generable.AppendQuoted(append(append(append(b, ",\""...), key...), "\":"...), s)
+	}
+	num := func(key string, n int) {
+		b = strconv.AppendInt(append(append(append(b, ",\""...), key...), "\":"...), int64(n), 10)
+	}
+	b = append(b, `"errors":[`...)
+	for i, e := range r.Errors {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = generable.AppendQuoted(append(b, `{"path":`...), e.Path)
+		str("expected", e.Expected)
+		str("got", e.Got)
+		str("hint", e.Hint)
+		num("offset", e.Offset)
+		num("line", e.Line)
+		num("column", e.Col)
+		str("message", e.Error())
+		b = append(b, '}')
+	}
+	b = append(b, `],"repairs":[`...)
+	for i, fix := range r.Repairs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = generable.AppendQuoted(append(b, `{"kind":`...), fix.Kind)
+		str("path", fix.Path)
+		num("offset", fix.Offset)
+		str("before", fix.Before)
+		str("after", fix.After)
+		num("cost", fix.Cost)
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	num("cost", r.Cost)
+	return b
+}
