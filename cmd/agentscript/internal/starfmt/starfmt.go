@@ -31,7 +31,8 @@ func (e *Error) Error() string {
 }
 
 // Format gives the formatted text of a script, with \n as line end and without a byte order mark.
-// Formatting it again changes nothing. The error is an [*Error].
+// Formatting it again changes nothing. An expression of more than 200 operators or calls that hang
+// on each other stays as it is written. The error is an [*Error].
 func Format(src []byte) ([]byte, error) {
 	if !utf8.Valid(src) {
 		return nil, &Error{Msg: "the script is not UTF-8 text"}
@@ -42,39 +43,26 @@ func Format(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	marker := freshName(src)
-	out, err := once(src, tree, marker)
-	if err != nil {
-		return nil, err
+	if deep := tooDeep(tree); deep != nil {
+		at, _ := deep.Span()
+		return nil, &Error{Line: int(at.Line), Col: int(at.Col), Msg: "this is nested too deeply"}
 	}
-	// A second pass settles what the first moved next to each other.
-	if tree, err = parse(out); err != nil {
+	long := chains(tree)
+	if len(long) == 0 {
+		return settle(src, tree)
+	}
+	marker := freshName(src, "chain_")
+	hidden, texts := hideChains(src, long, marker)
+	short, err := parse(hidden)
+	if err != nil {
 		return nil, changed(err.Error())
 	}
-	again, err := once(out, tree, marker)
+	out, err := settle(hidden, short)
 	if err != nil {
 		return nil, err
 	}
-	return again, nil
-}
-
-func once(src []byte, tree *syntax.File, marker string) ([]byte, error) {
-	file, err := build.ParseDefault("", hideWhile(src, tree, marker))
-	if err != nil {
-		var at build.ParseError
-		if errors.As(err, &at) {
-			return nil, &Error{Line: at.Pos.Line, Col: at.Pos.LineRune, Msg: at.Message}
-		}
-		return nil, &Error{Msg: err.Error()}
-	}
-	keepStrings(file)
-	out := build.FormatWithoutRewriting(file)
+	out = showChains(out, texts, marker)
 	after, err := parse(out)
-	if err != nil {
-		return nil, changed(err.Error())
-	}
-	out = showWhile(out, after, marker)
-	after, err = parse(out)
 	if err != nil {
 		return nil, changed(err.Error())
 	}
@@ -84,14 +72,55 @@ func once(src []byte, tree *syntax.File, marker string) ([]byte, error) {
 	return out, nil
 }
 
+// settle formats a script until nothing changes any more.
+func settle(src []byte, tree *syntax.File) ([]byte, error) {
+	marker := freshName(src, "while_")
+	out, tree, err := once(src, tree, marker)
+	if err != nil {
+		return nil, err
+	}
+	// A second pass settles what the first moved next to each other.
+	out, _, err = once(out, tree, marker)
+	return out, err
+}
+
+// once formats a script in one pass and gives the tree of the result.
+func once(src []byte, tree *syntax.File, marker string) ([]byte, *syntax.File, error) {
+	file, err := build.ParseDefault("", hideWhile(src, tree, marker))
+	if err != nil {
+		var at build.ParseError
+		if errors.As(err, &at) {
+			return nil, nil, &Error{Line: at.Pos.Line, Col: at.Pos.LineRune, Msg: at.Message}
+		}
+		return nil, nil, &Error{Msg: err.Error()}
+	}
+	keepStrings(file)
+	out := build.FormatWithoutRewriting(file)
+	after, err := parse(out)
+	if err != nil {
+		return nil, nil, changed(err.Error())
+	}
+	if shown, some := showWhile(out, after, marker); some {
+		out = shown
+		if after, err = parse(out); err != nil {
+			return nil, nil, changed(err.Error())
+		}
+	}
+	if where, same := equal(tree, after); !same {
+		return nil, nil, changed(where)
+	}
+	return out, after, nil
+}
+
 func changed(what string) *Error {
 	return &Error{Msg: "formatting would change what the script means and was not done: " + what}
 }
 
-// parse reads a script in the dialect that the engine runs.
+// parse reads a script in the dialect that the engine runs, without its comments: attaching them
+// takes time that grows with the square of the longest chain of operators.
 func parse(src []byte) (*syntax.File, error) {
 	o := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
-	tree, err := o.Parse("", src, syntax.RetainComments)
+	tree, err := o.Parse("", src, 0)
 	if err == nil {
 		return tree, nil
 	}

@@ -24,8 +24,8 @@ func hideWhile(src []byte, tree *syntax.File, marker string) []byte {
 }
 
 // showWhile is the inverse of hideWhile. Lines of a condition that goes on are aligned to its
-// beginning, and so move with it.
-func showWhile(out []byte, tree *syntax.File, marker string) []byte {
+// beginning, and so move with it. It reports whether there was any.
+func showWhile(out []byte, tree *syntax.File, marker string) (shown []byte, some bool) {
 	head := "for " + marker + " in "
 	shift := len(head) - len("while ")
 	at := map[spot]bool{}
@@ -45,11 +45,11 @@ func showWhile(out []byte, tree *syntax.File, marker string) []byte {
 		return true
 	})
 	if len(at) == 0 {
-		return out
+		return out, false
 	}
 	out = edit(out, at, func(rest string) string { return "while " + rest[len(head):] })
 	if len(move) == 0 {
-		return out
+		return out, true
 	}
 	var moved bytes.Buffer
 	for i, line := range strings.SplitAfter(string(out), "\n") {
@@ -59,7 +59,7 @@ func showWhile(out []byte, tree *syntax.File, marker string) []byte {
 		}
 		moved.WriteString(line)
 	}
-	return moved.Bytes()
+	return moved.Bytes(), true
 }
 
 // edit rewrites lines from the given places on. A line begins at most one such statement.
@@ -82,9 +82,8 @@ func edit(src []byte, at map[spot]bool, rewrite func(rest string) string) []byte
 	return out.Bytes()
 }
 
-// freshName is a name that the script does not use.
-func freshName(src []byte) string {
-	name := "while_"
+// freshName is a name that the script does not use, nor as part of another.
+func freshName(src []byte, name string) string {
 	for bytes.Contains(src, []byte(name)) {
 		name += "_"
 	}
