@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -100,10 +101,10 @@ func (b *budget) look(want estimate) (verdict, *budget, resource) {
 	for at := b; at != nil; at = at.up {
 		for r, n := range want {
 			c := at.caps[r]
-			if n == 0 || !c.set || at.used[r]+at.held[r]+n <= c.n {
+			if n == 0 || !c.set || plus(plus(at.used[r], at.held[r]), n) <= c.n {
 				continue
 			}
-			if at.held[r] > 0 && at.used[r]+n <= c.n {
+			if at.held[r] > 0 && plus(at.used[r], n) <= c.n {
 				return later, at, resource(r)
 			}
 			return refused, at, resource(r)
@@ -141,7 +142,7 @@ func (b *budget) spend(used estimate) (*budget, resource) {
 	}
 	for at := b; at != nil; at = at.up {
 		for r, n := range used {
-			at.used[r] += n
+			at.used[r] = plus(at.used[r], n)
 		}
 	}
 	return nil, 0
@@ -154,7 +155,7 @@ func (b *budget) settle(held, used estimate) {
 	for at := b; at != nil; at = at.up {
 		for r := range held {
 			at.held[r] -= held[r]
-			at.used[r] += used[r]
+			at.used[r] = plus(at.used[r], used[r])
 		}
 	}
 }
@@ -198,8 +199,17 @@ func (h hold) settle(u Usage) {
 
 // with adds to an estimate of calls what they really used.
 func (e estimate) with(u Usage) estimate {
-	e[resTokens] = int64(u.In + u.Out)
+	e[resTokens] = plus(int64(max(u.In, 0)), int64(max(u.Out, 0)))
 	return e
+}
+
+// plus adds counts, none of which is negative. A sum that is too large stays at the largest, so
+// that what is spent stays spent.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // charge books what a recorded effect used, without asking.

@@ -153,6 +153,7 @@ func (c catching) Do(ctx context.Context, e *Effect, sink Sink) (out Outcome) {
 		out.Err = Errorf(KindBadResponse, diag.ProviderError, "the handler of %s %q gave neither an answer nor an error", e.Kind, e.Name).
 			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
 	}
+	out.believable(e)
 	out.Attempt = max(out.Attempt, 1)
 	return out
 }

@@ -260,25 +260,6 @@ const (
 	FinishUnknown Finish = "unknown"
 )
 
-// Usage counts what a call consumed. In includes cached tokens, Out includes reasoning.
-type Usage struct {
-	In         int  `json:"in"`
-	Out        int  `json:"out"`
-	Reasoning  int  `json:"reasoning,omitempty"`
-	CacheRead  int  `json:"cache_read,omitempty"`
-	CacheWrite int  `json:"cache_write,omitempty"`
-	Estimated  bool `json:"estimated,omitempty"` // the provider reported none; counted as runes/4
-}
-
-// Add returns the sum of two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		In: u.In + v.In, Out: u.Out + v.Out, Reasoning: u.Reasoning + v.Reasoning,
-		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
-		Estimated: u.Estimated || v.Estimated,
-	}
-}
-
 // Response is a model's answer.
 type Response struct {
 	Parts     []Part `json:"parts"`

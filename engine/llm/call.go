@@ -7,6 +7,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -16,18 +17,21 @@ type call struct {
 	req    *engine.Request
 	sink   engine.Sink
 	limits Timeouts
+	keys   *redact.Set
 }
 
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
 	}
-	plan := c.plan(c.req, c.limits)
+	plan := c.plan(c.req, c.limits, c.keys)
 	var err *engine.Error
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
 	}
-	plan.Stream, plan.Sink = c.sink != nil, tokens(c.sink)
+	pass, flush := c.tokens()
+	defer flush()
+	plan.Stream, plan.Sink = c.sink != nil, pass
 	x := &wire.Exchange{Plan: plan}
 	_, clientErr := c.client.GenerateContent(wire.With(ctx, x), c.conversation(), c.options()...)
 	switch {
@@ -43,15 +47,30 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
 }
 
-// tokens passes pieces of text to a sink, numbered from 0 within the one attempt made here.
-func tokens(sink engine.Sink) func(string, bool) {
-	if sink == nil {
-		return nil
+// tokens passes pieces of text to the sink, numbered from 0 within the one attempt made here and
+// without keys. flush passes what was held back because it might have become one.
+func (c *call) tokens() (pass func(text string, reasoning bool), flush func()) {
+	if c.sink == nil {
+		return nil, func() {}
 	}
 	seq := 0
-	return func(text string, reasoning bool) {
-		sink(engine.Token{Attempt: 1, Seq: seq, Text: text, Reasoning: reasoning})
-		seq++
+	emit := func(text string, reasoning bool) {
+		if text != "" {
+			c.sink(engine.Token{Attempt: 1, Seq: seq, Text: text, Reasoning: reasoning})
+			seq++
+		}
+	}
+	answer, thoughts := redact.Stream{Keys: c.keys}, redact.Stream{Keys: c.keys}
+	pass = func(text string, reasoning bool) {
+		if reasoning {
+			emit(thoughts.Add(text), true)
+		} else {
+			emit(answer.Add(text), false)
+		}
+	}
+	return pass, func() {
+		emit(thoughts.End(), true)
+		emit(answer.End(), false)
 	}
 }
 

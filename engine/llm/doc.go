@@ -22,8 +22,11 @@
 // # Keys
 //
 // Variables are read through [Secrets] when a call needs them and never by a client library.
-// A key is sent to its own provider's address only, redirects are not followed, and no error,
-// event or printed value holds a key: texts are redacted by value.
+// A key is sent to its own provider's address only, and redirects are not followed. Whatever a
+// server or a host's model puts into an answer, its tokens, calls, ids and finish reason, or
+// into an error or panic, is searched for the values of all providers' key variables, as they
+// are and as JSON and URLs write them, and "[redacted]" stands where one was. Values of fewer
+// than 8 bytes are no keys, and a key that comes in part or in any other code is not known.
 //
 // # Waits
 //
@@ -37,5 +40,11 @@
 // model, cause and remedy, and carries what the provider said: status, code, request id, how
 // long to wait, and whether trying again makes sense. An answer that was cut off, is empty or
 // malformed, or was refused, is a failure too. Parameters are sent as they are set: a model
-// that does not take one refuses the call, and the error names the parameter.
+// that does not take one refuses the call, and the error names the parameter. A call is made
+// once: nothing here tries again.
+//
+// # Usage
+//
+// An answer without usage, or with counts that no call has (below 0 or above
+// [engine.MaxUsage]), has its usage estimated, so that no server can lift a token budget.
 package llm

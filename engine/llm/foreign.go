@@ -19,7 +19,7 @@ import (
 // hosted makes a call of a host's own model. What the model cannot carry is an error, not
 // left out in silence.
 func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
-	plan := c.plan(c.req, c.limits)
+	plan := c.plan(c.req, c.limits, c.keys)
 	caps := c.host.caps
 	if len(c.req.Tools) > 0 && !caps.Tools {
 		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
@@ -34,7 +34,8 @@ func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
 		}
 	}
 	if c.sink != nil && caps.Stream {
-		pass := tokens(c.sink)
+		pass, flush := c.tokens()
+		defer flush()
 		opts = append(opts, llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
 			if len(chunk) > 0 && !isCallChunk(chunk) {
 				pass(string(chunk), false)
@@ -111,19 +112,20 @@ func foreignResponse(model string, got *llms.ContentResponse) *engine.Response {
 	return r
 }
 
-// foreignUsage reads the names that langchaingo's clients give their counts.
+// foreignUsage reads the names that langchaingo's clients give their counts. Counts that are
+// none make it the zero usage, which is then estimated.
 func foreignUsage(info map[string]any) engine.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			switch v := info[n].(type) {
 			case int:
-				return v
+				return bounded(float64(v))
 			case int32:
-				return int(v)
+				return bounded(float64(v))
 			case int64:
-				return int(v)
+				return bounded(float64(v))
 			case float64:
-				return int(v)
+				return bounded(v)
 			}
 		}
 		return 0
@@ -137,9 +139,24 @@ func foreignUsage(info map[string]any) engine.Usage {
 	}
 	if _, apart := info["InputTokens"]; apart {
 		// The client that uses this name counts cached input beside it.
-		u.In = get("InputTokens") + u.CacheRead + u.CacheWrite
+		u.In = get("InputTokens")
+		if u.In >= 0 {
+			u.In += max(u.CacheRead, 0) + max(u.CacheWrite, 0)
+		}
+	}
+	u.Reasoning, u.CacheRead, u.CacheWrite = max(u.Reasoning, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0)
+	if !u.Plausible() {
+		return engine.Usage{}
 	}
 	return u
+}
+
+// bounded is a count, -1 when the number cannot be one.
+func bounded(n float64) int {
+	if !(n >= 0 && n <= engine.MaxUsage) {
+		return -1
+	}
+	return int(n)
 }
 
 // onePart makes every part a message of its own.
@@ -186,12 +203,12 @@ func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	if errors.As(err, &coded) {
 		return p.Fail(foreignKind(coded.Code), err, "", "%v", err)
 	}
-	if m := statusInText.FindStringSubmatch(err.Error()); m != nil {
+	if m := statusInText.FindStringSubmatch(p.Keys.String(err.Error())); m != nil {
 		if status, convErr := strconv.Atoi(m[1]); convErr == nil {
 			body, jsonErr := json.Marshal(map[string]string{"message": m[2]})
 			if jsonErr == nil {
 				e := p.Refused(status, http.Header{}, body)
-				e.Cause = err
+				e.Cause = p.Keys.Cause(err)
 				return e
 			}
 		}

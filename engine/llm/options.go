@@ -9,11 +9,17 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
-// Option sets up a [Registry].
+// Option sets up a [Registry]. A nil Option is passed over.
 type Option func(*Registry)
 
-// WithSecrets reads keys and base URLs from s instead of the environment.
-func WithSecrets(s Secrets) Option { return func(r *Registry) { r.secrets = s } }
+// WithSecrets reads keys and base URLs from s instead of the environment; nil has none. Each
+// call looks up the key variables of all providers, to see that none is shown.
+func WithSecrets(s Secrets) Option {
+	if s == nil {
+		s = SecretsFunc(func(string) (string, bool) { return "", false })
+	}
+	return func(r *Registry) { r.secrets = s }
+}
 
 // WithBaseURL sends a provider's calls to another address. It wins over the provider's
 // variable.

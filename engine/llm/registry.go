@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -21,6 +22,7 @@ import (
 // and shared by all runs of a host.
 type Registry struct {
 	secrets   Secrets
+	keyNames  []string
 	providers map[string]*provider
 	factories map[string]Factory
 	models    map[string]hosted
@@ -33,6 +35,8 @@ type Registry struct {
 	mu      sync.Mutex
 	clients map[connection]llms.Model
 	made    map[string]hosted // by factories
+	known   []string          // keys that hidden is made of
+	hidden  *redact.Set
 }
 
 var _ engine.Handler = (*Registry)(nil)
@@ -45,8 +49,11 @@ func New(opts ...Option) *Registry {
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
 	}
 	for _, opt := range opts {
-		opt(r)
+		if opt != nil {
+			opt(r)
+		}
 	}
+	r.keyNames = allKeyNames(builtin(), r.providers)
 	if r.base == nil {
 		r.base = wire.NewBase(r.timeouts.Connect)
 	}
@@ -65,11 +72,12 @@ func (r *Registry) Close() { r.http.CloseIdleConnections() }
 // else the request's, else the default.
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	name := e.Name
+	var keys *redact.Set
 	defer func() {
 		if v := recover(); v != nil {
-			err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %v", name, v).
+			err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %s", name, keys.String(fmt.Sprint(v))).
 				WithHelp("this is a bug in the model's implementation, not in the script")
-			err.Raw = string(debug.Stack())
+			err.Raw = keys.String(string(debug.Stack()))
 			out = engine.Failed(err)
 		}
 	}()
@@ -83,9 +91,13 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	if name == "" {
 		name = r.fallback
 	}
+	keys = r.keys()
 	t, err := r.resolve(name)
 	if err != nil {
-		return engine.Failed(err)
+		return engine.Failed(keys.Error(err))
+	}
+	if key := t.conn.key; key != "" && !keys.Holds(key) { // a store may make a key at each look
+		keys = r.keys(key)
 	}
 	if err := wire.Interrupted(ctx); err != nil {
 		err.Message = name + ": " + err.Message
@@ -99,11 +111,12 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	if !e.Stream {
 		sink = nil
 	}
-	c := &call{target: t, req: req, sink: sink, limits: r.timeouts}
+	c := &call{target: t, req: req, sink: sink, limits: r.timeouts, keys: keys}
 	resp, err := c.do(ctx)
 	if err != nil {
-		err.Attempt = 1
-		return engine.Failed(err)
+		failed := *keys.Error(err) // a host's model makes errors of its own, and may keep them
+		failed.Attempt = 1
+		return engine.Failed(&failed)
 	}
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
 }
@@ -115,7 +128,7 @@ func (r *Registry) Check(model string) *engine.Error {
 		model = r.fallback
 	}
 	_, err := r.resolve(model)
-	return err
+	return r.keys().Error(err)
 }
 
 // ProviderInfo describes a provider for people. It holds no key.

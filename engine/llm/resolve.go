@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -142,7 +143,7 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 	t.conn = connection{provider: p.name, base: base, key: key, http: r.http}
 	client, err := r.client(t.conn, p)
 	if err != nil {
-		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redactKey(err.Error(), key))
+		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redact.New([]string{key}).String(err.Error()))
 	}
 	t.client = client
 	return t, nil
@@ -189,9 +190,9 @@ func (r *Registry) make(name, model string, f Factory) (*hosted, *engine.Error) 
 }
 
 // plan describes a call to the transport.
-func (t *target) plan(req *engine.Request, limits Timeouts) wire.Plan {
+func (t *target) plan(req *engine.Request, limits Timeouts, keys *redact.Set) wire.Plan {
 	p := wire.Plan{
-		Provider: t.provider, Model: t.model, Request: req,
+		Provider: t.provider, Model: t.model, Request: req, Keys: keys,
 		Limits: wire.Limits{FirstByte: limits.FirstByte, Idle: limits.Idle},
 	}
 	if t.row == nil {
@@ -202,16 +203,6 @@ func (t *target) plan(req *engine.Request, limits Timeouts) wire.Plan {
 	if len(t.row.baseEnv) > 0 {
 		p.Hints.BaseEnv = t.row.baseEnv[0]
 	}
-	if t.conn.key != "" {
-		p.Secrets = []string{t.conn.key}
-		p.Bearer = t.conn.key
-	}
+	p.Bearer = t.conn.key
 	return p
-}
-
-func redactKey(s, key string) string {
-	if key == "" {
-		return s
-	}
-	return strings.ReplaceAll(s, key, "[redacted]")
 }

@@ -181,7 +181,7 @@ func (row *ScriptedRow) response(n int, req *engine.Request, model string) *engi
 	if row.Usage != nil {
 		r.Usage = *row.Usage
 	} else {
-		r.Usage = wire.Estimate(req, r)
+		r.Usage = engine.EstimateUsage(req, r)
 	}
 	return r
 }

@@ -2,7 +2,10 @@ package llm
 
 import (
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 )
 
 // Secrets looks up keys and addresses by the name of their environment variable.
@@ -30,4 +33,40 @@ func (r *Registry) lookup(names ...string) (value, name string) {
 		}
 	}
 	return "", ""
+}
+
+// keys are the values of every provider's key variable, whichever provider a call goes to: a
+// host's own model may read any of them. Nothing that leaves the registry shows one.
+func (r *Registry) keys(more ...string) *redact.Set {
+	var some [8]string
+	found := append(some[:0], more...)
+	for _, name := range r.keyNames {
+		if v, ok := r.secrets.Lookup(name); ok {
+			if v = strings.TrimSpace(v); v != "" {
+				found = append(found, v)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(found, r.known) {
+		r.known, r.hidden = slices.Clone(found), redact.New(found)
+	}
+	return r.hidden
+}
+
+// allKeyNames are the variables of the keys of all providers, also of a built-in one that the
+// host replaced.
+func allKeyNames(rows ...map[string]*provider) []string {
+	var names []string
+	for _, table := range rows {
+		for _, p := range table {
+			names = append(names, p.keyEnv...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

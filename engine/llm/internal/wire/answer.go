@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 )
 
 // answer gathers what arrives, whole or in pieces.
@@ -20,6 +21,7 @@ type answer struct {
 	usage     *engine.Usage
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(text string, reasoning bool)
+	keys      *redact.Set
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
 

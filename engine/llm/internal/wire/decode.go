@@ -149,7 +149,7 @@ func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
 			pending = append(pending, value...)
 		case "error": // llama.cpp reports errors so, under status 200
 			if !a.failed(value) {
-				a.failure = inAnswer(value)
+				a.failure = a.inAnswer(value)
 			}
 			return nil
 		case "event", "id", "retry":
@@ -204,11 +204,13 @@ func (a *answer) failed(data []byte) bool {
 	if empty(top.Error) && (empty(top.Detail) || !empty(top.Choices) || !empty(top.Message)) {
 		return false
 	}
-	a.failure = inAnswer(probe)
+	a.failure = a.inAnswer(probe)
 	return true
 }
 
-func inAnswer(data []byte) *failure { return classify(200, http.Header{}, data, time.Time{}) }
+func (a *answer) inAnswer(data []byte) *failure {
+	return classify(200, http.Header{}, []byte(a.keys.String(string(data))), time.Time{})
+}
 
 func empty(raw json.RawMessage) bool {
 	switch strings.TrimSpace(string(raw)) {
@@ -236,7 +238,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
 // makes it an answer at all.
 func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*engine.Response, *engine.Error) {
-	a := &answer{sink: p.Sink}
+	a := &answer{sink: p.Sink, keys: p.Keys}
 	if f := p.read(status, header, body, a); f != nil {
 		return nil, p.error(f)
 	}
@@ -259,7 +261,7 @@ const maxErrorBody = 64 << 10
 func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *failure {
 	if status < 200 || status >= 300 {
 		data, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
-		f := classify(status, header, data, time.Now())
+		f := classify(status, header, []byte(p.Keys.String(string(data))), time.Now())
 		f.cause = err
 		return f
 	}

@@ -33,16 +33,17 @@ func (f *failure) Error() string { return f.what }
 
 // Fail makes an error about the call. An empty help gives the kind's usual remedy.
 func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
-	return p.error(&failure{kind: kind, what: quote(fmt.Sprintf(format, args...)), help: help, cause: cause})
+	return p.error(&failure{kind: kind, what: quote(p.Keys.String(fmt.Sprintf(format, args...))), help: help, cause: cause})
 }
 
 // Refused makes an error of a status and an error body.
 func (p *Plan) Refused(status int, header http.Header, body []byte) *engine.Error {
-	return p.error(classify(status, header, body, time.Now()))
+	return p.error(classify(status, header, []byte(p.Keys.String(string(body))), time.Now()))
 }
 
 // error puts a failure into words. Nothing secret leaves through it, whatever a server
-// echoed or a transport put into its error.
+// echoed or a transport put into its error. What is quoted in f is redacted before it is cut
+// off, so that no part of a key is left at the cut.
 func (p *Plan) error(f *failure) *engine.Error {
 	var b strings.Builder
 	b.WriteString(p.Provider + "/" + p.Model + ": " + f.what)
@@ -61,19 +62,19 @@ func (p *Plan) error(f *failure) *engine.Error {
 	if help == "" {
 		help = p.remedy(f)
 	}
-	return &engine.Error{
+	return p.Keys.Error(&engine.Error{
 		Kind:    f.kind,
 		Code:    CodeOf(f.kind),
-		Message: p.redact(b.String()),
-		Help:    p.redact(help),
-		Raw:     p.redact(f.raw),
+		Message: b.String(),
+		Help:    help,
+		Raw:     f.raw,
 		Usage:   f.usage,
-		Cause:   p.redactError(f.cause),
+		Cause:   f.cause,
 		Model: &engine.Provider{
-			Name: p.Provider, Model: p.Model, Status: f.status, Code: p.redact(f.code),
+			Name: p.Provider, Model: p.Model, Status: f.status, Code: f.code,
 			RequestID: f.requestID, RetryAfter: f.wait, Retryable: f.retryable,
 		},
-	}
+	})
 }
 
 // CodeOf gives the diagnostic code of a model error's kind.
@@ -99,32 +100,6 @@ func CodeOf(kind engine.ErrKind) diag.Code {
 		return diag.ToolFailed
 	}
 	return diag.ProviderError
-}
-
-const redacted = "[redacted]"
-
-// shortestSecret is the length from which a key is looked for in texts. Servers without keys
-// are given words like "none" or "ollama", which are no secrets and stand in any text.
-const shortestSecret = 8
-
-func (p *Plan) redact(s string) string {
-	for _, secret := range p.Secrets {
-		if len(secret) >= shortestSecret {
-			s = strings.ReplaceAll(s, secret, redacted)
-		}
-	}
-	return s
-}
-
-// redactError keeps a cause for errors.Is and As unless its text holds a secret.
-func (p *Plan) redactError(err error) error {
-	if err == nil {
-		return nil
-	}
-	if text := err.Error(); p.redact(text) != text {
-		return fmt.Errorf("%s", p.redact(text))
-	}
-	return err
 }
 
 // longestQuote bounds what is quoted from a provider.

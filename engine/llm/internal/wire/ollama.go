@@ -176,6 +176,13 @@ type ollamaAnswer struct {
 	Out    *count `json:"eval_count"`
 }
 
+func orZero(c *count) count {
+	if c == nil {
+		return 0
+	}
+	return *c
+}
+
 func (d *Ollama) document(data []byte, a *answer) error { return d.event(data, a) }
 
 func (d *Ollama) event(data []byte, a *answer) error {
@@ -200,14 +207,8 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if o.Reason == "" {
 		a.end("stop") // servers before done_reason
 	}
-	if o.In != nil || o.Out != nil {
-		a.usage = &engine.Usage{}
-		if o.In != nil {
-			a.usage.In = int(*o.In)
-		}
-		if o.Out != nil {
-			a.usage.Out = int(*o.Out)
-		}
+	if in, out := orZero(o.In), orZero(o.Out); in != noCount && out != noCount {
+		a.usage = &engine.Usage{In: int(in), Out: int(out)}
 	}
 	a.done()
 	return nil

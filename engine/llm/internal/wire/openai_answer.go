@@ -151,6 +151,7 @@ func (a *answer) completion(c *completion, whole bool) {
 		if ch.Finish == "error" || ch.Finish == "insufficient_system_resource" {
 			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(ch.Finish), says: string(ch.Native), retryable: true}
 		}
+		break // one choice was asked for: another one is another answer, not more of this
 	}
 }
 
@@ -202,11 +203,15 @@ func arguments(raw json.RawMessage) string {
 }
 
 // normal counts cached tokens as input and reasoning as output. Where the total is larger
-// than the parts, the rest is reasoning that the provider left out of the output.
+// than the parts, the rest is reasoning that the provider left out of the output. It is nil when
+// the counts are none.
 func (u *completionUsage) normal() *engine.Usage {
+	if *u.In == noCount || u.Out == noCount {
+		return nil
+	}
 	n := &engine.Usage{
-		In: int(*u.In), Out: int(u.Out), Reasoning: int(u.Spent.Reasoning),
-		CacheRead: int(max(u.Details.Cached, u.CacheHit)), CacheWrite: int(u.Details.Written),
+		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)),
+		CacheRead: int(max(u.Details.Cached, u.CacheHit, 0)), CacheWrite: int(max(u.Details.Written, 0)),
 	}
 	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
 		n.Out += hidden
@@ -215,15 +220,20 @@ func (u *completionUsage) normal() *engine.Usage {
 	return n
 }
 
-// count is a number of tokens. Null, fractions and strings are taken for what they mean.
+// count is a number of tokens. Null, fractions and strings are taken for what they mean; what
+// cannot be a number of tokens is noCount.
 type count int
+
+const noCount count = -1
 
 func (c *count) UnmarshalJSON(data []byte) error {
 	var n json.Number
-	if json.Unmarshal(bytes.Trim(data, `"`), &n) == nil {
-		if f, err := n.Float64(); err == nil {
-			*c = count(f)
-		}
+	if json.Unmarshal(bytes.Trim(data, `"`), &n) != nil || n == "" {
+		return nil
+	}
+	*c = noCount
+	if f, err := n.Float64(); err == nil && f >= 0 && f <= engine.MaxUsage {
+		*c = count(f)
 	}
 	return nil
 }

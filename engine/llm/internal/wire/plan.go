@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 )
 
 // Plan is one model call as the transport has to make it.
@@ -26,7 +27,7 @@ type Plan struct {
 	Sink     func(text string, reasoning bool)
 	Bearer   string // the key, sent as Authorization; "" sends none
 	Limits   Limits
-	Secrets  []string // values that no error may show
+	Keys     *redact.Set // what nothing that leaves the call may show
 	Hints    Hints
 }
 

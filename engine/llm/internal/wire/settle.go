@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Settle judges a complete answer: what cannot be used becomes an error, so that no call
-// ends in silent success; calls get ids and arguments; missing usage is estimated.
+// ends in silent success; keys are taken out, calls get ids and arguments, missing usage is
+// estimated.
 func (p *Plan) Settle(r *engine.Response) (*engine.Response, *engine.Error) {
 	if r.Usage.In == 0 && r.Usage.Out == 0 {
-		r.Usage = Estimate(p.Request, r)
+		r.Usage = engine.EstimateUsage(p.Request, r)
 	}
+	p.Keys.Response(r)
 	if f := p.judge(r); f != nil {
 		f.usage, f.requestID, f.raw = r.Usage, r.RequestID, r.Text()
 		return nil, p.error(f)
@@ -74,33 +75,6 @@ func (p *Plan) tidyCalls(r *engine.Response) {
 			c.Args = "{}"
 		}
 	}
-}
-
-// Estimate counts tokens as a quarter of the runes, for answers that come without usage.
-func Estimate(req *engine.Request, r *engine.Response) engine.Usage {
-	in := utf8.RuneCountInString(req.System)
-	for i := range req.Messages {
-		in += runes(req.Messages[i].Parts)
-	}
-	for i := range req.Tools {
-		in += utf8.RuneCountInString(req.Tools[i].Name) + utf8.RuneCountInString(req.Tools[i].Description)
-	}
-	return engine.Usage{In: (in + 3) / 4, Out: (runes(r.Parts) + 3) / 4, Estimated: true}
-}
-
-func runes(parts []engine.Part) int {
-	n := 0
-	for i := range parts {
-		p := &parts[i]
-		n += utf8.RuneCountInString(p.Text)
-		if p.Call != nil {
-			n += utf8.RuneCountInString(p.Call.Name) + utf8.RuneCountInString(p.Call.Args)
-		}
-		if p.Result != nil {
-			n += utf8.RuneCountInString(p.Result.Text)
-		}
-	}
-	return n
 }
 
 // ToolSchema gives a tool's parameters as a JSON Schema of an object; nil takes none.

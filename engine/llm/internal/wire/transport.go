@@ -55,7 +55,7 @@ func (x *Exchange) run(base http.RoundTripper, req *http.Request) (*engine.Respo
 	}
 	defer res.Body.Close()
 	w.body = res.Body
-	a := &answer{sink: x.Sink, linger: w.linger}
+	a := &answer{sink: x.Sink, linger: w.linger, keys: x.Keys}
 	if f := x.read(res.StatusCode, res.Header, w, a); f != nil {
 		if f.cause != nil {
 			x.brokenOff(parent, ctx, f)
@@ -135,7 +135,7 @@ func (x *Exchange) unsent(parent, ctx context.Context, err error) *failure {
 	default:
 		f.what = fmt.Sprintf("the connection to %s failed: %v", host, err)
 	}
-	f.what = quote(f.what)
+	f.what = quote(x.Keys.String(f.what))
 	return f
 }
 
@@ -145,7 +145,7 @@ func (x *Exchange) brokenOff(parent, ctx context.Context, f *failure) {
 		return
 	}
 	if f.kind == engine.KindTruncated && !errors.Is(f.cause, io.ErrUnexpectedEOF) {
-		f.what = quote(fmt.Sprintf("the connection broke before the answer ended: %v", f.cause))
+		f.what = quote(x.Keys.String(fmt.Sprintf("the connection broke before the answer ended: %v", f.cause)))
 	}
 }
 

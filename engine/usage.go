@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// Usage counts what a call consumed. In includes cached tokens, Out includes reasoning.
+type Usage struct {
+	In         int  `json:"in"`
+	Out        int  `json:"out"`
+	Reasoning  int  `json:"reasoning,omitempty"`
+	CacheRead  int  `json:"cache_read,omitempty"`
+	CacheWrite int  `json:"cache_write,omitempty"`
+	Estimated  bool `json:"estimated,omitempty"` // the provider reported none; counted as runes/4
+}
+
+// MaxUsage is the most tokens that one call is believed to have used of any sort.
+const MaxUsage = 1_000_000_000
+
+// Plausible reports whether all counts are between 0 and [MaxUsage]. Others come from broken or
+// hostile servers, and would switch a budget off.
+func (u Usage) Plausible() bool {
+	for _, n := range [...]int{u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite} {
+		if n < 0 || n > MaxUsage {
+			return false
+		}
+	}
+	return true
+}
+
+// Add returns the sum of two usages. A sum that is too large stays at the largest int.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		In: sum(u.In, v.In), Out: sum(u.Out, v.Out), Reasoning: sum(u.Reasoning, v.Reasoning),
+		CacheRead: sum(u.CacheRead, v.CacheRead), CacheWrite: sum(u.CacheWrite, v.CacheWrite),
+		Estimated: u.Estimated || v.Estimated,
+	}
+}
+
+func sum(a, b int) int {
+	switch {
+	case b > 0 && a > math.MaxInt-b:
+		return math.MaxInt
+	case b < 0 && a < math.MinInt-b:
+		return math.MinInt
+	}
+	return a + b
+}
+
+// EstimateUsage counts tokens as a quarter of the runes, for a call that came without a usage
+// that could be believed. Either argument may be nil.
+func EstimateUsage(req *Request, r *Response) Usage {
+	in, out := 0, 0
+	if req != nil {
+		in = utf8.RuneCountInString(req.System)
+		for i := range req.Messages {
+			in += runes(req.Messages[i].Parts)
+		}
+		for i := range req.Tools {
+			in += utf8.RuneCountInString(req.Tools[i].Name) + utf8.RuneCountInString(req.Tools[i].Description)
+		}
+	}
+	if r != nil {
+		out = runes(r.Parts)
+	}
+	return Usage{In: (in + 3) / 4, Out: (out + 3) / 4, Estimated: true}
+}
+
+func runes(parts []Part) int {
+	n := 0
+	for i := range parts {
+		p := &parts[i]
+		n += utf8.RuneCountInString(p.Text)
+		if p.Call != nil {
+			n += utf8.RuneCountInString(p.Call.Name) + utf8.RuneCountInString(p.Call.Args)
+		}
+		if p.Result != nil {
+			n += utf8.RuneCountInString(p.Result.Text)
+		}
+	}
+	return n
+}
+
+// believable replaces usage that a handler cannot mean by an estimate.
+func (o *Outcome) believable(e *Effect) {
+	req, _ := e.Req.(*Request)
+	if !o.Usage.Plausible() {
+		o.Usage = EstimateUsage(req, o.Response)
+	}
+	if r := o.Response; r != nil && !r.Usage.Plausible() {
+		own := *r
+		own.Usage = EstimateUsage(req, r)
+		o.Response = &own
+	}
+	if o.Err != nil && !o.Err.Usage.Plausible() {
+		own := *o.Err
+		own.Usage = EstimateUsage(req, nil)
+		o.Err = &own
+	}
+}

@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func words(s string) *engine.Response {
+	r := says(s)
+	return &r
+}
+
+// A handler of the host's cannot lift a token budget by counts that cannot be: those are
+// estimated, in the budget, the events and the error alike.
+func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
+	for name, u := range map[string]engine.Usage{
+		"negative":  {In: -100, Out: 1},
+		"smallest":  {In: math.MinInt, Out: 1},
+		"largest":   {In: math.MaxInt, Out: math.MaxInt},
+		"reasoning": {In: 1, Out: 1, Reasoning: -1},
+	} {
+		for how, answer := range map[string]func() engine.Outcome{
+			"in the outcome":  func() engine.Outcome { return engine.Outcome{Response: words("12345678"), Usage: u} },
+			"in the response": func() engine.Outcome { r := words("12345678"); r.Usage = u; return engine.Outcome{Response: r} },
+			"in the error": func() engine.Outcome {
+				return engine.Failed(&engine.Error{Kind: engine.KindServer, Code: "AS710", Message: "no", Usage: u})
+			},
+		} {
+			c := compose()
+			main := c.Then(c.site("then", ""), c.prompted("a", strT, strT), c.prompted("b", strT, strT), c.prompted("c", strT, strT))
+			c.sound(t)
+			calls := 0
+			limits := engine.Limits{}
+			if how != "in the response" {
+				limits.Tokens = engine.AtMost(5)
+			}
+			spec := engine.RunSpec{Node: main, Input: generable.StrOf("1234"), Model: "test/model", Limits: limits,
+				Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { calls++; return answer() }),
+				Listener: engine.Listener{Kinds: engine.EventEffect, Emit: func(e engine.Event) {
+					seen := []engine.Usage{}
+					if e.Usage != nil {
+						seen = append(seen, *e.Usage)
+					}
+					if e.Response != nil {
+						seen = append(seen, e.Response.Usage)
+					}
+					if e.Err != nil {
+						seen = append(seen, e.Err.Usage)
+					}
+					for _, s := range seen {
+						if !s.Plausible() {
+							t.Errorf("%s %s: the events show %+v", name, how, s)
+						}
+					}
+				}}}
+			_, err := engine.Exec(engine.NewGoSched(t.Context()), &spec)
+			switch how {
+			case "in the outcome":
+				if !errors.Is(err, engine.ErrBudget) || calls == 3 {
+					t.Errorf("%s: %d calls, %v", name, calls, err)
+				}
+			case "in the error":
+				var e *engine.Error
+				if !errors.As(err, &e) || !e.Usage.Plausible() {
+					t.Errorf("%s: %#v", name, err)
+				}
+			default:
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+	}
+}
+
+// Sums stay at their end.
+func TestUsageSaturates(t *testing.T) {
+	most := engine.Usage{In: math.MaxInt, Out: 1}
+	if got := most.Add(most).Add(engine.Usage{In: 1, Out: 1}); got != (engine.Usage{In: math.MaxInt, Out: 3}) {
+		t.Errorf("%+v", got)
+	}
+	// A record that was written elsewhere may hold anything.
+	c := compose()
+	main := c.Then(c.site("then", ""), c.prompted("a", strT, strT), c.prompted("b", strT, strT), c.prompted("c", strT, strT))
+	c.sound(t)
+	for _, u := range []engine.Usage{{In: math.MaxInt, Out: math.MaxInt}, {In: math.MinInt, Out: math.MaxInt}} {
+		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Model: "test/model",
+			Limits: engine.Limits{Tokens: engine.AtMost(10)}, Handler: echo, Journal: recordOf{"a", engine.Outcome{Response: words("x"), Usage: u, Attempt: 1}}})
+		if !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("%+v: %v", u, err)
+		}
+	}
+}
+
+// recordOf answers the calls of one agent.
+type recordOf struct {
+	agent string
+	out   engine.Outcome
+}
+
+func (r recordOf) Answer(id string) (engine.Outcome, bool) {
+	return r.out, strings.Contains(id, "agent:"+r.agent+"#")
+}
+
+func (r recordOf) Commit(context.Context, string, *engine.Effect, engine.Outcome) error { return nil }
