@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conforma
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test bench lint vet-cross cross fuzz run e2e golden notices docs conformance clean
+.PHONY: all build test bench bench-peers lint vet-cross cross fuzz run e2e golden notices docs conformance clean
 
 all: build
 
@@ -44,6 +44,10 @@ test:
 ## bench: every benchmark with its allocations (BENCH, BENCHTIME, COUNT choose)
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
+
+## bench-peers: the decoder beside its peers, in a module of its own (PEERS: -time, -only, -markdown)
+bench-peers:
+	cd bench && $(GO) run ./decode $(PEERS)
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// cell is one engine on one document.
+type cell struct {
+	engine *engine
+	doc    *document
+	as     string // the table it belongs to: a variant, or streamed
+	came   outcome
+	took   *measured // nil when there was nothing to measure
+}
+
+// mbs is how many millions of bytes are read in a second.
+func (c *cell) mbs() float64 { return float64(len(c.doc.text)) / c.took.ns() * 1e3 }
+
+// documents measures all engines on all documents of a size in one group, so that each figure
+// can be set beside each other one.
+func (b *bench) documents(s size, decode, stream bool) error {
+	var cells []*cell
+	for _, variant := range variants {
+		d, err := b.save(write(s, variant))
+		if err != nil {
+			return err
+		}
+		for _, e := range b.engines {
+			if (variant == clean || e.repairs && decode) && (decode || e.name == ownTyped) {
+				cells = append(cells, &cell{engine: e, doc: d, as: variant})
+			}
+		}
+		if variant != clean || !stream {
+			continue
+		}
+		for _, e := range b.streams {
+			if !e.node || s.items <= mostAgain {
+				cells = append(cells, &cell{engine: e, doc: d, as: streamed})
+			}
+		}
+	}
+	var tasks []task
+	var timed []*cell
+	for _, c := range cells {
+		if c.engine.node && b.node == nil {
+			continue
+		}
+		c.came = b.probe(c.engine, c.doc, documentLimit*b.limit)
+		b.cells = append(b.cells, c)
+		if c.came.says(b.limit) != "" {
+			continue
+		}
+		timed = append(timed, c)
+		if c.engine.node {
+			tasks = append(tasks, inNode{b.node, c.engine.name, c.doc.file})
+		} else {
+			tasks = append(tasks, inProcess(func() error { _, err := c.engine.decode(c.doc); return err }))
+		}
+	}
+	b.progress("%s: %d measurements", s.name, len(tasks))
+	for i, m := range measure(tasks, b.time, b.rounds) {
+		if timed[i].took = m; m.err != nil {
+			timed[i].came.Err, timed[i].took = m.err.Error(), nil
+		}
+	}
+	if b.node != nil {
+		return b.node.close() // and with it what it remembers of this size
+	}
+	return nil
+}
+
+// mostAgain is the size, in items, up to which decoding all again for each token ends in time.
+const mostAgain = 26
+
+// documentLimit is how much more time a document has than a text of a family: some are longer.
+const documentLimit = 4
+
+// save writes a document where other processes find it.
+func (b *bench) save(d *document) (*document, error) {
+	b.saved++
+	d.file = filepath.Join(b.dir, fmt.Sprintf("%d.txt", b.saved))
+	return d, os.WriteFile(d.file, []byte(d.text), 0o600)
+}
+
+// cellOf finds a cell that was measured.
+func (b *bench) cellOf(engine, size, as string) *cell {
+	for _, c := range b.cells {
+		if c.engine.name == engine && c.doc.size == size && c.as == as && c.took != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// documentTables are one table for each variant.
+func (b *bench) documentTables() []table {
+	var all []table
+	for _, v := range []struct{ as, title string }{
+		{clean, "Clean JSON"},
+		{fenced, "In a fence, between prose that holds {this} and [1]"},
+		{broken, "Broken: bare keys, commas too many, comments, literals of Python, cut at 97 %"},
+		{streamed, "Arriving in tokens of 4 bytes"},
+	} {
+		t := table{title: v.title, head: []string{"text", "decoder", "time", "MB/s", "allocations", "bytes", "items right"}}
+		for _, c := range b.cells {
+			if c.as != v.as {
+				continue
+			}
+			row := []string{c.doc.size, c.engine.name, c.came.says(documentLimit * b.limit), "", "", "", ""}
+			if c.took != nil {
+				row[2], row[3] = duration(c.took.ns()), figure(c.mbs())
+				if !c.engine.node {
+					row[4], row[5] = fmt.Sprintf("%.0f", c.took.allocs), fmt.Sprintf("%.0f", c.took.bytes)
+				}
+				row[6] = c.came.Score.String()
+			}
+			t.rows = append(t.rows, row)
+		}
+		if t.rows != nil {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// duration writes nanoseconds with the unit that suits them.
+func duration(ns float64) string {
+	switch d := time.Duration(ns); {
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d >= 100*time.Millisecond:
+		return fmt.Sprintf("%.0f ms", ns/1e6)
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	case d >= 100*time.Microsecond:
+		return fmt.Sprintf("%.0f µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.1f µs", ns/1e3)
+}
+
+// figure writes a number with about three digits.
+func figure(x float64) string {
+	if x >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// hostility is what one family did.
+type hostility struct {
+	family family
+	small  *measured // ours at half of the size
+	large  *measured // ours at the size
+	visits float64   // bytes looked at, for each of the text
+	own    outcome   // of weigh, with the default limit of depth
+	deep   outcome   // and without a limit
+	peers  []string
+}
+
+// stackLimit is what the stack of a goroutine may grow to while a family is decoded. It is the
+// same for all sizes of text: a decoder that recurses dies of it.
+const stackLimit = 64 << 10
+
+// weighLimit is how much more time than a peer a decoder has while it is weighed: the collector
+// runs all the time.
+const weighLimit = 4
+
+// peerSizes are the sizes that a peer is given, until one is too much for it.
+var peerSizes = []int{10_000, 100_000, 1_000_000}
+
+// hostile runs the families. Ours is measured at the full size, the peers up to theirs.
+func (b *bench) hostile() error {
+	own, err := engineNamed(ownAny)
+	if err != nil {
+		return err
+	}
+	limitless, err := engineNamed(ownDeep)
+	if err != nil {
+		return err
+	}
+	for _, f := range families {
+		h := &hostility{family: f}
+		b.hostilities = append(b.hostilities, h)
+		small, large := f.make(b.hostileSize/2), f.make(b.hostileSize)
+		decode := func(text string) inProcess {
+			return func() error { generable.Decode(nil, text, generable.Options{}); return nil }
+		}
+		m := measure([]task{decode(small), decode(large)}, b.time/4, b.rounds)
+		h.small, h.large = m[0], m[1]
+		h.visits = float64(generable.Decode(nil, large, generable.Options{}).Visits) / float64(len(large))
+		d, err := b.save(&document{text: large})
+		if err != nil {
+			return err
+		}
+		h.own, h.deep = b.weigh(own, d, weighLimit*b.limit), b.weigh(limitless, d, weighLimit*b.limit)
+		for _, e := range b.peers() {
+			said, err := b.peer(e, f)
+			if err != nil {
+				return err
+			}
+			h.peers = append(h.peers, said)
+		}
+		b.progress("%s: %s", f.name, duration(h.large.ns()))
+	}
+	return nil
+}
+
+// peers are the decoders that are meant for broken texts.
+func (b *bench) peers() []*engine {
+	var all []*engine
+	for _, e := range b.engines {
+		if e.repairs && !e.own && (!e.node || b.node != nil) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// peer gives a family to a peer, longer and longer, and tells how long the last took or what
+// ended it.
+func (b *bench) peer(e *engine, f family) (string, error) {
+	said := ""
+	for _, n := range peerSizes {
+		if n > b.hostileSize {
+			break
+		}
+		d, err := b.save(&document{text: f.make(n)})
+		if err != nil {
+			return "", err
+		}
+		o := b.probe(e, d, b.limit)
+		said = duration(float64(o.CPU))
+		switch {
+		case o.Over:
+			return fmt.Sprintf("over %v at %s", b.limit, amount(n)), nil
+		case o.Died != "":
+			return "dies at " + amount(n), nil
+		case o.Err != "":
+			said += ", error"
+		}
+	}
+	return said, nil
+}
+
+// bracketsCell is one engine on nothing but opening brackets.
+type bracketsCell struct {
+	engine *engine
+	came   outcome
+}
+
+// brackets gives every engine the text that kills those that recurse.
+func (b *bench) brackets() error {
+	d, err := b.save(&document{text: families[0].make(b.hostileSize)})
+	if err != nil {
+		return err
+	}
+	limitless, err := engineNamed(ownDeep)
+	if err != nil {
+		return err
+	}
+	for _, e := range b.engines {
+		if e.node && b.node == nil {
+			continue
+		}
+		b.bracketed = append(b.bracketed, bracketsCell{e, b.probe(e, d, b.limit)})
+		if e.name == ownAny {
+			b.bracketed = append(b.bracketed, bracketsCell{limitless, b.probe(limitless, d, b.limit)})
+		}
+	}
+	return nil
+}
+
+func (b *bench) hostileTables() []table {
+	var all []table
+	if b.bracketed != nil {
+		t := table{title: amount(b.hostileSize) + " of [", head: []string{"decoder", "time", "came to"}}
+		for _, c := range b.bracketed {
+			said := c.came.says(b.limit)
+			took := duration(float64(c.came.CPU))
+			if c.came.Over || c.came.Died != "" {
+				took = ""
+			} else if said == "" {
+				said = "a value"
+			}
+			t.rows = append(t.rows, []string{c.engine.name, took, said})
+		}
+		all = append(all, t)
+	}
+	if b.hostilities == nil {
+		return all
+	}
+	own := table{
+		title: "Hostile texts of " + amount(b.hostileSize) + ": agentscript",
+		head:  []string{"text", "time", "beside half of it", "visits per byte", "heap per byte", "heap per byte, no depth limit"},
+	}
+	peers := table{title: "Hostile texts of up to " + amount(min(b.hostileSize, peerSizes[len(peerSizes)-1])) + ": the peers", head: []string{"text"}}
+	for _, e := range b.peers() {
+		peers.head = append(peers.head, e.name)
+	}
+	for _, h := range b.hostilities {
+		own.rows = append(own.rows, []string{
+			h.family.name, duration(h.large.ns()), figure(h.growth()) + " times", figure(h.visits), b.heapOf(h.own), b.heapOf(h.deep),
+		})
+		peers.rows = append(peers.rows, append([]string{h.family.name}, h.peers...))
+	}
+	return append(all, own, peers)
+}
+
+// heapOf is the figure that weigh gave, or why there is none.
+func (b *bench) heapOf(o outcome) string {
+	if said := o.says(weighLimit * b.limit); said != "" {
+		return said
+	}
+	return figure(o.Heap)
+}
+
+// growth is how much longer the text takes than half of it.
+func (h *hostility) growth() float64 { return ratio(h.large, h.small) }
+
+func amount(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%d MB", n/1_000_000)
+	case n >= 1000:
+		return fmt.Sprintf("%d KB", n/1000)
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// defaultLimit is what a peer may take for a hostile text.
+const defaultLimit = 5 * time.Second

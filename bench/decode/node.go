@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// node runs the decoders of npm: each text once in a process of its own, or again and again in
+// one that stays, so that they take their turns with those of Go.
+type node struct {
+	dir     string
+	version string
+	server  *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+const nodeScript = "decode.mjs"
+
+// openNode finds Node and the packages of the lock file, which it installs when they are not
+// there. The error says why there are no figures of Node.
+func openNode(dir string) (*node, error) {
+	out, err := exec.Command("node", "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("no node: %w", err)
+	}
+	n := &node{dir: dir, version: strings.TrimSpace(string(out))}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		install := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		install.Dir = dir
+		if out, err := install.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("npm ci in %s: %w: %s", dir, err, firstLine(string(out)))
+		}
+	}
+	return n, nil
+}
+
+// command runs the script. One thread is what the Go engines have too.
+func (n *node) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "node", append([]string{"--single-threaded", nodeScript}, args...)...)
+	cmd.Dir = n.dir
+	return cmd
+}
+
+// serve starts the process that stays.
+func (n *node) serve() error {
+	n.server = n.command(context.Background(), "serve")
+	n.server.Stderr = os.Stderr
+	var err error
+	if n.in, err = n.server.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := n.server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	n.out = bufio.NewReader(out)
+	return n.server.Start()
+}
+
+// close ends the process that stays: it reads the end of its input.
+func (n *node) close() error {
+	if n.server == nil {
+		return nil
+	}
+	n.in.Close()
+	err := n.server.Wait()
+	n.server = nil
+	return err
+}
+
+// inNode is a task of the process that stays.
+type inNode struct {
+	node   *node
+	engine string
+	file   string
+}
+
+func (t inNode) run(turns int) (usage, error) {
+	if t.node.server == nil {
+		if err := t.node.serve(); err != nil {
+			return usage{}, err
+		}
+	}
+	ask, err := json.Marshal(map[string]any{"engine": t.engine, "file": t.file, "turns": turns})
+	if err != nil {
+		return usage{}, err
+	}
+	if _, err := t.node.in.Write(append(ask, '\n')); err != nil {
+		return usage{}, err
+	}
+	line, err := t.node.out.ReadBytes('\n')
+	if err != nil {
+		return usage{}, fmt.Errorf("node: %w", err)
+	}
+	var o outcome
+	if err := json.Unmarshal(line, &o); err != nil {
+		return usage{}, err
+	}
+	if o.Err != "" {
+		return usage{}, errors.New(o.Err)
+	}
+	return usage{cpu: o.CPU}, nil
+}

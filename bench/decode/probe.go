@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// outcome is what came of decoding one text once in a process of its own. Some decoders do not
+// survive some texts, and some do not end.
+type outcome struct {
+	CPU   time.Duration `json:"cpu_ns"`
+	Err   string        `json:"error"` // the decoder's own
+	Score score         `json:"score"`
+	Heap  float64       `json:"heap"` // of weigh: live bytes at the peak for each byte of the text
+	Died  string        `json:"-"`    // how the process ended, if not by itself
+	Over  bool          `json:"-"`    // it was stopped at the limit of time
+
+	Value json.RawMessage `json:"value,omitempty"` // Node's result; it is judged here
+}
+
+// probe lets an engine decode a text in another process that is stopped after limit. With no
+// whole items the value is not looked at.
+func (b *bench) probe(e *engine, d *document, limit time.Duration) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if e.node {
+		return reap(ctx, b.node.command(ctx, "once", e.name, d.file, strconv.FormatBool(d.whole > 0)), d)
+	}
+	return reap(ctx, b.again(ctx, e, d), d)
+}
+
+// weigh is probe for what an engine needs of heap, with stacks that must not grow beyond
+// stackLimit: the process dies when one does.
+func (b *bench) weigh(e *engine, d *document, limit time.Duration) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := b.again(ctx, e, d, "-weigh")
+	cmd.Env = append(cmd.Env, heapEnv)
+	return reap(ctx, cmd, d)
+}
+
+// again is this program as a child.
+func (b *bench) again(ctx context.Context, e *engine, d *document, more ...string) *exec.Cmd {
+	args := append([]string{"-child", e.name, "-file", d.file, "-variant", d.variant, "-items", strconv.Itoa(d.whole)}, more...)
+	cmd := exec.CommandContext(ctx, b.self, args...)
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	return cmd
+}
+
+// reap runs a child and reads what it printed, or how it ended.
+func reap(ctx context.Context, cmd *exec.Cmd, d *document) outcome {
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	cmd.WaitDelay = time.Second
+	printed, err := cmd.Output()
+	var o outcome
+	switch {
+	case ctx.Err() != nil:
+		o.Over = true
+	case err != nil:
+		o.Died = firstLine(complaint.String())
+		if o.Died == "" {
+			o.Died = err.Error()
+		}
+	default:
+		if err := json.Unmarshal(printed, &o); err != nil {
+			o.Died = "unreadable answer: " + err.Error()
+		}
+	}
+	if o.Err == "" && o.Value != nil {
+		var v any
+		if err := json.Unmarshal(o.Value, &v); err == nil {
+			o.Score = judge(v, d.whole, d.variant == broken)
+		}
+		o.Value = nil
+	}
+	return o
+}
+
+// says is a failure in a few words, and "" for a result.
+func (o outcome) says(limit time.Duration) string {
+	switch {
+	case o.Over:
+		return fmt.Sprintf("over %v", limit)
+	case o.Died != "":
+		return "died: " + shorten(o.Died)
+	case o.Err != "":
+		return "error: " + shorten(o.Err)
+	}
+	return ""
+}
+
+// childEnv marks a process that was started by probe, for a test's program.
+const childEnv = "AGENTSCRIPT_BENCH_CHILD"
+
+// childMemory is what a child may map.
+const childMemory = 8 << 30
+
+// child is the other side of probe and weigh, for engines of Go.
+func child(name, file, variant string, items int, weigh bool, stdout io.Writer) error {
+	if err := limitMemory(childMemory); err != nil {
+		return err
+	}
+	e, err := engineNamed(name)
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	d := &document{variant: variant, raw: raw, text: string(raw), whole: items}
+	var o outcome
+	if weigh {
+		debug.SetMaxStack(stackLimit)
+		o.Heap = peakHeap(d, e.decode)
+		return json.NewEncoder(stdout).Encode(o)
+	}
+	runtime.GOMAXPROCS(1)
+	start := cpu()
+	v, err := e.decode(d)
+	o.CPU = cpu() - start
+	if err != nil {
+		o.Err = firstLine(err.Error())
+	} else if items > 0 {
+		o.Score = judge(v, items, variant == broken)
+	}
+	return json.NewEncoder(stdout).Encode(o)
+}
+
+func engineNamed(name string) (*engine, error) {
+	t, err := catalogueType()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range allEngines(t) {
+		if e.name == name && e.decode != nil {
+			return e, nil
+		}
+	}
+	return nil, errors.New("no engine is called " + strconv.Quote(name))
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+func shorten(s string) string {
+	const most = 48
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
