@@ -75,7 +75,8 @@ func (brokenPipe) Write([]byte) (int, error) {
 // A result that cannot be written is a failure, whatever the verb; a stderr that is gone is not.
 func TestBrokenPipe(t *testing.T) {
 	good := written(t, "good.star", "main = agent(run = lambda s: s)\n")
-	for _, args := range [][]string{{"run", good, "x"}, {"graph", good}, {"explain"}, {"fmt", good}, {"version"}, {"doc"}, {"check", "--format", "json", good}, {"run", good, "--help"}} {
+	for _, args := range [][]string{{"run", good, "x"}, {"graph", good}, {"explain"}, {"fmt", good}, {"version"}, {"doc"}, {"check", "--format", "json", good}, {"run", good, "--help"},
+		{"--help"}, {"--version"}, {"help", "run"}, {"run", "--help"}, {"check", "-h"}, {"completion", "bash"}} {
 		code, _, stderr := inProcess(t, func(s *state) { s.stdout = brokenPipe{} }, args...)
 		if code != exitFailed || !strings.Contains(stderr, "the result could not be written") {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)

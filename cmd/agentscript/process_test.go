@@ -99,8 +99,7 @@ func TestInterruptCall(t *testing.T) {
 	}
 }
 
-// So do the signals of those who stop services and of a terminal that is closed; under nohup the
-// latter says nothing.
+// So do the signals of those who stop services and of a terminal that is closed.
 func TestOtherSignals(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60}`}, nil,
@@ -118,24 +117,34 @@ func TestOtherSignals(t *testing.T) {
 			t.Errorf("%v: %v, the trace is\n%s", sig, err, trace)
 		}
 	}
-	cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 0.2}`}, nil)
+}
+
+// A signal that whoever starts the command has ignored, as nohup does with one and a shell script
+// with another for what it starts with &, stays ignored.
+func TestIgnoredSignals(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no shell here")
 	}
-	// The shell starts the command by the name that TestMain knows, with the signal ignored.
-	dir := t.TempDir()
-	if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
-		t.Skip("no symbolic links here:", err)
-	}
-	cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' HUP; exec " + filepath.Join(dir, "agentscript") + " run flow.star go --scripted slow.jsonl"}
-	code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
-		if err := p.Signal(syscall.SIGHUP); err != nil {
-			t.Error(err)
+	for _, tt := range []struct {
+		name string
+		sig  os.Signal
+	}{{"HUP", syscall.SIGHUP}, {"INT", os.Interrupt}} {
+		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 0.2}`}, nil)
+		// The shell starts the command by the name that TestMain knows, with the signal ignored.
+		dir := t.TempDir()
+		if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
+			t.Skip("no symbolic links here:", err)
 		}
-	})
-	if code != exitOK {
-		t.Errorf("with the signal ignored: exit code %d, stderr:\n%s", code, stderr)
+		cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' " + tt.name + "; exec " + filepath.Join(dir, "agentscript") + " run flow.star go --scripted slow.jsonl"}
+		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
+			if err := p.Signal(tt.sig); err != nil {
+				t.Error(err)
+			}
+		})
+		if code != exitOK {
+			t.Errorf("%s ignored: exit code %d, stderr:\n%s", tt.name, code, stderr)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/agentscript/agentscript/diag"
@@ -25,6 +26,20 @@ func usagef(help, format string, args ...any) *failure {
 		d.Help = []string{help}
 	}
 	return &failure{code: exitUsage, found: diag.List{d}}
+}
+
+// kept takes what the library of verbs writes to stdout, such as help, and keeps the first error of
+// writing it, which the library would drop or word itself.
+type kept struct {
+	w   io.Writer
+	err error
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	if k.err == nil {
+		_, k.err = k.w.Write(b)
+	}
+	return len(b), nil
 }
 
 // report writes diagnostics to stderr: rendered, or as one JSON line when the verb was told

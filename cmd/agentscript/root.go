@@ -24,7 +24,12 @@ func execute(s *state) int {
 	c := &command{state: s}
 	root := c.root()
 	root.SetArgs(s.args)
+	help := &kept{w: s.stdout}
+	root.SetOut(help)
 	err := root.ExecuteContext(context.Background())
+	if err == nil && help.err != nil {
+		err = c.unwritten(help.err)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -58,7 +63,6 @@ func (c *command) root() *cobra.Command {
 	root.SetHelpCommand(c.helpVerb(root))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetIn(c.stdin)
-	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagFailure(err, cmd.Flags()) })
 	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.decodeVerb(), c.versionVerb())

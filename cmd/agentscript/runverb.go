@@ -133,6 +133,10 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []ag
 	}
 	kinds := engine.EventKind(0)
 	c.report(s.Diagnostics(), s.Sources())
+	if c.stdoutLost && !o.quiet {
+		c.report(diag.List{{Severity: diag.Warning, Message: "stdout is closed, or its reader wants none of it: the result will be lost",
+			Help: []string{"--quiet says that only the exit code is wanted"}}}, nil)
+	}
 	sinks = append(sinks, c.teller(o, models))
 	for _, to := range sinks {
 		kinds |= to.kinds()

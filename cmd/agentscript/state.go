@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -16,6 +17,7 @@ type state struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	stdinPiped     bool // stdin is a pipe or a file, neither a terminal nor nothing
+	stdoutLost     bool // nobody reads stdout, and writing to it does not say so
 	stderrTerminal bool
 	lookupEnv      func(name string) (string, bool)
 	// signals begins to deliver interrupts; stop ends that.
@@ -27,13 +29,15 @@ type state struct {
 func osState() *state {
 	return &state{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		stdinPiped: piped(os.Stdin), stderrTerminal: terminal(os.Stderr),
+		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr),
 		lookupEnv: os.LookupEnv, kill: os.Exit,
 		signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)
-			signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-			if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-				signal.Notify(ch, syscall.SIGHUP)
+			signal.Notify(ch, syscall.SIGTERM)
+			for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+				if !signal.Ignored(sig) { // as nohup has it, and a shell script whatever it starts with &
+					signal.Notify(ch, sig)
+				}
 			}
 			return ch, func() { signal.Stop(ch) }
 		},
@@ -48,6 +52,17 @@ func terminal(f *os.File) bool {
 func piped(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0 && !isNull(info)
+}
+
+// discarded reports whether f is the null device, opened to be read as well: that is what stands
+// in the place of a stdout that was closed, and what some programs start others with when they want
+// no output. A shell's >/dev/null can only be written.
+func discarded(f *os.File) bool {
+	if info, err := f.Stat(); err != nil || !isNull(info) {
+		return false
+	}
+	_, err := f.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
 }
 
 func isNull(info os.FileInfo) bool {
