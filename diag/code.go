@@ -63,6 +63,7 @@ const (
 	UncheckedAny       Code = "AS317"
 	NotAList           Code = "AS318"
 	LiteralPlaceholder Code = "AS319"
+	BadCondition       Code = "AS320"
 )
 
 // Placement.

@@ -21,7 +21,7 @@ func composeEntries() []Entry {
 			"opener = agent(input = str, prompt = \"Propose.\")\ncritic = agent(input = int, prompt = \"Object.\")\nmain = opener * critic\n",
 			"opener = agent(input = str, prompt = \"Propose.\")\ncritic = agent(input = str, prompt = \"Object.\")\nmain = opener * critic\n"},
 		{NotExhaustive, "a branch does not handle every case",
-			"A value of the branching node's output could arrive that no handler takes. Add a handler for each type the message names, or `otherwise = node`. bool has the cases True and False, an enum its strings, and `T | None` also None. Conditions given as functions cannot be proven complete and need `otherwise`.",
+			"A value of the branching node's output could arrive that no handler takes. Add a handler for each type the message names, or `otherwise = node`. bool has the cases True and False, an enum its strings, and `T | None` also None. Conditions as data, `ge(\"score\", 80)`, are followed to the gaps that they leave; those given as functions cannot be, and need `otherwise`.",
 			"Yes = schema(\"Yes\", why = str)\nNo = schema(\"No\", why = str)\nAnswer = union(\"Yes or no\", Yes, No)\nask = agent(output = Answer, prompt = \"Decide.\")\nmain = ask.branch({Yes: pick(\"why\")})\n",
 			"Yes = schema(\"Yes\", why = str)\nNo = schema(\"No\", why = str)\nAnswer = union(\"Yes or no\", Yes, No)\nask = agent(output = Answer, prompt = \"Decide.\")\nmain = ask.branch({Yes: pick(\"why\"), No: pick(\"why\")})\n"},
 		{BadBranchKey, "a branch key that can never match",
@@ -79,5 +79,9 @@ func composeEntries() []Entry {
 			"A prompt is literal, so that JSON can stand in it: `{{title}}` reaches the model as it is written, and so does `{title}`, which another language would fill in. `template` makes a prompt, or a step, that fills in fields of its input; its placeholders have two braces. This is a warning: a prompt may be about templates.",
 			"Job = schema(\"A job\", title = str)\nmain = agent(input = Job, prompt = \"Write about {{title}}.\")\n",
 			"Job = schema(\"A job\", title = str)\nmain = agent(input = Job, prompt = template(\"Write about {{title}}.\"))\n"},
+		{BadCondition, "a condition that cannot be asked",
+			"`eq ne gt ge lt le matches has` test a value, or a field of it by its name, and combine with `&`, `|` and `~`. The field must be there, orders need numbers or texts, and `matches` needs a text. A condition that can never hold for the type that arrives is a mistake as well.",
+			"Review = schema(\"A review\", score = int)\nreview = agent(output = Review, prompt = \"Review.\")\nmain = branch(review, [when(ge(\"points\", 80), fn(str))], otherwise = fn(str))\n",
+			"Review = schema(\"A review\", score = int)\nreview = agent(output = Review, prompt = \"Review.\")\nmain = branch(review, [when(ge(\"score\", 80), fn(str))], otherwise = fn(str))\n"},
 	}
 }

@@ -38,7 +38,7 @@ class Node:
     def each(self, *, limit: int = ...) -> Node:
         "a.each() is each(a)."
         ...
-    def loop(self, next: Callable | Node = ..., *, max: int = ..., until: Callable = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
+    def loop(self, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
         "a.loop(next) is loop(a, next)."
         ...
     def then(self, next: Node, /) -> Node:
@@ -169,7 +169,7 @@ def forum(*nodes: Node | list[Node], rounds: int = ...) -> Node:
     "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b."
     ...
 
-def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
+def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
     "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
     ...
 
@@ -177,7 +177,7 @@ def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node 
     "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."
     ...
 
-def when(predicate: Callable, handler: Node) -> When:
+def when(predicate: Predicate | Type | Callable, handler: Node) -> When:
     "A route of branch that is taken when a predicate holds."
     ...
 
@@ -195,6 +195,38 @@ def pick(field: str, input: Type = ...) -> Node:
 
 def template(text: str, input: Type = ...) -> Node:
     "Makes a str from its input, as a step or as the prompt of an agent. The text is dedented; its placeholders are checked against the input type."
+    ...
+
+def eq(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value equals this one; eq(\"field\", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported."
+    ...
+
+def ne(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value is another one."
+    ...
+
+def gt(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value is greater."
+    ...
+
+def ge(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value is greater or equal: ge(80), ge(\"score\", 80)."
+    ...
+
+def lt(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value is less."
+    ...
+
+def le(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: the value is less or equal."
+    ...
+
+def matches(field: str = ..., value: Any = ..., /) -> Predicate:
+    "A condition: some part of the text matches a regular expression (RE2)."
+    ...
+
+def has(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: a field is there and not None. has(\"tags\", \"urgent\") holds when a list has that item, a text that part, a dict that key."
     ...
 
 def fmt(value: Any, spec: str = ...) -> str:

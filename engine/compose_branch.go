@@ -13,7 +13,8 @@ import (
 type Route struct {
 	Type    *generable.Type  // values of this type, or
 	Value   *generable.Value // this very value (of a bool, an enum, None), or
-	When    Func             // values for which the predicate holds
+	Pred    *Predicate       // values for which the condition holds, or
+	When    Func             // values for which the callback gives True
 	Handler *Node
 
 	Span, HandlerSpan diag.Span // of the key and of the handler
@@ -24,6 +25,8 @@ func (r *Route) Key() string {
 	switch {
 	case r.Type != nil:
 		return r.Type.String()
+	case r.Pred != nil:
+		return r.Pred.String()
 	case r.Value != nil && r.Value.IsNull():
 		return "None"
 	case r.Value != nil:
@@ -83,7 +86,7 @@ func (s *Session) branch(n *Node) bool {
 	strange := map[*Node]bool{}
 	if !source.failed {
 		w := ways(source.out, n.routes)
-		ok = s.reachable(n, w) && s.exhaustive(n, w)
+		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
 		for i, h := range handlers {
 			sent, at, route := w.rest, n.site.arg(i+1), "otherwise"
 			if i < len(n.routes) {
@@ -126,6 +129,33 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 	return false
 }
 
+// sensible checks that the conditions of a branch can be asked of what comes.
+func (s *Session) sensible(n *Node) bool {
+	ok := true
+	for i := range n.routes {
+		if r := &n.routes[i]; r.Pred != nil {
+			ok = s.asks(spanOr(r.Span, n.site.Span), r.Pred, n.kids[0]) && ok
+		}
+	}
+	return ok
+}
+
+// asks checks that a condition can be asked of what a node gives.
+func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
+	why := p.Misfits(from.out)
+	if len(why) == 0 {
+		return true
+	}
+	d := s.errorf(diag.BadCondition, at, "this condition cannot be asked of %s", from.out)
+	d.Label = why[0]
+	for _, more := range why[1:] {
+		note(d, diag.Pos{}, "%s", more)
+	}
+	noteDefined(d, from)
+	help(d, "test a field by its name, ge(\"score\", 80), the value itself without one, ge(80)")
+	return false
+}
+
 // reachable checks that every key is a case of the source that no earlier key has taken.
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
@@ -150,6 +180,10 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 			ok = false
 			d := s.errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
 			help(d, "the first route that takes a value wins; remove this one or put it first")
+		case r.Pred != nil: // it is false for all: what it asks was checked
+			ok = false
+			d := s.errorf(diag.BadBranchKey, at, "%s never holds for %s", r.Key(), source.out)
+			help(d, "remove it, or test something else")
 		default:
 			ok = false
 			d := s.errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
@@ -200,14 +234,21 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 	if n.other != nil || len(w.missing) == 0 {
 		return true
 	}
-	if slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
+	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
 		d := s.errorf(diag.NotExhaustive, n.site.Span, "the conditions of this branch may all be false")
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
-		help(d, "a condition is opaque: say where the rest goes, otherwise = handler")
+		help(d, "what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
 	if w.open {
 		return true
+	}
+	if w.told {
+		d := s.errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", strings.Join(w.missing, ", "))
+		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
+		noteDefined(d, n.kids[0])
+		help(d, "widen a condition, add a route, or say where the rest goes: otherwise = handler")
+		return false
 	}
 	d := s.errorf(diag.NotExhaustive, n.site.Span, "branch on %s does not handle %s", n.kids[0].out, strings.Join(w.missing, ", "))
 	noteDefined(d, n.kids[0])

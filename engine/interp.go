@@ -183,6 +183,8 @@ func (b *Branch) takes(r *Route, i int, v generable.Value) (bool, error) {
 		return isOf(v, r.Type), nil
 	case r.Value != nil:
 		return generable.Equal(*r.Value, v), nil
+	case r.Pred != nil:
+		return r.Pred.Holds(v), nil
 	}
 	out, err := b.invokeAs("when", i, r.When, v)
 	return truth(out, err, "the predicate of when")

@@ -212,6 +212,9 @@ func (p *Predicate) Misfits(t *generable.Type) []string {
 		}
 	}
 	tested := subject.String()
+	if subject.Kind == generable.EnumType {
+		tested = "one of " + strings.Join(valuesOf(subject), ", ")
+	}
 	if p.field != "" {
 		tested = p.field + ", which is " + tested
 	}

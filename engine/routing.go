@@ -7,7 +7,9 @@ type routing struct {
 	routes  []way
 	rest    []*generable.Type // what no route takes for certain
 	missing []string          // the keys of the rest
-	open    bool              // any or a predicate: what is left is only known at run time
+	open    bool              // any or an opaque condition: what is left is only known at run time
+	told    bool              // conditions as data tell what is missing
+	vague   bool              // as far as they can: some ask what cannot be followed
 }
 
 // way is what one route gets.
@@ -22,6 +24,11 @@ type part struct {
 	of    *generable.Type
 	taken bool
 	left  map[string]bool // of a bool or enum: the values not taken yet, as keys
+
+	// What conditions have left over, as far as their first subject tells.
+	subject string
+	rest    *region
+	conds   []*Predicate
 }
 
 // ways follows the values of a type through routes, of which the first that takes a value
@@ -50,6 +57,11 @@ func ways(from *generable.Type, routes []Route) *routing {
 				}
 				continue
 			}
+			if r.Pred != nil {
+				w.told = true
+				w.vague = p.condition(r.Pred, &to) || w.vague
+				continue
+			}
 			sent, how := p.takes(r)
 			switch {
 			case how == takesNone:
@@ -66,6 +78,9 @@ func ways(from *generable.Type, routes []Route) *routing {
 				}
 				delete(p.left, r.Key())
 				p.taken = len(p.left) == 0
+				if p.rest != nil && p.subject == "" {
+					p.rest = p.rest.minus(p.rest.only(*r.Value))
+				}
 			default:
 				p.taken = true
 			}
@@ -84,6 +99,12 @@ func ways(from *generable.Type, routes []Route) *routing {
 			continue
 		}
 		w.rest = append(w.rest, p.of)
+		if p.rest != nil {
+			if gap := p.rest.describe(p.subject); len(gap) > 0 {
+				w.missing = append(w.missing, gap...)
+				continue
+			}
+		}
 		keys := valuesOf(p.of)
 		if keys == nil {
 			w.missing = append(w.missing, p.of.String())
@@ -96,6 +117,63 @@ func ways(from *generable.Type, routes []Route) *routing {
 	}
 	w.rest = whole(w.rest, from, parts)
 	return w
+}
+
+// condition follows the values of a case to a route that takes those for which c holds. It
+// reports whether it takes values of which that cannot be told.
+func (p *part) condition(c *Predicate, to *way) (vague bool) {
+	if p.rest == nil {
+		p.subject = p.subjectOf(c)
+		t, why := subjectType(p.of, p.subject)
+		if why != "" {
+			return false // a field that this case does not have
+		}
+		p.rest = regionOf(t)
+		for key := range p.rest.keys {
+			if p.subject == "" && p.left != nil && !p.left[key] {
+				delete(p.rest.keys, key) // an earlier route has it
+			}
+		}
+	}
+	t, _ := subjectType(p.of, p.subject)
+	sure, may := c.regions(p.subject, regionOf(t))
+	if may.empty() {
+		return false
+	}
+	to.fits = true
+	if p.taken || may.and(p.rest).empty() {
+		return false
+	}
+	to.fresh = true
+	to.sent = append(to.sent, p.of)
+	p.rest = p.rest.minus(sure)
+	for _, earlier := range p.conds { // p or not p, whatever p asks
+		if earlier.Same(c.Not()) || c.Same(earlier.Not()) {
+			p.taken = true
+		}
+	}
+	p.conds = append(p.conds, c)
+	if p.subject == "" {
+		for key := range p.left {
+			if !p.rest.keys[key] {
+				delete(p.left, key)
+			}
+		}
+	}
+	p.taken = p.taken || p.rest.empty()
+	return !may.minus(sure).empty()
+}
+
+// subjectOf chooses what of a case its conditions are followed by: the first thing tested that
+// the case has.
+func (p *part) subjectOf(c *Predicate) string {
+	subjects := c.Subjects()
+	for _, s := range subjects {
+		if _, why := subjectType(p.of, s); why == "" {
+			return s
+		}
+	}
+	return subjects[0]
 }
 
 // whole names all cases of a type by a type that holds them.

@@ -22,12 +22,13 @@ var branchParams = []Param{
 	{Name: "output", Kind: TypeKind, Shape: KeywordOnly, Default: "None", Doc: "the declared type of what the handlers give, where it cannot be inferred"},
 }
 
-// whenValue is a route with a predicate.
+// whenKind takes what a route can ask.
+var whenKind = Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", accept: condKind.accept, hint: hintFunction}
+
+// whenValue is a route with a condition.
 type whenValue struct {
-	predicate engine.Func
-	handler   *nodeValue
-	span      diag.Span // of the predicate
-	at        diag.Span // of the handler
+	route   engine.Route
+	handler *nodeValue
 }
 
 func (w *whenValue) String() string        { return "when(..., " + w.handler.label() + ")" }
@@ -43,7 +44,17 @@ func whenFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	return &whenValue{predicate: c.callback("predicate"), handler: c.Arg("handler").(*nodeValue), span: c.spanOf("predicate"), at: c.spanOf("handler")}, nil
+	w := &whenValue{handler: c.Arg("handler").(*nodeValue)}
+	w.route = engine.Route{Handler: w.handler.n, Span: c.spanOf("predicate"), HandlerSpan: c.spanOf("handler")}
+	switch p := c.Arg("predicate").(type) {
+	case *predicateValue:
+		w.route.Pred = p.p
+	case *typeValue:
+		w.route.Type = p.t
+	default:
+		w.route.When = c.callback("predicate")
+	}
+	return w, nil
 }
 
 func branchFunc(c *Call) (starlark.Value, error) {
@@ -116,6 +127,9 @@ func (c *Call) routeKey(r *engine.Route, key starlark.Value) bool {
 			return false
 		}
 		return true
+	case *predicateValue:
+		r.Pred = key.p
+		return true
 	case starlark.String, starlark.Bool, starlark.NoneType:
 		v, err := toValue(key)
 		if err == nil {
@@ -157,7 +171,7 @@ func (c *Call) listRoutes(seq starlark.Sequence) []engine.Route {
 	for item := range starlark.Elements(seq) {
 		switch w := item.(type) {
 		case *whenValue:
-			routes = append(routes, engine.Route{When: w.predicate, Handler: w.handler.n, Span: w.span, HandlerSpan: w.at})
+			routes = append(routes, w.route)
 		case *failedValue:
 			c.stood = true
 		default:

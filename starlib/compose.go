@@ -36,7 +36,7 @@ func composeRows() []Builtin {
 		{Name: "branch", Group: GroupCompose, Returns: "node", Effect: Compose, Func: branchFunc, Params: append([]Param{node("the node whose output is routed")}, branchParams...),
 			Doc: "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."},
 		{Name: "when", Group: GroupCompose, Returns: "when", Effect: Compose, Func: whenFunc,
-			Params: []Param{{Name: "predicate", Kind: CallKind, Doc: "gets the output and gives True or False"}, {Name: "handler", Kind: NodeKind, Doc: "where the output goes when it holds"}},
+			Params: []Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: NodeKind, Doc: "where the output goes when it holds"}},
 			Doc:    "A route of branch that is taken when a predicate holds."},
 		{Name: "each", Group: GroupCompose, Returns: "node", Effect: Compose, Func: eachFunc,
 			Params: []Param{node("runs on every item"), {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}},
@@ -66,7 +66,7 @@ func composeRows() []Builtin {
 var loopParams = []Param{
 	{Name: "next", Kind: nextKind, Default: "None", Doc: "a function of the output, or a node, that gives the next input or None"},
 	{Name: "max", Kind: IntKind, Shape: KeywordOnly, Default: "1000", Doc: "the most turns"},
-	{Name: "until", Kind: CallKind, Shape: KeywordOnly, Default: "None", Doc: "ends the loop when it gives True for the output"},
+	{Name: "until", Kind: condKind, Shape: KeywordOnly, Default: "None", Doc: "ends the loop when it gives True for the output"},
 	{Name: "repair", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "makes the next input of the output, with until"},
 	{Name: "on_limit", Kind: oneOf("fail", "last"), Shape: KeywordOnly, Default: `"fail"`, Doc: "what happens after max turns: an error, or the last output"},
 }

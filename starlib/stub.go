@@ -66,7 +66,7 @@ class When: ...
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{
 	"type": "Type", "node": "Node", "partial": "Partial", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool",
-	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "module": "Any",
+	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "predicate": "Predicate", "module": "Any",
 }
 
 // Stub is a Python stub file of the table's builtins.
