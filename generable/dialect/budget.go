@@ -1,0 +1,216 @@
+package dialect
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// usage counts what a schema uses of the budgets while it is written.
+type usage struct {
+	depth, properties, optionals, unions int
+	enumValues, bigEnumChars, chars      int
+	bytes, grammar                       int
+	written                              int // bytes, a little less than there are; ends the writing of what no target takes
+}
+
+// The names of the budgets.
+const (
+	useDepth      = "depth"
+	useProperties = "properties"
+	useOptionals  = "optional properties"
+	useUnions     = "unions"
+	useEnumValues = "enum values"
+	useEnumChars  = "characters in one enum"
+	useChars      = "characters of names and values"
+	useName       = "characters of the schema's name"
+	useBytes      = "bytes"
+	useGrammar    = "bytes of grammar, estimated"
+)
+
+// uses lists the budgets in a fixed order.
+func (e *emitter) uses() []Use {
+	l, u := &e.Limits, &e.usage
+	list := []Use{
+		{useDepth, u.depth, l.Depth},
+		{useProperties, u.properties, l.Properties},
+		{useOptionals, u.optionals, l.Optionals},
+		{useUnions, u.unions, l.Unions},
+		{useEnumValues, u.enumValues, l.EnumValues},
+		{useEnumChars, u.bigEnumChars, l.EnumChars},
+		{useChars, u.chars, l.Chars},
+		{useBytes, u.bytes, l.Bytes},
+	}
+	if l.Grammar {
+		list = append(list, Use{useGrammar, u.grammar, max(grammarFloor, min(grammarMost, grammarPerSchema*u.bytes))})
+	}
+	return list
+}
+
+// lower turns down the lever that speaks to a budget that is exceeded. It reports false when
+// none is left.
+func (l *levers) lower(e *emitter, uses []Use, root *shape) bool {
+	for _, u := range uses {
+		if !u.Over() {
+			continue
+		}
+		excess := u.Used - u.Limit
+		switch u.What {
+		case useOptionals:
+			return l.lowerOptional(e.optionals, excess)
+		case useUnions:
+			return l.lowerUnions(e.nullables, e.choices, excess)
+		case useEnumValues, useEnumChars:
+			return l.lowerEnum(root)
+		}
+		if u.What != useDepth && l.lowerRecursion(root) {
+			return true
+		}
+		return l.lowerDepth(u, e.usage.depth, root)
+	}
+	return false
+}
+
+// lowerEnum stops listing the values of the largest enums that are listed.
+func (l *levers) lowerEnum(root *shape) bool {
+	most := 0
+	root.walk(func(s *shape) {
+		if s.isEnum() && !s.wide {
+			most = max(most, len(s.nat.Values))
+		}
+	})
+	l.enum = most - 1
+	return most > 0
+}
+
+func (s *shape) isEnum() bool { return s.form == asIs && s.nat.Kind == generable.EnumType }
+
+// lowerRecursion unrolls types that contain themselves less often.
+func (l *levers) lowerRecursion(root *shape) bool {
+	unrolled := false
+	root.walk(func(s *shape) { unrolled = unrolled || s.ends })
+	switch {
+	case !unrolled:
+		return false
+	case l.unroll > 1:
+		l.unroll--
+	case l.nest > 8:
+		l.nest = 8
+	case l.nest > 1:
+		l.nest--
+	default:
+		return false
+	}
+	return true
+}
+
+// lowerDepth writes what is nested deep as text. What stands at the root itself stays: a
+// schema that only says "text" holds a model to nothing.
+func (l *levers) lowerDepth(u Use, deepest int, root *shape) bool {
+	least := 1
+	if root.form == wrapped {
+		least = 2
+	}
+	if l.depth == 0 {
+		l.depth = deepest
+	}
+	if l.depth--; u.What == useDepth {
+		l.depth = min(l.depth, u.Limit)
+	}
+	return l.depth >= least
+}
+
+// spending is how many of the fields and unions that cost a budget keep the form that does;
+// the others, later in the schema, get one that costs less.
+type spending struct{ optional, nullable, unions int }
+
+func (l *spending) lowerOptional(have, excess int) bool {
+	if l.optional = min(l.optional, have) - excess; l.optional < 0 {
+		l.optional = 0
+	}
+	return have > 0 // a field that is converted is counted no more
+}
+
+func (l *spending) lowerUnions(nullables, choices, excess int) bool {
+	if nullables > 0 && l.nullable > 0 {
+		l.nullable = max(0, min(l.nullable, nullables)-excess)
+		return true
+	}
+	if choices > 0 && l.unions > 0 {
+		l.unions = max(0, min(l.unions, choices)-excess)
+		return true
+	}
+	return false
+}
+
+// settle gives fields and unions beyond what may be spent a form that costs less.
+func (b *builder) settle(root *shape) {
+	b.markCyclic(root)
+	var fields []*member
+	var choices []*shape
+	root.walk(func(s *shape) {
+		if s.isChoice() {
+			choices = append(choices, s)
+		}
+		for i := range s.fields {
+			if f := &s.fields[i]; f.presence == optional || f.presence == omitted {
+				fields = append(fields, f)
+			}
+		}
+	})
+	if len(choices) > b.unions {
+		for _, s := range choices[b.unions:] {
+			s.form = slotted
+			for i, p := range s.parts { // the list tells the variant
+				if p.tag != "" {
+					untagged := *p
+					untagged.tag = ""
+					s.parts[i] = &untagged
+				}
+			}
+		}
+	}
+	if len(fields) <= b.optional {
+		return
+	}
+	// Lists have no short form but being left out, so that they come first.
+	slices.SortStableFunc(fields, func(x, y *member) int { return costlier(x) - costlier(y) })
+	left := b.nullable
+	for _, f := range fields[b.optional:] {
+		switch {
+		case f.presence == optional && f.acceptsNull():
+			f.presence = markedAbsent
+		case left > 0:
+			left--
+			if f.presence == omitted {
+				f.presence = required
+			} else {
+				f.presence = nullable
+			}
+		case f.hasList():
+			f.presence = blank
+		default:
+			f.presence = listed
+		}
+	}
+}
+
+func costlier(m *member) int {
+	if m.hasList() {
+		return 0
+	}
+	return 1
+}
+
+// hasList reports whether the natural form of a field can be a list, and so cannot stand in
+// one where a list says that it is there.
+func (m *member) hasList() bool {
+	t := m.nat.Type.Deref()
+	if t.Kind != generable.OneOfType {
+		return t.Kind == generable.ListType || t.Kind == generable.AnyType
+	}
+	return slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Deref().Kind == generable.ListType })
+}
+
+// isChoice reports whether the shape is written as an anyOf of its parts.
+func (s *shape) isChoice() bool { return s.form == asIs && len(s.parts) > 1 }

@@ -1,0 +1,75 @@
+package dialect
+
+import "github.com/agentscript/agentscript/generable"
+
+// Decode reads an answer as [generable.Decode] does, with the same options, repairs and
+// errors. It takes the wire form and, since a model may not have been held to the schema, the
+// natural one. Paths of repairs and errors are those of the text.
+//
+// An answer that fits the wire form without a repair is read by it, whatever else it could
+// be; otherwise the reading that needs the least repairs counts.
+func (w *Wire) Decode(text string, o generable.Options) generable.Result {
+	if !w.Rewritten() {
+		return generable.Decode(w.Natural, text, o)
+	}
+	best := w.read(w.Type, text, o)
+	if best.OK && best.outer == 0 && !best.mixed {
+		return best.Result
+	}
+	visits := best.Visits
+	consider := func(r reading) {
+		visits += r.Visits
+		if r.betters(&best) {
+			best = r
+		}
+	}
+	if w.root.form == wrapped && w.root.items.changed {
+		consider(w.read(w.root.items.wire, text, o))
+	}
+	natural := generable.Decode(w.Natural, text, o)
+	consider(reading{Result: natural, outer: natural.Cost})
+	best.Visits = visits
+	return best.Result
+}
+
+// reading is one way to read a text.
+type reading struct {
+	generable.Result
+	outer int  // cost of the repairs outside of JSON texts, which other readings do not look into
+	mixed bool // some part stood in the natural form: perhaps all of it does
+}
+
+// betters reports whether a is a better reading of a text than b, which was tried before.
+func (a *reading) betters(b *reading) bool {
+	switch {
+	case a.OK != b.OK:
+		return a.OK
+	case a.OK && b.mixed && !a.mixed:
+		return a.outer <= b.outer
+	case a.OK:
+		return a.outer < b.outer
+	}
+	return len(a.Errors) < len(b.Errors)
+}
+
+// read decodes a text in the wire form, by a type that takes it.
+func (w *Wire) read(t *generable.Type, text string, o generable.Options) reading {
+	r := reading{Result: generable.Decode(t, text, o)}
+	if !r.OK {
+		return r
+	}
+	r.outer = r.Cost
+	u := &undoer{o: o}
+	r.Value = u.root(w.root, r.Value)
+	r.Repairs = append(r.Repairs, u.repairs...)
+	r.Cost += u.cost
+	r.Visits += u.visits
+	r.mixed = u.mixed
+	if o.MaxCost > 0 && r.Cost > o.MaxCost && u.cost > 0 {
+		u.fail(nil, "repairs that cost at most "+itoa(o.MaxCost), "cost "+itoa(r.Cost), "answer with valid JSON")
+	}
+	if len(u.errs) > 0 {
+		r.OK, r.Value, r.Errors = false, generable.Value{}, u.errs
+	}
+	return r
+}

@@ -1,0 +1,253 @@
+package dialect
+
+import (
+	"github.com/agentscript/agentscript/generable"
+)
+
+// emitter writes the schema of a shape, counts what it uses and records what was rewritten.
+type emitter struct {
+	*Rules
+	usage
+	defs     *generable.Map
+	shared   map[*shape]bool // written once under $defs and referred to
+	names    *names
+	rewrites []Rewrite
+	forms    []note // where the wire differs from the natural form
+	limits   []note // what the schema cannot say
+
+	optionals, nullables, choices int // fields and unions that could be written otherwise
+
+	quiet bool            // only counting, without records
+	told  map[origin]bool // records that exist; a type written in several places is told of once
+}
+
+// spot is the place that is being written.
+type spot struct {
+	path   *step
+	level  int               // of objects and arrays, this one included
+	limits *generable.Limits // of the field whose value this is
+	notes  *notes            // of the nearest place that has a description
+	owner  *generable.Field  // the nearest field
+	below  int               // steps below it
+	inName int               // bytes of the names on the way, which a grammar repeats
+}
+
+// origin is what a record is about.
+type origin struct {
+	kind  string
+	field *generable.Field
+	below int
+	what  string
+}
+
+func newEmitter(r *Rules, root *shape, quiet bool) *emitter {
+	e := &emitter{Rules: r, quiet: quiet, told: make(map[origin]bool), defs: generable.NewMap(0), names: newNames(), shared: make(map[*shape]bool)}
+	e.share(root)
+	return e
+}
+
+// root writes the whole schema.
+func (e *emitter) root(s *shape) string {
+	n := &notes{}
+	at := spot{level: 1, notes: n}
+	m := e.body(s, at)
+	doc := s.nat.Doc
+	if s.form == wrapped {
+		doc = ""
+	}
+	m = e.describe(m, at, doc)
+	if e.defs.Len() > 0 {
+		m.Set("$defs", e.defs.Value())
+	}
+	text := generable.JSON(m.Value(), nil)
+	if e.bytes = len(text); e.tooLong() {
+		e.bytes = max(e.bytes, e.written)
+	}
+	return text
+}
+
+// write gives the schema of a shape in place, or a reference to it.
+func (e *emitter) write(s *shape, at spot) *generable.Map {
+	if !e.shared[s] {
+		return e.body(s, at)
+	}
+	name := e.names.name(s)
+	if _, done := e.defs.Get(name); !done {
+		e.defs.Set(name, generable.Value{}) // holds the place while the body refers to itself
+		e.chars += len(name)
+		n := &notes{}
+		inner := spot{path: at.path, level: 1, notes: n, owner: at.owner, below: at.below}
+		m := e.describe(e.body(s, inner), inner, s.nat.Doc)
+		e.defs.Set(name, m.Value())
+	}
+	return object("$ref", generable.StrOf("#/$defs/"+name))
+}
+
+// tooLong ends the writing of schemas that no target takes.
+func (e *emitter) tooLong() bool { return e.written > e.Limits.Bytes }
+
+// body writes a shape where it is used.
+func (e *emitter) body(s *shape, at spot) *generable.Map {
+	e.written += 16
+	if e.tooLong() {
+		return generable.NewMap(0)
+	}
+	e.grammar += 24 + at.inName
+	t := s.nat
+	switch s.form {
+	case wrapped:
+		e.rewrite("wrapped", at, t.String(), `{"value": …}`, "an object with the one key \"value\", which holds the answer")
+		return e.around(valueKey, s.items, at)
+	case paired:
+		e.rewrite("dict-as-pairs", at, t.String(), `[{"key": …, "value": …}]`, "a list of objects with key and value, each key once")
+		return e.pairs(s, at)
+	case entered:
+		e.rewrite("dict-as-pairs", at, t.String(), `{"entries": [{"key": …, "value": …}]}`, "an object whose entries are a list of objects with key and value, each key once")
+		e.container(at.level)
+		inner := at
+		inner.level++
+		return e.object([]property{{entriesKey, e.pairs(s, inner), true}})
+	case encoded:
+		return e.text(s, at)
+	case boxed:
+		return e.box(s, at)
+	case slotted:
+		return e.slots(s, at)
+	case digits:
+		e.rewrite("integer-as-text", at, "an integer beyond 2^53", "its digits in a string", "an integer, written as its digits in a string")
+		e.keep(at, limitedNumber)
+		m := typed("string")
+		if e.takesPattern(digitsPattern) {
+			m.Set("pattern", generable.StrOf(digitsPattern))
+		}
+		return m
+	}
+	switch t.Kind {
+	case generable.NoneType:
+		return typed("null")
+	case generable.BoolType:
+		return typed("boolean")
+	case generable.IntType:
+		return e.number(typed("integer"), at, e.IntBounds)
+	case generable.FloatType:
+		return e.number(typed("number"), at, e.NumBounds)
+	case generable.StrType:
+		return e.str(at)
+	case generable.EnumType:
+		return e.enum(s, at)
+	case generable.ListType:
+		e.container(at.level)
+		m := typed("array")
+		inner := at.down("[]", 1)
+		m.Set("items", e.described(s.items, inner).Value())
+		e.items(m, at)
+		return m
+	case generable.DictType:
+		return e.dict(s, at)
+	case generable.RecordType:
+		return e.record(s, at)
+	case generable.UnionType, generable.OneOfType:
+		return e.choice(s, at, true)
+	}
+	return generable.NewMap(0) // any value
+}
+
+const digitsPattern = "^-?[0-9]+$"
+
+// container counts an object or array.
+func (e *emitter) container(level int) { e.usage.depth = max(e.usage.depth, level) }
+
+// described writes a shape at a place of its own, with the description that belongs there.
+func (e *emitter) described(s *shape, at spot) *generable.Map {
+	at.notes = &notes{}
+	return e.describe(e.write(s, at), at, e.docOf(s))
+}
+
+// docOf is what the type at a place means, unless its definition says so.
+func (e *emitter) docOf(s *shape) string {
+	if e.shared[s] {
+		return ""
+	}
+	return s.nat.Doc
+}
+
+// around writes an object with one property.
+func (e *emitter) around(key string, s *shape, at spot) *generable.Map {
+	e.container(at.level)
+	inner := at.down("", 1)
+	return e.object([]property{{key, e.described(s, inner), true}})
+}
+
+func (e *emitter) pairs(s *shape, at spot) *generable.Map {
+	e.container(at.level + 1)
+	inner := at.down("{}", 2)
+	m := typed("array")
+	m.Set("items", e.object([]property{{pairKey, typed("string"), true}, {valueKey, e.described(s.items, inner), true}}).Value())
+	e.items(m, at)
+	return m
+}
+
+func (e *emitter) dict(s *shape, at spot) *generable.Map {
+	e.container(at.level)
+	m := typed("object")
+	inner := at.down("{}", 1)
+	if values := e.described(s.items, inner); values.Len() > 0 {
+		m.Set("additionalProperties", values.Value())
+	} else {
+		m.Set("additionalProperties", generable.BoolOf(true))
+	}
+	e.keep(at, limitedLength)
+	return m
+}
+
+// text writes a part as a string of JSON.
+func (e *emitter) text(s *shape, at spot) *generable.Map {
+	kind, what := "json-text", s.nat.String()
+	if s.ends {
+		kind = "recursion-as-text"
+	}
+	e.rewrite(kind, at, what, "its JSON in a string", "the JSON text of "+article(what)+", in a string")
+	e.keep(at, limitedAll)
+	return typed("string")
+}
+
+func (e *emitter) box(s *shape, at spot) *generable.Map {
+	what := s.nat.String()
+	if s.nat.Kind == generable.AnyType {
+		what = "any value"
+	}
+	e.rewrite("json-text", at, what, `{"json": "…"}`, "an object whose key \"json\" holds the JSON text of "+article(what)+", in a string")
+	e.keep(at, limitedAll)
+	e.container(at.level)
+	return e.object([]property{{jsonKey, typed("string"), true}})
+}
+
+// slots writes a union as one object that has a list for each variant.
+func (e *emitter) slots(s *shape, at spot) *generable.Map {
+	e.rewrite("union-as-lists", at, s.nat.String(), "an object with a list for each variant", "an object with a list for each variant: one item in the list of the one that applies, none in the others")
+	e.container(at.level + 1)
+	props := make([]property, len(s.parts))
+	for i, p := range s.parts {
+		inner := at.down("<"+slotName(s, i)+">", 2)
+		inner.limits = at.limits
+		m := typed("array")
+		m.Set("items", e.described(p, inner).Value())
+		props[i] = property{slotName(s, i), m, true}
+	}
+	return e.object(props)
+}
+
+// slotName is the key of a variant's list: its name, numbered where that is taken.
+func slotName(s *shape, i int) string {
+	base := plainName(s.parts[i].nat.String(), "_.-", 48)
+	n := 1
+	for _, p := range s.parts[:i] {
+		if plainName(p.nat.String(), "_.-", 48) == base {
+			n++
+		}
+	}
+	if n > 1 {
+		return base + "_" + itoa(n)
+	}
+	return base
+}

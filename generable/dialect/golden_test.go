@@ -1,0 +1,72 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// One file for each sample type: what every target makes of it. Targets that write the same
+// schema share it.
+func TestSchemas(t *testing.T) {
+	for name, typ := range samples() {
+		var b strings.Builder
+		reports := Report(typ)
+		written := map[string]string{}
+		for _, r := range reports {
+			if r.Err != nil {
+				t.Fatalf("%s, %s: %v", name, r.Target, r.Err)
+			}
+			var pretty bytes.Buffer
+			if err := json.Indent(&pretty, []byte(r.Wire.Schema), "", "  "); err != nil {
+				t.Fatalf("%s, %s: %v\n%s", name, r.Target, err, r.Wire.Schema)
+			}
+			if found := lint(r.Target, r.Wire.Schema); found != nil {
+				t.Errorf("%s, %s:\n%s", name, r.Target, strings.Join(found, "\n"))
+			}
+			text := fmt.Sprintf("name: %s\nschema: %s\nprompt:\n%s\n", r.Wire.Name, pretty.String(), r.Wire.Prompt)
+			if first, ok := written[text]; ok {
+				text = "as for " + first + "\n"
+			} else {
+				written[text] = r.Target
+			}
+			fmt.Fprintf(&b, "=== %s\n%s\n", r.Target, text)
+		}
+		golden(t, name+".txt", fmt.Sprintf("%s=== report\n%s", b.String(), reports))
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; run the test with -update to accept\n%s", file, got)
+	}
+}
+
+func TestReportIsStable(t *testing.T) {
+	for name := range samples() {
+		if a, b := Report(samples()[name]).String(), Report(samples()[name]).String(); a != b {
+			t.Errorf("%s: two reports differ:\n%s\n%s", name, a, b)
+		}
+	}
+}

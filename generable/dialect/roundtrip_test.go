@@ -1,0 +1,77 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// rounds is how many random types each property is held against.
+const rounds = 40
+
+// Any value of any type, written in the wire form of any target, reads back as itself, and
+// so does its natural form; the schema keeps the target's subset and takes the wire form.
+func TestRoundTrip(t *testing.T) {
+	rewritten := 0
+	for seed := range uint64(rounds) {
+		m := newMaker(seed)
+		typ := m.typ(3 + int(seed%4)/3)
+		for _, target := range Targets() {
+			w, err := Compile(typ, target)
+			if err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, target, err)
+			}
+			if w.Rewritten() {
+				rewritten++
+			}
+			if found := lint(target, w.Schema); found != nil {
+				t.Fatalf("seed %d, %s, %s:\n%s\n%s", seed, target, typ, strings.Join(found, "\n"), w.Schema)
+			}
+			valid := validator(t, w.Schema)
+			for range 3 {
+				v := m.value(typ, nil, 5)
+				if problem := roundTrip(w, v, valid); problem != "" {
+					t.Fatalf("seed %d, %s, %s: %s\n%s", seed, target, typ, problem, w.Schema)
+				}
+			}
+		}
+	}
+	if rewritten < 2*rounds {
+		t.Errorf("only %d wires differ from their type: the types are too plain", rewritten)
+	}
+}
+
+// roundTrip tells what goes wrong between a value and its forms.
+func roundTrip(w *Wire, v generable.Value, valid func(string) error) string {
+	natural := generable.JSON(v, w.Natural)
+	out, err := w.Do(v)
+	if err != nil {
+		return "Do: " + err.Error()
+	}
+	text := generable.JSON(out, nil)
+	if err := valid(text); err != nil {
+		return "the schema refuses " + text + ": " + err.Error()
+	}
+	back, err := w.Undo(out)
+	if err != nil {
+		return "Undo of " + text + ": " + err.Error()
+	}
+	if !generable.Equal(v, back) {
+		return "Undo of " + text + " gives " + generable.JSON(back, w.Natural) + " for " + natural
+	}
+	forms := []string{text, natural}
+	if text[0] == '{' || text[0] == '[' {
+		forms = append(forms, "Here it is:\n```json\n"+text+"\n```")
+	}
+	for _, in := range forms {
+		r := w.Decode(in, generable.Options{})
+		if !r.OK || !generable.Equal(v, r.Value) {
+			return "Decode of " + in + " gives " + generable.JSON(r.Value, w.Natural) + " for " + natural + "; " + r.Errors.Error()
+		}
+	}
+	if r := w.Decode(text, generable.Options{Level: generable.Strict}); !r.OK || !generable.Equal(v, r.Value) || r.Cost > 0 {
+		return "strict Decode of " + text + " gives " + generable.JSON(r.Value, w.Natural) + "; " + r.Errors.Error()
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package dialect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Rules are the part of JSON Schema that a target takes, and its budgets. A limit of 0 is none.
+type Rules struct {
+	Target  string   // as in the model's name, "openai"
+	Aliases []string // other names of the target
+
+	ObjectRoot bool // the root is an object without anyOf
+	RequireAll bool // every property is required; what may be absent is null
+	DropNull   bool // a property that may be absent is not null as well: both would count
+	Dicts      bool // additionalProperties may be a schema
+	Untyped    bool // {} stands for any value
+	Const      bool // else an enum of one value
+	Ordering   bool // propertyOrdering gives the order of properties
+
+	Refs      bool      // $defs and $ref
+	Recursion Recursion // what a $ref may lead back to
+	RefBeside Beside    // a description beside $ref
+	NullArray NullForm  // how null is added to a schema
+
+	IntBounds, NumBounds bool // minimum and maximum of integers, of numbers
+	Lengths              bool // minLength, maxLength
+	MaxItems             bool // maxItems
+	MinItems             int  // the greatest minItems
+	MaxRepeat            int  // the greatest length or number of items that may be counted
+	Patterns             PatternRule
+	Formats              string // of strings, separated by blanks
+	KeyChars             string // what a property's name may hold besides letters and digits; "" is anything
+	KeyLen               int
+
+	Limits Limits
+}
+
+// Recursion tells where a schema may refer to one that it is part of.
+type Recursion uint8
+
+const (
+	NoRecursion        Recursion = iota // it is unrolled
+	OptionalRecursion                   // in properties that are not required
+	UnboundedRecursion                  // anywhere
+)
+
+// Beside tells what becomes of a description beside a $ref.
+type Beside uint8
+
+const (
+	BesideDropped Beside = iota // it goes into the prompt
+	BesideWrapped               // the $ref moves into an anyOf
+)
+
+// NullForm tells how null joins a schema.
+type NullForm uint8
+
+const (
+	NullAnyOf   NullForm = iota // anyOf of the schema and null
+	NullScalars                 // "type": ["string", "null"], of scalars
+	NullTypes                   // the same of all schemas that have a type
+)
+
+// PatternRule tells which regular expressions a target takes.
+type PatternRule uint8
+
+const (
+	NoPatterns       PatternRule = iota
+	PortablePatterns             // what every dialect of regular expressions reads alike
+	AnchoredPatterns             // of those the ones in ^…$ without classes such as \d
+)
+
+// Limits are a target's budgets for one schema; 0 is none.
+type Limits struct {
+	Depth      int // nested objects and arrays
+	Properties int
+	Optionals  int // properties that are not required
+	Unions     int // schemas with anyOf or several types
+	EnumValues int // of all enums
+	EnumChars  int // of an enum with more than 250 values
+	Chars      int // of all names, enum values and constants
+	Name       int // of the schema's name
+	Bytes      int // of the schema's text
+	Grammar    bool
+	// StrictTools is how many schemas a request may hold its tools to. It is the caller's to
+	// keep, as is the sum of Optionals and Unions over them.
+	StrictTools int
+}
+
+// Bounds that no provider names.
+const (
+	unrollDepth      = 4       // how often a type may contain itself before it becomes JSON text
+	defaultMaxDepth  = 60      // of schemas where the provider names no limit
+	maxSchemaBytes   = 1 << 19 // of any schema: a larger request serves nobody
+	unrolledBytes    = 1 << 17 // of schemas in which recursion is unrolled
+	grammarCeiling   = 100_000 // bytes of schema that llama.cpp's converter is known to bear
+	grammarFloor     = 32 << 10
+	grammarMost      = 1 << 20
+	grammarPerSchema = 4             // bytes of grammar kept per byte of schema, between floor and most
+	bigEnum          = 250           // values of an enum beyond which its characters count
+	safeInt          = 1<<53 - 1     // the greatest integer that every reader of JSON holds exactly
+	anyCount         = math.MaxInt32 // of items
+)
+
+// openAI is what OpenAI publishes of its strict mode.
+var openAI = Rules{
+	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true,
+	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideWrapped, NullArray: NullScalars,
+	IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount, Patterns: PortablePatterns,
+	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid",
+	Limits:  Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
+}
+
+// rules is the table of targets, in the order of [Targets]. It is read only.
+var rules = []Rules{
+	openAI,
+	{
+		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true,
+		Refs: true, Recursion: NoRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
+		MinItems: 1, Patterns: PortablePatterns,
+		Formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
+		KeyChars: "_.-", KeyLen: 64,
+		Limits: Limits{Depth: defaultMaxDepth, Optionals: 24, Unions: 16, Name: 64, Bytes: unrolledBytes, StrictTools: 20},
+	},
+	{
+		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true,
+		Refs: true, Recursion: OptionalRecursion, RefBeside: BesideDropped, NullArray: NullTypes,
+		IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount,
+		Formats: "date-time date time",
+		Limits:  Limits{Depth: defaultMaxDepth, Bytes: maxSchemaBytes},
+	},
+	// Mistral documents no subset; what OpenAI takes is what its clients send.
+	openAI.as("mistral"),
+	{
+		Target: "deepseek", ObjectRoot: true, RequireAll: true,
+		Limits: Limits{Depth: defaultMaxDepth, Name: 64, Bytes: unrolledBytes},
+	},
+	// Which subset counts depends on the route; OpenAI's is the one they share.
+	openAI.as("openrouter"),
+	{
+		Target: "ollama", Aliases: []string{"llama.cpp", "compat"}, Dicts: true, Untyped: true, Const: true,
+		Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
+		IntBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
+		Formats: "date time date-time uuid",
+		Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
+	},
+}
+
+func (r Rules) as(target string) Rules {
+	r.Target = target
+	return r
+}
+
+// Targets lists the names of the targets.
+func Targets() []string {
+	names := make([]string, len(rules))
+	for i := range rules {
+		names[i] = rules[i].Target
+	}
+	return names
+}
+
+// RulesOf returns the rules of a target, by its name or an alias.
+func RulesOf(target string) (Rules, error) {
+	for i := range rules {
+		if rules[i].Target == target {
+			return rules[i], nil
+		}
+		for _, a := range rules[i].Aliases {
+			if a == target {
+				return rules[i], nil
+			}
+		}
+	}
+	return Rules{}, fmt.Errorf("no schema dialect is known for %q: want one of %s", target, strings.Join(Targets(), ", "))
+}
+
+func (r *Rules) takesFormat(name string) bool {
+	for f := range strings.FieldsSeq(r.Formats) {
+		if f == name {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats reports whether n may be counted by the target.
+func (r *Rules) repeats(n int) bool { return r.MaxRepeat == 0 || n <= r.MaxRepeat }

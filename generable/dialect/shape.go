@@ -1,0 +1,126 @@
+package dialect
+
+import "github.com/agentscript/agentscript/generable"
+
+// shape is the wire form of one natural type at one place. Shapes form a graph: what is used
+// in several places is shared, and under targets that know recursion a part may lead back to
+// the whole. Schema, decoding type, Do and Undo are all read off it, so that they agree.
+type shape struct {
+	form   form
+	nat    *generable.Type // what it stands for
+	items  *shape          // of an array, of a dict's values; of a paired, wrapped or listed value
+	fields []member        // of an object
+	parts  []*shape        // of a choice, in the order of the natural variants
+	tag    string          // of an object that is a variant: the key of its discriminator
+	wide   bool            // an enum whose values the schema does not list
+	ends   bool            // JSON text because the type contains itself
+
+	loop    bool            // it contains itself: written once under $defs
+	changed bool            // the wire differs from the natural form somewhere inside
+	wire    *generable.Type // what the decoder reads, see wireType
+}
+
+// form says how a natural value is written.
+type form uint8
+
+const (
+	asIs    form = iota
+	wrapped      // {"value": …} around a root that is no object
+	paired       // a dict as [{"key": …, "value": …}, …]
+	entered      // the same inside {"entries": …}, beside other arrays in a union
+	encoded      // JSON text in a string
+	boxed        // the same inside {"json": …}, where any string could be meant
+	slotted      // a union as one object with a list for each variant, one of which has an item
+	digits       // a large integer as text
+)
+
+// Keys of the objects that forms add.
+const (
+	valueKey   = "value"
+	pairKey    = "key"
+	entriesKey = "entries"
+	jsonKey    = "json"
+	absentKey  = "absent"
+)
+
+// member is one field of a natural schema on the wire.
+type member struct {
+	name string           // on the wire
+	nat  *generable.Field // the field
+	*shape
+	presence presence
+}
+
+// presence says how a field that may be left out, or one of a type that takes None, is
+// written.
+type presence uint8
+
+const (
+	required     presence = iota // always there
+	optional                     // left out
+	omitted                      // null is written by leaving it out
+	cyclic                       // always there, though the target wants to be able to leave it out
+	nullable                     // null where it is left out
+	markedAbsent                 // {"absent": true}, since null is a value of its own
+	listed                       // a list of at most one item
+	blank                        // JSON text, empty where it is left out
+)
+
+// leaves reports whether the property may be missing from the object.
+func (p presence) leaves() bool { return p == optional || p == omitted || p == cyclic }
+
+// same reports whether the natural decoder reads the field as the wire has it.
+func (p presence) same() bool { return p <= cyclic }
+
+// acceptsNull reports whether null is a value of the shape on the wire.
+func (s *shape) acceptsNull() bool { return s.form == asIs && s.nat.AcceptsNone() }
+
+// children calls visit for each part of the shape.
+func (s *shape) children(visit func(*shape)) {
+	if s.items != nil {
+		visit(s.items)
+	}
+	for i := range s.fields {
+		visit(s.fields[i].shape)
+	}
+	for _, p := range s.parts {
+		visit(p)
+	}
+}
+
+// walk calls visit once for each shape of the graph, s first, parts in order.
+func (s *shape) walk(visit func(*shape)) {
+	seen := make(map[*shape]bool)
+	var down func(*shape)
+	down = func(s *shape) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		visit(s)
+		s.children(down)
+	}
+	down(s)
+}
+
+// markChanged finds the shapes inside of which wire and natural form differ. Where they do
+// not, values pass as they are.
+func (root *shape) markChanged() {
+	for grew := true; grew; {
+		grew = false
+		root.walk(func(s *shape) {
+			if s.changed {
+				return
+			}
+			is := s.form != asIs
+			for i := range s.fields {
+				f := &s.fields[i]
+				is = is || f.name != f.nat.Name || !f.presence.same()
+			}
+			s.children(func(c *shape) { is = is || c.changed })
+			if is {
+				s.changed, grew = true, true
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package dialect
+
+import "github.com/agentscript/agentscript/generable"
+
+// typer makes the types that the decoder reads the wire with. Where the natural form cannot
+// be mistaken for the wire's, they take both: a list of pairs and an object, text and what it
+// is the text of.
+type typer struct {
+	refs map[*shape]*generable.Type
+	errs generable.FieldErrors
+}
+
+// absentType is what the mark of a field that is left out is read as.
+var absentType, _ = generable.NewSchema("", "", []generable.Field{{Name: absentKey, Type: generable.BoolT}})
+
+// absentMark is a value of absentType.
+func absentMark() generable.Value {
+	return generable.NewRecord(absentType, []generable.Value{generable.BoolOf(true)}).Value()
+}
+
+func (d *typer) schema(name, doc string, fields ...generable.Field) *generable.Type {
+	t, errs := generable.NewSchema(name, doc, fields)
+	d.errs = append(d.errs, errs...)
+	return t
+}
+
+func (d *typer) root(s *shape) *generable.Type {
+	if s.form == wrapped {
+		f := generable.Field{Name: valueKey, Type: d.typ(s.items)}
+		if f.Type.AcceptsNone() { // any object would do, the key left out
+			f.Type, f.Optional, f.Default = generable.OneOf(f.Type, absentType), true, absentMark()
+		}
+		s.wire = d.schema("", "", f)
+		return s.wire
+	}
+	return d.typ(s)
+}
+
+// typ gives the type of a shape and keeps it there.
+func (d *typer) typ(s *shape) *generable.Type {
+	if s.wire != nil {
+		return s.wire
+	}
+	if !s.changed {
+		s.wire = s.nat
+		return s.wire
+	}
+	nominal := s.form == asIs && s.nat.IsNominal()
+	if !nominal {
+		s.wire = d.body(s)
+		return s.wire
+	}
+	ref := generable.RefTo(s.nat.Name)
+	s.wire = ref // what the parts refer back to
+	t := d.body(s)
+	ref.Bind(t)
+	s.wire = t
+	return t
+}
+
+func (d *typer) body(s *shape) *generable.Type {
+	switch s.form {
+	case paired:
+		return generable.OneOf(d.pairs(s), generable.DictOfType(d.typ(s.items)))
+	case entered:
+		return d.schema("", "", generable.Field{Name: entriesKey, Type: d.pairs(s)})
+	case encoded:
+		return generable.OneOf(generable.StrT, s.nat)
+	case boxed:
+		if s.nat.Kind == generable.AnyType {
+			return generable.AnyT
+		}
+		return d.schema("", "", generable.Field{Name: jsonKey, Type: generable.StrT})
+	case slotted:
+		fields := make([]generable.Field, len(s.parts))
+		for i, p := range s.parts {
+			fields[i] = generable.Field{Name: slotName(s, i), Type: generable.ListOfType(d.typ(p)), Optional: true, Default: generable.ListOf()}
+		}
+		return d.schema("", "", fields...)
+	case digits:
+		return generable.OneOf(generable.IntT, generable.StrT)
+	}
+	switch s.nat.Kind {
+	case generable.ListType:
+		return generable.ListOfType(d.typ(s.items))
+	case generable.DictType:
+		return generable.DictOfType(d.typ(s.items))
+	case generable.RecordType:
+		return d.record(s)
+	}
+	parts := make([]*generable.Type, len(s.parts))
+	for i, p := range s.parts {
+		parts[i] = d.typ(p)
+	}
+	if s.nat.Kind == generable.OneOfType {
+		return generable.OneOf(parts...)
+	}
+	t, errs := generable.NewUnion(s.nat.Name, s.nat.Doc, s.nat.Tag, parts)
+	d.errs = append(d.errs, errs...)
+	return t
+}
+
+func (d *typer) pairs(s *shape) *generable.Type {
+	return generable.ListOfType(d.schema("", "", generable.Field{Name: pairKey, Type: generable.StrT}, generable.Field{Name: valueKey, Type: d.typ(s.items)}))
+}
+
+func (d *typer) record(s *shape) *generable.Type {
+	fields := make([]generable.Field, len(s.fields))
+	for i := range s.fields {
+		fields[i] = d.field(&s.fields[i])
+	}
+	return d.schema(s.nat.Name, s.nat.Doc, fields...)
+}
+
+// field reads one field. One that may be left out may be so on the wire as well, whatever the
+// schema requires.
+func (d *typer) field(m *member) generable.Field {
+	t := d.typ(m.shape)
+	f := generable.Field{Name: m.name, Type: t, Guide: m.nat.Guide, Alias: m.nat.Alias, Optional: m.nat.Optional}
+	if m.name != m.nat.Name {
+		f.Alias = append([]string{m.nat.Name}, m.nat.Alias...)
+	}
+	if !m.changed && m.presence.same() {
+		f.Default, f.Limits = m.nat.Default, m.nat.Limits
+		return f
+	}
+	// Limits are checked once the value has its natural form.
+	switch m.presence {
+	case nullable:
+		f.Type, f.Optional = generable.OneOf(t, generable.NoneT), true
+	case markedAbsent:
+		f.Type, f.Optional, f.Default = generable.OneOf(t, absentType), true, absentMark()
+	case listed:
+		f.Type, f.Optional = generable.OneOf(generable.ListOfType(d.withoutNull(m.shape)), t, generable.NoneT), true
+	case blank:
+		f.Type, f.Optional = generable.OneOf(generable.StrT, m.nat.Type, generable.NoneT), true
+	default:
+		if f.Optional {
+			f.Default = (&doer{}).value(m.shape, m.nat.Default)
+		}
+	}
+	return f
+}
+
+// withoutNull is the type of a shape's values but null.
+func (d *typer) withoutNull(s *shape) *generable.Type {
+	if !s.isChoice() || s.nat.Kind != generable.OneOfType {
+		return d.typ(s)
+	}
+	var parts []*generable.Type
+	for _, p := range s.parts {
+		if p.nat.Kind != generable.NoneType {
+			parts = append(parts, d.typ(p))
+		}
+	}
+	return generable.OneOf(parts...)
+}

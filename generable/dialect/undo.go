@@ -1,0 +1,296 @@
+package dialect
+
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Undo gives the natural value of one in wire form, be it as [Wire.Type] decodes it or made
+// of lists and dicts: the inverse of Do. It fails with [generable.FieldErrors] where the value
+// cannot be one: a key twice among the pairs of a dict, two variants of a union, JSON text
+// that is none.
+func (w *Wire) Undo(v generable.Value) (generable.Value, error) {
+	v, errs := w.Type.Convert(v)
+	if errs != nil {
+		return generable.Value{}, errs
+	}
+	u := &undoer{}
+	out := u.root(w.root, v)
+	if len(u.errs) > 0 {
+		return generable.Value{}, u.errs
+	}
+	return out, nil
+}
+
+// undoer gives wire values their natural form.
+type undoer struct {
+	o       generable.Options
+	repairs []generable.Repair // made in JSON texts
+	cost    int
+	visits  int
+	mixed   bool // some part stood in the natural form
+	errs    generable.FieldErrors
+}
+
+// step is the way to the place being undone.
+type step struct {
+	up   *step
+	name string // ".steps", "[2]"
+}
+
+func (at *step) String() string {
+	if at == nil {
+		return ""
+	}
+	return at.up.String() + at.name
+}
+
+func (at *step) key(name string) *step { return &step{at, keyStep(name)} }
+func (at *step) index(i int) *step     { return &step{at, "[" + strconv.Itoa(i) + "]"} }
+
+func (u *undoer) fail(at *step, want, got, hint string) generable.Value {
+	u.errs = append(u.errs, &generable.FieldError{Path: at.String(), Expected: want, Got: got, Hint: hint, Offset: -1})
+	return generable.Value{}
+}
+
+// root undoes a whole answer, which may lack the object around it.
+func (u *undoer) root(s *shape, v generable.Value) generable.Value {
+	if s.form != wrapped {
+		return u.value(s, v, nil)
+	}
+	if r, ok := v.AsRecord(); ok && r.Type() == s.wire {
+		at := (*step)(nil).key(valueKey)
+		if isAbsentMark(r.At(0)) && s.nat.AcceptsNone() {
+			return u.fail(at, s.nat.String(), "nothing", "")
+		}
+		return u.value(s.items, r.At(0), at)
+	}
+	return u.value(s.items, v, nil)
+}
+
+// value undoes what was read by the type of the shape.
+func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
+	if !s.changed {
+		return v
+	}
+	switch s.form {
+	case paired:
+		if list, ok := v.AsList(); ok {
+			return u.pairs(s, list, at)
+		}
+		u.mixed = true
+		return u.dict(s, v, at)
+	case entered:
+		if r, ok := v.AsRecord(); ok {
+			list, _ := r.At(0).AsList()
+			return u.pairs(s, list, at.key(entriesKey))
+		}
+	case encoded:
+		if text, ok := v.AsStr(); ok {
+			return u.text(s.nat, text, at)
+		}
+		u.mixed = true
+		return v
+	case boxed:
+		return u.box(s, v, at)
+	case slotted:
+		return u.slots(s, v, at)
+	case digits:
+		if text, ok := v.AsStr(); ok {
+			return u.text(s.nat, text, at)
+		}
+		u.mixed = true
+		return v
+	}
+	switch s.nat.Kind {
+	case generable.ListType:
+		return u.list(s, v, at)
+	case generable.DictType:
+		return u.dict(s, v, at)
+	case generable.RecordType:
+		return u.record(s, v, at)
+	}
+	if r, ok := v.AsRecord(); ok && s.nat.Kind == generable.UnionType {
+		for _, p := range s.parts {
+			if p.nat.Name == r.Type().Name {
+				return u.value(p, v, at)
+			}
+		}
+	}
+	for _, p := range s.parts {
+		if p.wire.Conforms(v) == nil {
+			return u.value(p, v, at)
+		}
+	}
+	return u.fail(at, s.nat.String(), v.TypeName(), "")
+}
+
+func (u *undoer) list(s *shape, v generable.Value, at *step) generable.Value {
+	list, _ := v.AsList()
+	items := make([]generable.Value, list.Len())
+	for i := range items {
+		items[i] = u.value(s.items, list.At(i), at.index(i))
+	}
+	return generable.NewList(items).Value()
+}
+
+func (u *undoer) dict(s *shape, v generable.Value, at *step) generable.Value {
+	m, _ := v.AsMap()
+	out := generable.NewMap(m.Len())
+	for i := range m.Len() {
+		key, item := m.At(i)
+		out.Set(key, u.value(s.items, item, at.key(key)))
+	}
+	return out.Value()
+}
+
+func (u *undoer) pairs(s *shape, list *generable.List, at *step) generable.Value {
+	out := generable.NewMap(list.Len())
+	for i, item := range list.Items() {
+		p, _ := item.AsRecord()
+		key, _ := p.At(0).AsStr()
+		if _, twice := out.Get(key); twice {
+			u.fail(at.index(i).key(pairKey), "each key once", "a second "+quoted(key), "")
+			continue
+		}
+		out.Set(key, u.value(s.items, p.At(1), at.index(i).key(valueKey)))
+	}
+	return out.Value()
+}
+
+func (u *undoer) record(s *shape, v generable.Value, at *step) generable.Value {
+	r, _ := v.AsRecord()
+	vals := make([]generable.Value, len(s.fields))
+	for i := range s.fields {
+		f := &s.fields[i]
+		step := at.key(f.name)
+		before := len(u.errs)
+		vals[i] = u.field(f, r.At(i), step)
+		if len(u.errs) > before || !f.changed && f.presence.same() {
+			continue
+		}
+		for _, e := range generable.CheckLimits(f.nat, vals[i]) {
+			u.fail(step, e.Expected, e.Got, e.Hint)
+		}
+	}
+	return generable.NewRecord(s.nat, vals).Value()
+}
+
+// field undoes what may stand for a field that is left out.
+func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
+	if v.IsNull() && (f.presence == nullable || f.presence == listed || f.presence == blank) {
+		return f.nat.Default
+	}
+	switch f.presence {
+	case markedAbsent:
+		if isAbsentMark(v) {
+			return f.nat.Default
+		}
+	case listed:
+		list, ok := v.AsList()
+		switch {
+		case !ok:
+			u.mixed = true
+		case list.Len() == 0:
+			return f.nat.Default
+		case list.Len() > 1:
+			return u.fail(at, "at most 1 item", itoa(list.Len())+" items", "")
+		default:
+			return u.value(f.shape, list.At(0), at.index(0))
+		}
+	case blank:
+		text, ok := v.AsStr()
+		switch {
+		case ok && text == "":
+			return f.nat.Default
+		case ok:
+			return u.text(f.nat.Type, text, at)
+		}
+		u.mixed = true
+		return v
+	}
+	return u.value(f.shape, v, at)
+}
+
+func isAbsentMark(v generable.Value) bool {
+	if r, ok := v.AsRecord(); ok {
+		return r.Type() == absentType
+	}
+	m, ok := v.AsMap()
+	if !ok || m.Len() != 1 {
+		return false
+	}
+	mark, has := m.Get(absentKey)
+	yes, isBool := mark.AsBool()
+	return has && isBool && yes
+}
+
+// text reads a JSON text as leniently as the answer itself.
+func (u *undoer) text(t *generable.Type, text string, at *step) generable.Value {
+	res := generable.Decode(t, text, u.o)
+	u.visits += res.Visits
+	if !res.OK {
+		for _, e := range res.Errors {
+			u.errs = append(u.errs, &generable.FieldError{
+				Path: at.String() + e.Path, Expected: e.Expected, Got: e.Got, Hint: joined(e.Hint, "the string holds JSON text"), Offset: -1,
+			})
+		}
+		return generable.Value{}
+	}
+	u.cost += res.Cost
+	for _, r := range res.Repairs {
+		r.Path, r.Offset = at.String()+r.Path, -1
+		u.repairs = append(u.repairs, r)
+	}
+	return res.Value
+}
+
+func joined(hint, more string) string {
+	if hint == "" {
+		return more
+	}
+	return hint + "; " + more
+}
+
+// box undoes JSON text in an object. Any value may also stand there by itself; an object that
+// only looks like the one around a text is such a value.
+func (u *undoer) box(s *shape, v generable.Value, at *step) generable.Value {
+	if r, ok := v.AsRecord(); ok && s.nat.Kind != generable.AnyType {
+		text, _ := r.At(0).AsStr()
+		return u.text(s.nat, text, at.key(jsonKey))
+	}
+	if m, ok := v.AsMap(); ok && m.Len() == 1 {
+		inner, has := m.Get(jsonKey)
+		if text, isText := inner.AsStr(); has && isText {
+			before := len(u.errs)
+			if out := u.text(s.nat, text, at.key(jsonKey)); len(u.errs) == before {
+				return out
+			}
+			u.errs = u.errs[:before]
+		}
+	}
+	u.mixed = true
+	return v
+}
+
+func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
+	r, ok := v.AsRecord()
+	if !ok {
+		return u.fail(at, s.nat.String(), v.TypeName(), "")
+	}
+	var out generable.Value
+	n := 0
+	for i, p := range s.parts {
+		list, _ := r.At(i).AsList()
+		for k, item := range list.Items() {
+			if n++; n == 1 {
+				out = u.value(p, item, at.key(slotName(s, i)).index(k))
+			}
+		}
+	}
+	if n != 1 {
+		return u.fail(at, "one item in one of the lists", itoa(n)+" items", "one variant of "+s.nat.String()+" applies")
+	}
+	return out
+}
