@@ -121,6 +121,9 @@ func ReadScripted(r io.Reader, name string) (*Scripted, error) {
 }
 
 func readRow(line []byte) (ScriptedRow, error) {
+	if n := validUpTo(line); n < len(line) {
+		return ScriptedRow{}, fmt.Errorf("column %d: the row is no UTF-8 text: byte 0x%02x", n+1, line[n])
+	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(line, &keys); err != nil {
 		var syntax *json.SyntaxError
@@ -137,6 +140,9 @@ func readRow(line []byte) (ScriptedRow, error) {
 			return ScriptedRow{}, fmt.Errorf("a row has no %q: %s", k, near)
 		}
 		return ScriptedRow{}, fmt.Errorf("a row has no %q: it has %s", k, strings.Join(scriptedKeys, ", "))
+	}
+	if where := twice(line); where != "" {
+		return ScriptedRow{}, fmt.Errorf("%s is given twice", where)
 	}
 	var j scriptedJSON
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -170,6 +176,9 @@ func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error)
 	}
 	if _, ok := keys["agent"]; !ok {
 		return row, fmt.Errorf("agent is missing: name one, or \"*\" for any")
+	}
+	if row.Agent == "" {
+		return row, fmt.Errorf("agent is empty: name one, or \"*\" for any")
 	}
 	answers := 0
 	for _, k := range []string{"text", "json", "error"} {

@@ -196,13 +196,18 @@ func TestScriptedRunsOut(t *testing.T) {
 
 func TestReadScriptedErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"agent": "a"`:                          "column",
-		`[1]`:                                    "a row is a JSON object",
-		`{"agent": "a", "txt": "x"}`:             `did you mean "text"?`,
-		`{"agent": "a", "zzzz": "x"}`:            "it has agent, match",
-		`{"text": "x"}`:                          "agent is missing",
-		`{"agent": "a"}`:                         "has none",
-		`{"agent": "a", "text": "x", "json": 1}`: "has several",
+		`{"agent": "a"`:                            "column",
+		`[1]`:                                      "a row is a JSON object",
+		`{"agent": "a", "txt": "x"}`:               `did you mean "text"?`,
+		`{"agent": "a", "zzzz": "x"}`:              "it has agent, match",
+		`{"text": "x"}`:                            "agent is missing",
+		`{"agent": "", "text": "x"}`:               "agent is empty",
+		"{\"agent\": \"a\", \"text\": \"\xff\"}":   "column 25: the row is no UTF-8 text: byte 0xff",
+		`{"agent": "a", "text": "x", "text": "y"}`: "text is given twice",
+		`{"agent": "a", "error": {"kind": "auth", "kind": "server"}}`:          "error.kind is given twice",
+		`{"agent": "a", "calls": [{"name": "f"}, {"name": "f", "name": "g"}]}`: "calls.name is given twice",
+		`{"agent": "a"}`:                                                        "has none",
+		`{"agent": "a", "text": "x", "json": 1}`:                                "has several",
 		`{"agent": "a", "json": 1, "calls": [{"name": "f"}]}`:                   "has several",
 		`{"agent": "a", "text": 5}`:                                             "text does not take a number",
 		`{"agent": "a", "text": null}`:                                          "text does not take null",
@@ -229,6 +234,10 @@ func TestReadScriptedErrors(t *testing.T) {
 	}
 	_, err := llm.ReadScripted(strings.NewReader("{}\n{\"agent\": \"a\"}\n"), "x.jsonl")
 	hasAll(t, "message", err.Error(), "x.jsonl:1: ", "x.jsonl:2: ")
+	// What a model says may well hold a key twice.
+	if _, err := llm.ReadScripted(strings.NewReader(`{"agent": "a", "json": {"x": 1, "x": 2}}`+"\n"+`{"agent": "a", "calls": [{"name": "f", "args": {"x": 1, "x": 2}}]}`), "x"); err != nil {
+		t.Error(err)
+	}
 	if s, err := llm.ReadScripted(strings.NewReader("\xEF\xBB\xBF{\"agent\":\"a\",\"json\":null}\r\n"), "x"); err != nil || said(s, "a", "x") != "null" {
 		t.Errorf("%v", err)
 	}
