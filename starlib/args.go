@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -151,3 +152,14 @@ func didYouMean(name string, among []string) string { return diag.DidYouMean(nam
 
 // joined lists words for a message.
 func joined(words []string) string { return strings.Join(words, ", ") }
+
+// mostListed is how many names a message lists where there may be any number.
+const mostListed = 30
+
+// some lists words for a message, the first of them where there are many.
+func some(words []string) string {
+	if len(words) <= mostListed {
+		return joined(words)
+	}
+	return fmt.Sprintf("%s and %d more", joined(words[:mostListed]), len(words)-mostListed)
+}

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,8 +56,9 @@ func (d *declared) refer(file, name string, at diag.Span) *generable.Type {
 }
 
 // check reports references that nothing answers, and types that no finite value can have.
-func (d *declared) check() diag.List {
+func (d *declared) check(suggest func(name string, among []string) string) diag.List {
 	var found diag.List
+	names := map[string][]string{} // of the types of a file
 	open := false
 	for _, r := range d.refs {
 		if r.t.Deref() != r.t {
@@ -64,12 +66,10 @@ func (d *declared) check() diag.List {
 		}
 		open = true
 		out := &diag.Diagnostic{Code: diag.UnresolvedRef, Span: r.at, Message: fmt.Sprintf("no type of this file is named %q", r.t.Name)}
-		var names []string
-		for name := range d.byName[r.file] {
-			names = append(names, name)
+		if names[r.file] == nil {
+			names[r.file] = slices.Sorted(maps.Keys(d.byName[r.file]))
 		}
-		slices.Sort(names)
-		if hint := didYouMean(r.t.Name, names); hint != "" {
+		if hint := suggest(r.t.Name, names[r.file]); hint != "" {
 			out.Help = []string{hint}
 		} else {
 			out.Help = []string{"a type takes its name from the variable it is assigned to"}

@@ -35,6 +35,7 @@ type composer struct {
 	over        bool                             // loading was cancelled, which is reported once
 	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
+	compared    int                              // names, for suggestions
 	sealed      atomic.Bool
 }
 

@@ -100,7 +100,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	for _, u := range c.units {
 		c.checkCalls(u)
 	}
-	for _, d := range c.types.check() {
+	for _, d := range c.types.check(c.suggest) {
 		c.session.Report(d)
 	}
 	c.seal()
@@ -146,6 +146,7 @@ type unit struct {
 	text    []byte
 	file    *source.File
 	globals starlark.StringDict
+	names   []string // of the globals, sorted, once one was missed
 	state   unitState
 	loads   map[syntax.Position]*syntax.LoadStmt
 	from    diag.Pos                        // where it was first loaded

@@ -60,10 +60,13 @@ func (c *composer) load(thread *starlark.Thread, module string) (starlark.String
 func (c *composer) missingName(u *unit, id *syntax.Ident) {
 	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
 		Message: fmt.Sprintf("%s does not define %s", u.shown, id.Name)}
-	if hint := didYouMean(id.Name, u.globals.Keys()); hint != "" {
+	if u.names == nil {
+		u.names = u.globals.Keys()
+	}
+	if hint := c.suggest(id.Name, u.names); hint != "" {
 		d.Help = []string{hint}
-	} else if names := u.globals.Keys(); len(names) > 0 {
-		d.Help = []string{"it defines " + joined(names)}
+	} else if len(u.names) > 0 {
+		d.Help = []string{"it defines " + some(u.names)}
 	}
 	c.session.Report(d)
 }

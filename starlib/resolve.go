@@ -25,13 +25,15 @@ func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
 	}
 	var found diag.List
 	var bound []string
+	told := map[diag.Pos]bool{} // a name of another language, say: the check of the tokens knows more
+	for _, d := range append(c.session.Diagnostics(), said...) {
+		told[d.Span.Pos] = true
+	}
+	dropped := u.droppedLines()
 	for _, e := range list {
 		d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: diag.Span{Pos: position(e.Pos), Len: 1}}
-		if c.toldAt(d.Span.Pos) {
-			continue // a name of another language, say: the check of the tokens knows more
-		}
 		name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
-		if undefined && (slices.ContainsFunc(said, func(o *diag.Diagnostic) bool { return o.Span.Pos == d.Span.Pos }) || u.dropped(e.Pos)) {
+		if told[d.Span.Pos] || undefined && dropped[e.Pos.Line] {
 			continue
 		}
 		found = append(found, d)
@@ -54,9 +56,10 @@ func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
 	return found
 }
 
-// dropped reports whether a place is in the body of `if __name__ == "__main__":`, all of which
-// is told to be dropped.
-func (u *unit) dropped(at syntax.Position) bool {
+// droppedLines are those of the bodies of `if __name__ == "__main__":`, all of which are told
+// to be dropped.
+func (u *unit) droppedLines() map[int32]bool {
+	lines := map[int32]bool{}
 	for _, stmt := range u.file.Syntax().Stmts {
 		x, ok := stmt.(*syntax.IfStmt)
 		if !ok {
@@ -66,18 +69,14 @@ func (u *unit) dropped(at syntax.Position) bool {
 		if !ok {
 			continue
 		}
-		id, ok := cond.X.(*syntax.Ident)
-		_, end := x.Span()
-		if ok && id.Name == "__name__" && x.If.Line < at.Line && at.Line <= end.Line {
-			return true
+		if id, ok := cond.X.(*syntax.Ident); ok && id.Name == "__name__" {
+			_, end := x.Span()
+			for line := x.If.Line + 1; line <= end.Line; line++ {
+				lines[line] = true
+			}
 		}
 	}
-	return false
-}
-
-// toldAt reports whether something was found at a place already.
-func (c *composer) toldAt(at diag.Pos) bool {
-	return slices.ContainsFunc(c.session.Diagnostics(), func(d *diag.Diagnostic) bool { return d.Span.Pos == at })
+	return lines
 }
 
 // nameHint says what an undefined name may have meant.
@@ -85,7 +84,19 @@ func (c *composer) nameHint(name string, bound []string) string {
 	if hint, ok := habits.Hint(name); ok {
 		return hint
 	}
-	return didYouMean(name, bound)
+	return c.suggest(name, bound)
+}
+
+// mostCompared bounds how many names are compared while a script loads, to say what unknown
+// ones may have meant: a script can have many of both.
+const mostCompared = 1_000_000
+
+// suggest is didYouMean as long as that is not too much work.
+func (c *composer) suggest(name string, among []string) string {
+	if c.compared += len(among); c.compared > mostCompared {
+		return ""
+	}
+	return didYouMean(name, among)
 }
 
 // boundNames lists all that a name of the file could be: builtins, and what the file binds

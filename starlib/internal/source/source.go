@@ -69,15 +69,20 @@ func Parse(file string, src []byte) (*File, diag.List) {
 	return f, found
 }
 
-// notText reports the first byte that is no UTF-8. The scanner would take it for a character of
-// its own, and text with it could not leave the script.
+// notText reports the first byte that is no UTF-8, or NUL. The scanner would take the one for a
+// character of its own, which could not leave the script, and the other for the end of the file.
 func notText(file string, src []byte) *diag.Diagnostic {
-	if utf8.Valid(src) {
+	if utf8.Valid(src) && bytes.IndexByte(src, 0) < 0 {
 		return nil
 	}
 	line, start := 1, 0
 	for i := 0; i < len(src); {
 		r, size := utf8.DecodeRune(src[i:])
+		if r == 0 {
+			return &diag.Diagnostic{Code: diag.SyntaxError, Message: "the file holds a NUL byte",
+				Span: diag.Span{Pos: diag.Pos{File: file, Line: line, Col: utf8.RuneCount(src[start:i]) + 1}, Len: 1},
+				Help: []string{"remove it: what stands behind it would not be read; in a string write \"\\x00\""}}
+		}
 		if r == utf8.RuneError && size <= 1 {
 			return &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is no UTF-8 text: byte 0x%02x", src[i]),
 				Span: diag.Span{Pos: diag.Pos{File: file, Line: line, Col: utf8.RuneCount(src[start:i]) + 1}, Len: 1},
