@@ -113,7 +113,7 @@ func (c *composer) docLine(fn *starlark.Function, name string) diag.Span {
 	lines := strings.Split(string(u.text), "\n")
 	for i := at.Line; i < len(lines) && i < at.Line+strings.Count(fn.Doc(), "\n")+2; i++ {
 		text := strings.TrimLeft(lines[i], " \t")
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "*"), name); ok && strings.IndexAny(rest, ":(") >= 0 && strings.TrimLeft(rest, " :(") != rest {
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "*"), name); ok && strings.ContainsAny(rest, ":(") && strings.TrimLeft(rest, " :(") != rest {
 			return diag.Span{Pos: diag.Pos{File: at.File, Line: i + 1, Col: utf8.RuneCountInString(lines[i]) - utf8.RuneCountInString(strings.TrimLeft(text, "*")) + 1}, Len: utf8.RuneCountInString(name)}
 		}
 	}
