@@ -31,7 +31,7 @@ func (b *bench) bars() []bar {
 		beside("decoding "+s.name+" in a fence with prose, in the time of the clean text", b.cellOf(ownTyped, s.name, fenced), typed, 1.3, "1.3 times")
 		if cut := b.cellOf(ownTyped, s.name, broken); cut != nil && std != nil {
 			r := ratio(std.took, cut.took) * float64(len(cut.doc.text)) / float64(len(std.doc.text))
-			add("decoding "+s.name+" that are broken, in the speed of `encoding/json` on the clean text", "1 time or more", fmt.Sprintf("%.2f times", r), r >= 1)
+			add("decoding "+s.name+" of broken JSON, in the speed of `encoding/json` on the clean text", "1 time or more", fmt.Sprintf("%.2f times", r), r >= 1)
 		}
 		beside("decoding "+s.name+" in tokens of 4 bytes with events, in the time of the whole text at once", b.cellOf(ownEvents, s.name, streamed), typed, 4, "4 times")
 	}
