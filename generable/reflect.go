@@ -1,0 +1,240 @@
+package generable
+
+import (
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// GoOption directs how Go types and values are read; see [TypeOf], [FromGo] and [Into].
+type GoOption func(*goCodec)
+
+// Variants says which types a value of the interface I can have: a union of structs, told
+// apart by their names under the key tag ("" means [DefaultTag]).
+//
+//	Variants[Shape]("kind", Circle{}, Square{})
+func Variants[I any](tag string, variants ...I) GoOption {
+	if tag == "" {
+		tag = DefaultTag
+	}
+	return func(c *goCodec) {
+		u := &goUnion{tag: tag}
+		for _, v := range variants {
+			if t := reflect.TypeOf(v); t != nil {
+				u.variants = append(u.variants, t)
+			}
+		}
+		c.unions[reflect.TypeFor[I]()] = u
+	}
+}
+
+// goUnion is an interface whose types are known.
+type goUnion struct {
+	tag      string
+	variants []reflect.Type
+}
+
+// named finds the variant of a name.
+func (u *goUnion) named(name string) (reflect.Type, bool) {
+	for _, t := range u.variants {
+		if goName(deref(t)) == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// goCodec carries one conversion between Go and values.
+type goCodec struct {
+	unions  map[reflect.Type]*goUnion
+	structs map[reflect.Type]*goStruct
+	depth   int
+
+	types map[reflect.Type]*Type // made, or a reference while being made
+	names map[string]bool
+	errs  FieldErrors
+}
+
+func newGoCodec(opts []GoOption) *goCodec {
+	c := &goCodec{unions: make(map[reflect.Type]*goUnion), structs: make(map[reflect.Type]*goStruct)}
+	for _, o := range opts {
+		o(c)
+	}
+	return c
+}
+
+// The interfaces of encoding/json, which this package does not import.
+type (
+	jsonMarshaler   interface{ MarshalJSON() ([]byte, error) }
+	jsonUnmarshaler interface{ UnmarshalJSON([]byte) error }
+	textMarshaler   interface{ MarshalText() ([]byte, error) }
+	textUnmarshaler interface{ UnmarshalText([]byte) error }
+	// jsonNumber is a text of a number, as json.Number is.
+	jsonNumber interface {
+		Int64() (int64, error)
+		Float64() (float64, error)
+		String() string
+	}
+)
+
+var (
+	timeType   = reflect.TypeFor[time.Time]()
+	bigIntType = reflect.TypeFor[big.Int]()
+	valueType  = reflect.TypeFor[Value]()
+)
+
+// has reports whether t, or a pointer to it, has the methods of I.
+func has[I any](t reflect.Type) bool {
+	i := reflect.TypeFor[I]()
+	return t.Implements(i) || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(i)
+}
+
+func isNumberText(t reflect.Type) bool {
+	return t.Kind() == reflect.String && t.Implements(reflect.TypeFor[jsonNumber]())
+}
+
+func isBytes(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !has[textMarshaler](t.Elem()) && !has[jsonMarshaler](t.Elem())
+}
+
+func deref(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// goName is the name of a Go type as types are named; that of a generic one includes its
+// arguments' without their packages.
+func goName(t reflect.Type) string {
+	name := t.Name()
+	base, args, generic := strings.Cut(name, "[")
+	if !generic {
+		return name
+	}
+	for arg := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("[],*", r) }) {
+		arg = arg[strings.LastIndexByte(arg, '/')+1:]
+		base += typeAfterKey(arg[strings.LastIndexByte(arg, '.')+1:])
+	}
+	return typeWord(base)
+}
+
+// goStruct is what JSON sees of a struct.
+type goStruct struct {
+	doc    string
+	fields []goField
+	index  map[string]int
+}
+
+type goField struct {
+	name      string
+	index     []int
+	typ       reflect.Type
+	tag       reflect.StructTag
+	omitEmpty bool // left out when empty or zero
+	asText    bool // numbers and bools in quotes
+	tagged    bool
+}
+
+// structOf lists the fields of a struct by the rules of encoding/json: of two fields of one
+// name the less deep one counts, of those the one whose tag gives the name, else none.
+func (c *goCodec) structOf(t reflect.Type) *goStruct {
+	if s := c.structs[t]; s != nil {
+		return s
+	}
+	s := &goStruct{index: make(map[string]int)}
+	c.structs[t] = s
+	var hidden [][]int // embedded fields with a name of their own: theirs are not promoted
+	var all []goField
+	for _, f := range reflect.VisibleFields(t) {
+		tag, tagged := f.Tag.Lookup("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if f.Name == "_" && len(f.Index) == 1 {
+			s.doc = firstTag(f.Tag, "doc", "desc", "description")
+		}
+		under := func(prefix []int) bool {
+			return len(f.Index) > len(prefix) && slices.Equal(f.Index[:len(prefix)], prefix)
+		}
+		if slices.ContainsFunc(hidden, under) {
+			continue
+		}
+		if f.Anonymous {
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			switch {
+			case tag == "-":
+				hidden = append(hidden, f.Index)
+				continue
+			case name == "" && inner.Kind() == reflect.Struct && !has[jsonMarshaler](inner) && !has[textMarshaler](inner):
+				if f.Type.Kind() == reflect.Pointer && !f.IsExported() { // cannot be set
+					hidden = append(hidden, f.Index)
+				}
+				continue
+			}
+			hidden = append(hidden, f.Index)
+		}
+		if !f.IsExported() || tag == "-" {
+			continue
+		}
+		g := goField{name: name, index: f.Index, typ: f.Type, tag: f.Tag, tagged: tagged && name != ""}
+		if name == "" {
+			g.name = f.Name
+		}
+		for o := range strings.SplitSeq(options, ",") {
+			switch o {
+			case "omitempty", "omitzero":
+				g.omitEmpty = true
+			case "string":
+				g.asText = true
+			}
+		}
+		all = append(all, g)
+	}
+	for i := range all {
+		if dominant(all, i) {
+			s.index[all[i].name] = len(s.fields)
+			s.fields = append(s.fields, all[i])
+		}
+	}
+	return s
+}
+
+func dominant(all []goField, i int) bool {
+	f := &all[i]
+	for j := range all {
+		o := &all[j]
+		if j == i || o.name != f.name {
+			continue
+		}
+		if len(o.index) < len(f.index) || len(o.index) == len(f.index) && (o.tagged || !f.tagged) {
+			return false
+		}
+	}
+	return true
+}
+
+// field finds the field for a key: by name, else by the same name in other case.
+func (s *goStruct) field(key string) (int, bool) {
+	if i, ok := s.index[key]; ok {
+		return i, true
+	}
+	for i := range s.fields {
+		if strings.EqualFold(s.fields[i].name, key) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func firstTag(tag reflect.StructTag, keys ...string) string {
+	for _, k := range keys {
+		if s := tag.Get(k); s != "" {
+			return s
+		}
+	}
+	return ""
+}

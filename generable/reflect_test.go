@@ -1,0 +1,277 @@
+package generable
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+type (
+	goLevel  string
+	goColour struct{ R, G, B uint8 }
+	goBase   struct {
+		ID      int       `json:"id"`
+		Created time.Time `json:"created"`
+	}
+	goPage[T any] struct {
+		Items []T `json:"items"`
+		Next  int `json:"next,omitempty" jsonschema:"minimum=1"`
+	}
+	goTask struct {
+		_ struct{} `doc:"Something to do"`
+		goBase
+		Title   string            `json:"title" doc:"what to do" jsonschema:"minLength=1,maxLength=20"`
+		Level   goLevel           `json:"level" jsonschema:"description=how urgent\\, in words,enum=low,enum=high,default=low"`
+		Score   *float64          `json:"score"`
+		Due     *time.Time        `json:"due,omitempty"`
+		Parent  *goTask           `json:"parent,omitempty"`
+		Kids    []goTask          `json:"kids"`
+		Labels  map[string]string `json:"labels,omitempty"`
+		Raw     json.RawMessage   `json:"raw,omitempty"`
+		Data    []byte            `json:"data"`
+		Colour  goColour          `json:"colour"`
+		Pair    [2]int            `json:"pair"`
+		Big     *big.Int          `json:"big"`
+		Number  json.Number       `json:"number"`
+		Quoted  int               `json:"quoted,string"`
+		Page    goPage[goLevel]   `json:"page"`
+		Any     any               `json:"any"`
+		Skipped func()            `json:"-"`
+	}
+)
+
+func (c goColour) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "#%02x%02x%02x", c.R, c.G, c.B), nil
+}
+
+func (c *goColour) UnmarshalText(text []byte) error {
+	_, err := fmt.Sscanf(string(text), "#%02x%02x%02x", &c.R, &c.G, &c.B)
+	return err
+}
+
+func someTask() goTask {
+	score, due := 0.1, time.Date(2026, 1, 31, 12, 0, 0, 500, time.UTC)
+	return goTask{
+		goBase: goBase{ID: 7, Created: due}, Title: "plan", Level: "high", Score: &score, Due: &due,
+		Parent: &goTask{goBase: goBase{Created: due}, Title: "all", Level: "low", Kids: []goTask{}, Data: []byte{}, Big: big.NewInt(1), Number: "1", Page: goPage[goLevel]{Items: []goLevel{}}},
+		Kids:   []goTask{}, Labels: map[string]string{"b": "2", "a": "1"}, Raw: json.RawMessage(`{"x":[1,2]}`), Data: []byte("bytes\xff"),
+		Colour: goColour{1, 2, 255}, Pair: [2]int{3, 4}, Big: new(big.Int).Lsh(big.NewInt(1), 100), Number: "12345678901234567890",
+		Quoted: 5, Page: goPage[goLevel]{Items: []goLevel{"x"}, Next: 2}, Any: "text",
+	}
+}
+
+// A Go value, its JSON by encoding/json, its type, and back: all say the same.
+func TestGoRoundTrip(t *testing.T) {
+	typ, err := TypeFor[goTask]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := someTask()
+	v, err := FromGo(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	std, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := JSON(v, nil); got != string(std) {
+		t.Errorf("FromGo and encoding/json differ:\n%s\n%s", got, std)
+	}
+	made, errs := typ.Convert(v)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	back, err := To[goTask](made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, task) {
+		t.Errorf("came back as %+v\nwant %+v", back, task)
+	}
+	if r := Decode(typ, string(std), Options{Level: Strict}); !r.OK || !Equal(r.Value, made) {
+		t.Errorf("decoding its JSON: %v", r.Errors)
+	}
+}
+
+func TestTypeOfGo(t *testing.T) {
+	typ, err := TypeFor[goTask]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "go_task.json", typ.JSONSchema())
+	for _, c := range []struct {
+		typ  reflect.Type
+		want string
+	}{
+		{reflect.TypeFor[int](), "int"},
+		{reflect.TypeFor[[]*string](), "list[str | None]"},
+		{reflect.TypeFor[map[int]bool](), "dict[str, bool]"},
+		{reflect.TypeFor[any](), "any"},
+		{reflect.TypeFor[goPage[*goColour]](), "GoPageGoColour"},
+		{reflect.TypeFor[json.RawMessage](), "any"},
+		{reflect.TypeFor[error](), "any"},
+		{nil, "any"},
+	} {
+		got, err := TypeOf(c.typ)
+		if err != nil || !strings.EqualFold(got.String(), c.want) {
+			t.Errorf("%v: got %v, %v, want %s", c.typ, got, err, c.want)
+		}
+	}
+}
+
+func TestTypeOfGoErrors(t *testing.T) {
+	type loop struct{ Next struct{ Loop *int } }
+	for _, c := range []struct {
+		typ  reflect.Type
+		want string
+	}{
+		{reflect.TypeFor[chan int](), "want a type with a JSON form, got chan int"},
+		{reflect.TypeFor[struct{ F []func() }](), "F"},
+		{reflect.TypeFor[map[float64]int](), "keys that are texts"},
+		{reflect.TypeFor[struct {
+			A int `jsonschema:"minimum=x"`
+		}](), "A: want a number for minimum"},
+		{reflect.TypeFor[struct {
+			A int `jsonschema:"minimun=1,maximum=2"`
+		}](), "did you mean minimum?"},
+		{reflect.TypeFor[struct {
+			A int `jsonschema:"minLength=1"`
+		}](), "A: want str, list or dict"},
+		{reflect.TypeFor[struct {
+			A int `jsonschema:"default=x"`
+		}](), "A: want int, got str"},
+		{reflect.TypeFor[struct {
+			A int `jsonschema:"enum=1,enum=b"`
+		}](), "values of type int in the enum"},
+	} {
+		if _, err := TypeOf(c.typ); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %s", c.typ, err, c.want)
+		}
+	}
+	if _, err := TypeFor[loop](); err != nil {
+		t.Error(err)
+	}
+}
+
+type (
+	goShape  interface{ area() float64 }
+	goCircle struct{ R float64 }
+	goGroup  struct{ Shapes []goShape }
+)
+
+func (goCircle) area() float64 { return 0 }
+func (*goGroup) area() float64 { return 0 }
+
+func TestGoVariants(t *testing.T) {
+	option := Variants[goShape]("kind", goCircle{}, &goGroup{})
+	typ, err := TypeFor[goShape](option)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := FromGo(struct{ S goShape }{&goGroup{Shapes: []goShape{goCircle{2}}}}, option)
+	if want := `{"S":{"kind":"goGroup","Shapes":[{"kind":"goCircle","R":2.0}]}}`; err != nil || JSON(v, nil) != want {
+		t.Fatalf("%s, %v", JSON(v, nil), err)
+	}
+	m, _ := v.AsMap()
+	_, s := m.At(0)
+	made, errs := typ.Convert(s)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	for _, v := range []Value{s, made} {
+		got, err := To[goShape](v, option)
+		if want := goShape(&goGroup{Shapes: []goShape{goCircle{2}}}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%#v, %v", got, err)
+		}
+	}
+	if _, err := FromGo([]goShape{goCircle{}, nil}, option); err != nil {
+		t.Error(err)
+	}
+	_, err = To[goShape](Plain(StrOf("x"), nil), option)
+	if err == nil || !strings.Contains(err.Error(), "one of goCircle, goGroup") {
+		t.Error(err)
+	}
+}
+
+type refuses struct{}
+
+func (refuses) MarshalJSON() ([]byte, error) { return nil, errors.New("not today") }
+
+type panics struct{}
+
+func (panics) MarshalText() ([]byte, error) { panic("boom") }
+
+func TestFromGoErrors(t *testing.T) {
+	type ring struct{ Next *ring }
+	r := &ring{}
+	r.Next = r
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{[]float64{1, math.NaN()}, "[1]: want a finite number, got NaN"},
+		{map[string]any{"a": "\xff"}, `a: want valid UTF-8`},
+		{struct{ F func() }{func() {}}, "F: want a value with a JSON form, got a func()"},
+		{r, "it may lead back to itself"},
+		{[]any{refuses{}}, "not today"},
+		{panics{}, "boom"},
+		{map[[1]int]int{{1}: 1}, "keys that are texts"},
+	} {
+		if _, err := FromGo(c.v); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestInto(t *testing.T) {
+	value := func(text string) Value { return Decode(nil, text, Options{Level: Strict}).Value }
+	for _, c := range []struct {
+		text string
+		dst  any
+		want string // fmt's %v of what dst points to, or "!" and a part of the error
+	}{
+		{`7`, new(int8), `7`},
+		{`7.0`, new(uint), `7`},
+		{`300`, new(uint8), `!want an integer that a Go uint8 can hold, got int 300`},
+		{`-1`, new(uint), `!Go uint`},
+		{`1.5`, new(int), `!float 1.5`},
+		{`9007199254740993`, new(float64), `!a Go float64 can hold`},
+		{`"x"`, new(int), `!want an integer that a Go int can hold, got str`},
+		{`null`, new(int), `0`},
+		{`[1, null]`, new([]*int), `!`},
+		{`[1, 2, 3]`, new([2]int), `!want 2 items, got 3 items`},
+		{`{"2": 1}`, new(map[int]int), `map[2:1]`},
+		{`{"x": 1}`, new(map[int]int), `!x: want a key`},
+		{`{"TITLE": "a", "unknown": 1}`, new(struct{ Title string }), `{a}`},
+		{`{"a": [{"b": "x"}]}`, new(struct{ A []struct{ B int } }), `!A[0].B: want an integer`},
+		{`"2026-13-01"`, new(time.Time), `!want what a Go time.Time takes`},
+		{`"%"`, new([]byte), `!base64`},
+		{`"12"`, new(json.Number), `12`},
+		{`"abc"`, new(json.Number), `!want a number`},
+		{`[1, 2.5, 18446744073709551616, {"a": null}]`, new(any), `[1 2.5 18446744073709551616 map[a:<nil>]]`},
+		{`{}`, new(error), `!tell of them with Variants`},
+		{`{"goBase": 1}`, new(goTask), `!`},
+	} {
+		err := Into(value(c.text), c.dst)
+		got := fmt.Sprint(reflect.ValueOf(c.dst).Elem().Interface())
+		if want, isErr := strings.CutPrefix(c.want, "!"); isErr {
+			if err == nil && want != "" || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", c.text, err, want)
+			}
+		} else if err != nil || got != c.want {
+			t.Errorf("%s: got %s, %v, want %s", c.text, got, err, c.want)
+		}
+	}
+	for _, dst := range []any{nil, 3, (*int)(nil)} {
+		if Into(IntOf(1), dst) == nil {
+			t.Errorf("%v is no pointer to read into", dst)
+		}
+	}
+}

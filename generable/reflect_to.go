@@ -1,0 +1,380 @@
+package generable
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// To reads a value into a new Go value; see [Into].
+func To[T any](v Value, opts ...GoOption) (T, error) {
+	var out T
+	err := Into(v, &out, opts...)
+	return out, err
+}
+
+// Plain is v as dicts, lists and scalars: what its JSON says. Where t tells that a declared
+// union is expected, the discriminator is among the keys. A nil t means that nothing is known.
+func Plain(v Value, t *Type) Value { return plain(v, t) }
+
+// Into reads a value into what dst, a pointer, points to: by the json tags of structs and the
+// methods UnmarshalJSON and UnmarshalText, as encoding/json would read the value's JSON. Keys
+// that no field has are left out, and None leaves things as they are.
+//
+// Nothing is lost without an error: a number has to fit exactly, an array has to have as many
+// items. An interface becomes nil, bool, int64, *big.Int, float64, string, []any or
+// map[string]any, or the variant that [Variants] tells of. All errors are returned at once, as
+// [FieldErrors] with their paths.
+func Into(v Value, dst any, opts ...GoOption) error {
+	rv := reflect.ValueOf(dst)
+	if rv.Kind() != reflect.Pointer || rv.IsNil() {
+		return newFieldError("", "a pointer to read into", fmt.Sprintf("%T", dst), "")
+	}
+	c := newGoCodec(opts)
+	c.into(v, rv.Elem(), nil)
+	return c.errs.Err()
+}
+
+func (c *goCodec) into(v Value, dst reflect.Value, at *path) {
+	t := dst.Type()
+	if t == valueType {
+		dst.Set(reflect.ValueOf(v))
+		return
+	}
+	if c.depth++; c.depth > maxDepth {
+		c.depth--
+		c.bad(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
+		return
+	}
+	defer func() { c.depth-- }()
+	if v.IsNull() {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice:
+			dst.SetZero()
+		}
+		return
+	}
+	if t.Kind() == reflect.Pointer {
+		if dst.IsNil() {
+			dst.Set(reflect.New(t.Elem()))
+		}
+		c.into(v, dst.Elem(), at)
+		return
+	}
+	if t == bigIntType {
+		if i, ok := wholeNumber(v).AsBig(); ok {
+			dst.Addr().Interface().(*big.Int).Set(i)
+			return
+		}
+		c.misfit(v, "int", at)
+		return
+	}
+	if c.unmarshaled(v, dst, at) {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		c.intoInterface(v, dst, at)
+	case reflect.Bool:
+		if b, ok := v.AsBool(); ok {
+			dst.SetBool(b)
+			return
+		}
+		c.misfit(v, "bool", at)
+	case reflect.String:
+		if s, ok := v.AsStr(); ok {
+			dst.SetString(s)
+			return
+		}
+		c.misfit(v, "str", at)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if i, ok := wholeNumber(v).AsInt(); ok && !dst.OverflowInt(i) {
+			dst.SetInt(i)
+			return
+		}
+		c.misfit(v, "an integer that a Go "+t.String()+" can hold", at)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		if i, ok := wholeNumber(v).AsBig(); ok && i.IsUint64() && !dst.OverflowUint(i.Uint64()) {
+			dst.SetUint(i.Uint64())
+			return
+		}
+		c.misfit(v, "an integer that a Go "+t.String()+" can hold", at)
+	case reflect.Float32, reflect.Float64:
+		c.intoFloat(v, dst, at)
+	case reflect.Slice, reflect.Array:
+		c.intoList(v, dst, at)
+	case reflect.Map:
+		c.intoMap(v, dst, at)
+	case reflect.Struct:
+		c.intoStruct(v, dst, at)
+	default:
+		c.bad(at, "a Go type with a JSON form", "a "+t.String(), "")
+	}
+}
+
+func wholeNumber(v Value) Value {
+	if w, ok := exactInt(v); ok {
+		return w
+	}
+	return v
+}
+
+func (c *goCodec) misfit(v Value, want string, at *path) {
+	got := v.TypeName()
+	if v.kind >= Bool && v.kind <= Float {
+		got += " " + shorten(JSON(v, nil))
+	}
+	c.bad(at, want, got, "")
+}
+
+func (c *goCodec) intoFloat(v Value, dst reflect.Value, at *path) {
+	w, ok := v, v.kind == Float
+	if !ok {
+		w, ok = exactFloat(v)
+	}
+	f, _ := w.AsFloat()
+	if !ok || dst.OverflowFloat(f) {
+		c.misfit(v, "a number that a Go "+dst.Type().String()+" can hold", at)
+		return
+	}
+	dst.SetFloat(f)
+}
+
+// unmarshaled reads a value into what has a method for it.
+func (c *goCodec) unmarshaled(v Value, dst reflect.Value, at *path) bool {
+	if isNumberText(dst.Type()) {
+		switch s, isStr := v.AsStr(); {
+		case v.kind == Int, v.kind == Big, v.kind == Float:
+			dst.SetString(JSON(v, nil))
+		case isStr && numberText(s):
+			dst.SetString(s)
+		default:
+			c.misfit(v, "a number", at)
+		}
+		return true
+	}
+	if !dst.CanAddr() || dst.Kind() == reflect.Interface {
+		return false
+	}
+	var err error
+	call := func(f func([]byte) error, text []byte) {
+		_, err = guarded(func() ([]byte, error) { return nil, f(text) })
+	}
+	switch u := dst.Addr().Interface().(type) {
+	case jsonUnmarshaler:
+		call(u.UnmarshalJSON, AppendJSON(nil, v, nil))
+	case textUnmarshaler:
+		s, ok := v.AsStr()
+		if !ok {
+			c.misfit(v, "str", at)
+			return true
+		}
+		call(u.UnmarshalText, []byte(s))
+	default:
+		return false
+	}
+	if err != nil {
+		c.bad(at, "what a Go "+dst.Type().String()+" takes", shorten(JSON(v, nil)), err.Error())
+	}
+	return true
+}
+
+// numberText reports whether s is a number as JSON writes it.
+func numberText(s string) bool {
+	r := Decode(AnyT, s, Options{Level: Strict})
+	return r.OK && r.Value.kind >= Int && r.Value.kind <= Float && strings.TrimSpace(s) == s
+}
+
+func (c *goCodec) intoList(v Value, dst reflect.Value, at *path) {
+	t := dst.Type()
+	if s, ok := v.AsStr(); ok && isBytes(t) {
+		data, err := base64.StdEncoding.DecodeString(s)
+		if err != nil {
+			c.bad(at, "text in base64", quoteShort(s), "")
+			return
+		}
+		dst.SetBytes(data)
+		return
+	}
+	list, ok := v.AsList()
+	if !ok {
+		c.misfit(v, "list", at)
+		return
+	}
+	n := list.Len()
+	if t.Kind() == reflect.Array {
+		if n != t.Len() {
+			c.bad(at, count(t.Len(), "item"), count(n, "item"), "")
+			return
+		}
+	} else {
+		dst.Set(reflect.MakeSlice(t, n, n))
+	}
+	step := path{up: at, is: pathIndex}
+	for i := range n {
+		step.idx = i
+		c.into(list.At(i), dst.Index(i), &step)
+	}
+}
+
+// members calls f for each member of a dict or record.
+func members(v Value, f func(key string, v Value)) bool {
+	if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			f(m.At(i))
+		}
+		return true
+	}
+	r, ok := v.AsRecord()
+	if ok {
+		for i := range r.vals {
+			if !isAbsent(r.vals[i]) {
+				f(r.typ.Fields[i].Name, r.vals[i])
+			}
+		}
+	}
+	return ok
+}
+
+func (c *goCodec) intoMap(v Value, dst reflect.Value, at *path) {
+	t := dst.Type()
+	out := reflect.MakeMap(t)
+	step := path{up: at}
+	ok := members(v, func(key string, v Value) {
+		step.name = key
+		k := reflect.New(t.Key()).Elem()
+		if !c.intoKey(key, k, &step) {
+			return
+		}
+		item := reflect.New(t.Elem()).Elem()
+		c.into(v, item, &step)
+		out.SetMapIndex(k, item)
+	})
+	if !ok {
+		c.misfit(v, "dict", at)
+		return
+	}
+	dst.Set(out)
+}
+
+func (c *goCodec) intoKey(key string, dst reflect.Value, at *path) bool {
+	if u, ok := dst.Addr().Interface().(textUnmarshaler); ok && dst.Kind() != reflect.String {
+		if _, err := guarded(func() ([]byte, error) { return nil, u.UnmarshalText([]byte(key)) }); err != nil {
+			c.bad(at, "a key that a Go "+dst.Type().String()+" takes", quoteShort(key), err.Error())
+			return false
+		}
+		return true
+	}
+	switch {
+	case dst.Kind() == reflect.String:
+		dst.SetString(key)
+		return true
+	case dst.CanInt():
+		if i, err := strconv.ParseInt(key, 10, 64); err == nil && !dst.OverflowInt(i) {
+			dst.SetInt(i)
+			return true
+		}
+	case dst.CanUint():
+		if i, err := strconv.ParseUint(key, 10, 64); err == nil && !dst.OverflowUint(i) {
+			dst.SetUint(i)
+			return true
+		}
+	}
+	c.bad(at, "a key that a Go "+dst.Type().String()+" can hold", quoteShort(key), "")
+	return false
+}
+
+func (c *goCodec) intoStruct(v Value, dst reflect.Value, at *path) {
+	s := c.structOf(dst.Type())
+	step := path{up: at}
+	ok := members(v, func(key string, v Value) {
+		i, has := s.field(key)
+		if !has {
+			return
+		}
+		g := &s.fields[i]
+		step.name = g.name
+		f := dst
+		for _, at := range g.index {
+			if f.Kind() == reflect.Pointer {
+				if f.IsNil() {
+					f.Set(reflect.New(f.Type().Elem()))
+				}
+				f = f.Elem()
+			}
+			f = f.Field(at)
+		}
+		if text, isStr := v.AsStr(); g.asText && isStr && deref(f.Type()).Kind() != reflect.String {
+			if r := Decode(AnyT, text, Options{Level: Strict}); r.OK {
+				v = r.Value
+			}
+		}
+		c.into(v, f, &step)
+	})
+	if !ok {
+		c.misfit(v, "dict", at)
+	}
+}
+
+func (c *goCodec) intoInterface(v Value, dst reflect.Value, at *path) {
+	t := dst.Type()
+	if u := c.unions[t]; u != nil {
+		name := ""
+		if r, ok := v.AsRecord(); ok {
+			name = r.typ.Name
+		} else if m, ok := v.AsMap(); ok {
+			tag, _ := m.Get(u.tag)
+			name, _ = tag.AsStr()
+		}
+		variant, ok := u.named(name)
+		if !ok {
+			c.bad(&path{up: at, name: u.tag}, oneOfTexts(u.names()), quoteShort(name), didYouMean(name, u.names()))
+			return
+		}
+		out := reflect.New(variant).Elem()
+		c.into(v, out, at)
+		dst.Set(out)
+		return
+	}
+	if t.NumMethod() > 0 {
+		c.bad(at, "an interface whose types are known", "a "+t.String(), "tell of them with Variants")
+		return
+	}
+	if x := goAny(v); x != nil {
+		dst.Set(reflect.ValueOf(x))
+	}
+}
+
+// goAny is a value as the Go types that stand for JSON.
+func goAny(v Value) any {
+	switch v.kind {
+	case Bool:
+		return v.n != 0
+	case Int:
+		return int64(v.n)
+	case Big:
+		i, _ := v.AsBig()
+		return new(big.Int).Set(i)
+	case Float:
+		return math.Float64frombits(v.n)
+	case Str:
+		s, _ := v.AsStr()
+		return s
+	case ListKind:
+		items := (*List)(v.p).Items()
+		out := make([]any, len(items))
+		for i, item := range items {
+			out[i] = goAny(item)
+		}
+		return out
+	case MapKind, RecordKind:
+		out := make(map[string]any)
+		members(v, func(key string, v Value) { out[key] = goAny(v) })
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package generable
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TypeFor is [TypeOf] for a type known when the program is compiled.
+func TypeFor[T any](opts ...GoOption) (*Type, error) { return TypeOf(reflect.TypeFor[T](), opts...) }
+
+// TypeOf makes a type of a Go type by what encoding/json makes of its values. Structs become
+// schemas, with these tags on their fields:
+//
+//   - json:"name,omitempty" as everywhere; with omitempty or omitzero the field may be left out;
+//   - jsonschema:"description=…,enum=a,enum=b,minimum=0,default=1": also title, exclusiveMinimum,
+//     maximum, exclusiveMaximum, multipleOf, minLength, maxLength, minItems, maxItems, uniqueItems,
+//     pattern, format, example, required; a comma inside is written \\,; a text without any of
+//     these is the description;
+//   - doc, desc or description: what to put there. On a field _ struct{}, what the struct is.
+//
+// Pointers accept None. time.Time is a str of format date-time, []byte a str in base64, big.Int
+// an int; a type that marshals itself to text is a str, one that marshals itself to JSON any, as
+// is an interface that [Variants] does not tell of. What has no JSON form is an error.
+func TypeOf(t reflect.Type, opts ...GoOption) (*Type, error) {
+	if t == nil {
+		return AnyT, nil
+	}
+	c := newGoCodec(opts)
+	c.types, c.names = make(map[reflect.Type]*Type), make(map[string]bool)
+	out := c.typ(t, nil, "Root")
+	if len(c.errs) == 0 {
+		c.errs = out.Verify()
+	}
+	if err := c.errs.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goCodec) bad(at *path, want, got, hint string) *Type {
+	if len(c.errs) < maxErrors {
+		c.errs = append(c.errs, newFieldError(at.String(), want, got, hint))
+	}
+	return ErrorT
+}
+
+func (c *goCodec) typ(t reflect.Type, at *path, hint string) *Type {
+	if c.depth++; c.depth > MaxTypeDepth {
+		c.depth--
+		return c.bad(at, "a type nested at most "+strconv.Itoa(MaxTypeDepth)+" deep", "a deeper one", "")
+	}
+	defer func() { c.depth-- }()
+	if t.Kind() == reflect.Pointer {
+		return OneOf(c.typ(t.Elem(), at, hint), NoneT)
+	}
+	if u := c.unions[t]; u != nil {
+		return c.union(t, u, at)
+	}
+	switch {
+	case t == valueType:
+		return AnyT
+	case t == bigIntType:
+		return IntT
+	case t == timeType:
+		out, _ := Limited(StrT, Limits{Format: "date-time"})
+		return out
+	case isNumberText(t):
+		return OneOf(IntT, FloatT)
+	case t.Kind() == reflect.Interface, has[jsonMarshaler](t):
+		return AnyT
+	case has[textMarshaler](t), isBytes(t):
+		return StrT
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return BoolT
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return IntT
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		zero := 0.0
+		out, _ := Limited(IntT, Limits{Ge: &zero})
+		return out
+	case reflect.Float32, reflect.Float64:
+		return FloatT
+	case reflect.String:
+		return StrT
+	case reflect.Slice:
+		return ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]"}, hint+"Item"))
+	case reflect.Array:
+		n := t.Len()
+		out, _ := Limited(ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]"}, hint+"Item")), Limits{MinLen: &n, MaxLen: &n})
+		return out
+	case reflect.Map:
+		switch k := t.Key(); {
+		case k.Kind() == reflect.String, k.Kind() >= reflect.Int && k.Kind() <= reflect.Uintptr, has[textMarshaler](k):
+			return DictOfType(c.typ(t.Elem(), &path{up: at, name: "[str]"}, hint+"Value"))
+		default:
+			return c.bad(at, "a map with keys that are texts", t.String(), "")
+		}
+	case reflect.Struct:
+		return c.schema(t, at, hint, "")
+	}
+	return c.bad(at, "a type with a JSON form", t.String(), `leave the field out with json:"-"`)
+}
+
+// union makes the union of an interface whose types are known.
+func (c *goCodec) union(t reflect.Type, u *goUnion, at *path) *Type {
+	if done := c.types[t]; done != nil {
+		return done
+	}
+	self := RefTo(c.unique(goName(t)))
+	c.types[t] = self
+	var variants []*Type
+	for _, v := range u.variants {
+		s := deref(v)
+		if s.Kind() != reflect.Struct {
+			return c.bad(at, "structs as variants", v.String(), "")
+		}
+		variants = append(variants, c.schema(s, at, "", u.tag))
+	}
+	out, errs := NewUnion(self.Name, "", u.tag, variants)
+	for _, e := range errs {
+		c.bad(at, e.Expected, e.Got, e.Hint)
+	}
+	self.Bind(out)
+	c.types[t] = out
+	return out
+}
+
+// schema makes the schema of a struct. With a tag it is a variant, and a field of that name is
+// the tag itself.
+func (c *goCodec) schema(t reflect.Type, at *path, hint, tag string) *Type {
+	if tag == "" {
+		if done := c.types[t]; done != nil {
+			return done
+		}
+	}
+	name := goName(t)
+	if name == "" {
+		name = hint
+	}
+	var self *Type
+	if tag == "" {
+		name = c.unique(name)
+		self = RefTo(name)
+		c.types[t] = self
+	}
+	s := c.structOf(t)
+	var fields []Field
+	for i := range s.fields {
+		if s.fields[i].name != tag || tag == "" {
+			fields = append(fields, c.fieldType(&s.fields[i], at))
+		}
+	}
+	out, errs := NewSchema(name, s.doc, fields)
+	for _, e := range errs {
+		c.bad(&path{up: at, name: strings.TrimPrefix(e.Path, ".")}, e.Expected, e.Got, e.Hint)
+	}
+	if self != nil {
+		self.Bind(out)
+		c.types[t] = out
+	}
+	return out
+}
+
+func (c *goCodec) unique(name string) string {
+	out := name
+	for i := 2; c.names[out]; i++ {
+		out = name + "_" + strconv.Itoa(i)
+	}
+	c.names[out] = true
+	return out
+}
+
+// fieldType makes a field of a struct's field with its tags.
+func (c *goCodec) fieldType(g *goField, at *path) Field {
+	step := &path{up: at, name: g.name}
+	t := g.typ
+	if g.omitEmpty && t.Kind() == reflect.Pointer { // nil is left out, not null
+		t = t.Elem()
+	}
+	f := Field{Name: g.name, Type: c.typ(t, step, typeAfterKey(g.name)), Guide: firstTag(g.tag, "doc", "desc", "description", "jsonschema_description")}
+	if g.asText {
+		f.Type = StrT
+	}
+	var l Limits
+	f.Type, l = takeLimits(f.Type)
+	required := c.tags(&f, &l, g, step)
+	switch limits, errs := l.validated(f.Type, step); {
+	case len(errs) > 0:
+		c.errs = append(c.errs, errs...)
+	default:
+		f.Limits = limits
+	}
+	switch {
+	case f.Optional || required:
+	case g.omitEmpty && f.Type.Kind == AnyType:
+		f.Optional, f.Default, f.Omit = true, absent, true
+	case g.omitEmpty:
+		f = OmittedField(f)
+	}
+	return f
+}
+
+// takeLimits is unlimited with the limits as a value that can be added to.
+func takeLimits(t *Type) (*Type, Limits) {
+	t, l := unlimited(t)
+	if l == nil {
+		return t, Limits{}
+	}
+	return t, *l
+}
+
+// tags reads the jsonschema tag of a field.
+func (c *goCodec) tags(f *Field, l *Limits, g *goField, at *path) (required bool) {
+	tag := g.tag.Get("jsonschema")
+	if tag == "" || tag == "-" {
+		return false
+	}
+	parts := splitTag(tag)
+	if !slices.ContainsFunc(parts, func(p string) bool {
+		key, _, _ := strings.Cut(p, "=")
+		return slices.Contains(tagWords, strings.TrimSpace(key))
+	}) {
+		if f.Guide == "" {
+			f.Guide = tag
+		}
+		return false
+	}
+	var enum []string
+	for _, p := range parts {
+		key, text, given := strings.Cut(p, "=")
+		switch key = strings.TrimSpace(key); key {
+		case "description":
+			f.Guide = text
+		case "title":
+			if f.Guide == "" {
+				f.Guide = text
+			}
+		case "required":
+			required = true
+		case "enum":
+			enum = append(enum, text)
+		case "pattern":
+			l.Pattern = text
+		case "format":
+			l.Format = text
+		case "uniqueItems":
+			l.Unique = !given || text == "true"
+		case "default", "example":
+			v := c.tagValue(text, f.Type)
+			if key == "example" {
+				f.Examples = append(f.Examples, v)
+			} else {
+				f.Optional, f.Default = true, v
+			}
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				c.bad(at, "a number for "+key, quoteShort(text), "")
+				continue
+			}
+			*map[string]**float64{"minimum": &l.Ge, "maximum": &l.Le, "exclusiveMinimum": &l.Gt, "exclusiveMaximum": &l.Lt, "multipleOf": &l.MultipleOf}[key] = &n
+		case "minLength", "maxLength", "minItems", "maxItems":
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				c.bad(at, "a whole number for "+key, quoteShort(text), "")
+				continue
+			}
+			if strings.HasPrefix(key, "min") {
+				l.MinLen = &n
+			} else {
+				l.MaxLen = &n
+			}
+		case "":
+		default:
+			c.bad(at, "one of "+strings.Join(tagWords, ", ")+" in the tag jsonschema", quoteShort(key), didYouMean(key, tagWords))
+		}
+	}
+	if len(enum) > 0 {
+		f.Type = c.enum(enum, f.Type, g, at)
+	}
+	return required
+}
+
+var tagWords = []string{"description", "title", "required", "enum", "pattern", "format", "uniqueItems", "default", "example",
+	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"}
+
+// splitTag cuts a tag at its commas; \, is a comma inside a part.
+func splitTag(tag string) []string {
+	const comma = "\x00"
+	parts := strings.Split(strings.ReplaceAll(tag, `\,`, comma), ",")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], comma, ",")
+	}
+	return parts
+}
+
+// tagValue reads a value in a tag: as JSON of the type, else as text.
+func (c *goCodec) tagValue(text string, t *Type) Value {
+	if t.Deref().Kind == StrType || t.Deref().Kind == EnumType {
+		return StrOf(text)
+	}
+	if r := Decode(t, text, Options{}); r.OK {
+		return r.Value
+	}
+	return StrOf(text) // which is then refused as a default
+}
+
+// enum limits a field, or the items of its list, to the given values.
+func (c *goCodec) enum(words []string, t *Type, g *goField, at *path) *Type {
+	switch {
+	case t.Kind == ListType:
+		return ListOfType(c.enum(words, t.Elem, g, at))
+	case t.Kind == OneOfType && t.nonNone() != nil:
+		return OneOf(c.enum(words, t.nonNone(), g, at), NoneT)
+	case t.Deref().Kind == StrType:
+		name := goName(deref(g.typ))
+		if name == "" || name == "string" {
+			name = typeAfterKey(g.name)
+		}
+		out, errs := NewEnum(name, "", words)
+		for _, e := range errs {
+			c.bad(at, e.Expected, e.Got, e.Hint)
+		}
+		return out
+	}
+	values := make([]Value, len(words))
+	for i, w := range words {
+		r := Decode(t, w, Options{Level: Strict})
+		if !r.OK {
+			return c.bad(at, "values of type "+t.String()+" in the enum", quoteShort(w), "")
+		}
+		values[i] = r.Value
+	}
+	out, _ := Limited(t, Limits{Only: NewList(values)})
+	return out
+}
