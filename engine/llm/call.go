@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // call is one request to one target.
@@ -18,6 +19,8 @@ type call struct {
 	sink   engine.Sink
 	limits Timeouts
 	keys   *redact.Set
+	forms  *dialect.Compiler
+	form   *dialect.Wire // of the answer, when a schema holds the model to it
 }
 
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
@@ -29,6 +32,8 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
 	}
+	c.req = c.explained()
+	plan.Request = c.req
 	pass, flush := c.tokens()
 	defer flush()
 	plan.Stream, plan.Sink = c.sink != nil, pass
@@ -39,6 +44,7 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 		// The client's own text hides what happened: a cancelled call, a status, a header.
 		return nil, x.Err
 	case x.Response != nil:
+		c.restore(x.Response)
 		return x.Response, nil
 	}
 	if err := wire.Interrupted(ctx); err != nil {

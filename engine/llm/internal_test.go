@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"testing"
 )
 
@@ -37,33 +36,5 @@ func TestPaths(t *testing.T) {
 		if got := (&ScriptedRow{Agent: row.agent}).isFor("coder", row.path); got != row.want {
 			t.Errorf("%q is for coder at %q: %v", row.agent, row.path, got)
 		}
-	}
-}
-
-func TestStrict(t *testing.T) {
-	for schema, want := range map[string]bool{
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`:                                                          true,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`:                                                             false,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                                                                       false,
-		`{"type":"object","properties":{"a":{"type":"string","minLength":1}},"required":["a"],"additionalProperties":false}`:                                            false,
-		`{"type":"object","properties":{"a":{"type":"string","default":""}},"required":["a"],"additionalProperties":false}`:                                             false,
-		`{"type":"object","properties":{"a":{"oneOf":[]}},"required":["a"],"additionalProperties":false}`:                                                               false,
-		`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["a"],"additionalProperties":false}`:                             true,
-		`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}},"required":["a"],"additionalProperties":false}`:                 false,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}}},"required":["a"],"additionalProperties":false}`:                 false,
-		`{"type":"object","properties":{"a":{"$ref":"#/$defs/B"}},"required":["a"],"additionalProperties":false,"$defs":{"B":{"type":"string"}}}`:                       true,
-		`{"type":"object","properties":{"a":{"$ref":"#/$defs/B"}},"required":["a"],"additionalProperties":false,"$defs":{"B":{"type":"object","properties":{"x":{}}}}}`: false,
-		`[]`: false, `{`: false,
-	} {
-		if got := strict(json.RawMessage(schema)); got != want {
-			t.Errorf("%s: %v", schema, got)
-		}
-	}
-	deep, shut := `{"type":"string"}`, ""
-	for range strictDepth + 2 {
-		deep = `{"type":"object","properties":{"a":` + deep + shut + `},"required":["a"],"additionalProperties":false}`
-	}
-	if strict(json.RawMessage(deep)) {
-		t.Error("too deep a schema is strict")
 	}
 }

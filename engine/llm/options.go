@@ -55,7 +55,7 @@ func WithTimeouts(t Timeouts) Option { return func(r *Registry) { r.timeouts = t
 // "" for a server that takes none.
 func WithCompatible(name, baseURL, keyEnv string) Option {
 	return func(r *Registry) {
-		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: buildOpenAI, dialect: compatible(), caps: compatCaps}
+		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: buildOpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
 		if keyEnv != "" {
 			p.keyEnv = []string{keyEnv}
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // output decides how a call holds the model to its output type: by the provider's schema,
-// else its JSON mode, else by the prompt alone, which already says it.
+// else its JSON mode, else by the prompt alone, which already says it. The schema is the type
+// in the provider's dialect, whose form is kept to read the answer by.
 func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	o := c.req.Output
 	if o == nil || o.Type == nil || o.Structured == engine.StructuredGuided {
@@ -38,25 +39,67 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 		if len(c.req.Tools) > 0 {
 			return nil, "this server holds the whole answer to the schema, so that it could not call tools"
 		}
-		return &wire.Output{Schema: compact(t.JSONSchema())}, ""
 	case *wire.OpenAI:
-		schema := compact(t.JSONSchema())
-		root := rootOf(schema)
 		switch {
-		case root != "object":
-			return nil, "the provider takes schemas of objects only"
 		case d.Schema == wire.SchemaNone || c.row.bare != nil && c.row.bare(c.model):
 			return nil, "the model takes no schema"
 		case d.Schema == wire.SchemaObject:
 			// JSON mode is refused when the prompt does not speak of JSON.
-			if !mentionsJSON(c.req) {
+			if rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
 				return nil, "the provider takes no schema"
 			}
 			return &wire.Output{}, "the provider takes no schema"
 		}
-		return &wire.Output{Name: schemaName(t.Name), Schema: schema, Strict: strict(schema)}, ""
+	default:
+		return nil, "the provider takes no schema"
 	}
-	return nil, "the provider takes no schema"
+	form, err := c.forms.Compile(t, c.row.schemas)
+	if err != nil {
+		return nil, err.Error()
+	}
+	c.form = form
+	return &wire.Output{Name: form.Name, Schema: json.RawMessage(form.Schema), Strict: c.row.strict}, ""
+}
+
+// explained is the request with the form of the answer in its system text, where the schema's
+// differs from the one that the text describes.
+func (c *call) explained() *engine.Request {
+	if c.form == nil || c.form.Form == "" {
+		return c.req
+	}
+	r := *c.req
+	r.System = strings.Trim(r.System+"\n\n"+c.form.Form, "\n")
+	return &r
+}
+
+// restore gives an answer in the schema's form the one that the type has by itself, which is
+// what the caller decodes. An answer that reads the same as it is, or that does not fit, is
+// left to the caller's decoder and its records.
+func (c *call) restore(r *engine.Response) {
+	if c.form == nil || !c.form.Rewritten() || r.Finish == engine.FinishLength || len(r.Calls()) > 0 {
+		return
+	}
+	text := r.Text()
+	t := c.form.Natural
+	read := c.form.Decode(text, generable.Options{})
+	if !read.OK {
+		return
+	}
+	if as := generable.Decode(t, text, generable.Options{}); as.OK && as.Cost <= read.Cost && generable.Equal(as.Value, read.Value) {
+		return
+	}
+	parts := make([]engine.Part, 0, len(r.Parts))
+	given := false
+	for _, p := range r.Parts {
+		if p.Kind == engine.PartText {
+			if given {
+				continue
+			}
+			p.Text, given = generable.JSON(read.Value, t), true
+		}
+		parts = append(parts, p)
+	}
+	r.Parts = parts
 }
 
 func compact(schema string) json.RawMessage {
@@ -86,18 +129,4 @@ func mentionsJSON(r *engine.Request) bool {
 		}
 	}
 	return false
-}
-
-// schemaName makes a type's name fit the provider's pattern.
-func schemaName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name == "" {
-		return "answer"
-	}
-	return name[:min(len(name), 64)]
 }

@@ -24,6 +24,8 @@ type provider struct {
 	fix     func(string) (string, error)
 	local   bool // a server that the user runs
 	dialect wire.Dialect
+	schemas string // the dialect of its schemas
+	strict  bool   // schemas of that dialect are sent as strict
 	caps    Caps
 	bare    func(model string) bool // models that take no schema
 	build   func(c connection) (llms.Model, error)
@@ -40,30 +42,30 @@ var compatCaps = Caps{Tools: true, Schema: true, JSONMode: true, Stream: true}
 func builtin() map[string]*provider {
 	table := []*provider{
 		{
-			name: "openai", keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
+			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
 			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, build: buildOpenAI,
 		},
 		{
-			name: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
+			name: "ollama", schemas: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
 			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, build: buildOllama,
 		},
 		{
-			name: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
+			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true},
 			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, build: buildOpenAI,
 		},
 		{
-			name: "mistral", keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
+			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true},
 			caps:    compatCaps, build: buildOpenAI,
 		},
 		{
-			name: "openrouter", keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
+			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
 			caps:    compatCaps, build: buildOpenAI,
 		},
 		{
-			name: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
+			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
 			dialect: compatible(), caps: compatCaps, build: buildOpenAI,
 		},
 	}

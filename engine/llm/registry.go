@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // Registry is the model port: the handler of model effects. It is safe for concurrent use
@@ -31,6 +32,7 @@ type Registry struct {
 	timeouts  Timeouts
 	base      http.RoundTripper
 	http      *http.Client
+	forms     dialect.Compiler
 
 	mu      sync.Mutex
 	clients map[connection]llms.Model
@@ -111,7 +113,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	if !e.Stream {
 		sink = nil
 	}
-	c := &call{target: t, req: req, sink: sink, limits: r.timeouts, keys: keys}
+	c := &call{target: t, req: req, sink: sink, limits: r.timeouts, keys: keys, forms: &r.forms}
 	resp, err := c.do(ctx)
 	if err != nil {
 		failed := *keys.Error(err) // a host's model makes errors of its own, and may keep them

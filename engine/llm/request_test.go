@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
@@ -124,7 +125,8 @@ func TestConstrained(t *testing.T) {
 		{"openai/gpt-5", verdict(), nil, true},
 		{"openai/gpt-5", loose(), nil, true},
 		{"openai/gpt-4", verdict(), nil, false},
-		{"openai/gpt-5", generable.ListOfType(generable.StrT), nil, false},
+		{"openai/gpt-5", generable.ListOfType(generable.StrT), nil, true},
+		{"openai/gpt-5", enormous(), nil, false},
 		{"ollama/qwen3", generable.ListOfType(generable.StrT), nil, true},
 		{"ollama/qwen3", verdict(), tools(), false},
 		{"deepseek/deepseek-chat", verdict(), nil, false},
@@ -144,6 +146,15 @@ func TestConstrained(t *testing.T) {
 		}
 		hasAll(t, "message", err.Message, row.model, "constrained")
 	}
+}
+
+// enormous is a type that has more fields than the provider's schemas may.
+func enormous() *generable.Type {
+	t := &generable.Type{Kind: generable.RecordType, Name: "Enormous"}
+	for i := range 6000 {
+		t.Fields = append(t.Fields, generable.Field{Name: "f" + strconv.Itoa(i), Type: generable.IntT})
+	}
+	return t
 }
 
 func TestBareHeaders(t *testing.T) {

@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 // Where nothing is rewritten the natural decoder does all the work.
 func TestNaturalWire(t *testing.T) {
 	s := samples()
-	for name, targets := range map[string]string{"record": "openai anthropic gemini mistral deepseek openrouter ollama", "optional": "gemini ollama", "dict": "gemini ollama", "tree": "openai gemini ollama", "union": "gemini llama.cpp compat"} {
+	for name, targets := range map[string]string{"record": "openai anthropic gemini mistral deepseek openrouter ollama", "optional": "gemini ollama", "dict": "gemini ollama", "tree": "openai gemini ollama compat", "union": "gemini llama.cpp"} {
 		for target := range strings.FieldsSeq(targets) {
 			if w := compile(t, s[name], target); w.Rewritten() || w.Type != s[name] || w.Form != "" {
 				t.Errorf("%s under %s is rewritten: %v", name, target, w.Rewrites)

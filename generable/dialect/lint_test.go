@@ -32,6 +32,11 @@ var openAISubset = subset{
 	formats: "date-time time date duration email hostname ipv4 ipv6 uuid",
 }
 
+var llamaSubset = subset{
+	keys:        common + " const $ref $defs pattern format minimum maximum minLength maxLength minItems maxItems",
+	openObjects: true, cycles: "anywhere", formats: "date time date-time uuid", repeat: 2000, anchored: true,
+}
+
 var subsets = map[string]subset{
 	"openai": openAISubset, "mistral": openAISubset, "openrouter": openAISubset,
 	"anthropic": {
@@ -43,10 +48,7 @@ var subsets = map[string]subset{
 		cycles: "optional", formats: "date-time date time", ordered: true,
 	},
 	"deepseek": {keys: common, objectRoot: true, allNeeded: true},
-	"ollama": {
-		keys:        common + " const $ref $defs pattern format minimum maximum minLength maxLength minItems maxItems",
-		openObjects: true, cycles: "anywhere", formats: "date time date-time uuid", repeat: 2000, anchored: true,
-	},
+	"ollama":   llamaSubset, "compat": llamaSubset,
 }
 
 // linter finds what a schema does that the provider does not take.
@@ -66,7 +68,7 @@ func lint(target, schema string) []string {
 		return []string{err.Error()}
 	}
 	l.defs, _ = root["$defs"].(map[string]any)
-	if l.objectRoot && root["type"] != "object" {
+	if (l.objectRoot || target == "compat") && root["type"] != "object" {
 		l.say("root is no object")
 	}
 	l.schema(root, "#", 0, "", false)

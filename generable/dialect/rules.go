@@ -113,6 +113,15 @@ var openAI = Rules{
 	Limits:  Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
 }
 
+// llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
+var llamaCpp = Rules{
+	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true,
+	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
+	IntBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
+	Formats: "date time date-time uuid",
+	Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
+}
+
 // rules is the table of targets, in the order of [Targets]. It is read only.
 var rules = []Rules{
 	openAI,
@@ -139,17 +148,20 @@ var rules = []Rules{
 	},
 	// Which subset counts depends on the route; OpenAI's is the one they share.
 	openAI.as("openrouter"),
-	{
-		Target: "ollama", Aliases: []string{"llama.cpp", "compat"}, Dicts: true, Untyped: true, Const: true,
-		Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
-		IntBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
-		Formats: "date time date-time uuid",
-		Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
-	},
+	llamaCpp,
+	llamaCpp.rooted("compat"),
 }
 
 func (r Rules) as(target string) Rules {
-	r.Target = target
+	r.Target, r.Aliases = target, nil
+	return r
+}
+
+// rooted is the same for servers behind OpenAI's interface, some of which take no root but an
+// object.
+func (r Rules) rooted(target string) Rules {
+	r = r.as(target)
+	r.ObjectRoot = true
 	return r
 }
 
