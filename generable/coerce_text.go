@@ -29,6 +29,9 @@ type coercer struct {
 
 	partial bool // a snapshot: what is missing is not there yet
 	arena   []Value
+	pending []Value // values whose container is still to come; kept for its room
+	lists   []List  // room for lists, in blocks
+	block   int     // size of the last of them
 }
 
 // frameOp tells what a frame of the coercion builds.
@@ -202,9 +205,15 @@ func (c *coercer) enterAny(at int, n *node) bool {
 		return c.badNumber(at, n)
 	case nodeStr, nodeWord, nodeConcat:
 		return c.done(StrOf(c.str(at)))
-	case nodeArr:
-		return c.push(opList, at, AnyT)
-	case nodeObj:
+	case nodeArr, nodeObj:
+		if f := c.top(); !c.partial && (f == nil || f.typ != AnyT) {
+			if v, ok := c.untyped(at); ok {
+				return c.done(v)
+			}
+		}
+		if n.kind == nodeArr {
+			return c.push(opList, at, AnyT)
+		}
 		return c.push(opDict, at, AnyT)
 	}
 	return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")

@@ -72,7 +72,7 @@ func (l *live) tellRepairs() {
 		k := s.repairs[l.repairs]
 		r := Repair{
 			Kind: k.kind.String(), Path: l.path(len(l.frames)), Offset: int(k.off), Cost: repairInfo[k.kind].cost,
-			Before: shorten(l.m.src[k.off:max(k.off, k.end)]), After: repairAfter(k.kind),
+			Before: shorten(l.m.src[k.off:max(k.off, k.end)]), After: repairAfter(k.kind, l.m.src[k.off:max(k.off, k.end)]),
 		}
 		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
 	}

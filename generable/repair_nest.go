@@ -91,7 +91,7 @@ func (s *scanner) keyInList() bool {
 		return false
 	}
 	list := &s.tape[top.node]
-	if s.continues(at, key) {
+	if s.continues(at, key, list.count) {
 		list.count -= 2
 		sibling := s.lastClosed
 		s.repair(repExtraCloser, int(s.tape[sibling].end)-1, int(s.tape[sibling].end))
@@ -181,20 +181,30 @@ func (s *scanner) openList() bool {
 }
 
 // continues reports whether a key belongs to the object that ends directly before it, at tape
-// index end, because that object does not have it: [{"a": 1}, "b": 2}]. It looks at a bounded
-// number of keys.
-func (s *scanner) continues(end int, key node) bool {
-	at := s.lastClosed
-	if at < 0 || at >= end || s.tape[at].kind != nodeObj || at+int(s.tape[at].span) != end || s.tape[at].count > maxPops {
+// index end, [{"a": 1}, "b": 2}]: that object does not have it, but the first one of the list
+// does, or it is the only one and the list stands in no object that could have the key. It
+// looks at a bounded number of keys.
+func (s *scanner) continues(end int, key node, items uint32) bool {
+	at, first := s.lastClosed, int(s.stack[len(s.stack)-1].node)+1
+	if at < first || at >= end || s.tape[at].kind != nodeObj || at+int(s.tape[at].span) != end || s.hasKey(at, key) {
 		return false
 	}
-	name := s.src[key.start:key.end]
-	for k := at + 1; k < end; k += 1 + int(s.tape[k+1].span) {
-		if s.src[s.tape[k].start:s.tape[k].end] == name {
-			return false
-		}
+	if at == first {
+		return len(s.stack) < 2 || !s.stack[len(s.stack)-2].obj
 	}
-	return true
+	return items > 2 && s.tape[first].kind == nodeObj && s.hasKey(first, key)
+}
+
+// hasKey reports whether the first members of the object at a tape index include that key.
+func (s *scanner) hasKey(at int, key node) bool {
+	k := at + 1
+	for range min(s.tape[at].count, maxPops) {
+		if s.src[s.tape[k].start:s.tape[k].end] == s.src[key.start:key.end] {
+			return true
+		}
+		k += 1 + int(s.tape[k+1].span)
+	}
+	return s.tape[at].count > maxPops
 }
 
 // hoisted reports whether the current object holds members that were moved out of a list.

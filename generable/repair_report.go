@@ -18,18 +18,20 @@ func (m *Machine) syntaxRepairs(cand candidate) []Repair {
 	paths := m.pathsAt(cand, list)
 	out := make([]Repair, len(list))
 	for i, r := range list {
+		before := m.src[r.off:max(r.off, r.end)]
 		out[i] = Repair{
 			Kind: r.kind.String(), Path: paths[i], Offset: int(r.off), Cost: repairInfo[r.kind].cost,
-			Before: shorten(m.src[r.off:max(r.off, r.end)]), After: repairAfter(r.kind),
+			Before: shorten(before), After: repairAfter(r.kind, before),
 		}
 	}
 	return out
 }
 
-// repairAfter is what a repair put into the text, where that is the same each time.
-func repairAfter(kind repairKind) string {
+// repairAfter is what a repair of that kind reads the text before it as. It is empty where
+// that cannot be said in a few signs.
+func repairAfter(kind repairKind, before string) string {
 	switch kind {
-	case repMissingComma, repFullWidth:
+	case repMissingComma:
 		return ","
 	case repMissingColon, repOddColon:
 		return ":"
@@ -39,9 +41,48 @@ func repairAfter(kind repairKind) string {
 		return `\"`
 	case repMissingValue:
 		return "null"
+	case repBlank:
+		return " "
+	case repSet:
+		return "["
+	case repWrongCloser:
+		if before == "]" {
+			return "}"
+		}
+		return "]"
+	case repFullWidth:
+		s := scanner{src: before}
+		if c := s.fold(0); c != 0 {
+			return string(c)
+		}
+	case repMissingQuotes:
+		return quoteShort(cutValid(before))
+	case repNumber:
+		if v, ok := looseNumeral(before); ok {
+			return JSON(v, nil)
+		}
+	case repLiteral, repTruncated:
+		word, _ := classifyWord(before)
+		if word == nodeWord && before != "" {
+			word = cutLiteral(before)
+		}
+		switch word {
+		case nodeTrue:
+			return "true"
+		case nodeFalse:
+			return "false"
+		case nodeNull:
+			if before != "" {
+				return "null"
+			}
+		}
 	}
 	return ""
 }
+
+// maxPathSteps bounds the paths of syntax repairs. What lies deeper has the path of the
+// container that holds it at this depth.
+const maxPathSteps = 64
 
 // pathsAt finds the paths of repairs in one walk over the candidate's tape: the innermost
 // container that had been opened, and its last member, when the repair was made.
@@ -79,6 +120,10 @@ func (m *Machine) pathsAt(cand candidate, list []synRepair) []string {
 			}
 			switch n := &tape[at]; n.kind {
 			case nodeArr, nodeObj:
+				if len(stack) == maxPathSteps {
+					at += int(n.span) - 1 // deeper than a path says
+					continue
+				}
 				stack = append(stack, level{end: at + int(n.span), obj: n.kind == nodeObj, index: -1, key: -1})
 			case nodeConcat:
 				at += int(n.span) - 1

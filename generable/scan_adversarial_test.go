@@ -85,6 +85,45 @@ var families = []family{
 	{"smart quotes", around(`[`, `“a” `, `]`)},
 	{"JSON in strings", around(`[`, `"{\"a\":\"[1]\"}",`, `]`)},
 	{"duplicate keys", around(`{`, `"a":1,`, `}`)},
+	{"extra closers behind objects", repeated(`{"a":{"b":1}}, "c":2}, `)},
+	{"keys behind whole objects", around(`{"a":1}`, `, "a":1}`, ``)},
+	{"members in lists", repeated(`{"a":[1,"b":2],`)},
+	{"members in nested lists", repeated(`{"a":[1,"b":`)},
+	{"lists that go on", around(`{"a":[1]`, `,[2]`, `}`)},
+	{"lists of lists that go on", around(`{"a":[[1]]`, `,[2]]`, `}`)},
+	{"lists that lack their opener", around(`{`, `"a":"x","y"],`, `}`)},
+	{"keys, then the closer of a list", around(`{"a":"x"`, `,"y"`, `]}`)},
+	{"parentheses", repeated(`[(`)},
+	{"closed parentheses", func(n int) string {
+		return "[" + strings.Repeat("(", n/2) + "1" + strings.Repeat(")", n/2) + "]"
+	}},
+	{"calls with arguments", around(`[`, `f(1,2),`, `]`)},
+	{"named arguments", repeated(`{"a":P(x=`)},
+	{"fences inside of brackets", repeated("[```json\n{\"a\":")},
+	{"fenced items", around("[", "```json\n[1]\n```, ", "]")},
+	{"objects that lack their closer", repeated(`[{"a":1, `)},
+	{"wrong closers", around(`[`, `{"a":[1}],`, `]`)},
+	{"closers of another kind", around(`{"a":[`, `}]}`, ``)},
+	{"wide brackets", repeated(`｛"a"：［`)},
+	{"wide closers", around(`［`, `1｝］`, ``)},
+	{"sets that turn out as objects", around(`[`, `{"a","b","c":1},`, `]`)},
+	{"one set that turns out as an object", around(`{`, `"a",`, `"b":1}`)},
+	{"numbers with commas", around(`{"a":`, `1,`, `"b":1}`)},
+	{"words with commas", around(`{a: `, `b, `, `c: 1}`)},
+	{"stray words", around(`{`, `X "a": "x", `, `}`)},
+	{"strings over closers", around(`[`, "{\"a\":\"x\n},\n", `]`)},
+	{"blank lines", around(`{"a":"x"`, "\n\n", `b`)},
+	{"different objects in prose", func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "{\"k%d\":1} and ", i)
+		}
+		return b.String()
+	}},
+	{"odd blanks", around(`[1`, "\u00a0", `]`)},
+	{"odd blanks in words", around(`[a`, "\u3000b", `]`)},
+	{"lines of members", repeated("a: 1\n")},
+	{"quotes twice", around(`{"a": "`, `x"" y`, `"}`)},
 }
 
 // TestLinear counts the bytes looked at, over all families, fed at once and in pieces.

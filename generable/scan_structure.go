@@ -141,9 +141,18 @@ func (s *scanner) push(kind nodeKind) {
 		s.st = stObjFirst
 	}
 	s.opens[closerIndex(f.closer)]++
-	s.stack = append(s.stack, f)
-	s.tape = append(s.tape, node{kind: kind, start: uint32(s.pos)})
+	s.stack = append(doubled(s.stack), f)
+	s.tape = append(doubled(s.tape), node{kind: kind, start: uint32(s.pos)})
 	s.pos++
+}
+
+// doubled makes room in a slice that is full. append takes a quarter more once a slice is
+// large, and so copies it more often.
+func doubled[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return append(make([]T, 0, max(8, 2*len(list))), list...)
 }
 
 // closerIndex is the place of a closer in the count of those that are due.
