@@ -1,8 +1,6 @@
 package agentscript
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -117,35 +115,9 @@ func acceptsText(t *generable.Type) bool {
 
 // toValue makes a value of anything that has a JSON form.
 func toValue(v any) (generable.Value, error) {
-	switch v := v.(type) {
-	case generable.Value:
-		return v, nil
-	case nil:
-		return generable.Value{}, nil
-	case string:
-		return generable.StrOf(v), nil
-	case bool:
-		return generable.BoolOf(v), nil
-	case int:
-		return generable.IntOf(int64(v)), nil
-	}
-	text, err := marshal(v)
+	out, err := generable.FromGo(v)
 	if err != nil {
-		return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
+		return out, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
 	}
-	res := generable.Decode(generable.AnyT, string(text), generable.Options{Level: generable.Strict})
-	if !res.OK {
-		return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input: %w", res.Errors)
-	}
-	return res.Value, nil
-}
-
-// marshal calls methods of the host's values, whose panics are errors of this input.
-func marshal(v any) (text []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("making it panicked: %v", p)
-		}
-	}()
-	return json.Marshal(v)
+	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -42,13 +41,15 @@ func (r Result) Text() string {
 	return r.JSON()
 }
 
-// As reads a run's result into a Go value by its JSON form: As[Decision](run.Wait()).
+// As reads a run's result into a Go value, as encoding/json would read its JSON:
+// As[Decision](run.Wait()). See [generable.Into]; a number that does not fit exactly is an error.
 func As[T any](r Result, err error) (T, error) {
-	var out T
 	if err != nil {
-		return out, err
+		var none T
+		return none, err
 	}
-	if err := json.Unmarshal([]byte(r.JSON()), &out); err != nil {
+	out, err := generable.To[T](generable.Plain(r.Value, r.Type))
+	if err != nil {
 		return out, fmt.Errorf("the result does not fit %T: %w", out, err)
 	}
 	return out, nil

@@ -125,7 +125,7 @@ func TestFromSchemaErrors(t *testing.T) {
 		{deep, `nested at most 248 deep`},
 		{`{"a/b": 1, "properties": {"x~y/z": {"type": "x"}}}`, `#/properties/x~0y~1z/type`},
 		{`{"type": "object"`, `want`},
-		{`{"type": "object"} x`, `one JSON value and nothing else`},
+		{`{"type": "object"} x`, `a schema is plain JSON`},
 		{`~{"type": "object", "patternProperties": {"^a": {"type": "integer"}}}`, `#/patternProperties`},
 		{`~{"type": "string", "not": {"const": "a"}}`, `#/not`},
 		{`~{"type": "object", "properties": {"a": {}}, "if": {}, "then": {}}`, `#/if`},
