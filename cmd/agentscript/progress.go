@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,13 +16,14 @@ type progress struct {
 	w       io.Writer
 	color   bool
 	unnamed string               // what stands for a model without a name
-	started map[string]time.Time // by kind and position
+	started map[uint64]time.Time // by a hash of what and where: a position may be long
+	seed    maphash.Seed
 	calls   int
 	usage   engine.Usage
 }
 
 func newProgress(w io.Writer, color bool, unnamed string) *progress {
-	return &progress{w: w, color: color, unnamed: unnamed, started: map[string]time.Time{}}
+	return &progress{w: w, color: color, unnamed: unnamed, started: map[uint64]time.Time{}, seed: maphash.MakeSeed()}
 }
 
 func (p *progress) kinds() engine.EventKind { return engine.EventAll &^ engine.EventToken }
@@ -107,14 +108,19 @@ func (p *progress) end(word, at string, err *engine.Error, took string, parts ..
 	p.line(word, at, append([]string{took}, parts...)...)
 }
 
-func (p *progress) begin(what string, e engine.Event) { p.started[what+e.Path] = e.At }
+func (p *progress) begin(what string, e engine.Event) { p.started[p.key(what, e)] = e.At }
+
+func (p *progress) key(what string, e engine.Event) uint64 {
+	return maphash.String(p.seed, e.Path) ^ maphash.String(p.seed, what)
+}
 
 func (p *progress) since(what string, e engine.Event) string {
-	start, ok := p.started[what+e.Path]
+	key := p.key(what, e)
+	start, ok := p.started[key]
 	if !ok {
 		return ""
 	}
-	delete(p.started, what+e.Path)
+	delete(p.started, key)
 	return duration(e.At.Sub(start))
 }
 
@@ -138,51 +144,6 @@ func (p *progress) line(word, at string, parts ...string) {
 	}
 	text = strings.ReplaceAll(harmless(strings.TrimRight(text, "\n")), "\n", "\n       ")
 	_, _ = fmt.Fprintln(p.w, padded, text)
-}
-
-// whereabouts writes a position for people: main/then:review#0/par0[3]/agent:critic#1/llm0 is
-// review/par[3]/critic#1. What is always there is left out.
-func whereabouts(path string) string {
-	var out []string
-	segs := strings.Split(path, "/")
-	for i, seg := range segs {
-		if i == 0 || strings.HasPrefix(seg, "llm") || strings.HasPrefix(seg, "tool:") {
-			continue
-		}
-		if round, ok := strings.CutPrefix(seg, "round"); ok {
-			out = append(out, roundOf(round, i+1 < len(segs) && strings.Contains(segs[i+1], ":")))
-			continue
-		}
-		index := ""
-		if j := strings.IndexByte(seg, '['); j >= 0 {
-			seg, index = seg[:j], seg[j:]
-		}
-		if _, name, named := strings.Cut(seg, ":"); named {
-			seg = strings.TrimSuffix(name, "#0")
-		} else if kind, zero := strings.CutSuffix(seg, "0"); zero && strings.Trim(kind, "0123456789") == kind {
-			seg = kind
-		}
-		out = append(out, seg+index)
-	}
-	if len(out) == 0 {
-		return "main"
-	}
-	return strings.Join(out, "/")
-}
-
-// roundOf writes a forum's round0[1], the second participant in the first round, as round 1 when
-// the participant's name follows, else as round 1.2.
-func roundOf(seg string, named bool) string {
-	round, i, _ := strings.Cut(strings.TrimSuffix(seg, "]"), "[")
-	n, err := strconv.Atoi(round)
-	who, err2 := strconv.Atoi(i)
-	if err != nil || err2 != nil {
-		return "round" + seg
-	}
-	if named {
-		return fmt.Sprintf("round %d", n+1)
-	}
-	return fmt.Sprintf("round %d.%d", n+1, who+1)
 }
 
 func isModelCall(path string) bool {

@@ -41,6 +41,30 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+// A position is shown in a bounded width, by its beginning and its end, however long it is.
+func TestLongWhereabouts(t *testing.T) {
+	nested := func(n int) string { return "main" + strings.Repeat("/then:x#0", n) + "/agent:last#1/llm0" }
+	for _, n := range []int{60, 70, 10_000} {
+		got := whereabouts(nested(n))
+		if len([]rune(got)) > farthest || !strings.HasPrefix(got, "x/x/…/x/") || !strings.HasSuffix(got, "/x/last#1") {
+			t.Errorf("%d deep: %s", n, got)
+		}
+	}
+	long := strings.Repeat("y", 60)
+	for in, want := range map[string]string{
+		"main/then:a#0/then:b#0/agent:" + long + "#0":                              "a/b/" + long,
+		"main/then:a#0/then:b#0/then:" + long + "#0/agent:" + long + "#0":          "a/b/…/" + long,
+		"main/then:a#0/then:b#0/then:" + long + "#0/then:c#0/agent:" + long + "#0": "a/b/…/c/" + long,
+		"main/agent:" + long + long + "#0":                                         long + long,
+		"main/then0/loop0[1]/then0/loop0[2]/then0/each0[3]/agent:a#0/tool:t#0":     "then/loop[1]/then/loop[2]/then/each[3]/a",
+		strings.TrimSuffix(nested(shownEnds), "/llm0"):                             strings.Repeat("x/", shownEnds) + "last#1",
+	} {
+		if got := whereabouts(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
 // What models, tools and scripts say cannot steer the terminal, and stays within its lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
