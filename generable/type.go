@@ -2,6 +2,7 @@ package generable
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -206,6 +207,11 @@ func OneOf(types ...*Type) *Type {
 	add = func(t *Type) {
 		switch t.Kind {
 		case OneOfType:
+			if len(out) == 0 { // they differ already, so that A | B | C | … takes a look at each new one alone
+				out = slices.DeleteFunc(slices.Clone(t.Variants), func(v *Type) bool { return v.Kind == NoneType })
+				none = none || len(out) < len(t.Variants)
+				return
+			}
 			for _, v := range t.Variants {
 				add(v)
 			}

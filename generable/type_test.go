@@ -2,6 +2,7 @@ package generable
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -61,10 +62,25 @@ func TestOneOf(t *testing.T) {
 		{[]*Type{ListOfType(IntT), ListOfType(StrT)}, "list[int] | list[str]"},
 		{[]*Type{IntT, AnyT, StrT}, "any"},
 		{[]*Type{OneOf(IntT, StrT), OneOf(StrT, BoolT)}, "int | str | bool"},
+		{[]*Type{OneOf(IntT, NoneT), OneOf(StrT, NoneT), IntT}, "int | str | None"},
 	} {
 		if got := OneOf(tc.in...).String(); got != tc.want {
 			t.Errorf("OneOf(%v) is %s, want %s", tc.in, got, tc.want)
 		}
+	}
+}
+
+// A | B | C | … takes its left side over as it is, in one piece.
+func TestOneOfGrows(t *testing.T) {
+	u := IntT
+	for i := range 2000 {
+		u = OneOf(u, must(t)(NewEnum("E"+strconv.Itoa(i), "", []string{"a"})))
+	}
+	if len(u.Variants) != 2001 {
+		t.Fatalf("%d variants", len(u.Variants))
+	}
+	if n := testing.AllocsPerRun(10, func() { OneOf(u, StrT) }); n > 8 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
