@@ -90,6 +90,7 @@ func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
 		limit := m.scan.maxDepth
 		c.errs = FieldErrors{{Expected: "at most " + count(limit, "level") + " of nesting", Got: "more", Offset: cand.deepAt, Hint: "answer with a flatter value"}}
 	case cand.broken && m.o.Level == Strict:
+		m.scan.tape = c.tape // the candidate may be a node that was added to it
 		c.errs = m.syntaxErrors(cand)
 	default:
 		a.v, a.ok = c.decode(cand.node, m.typ)

@@ -13,6 +13,10 @@ func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 			c.repair(repPositional, at, c.show(at), t.String())
 			return c.pushFields(at, at+1, int(n.count), t)
 		}
+		if c.o.Level == Loose && c.impliedList(at, n, t) {
+			c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
+			return c.pushFields(at, at, 1, t)
+		}
 		if c.o.Level == Loose && c.implied(n, t) && (!n.isText() || c.subdoc(at) < 0) {
 			c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
 			return c.pushFields(at, at, 1, t)
@@ -22,6 +26,10 @@ func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 	if c.o.Level != Strict && n.count == 1 && tag == "" && c.wraps(at, t) {
 		c.repair(repUnwrap, at, c.str(at+1), "")
 		return c.enter(at+2, t)
+	}
+	if c.o.Level == Loose && tag == "" && c.impliedObject(at, t) {
+		c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
+		return c.pushFields(at, at, 1, t)
 	}
 	c.pushRecord(at, t).tag = tag
 	return false
@@ -72,6 +80,39 @@ func (c *coercer) implied(n *node, t *Type) bool {
 		f = inner
 	}
 	return isScalar(f) && c.affinity(n, f) > affinityNone
+}
+
+// impliedList reports whether the list at a node may stand for an instance of t: for its only
+// field, a list, and not for a list of instances.
+func (c *coercer) impliedList(at int, n *node, t *Type) bool {
+	return n.kind == nodeArr && onlyField(t, ListType) != nil && !(n.count > 0 && c.hasFieldOf(at+1, t))
+}
+
+// impliedObject reports whether the object at a node may stand for an instance of t: it has
+// nothing of t's only field, but something of the schema that the field or its items have.
+func (c *coercer) impliedObject(at int, t *Type) bool {
+	f := onlyField(t, ListType)
+	if f == nil {
+		f = onlyField(t, RecordType)
+	} else {
+		f = f.Elem.Deref()
+	}
+	return f != nil && f.Kind == RecordType && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f)
+}
+
+// onlyField is the type of the only field of t, without None, when it is of that kind.
+func onlyField(t *Type, kind TypeKind) *Type {
+	if len(t.Fields) != 1 {
+		return nil
+	}
+	f := t.Fields[0].Type.Deref()
+	if inner := f.nonNone(); inner != nil {
+		f = inner
+	}
+	if f.Kind != kind {
+		return nil
+	}
+	return f
 }
 
 // wraps reports whether the only member of the object at a node is not a field of t but holds

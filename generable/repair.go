@@ -151,7 +151,7 @@ var repairInfo = [...]struct {
 	repListToSingle: {"list-to-single", 3},
 	repUnwrap:       {"unwrap", 2},
 	repPositional:   {"list-to-fields", 4},
-	repImplied:      {"text-to-field", 4},
+	repImplied:      {"implied-field", 4},
 	repDropItem:     {"drop-item", 5},
 	repKeepItem:     {"keep-item", 5},
 	repRound:        {"round", 4},
