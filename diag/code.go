@@ -64,6 +64,9 @@ const (
 	NotAList           Code = "AS318"
 	LiteralPlaceholder Code = "AS319"
 	BadCondition       Code = "AS320"
+	DeadEdge           Code = "AS321"
+	Unreachable        Code = "AS322"
+	NoExit             Code = "AS323"
 )
 
 // Placement.

@@ -83,5 +83,17 @@ func composeEntries() []Entry {
 			"`eq ne gt ge lt le matches has` test a value, or a field of it by its name, and combine with `&`, `|` and `~`. The field must be there, orders need numbers or texts, and `matches` needs a text. A condition that can never hold for the type that arrives is a mistake as well.",
 			"Review = schema(\"A review\", score = int)\nreview = agent(output = Review, prompt = \"Review.\")\nmain = branch(review, [when(ge(\"points\", 80), fn(str))], otherwise = fn(str))\n",
 			"Review = schema(\"A review\", score = int)\nreview = agent(output = Review, prompt = \"Review.\")\nmain = branch(review, [when(ge(\"score\", 80), fn(str))], otherwise = fn(str))\n"},
+		{DeadEdge, "an edge that is never followed",
+			"The first edge of a node that takes its output is followed. This one comes after edges that take everything it would, or its condition never holds. Edges with `when` come first, one without takes the rest.",
+			"a = agent(output = int, prompt = \"Count.\")\nb = agent(input = int, output = int, prompt = \"Count again.\")\nmain = graph(a, [edge(a, FINISH), edge(a, b, when = ge(3)), edge(b, FINISH)])\n",
+			"a = agent(output = int, prompt = \"Count.\")\nb = agent(input = int, output = int, prompt = \"Count again.\")\nmain = graph(a, [edge(a, b, when = ge(3)), edge(a, FINISH), edge(b, FINISH)])\n"},
+		{Unreachable, "a node that is never reached",
+			"No way along the edges leads from the graph's first node to this one. An edge is missing, or leads elsewhere than meant.",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, FINISH), edge(b, FINISH)])\n",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, FINISH)])\n"},
+		{NoExit, "a graph that never ends",
+			"From the first node, no way along the edges leads to `FINISH` or to a node that no edge leaves. The run would only end at `max_steps`.",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, a)])\n",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, FINISH, when = eq(\"done\")), edge(b, a)])\n"},
 	}
 }

@@ -20,7 +20,7 @@ func isOpen(n *Node) bool {
 	switch n.kind {
 	case PickNode, TemplateNode:
 		return vague(n.in)
-	case PipelineNode, LoopNode, BranchNode, EachNode:
+	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode:
 		return n.kids[0].open
 	case ParallelNode, ForumNode:
 		for _, k := range n.kids {
@@ -74,6 +74,8 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 		return s.follow(n.kids[0], in) && s.loop(n)
 	case BranchNode:
 		return s.follow(n.kids[0], in) && s.branch(n)
+	case GraphNode:
+		return s.follow(n.kids[0], in) && s.graph(n)
 	case EachNode:
 		if in = in.Deref(); in.Kind == generable.ListType {
 			return s.follow(n.kids[0], in.Elem) && s.each(n)

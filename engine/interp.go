@@ -81,6 +81,8 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 		return b.route(s, v)
 	case opLoop:
 		return b.loop(s, v)
+	case opJump:
+		return b.jump(s, v)
 	}
 	switch n := s.node; n.kind {
 	case AgentNode:

@@ -22,11 +22,12 @@ const (
 	LoopNode
 	BranchNode
 	EachNode
+	GraphNode
 )
 
 // The words are those of positions and messages.
-var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each"}
-var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each"}
+var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph"}
+var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph"}
 
 // String gives the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
@@ -59,6 +60,7 @@ type Node struct {
 	routes   []Route // of a branch; kids are the source and then the handlers
 	other    *Node   // of a branch: the route for the rest
 	rounds   int     // of a forum
+	graph    *graphSpec
 
 	plan atomic.Pointer[plan]
 }
@@ -89,6 +91,18 @@ func (n *Node) Agent() *AgentSpec { return n.agent }
 
 // Routes returns the routes of a branch in order, and its otherwise node.
 func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
+
+// Edges returns the edges of a graph in order, and the node for what no edge takes. It is nil
+// for other nodes.
+func (n *Node) Edges() ([]Edge, *Node) {
+	if n.graph == nil {
+		return nil, nil
+	}
+	if n.graph.other < 0 {
+		return n.graph.edges, nil
+	}
+	return n.graph.edges, n.kids[n.graph.other]
+}
 
 // Field is the field that a pick projects.
 func (n *Node) Field() string { return n.field }

@@ -19,6 +19,7 @@ const (
 	opForum                // all but the last speak on the same input, in rounds, then the last
 	opSwitch               // the first route that takes the value
 	opLoop                 // again, until there is no next input
+	opJump                 // along edges, from step to step
 )
 
 // step is one operation.
@@ -34,6 +35,8 @@ type step struct {
 	input      joint           // where the input was joined to this step
 	output     joint           // where gives was declared
 	agent      *agentPlan
+	maps       []*step // of opJump, by edge: what changes the value on the way, or nil
+	targets    []int   // by edge: the kid that it leads to, or -1
 }
 
 // compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
@@ -102,9 +105,47 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 			at := joint{n.site.arg(len(n.kids) - 1), source}
 			s.kids = append(s.kids, giving(lower(n.other, oneOf(w.rest, source.out), at), n.out, n))
 		}
+	case GraphNode:
+		s.lowerGraph(from, at)
 	}
 	number(s.kids)
 	return s
+}
+
+// lowerGraph lowers the nodes of a graph. Several edges may lead to a node, and what each
+// brings differs, so that a node checks its input where any of them is not proven.
+func (s *step) lowerGraph(from *generable.Type, at joint) {
+	n, g := s.node, s.node.graph
+	s.op = opJump
+	s.kids = append(s.kids, lower(n.kids[0], from, at))
+	for k, kid := range n.kids[1:g.nodes] {
+		s.kids = append(s.kids, lower(kid, kid.in, joint{g.at[k+1], n}))
+	}
+	s.maps, s.targets = make([]*step, len(g.edges)), make([]int, len(g.edges))
+	var maps []*step
+	for i := range g.edges {
+		e := &g.edges[i]
+		s.targets[i] = g.target(n.kids, i)
+		given, giver := g.sent[i], e.From
+		if given == nil { // a mistake: it is never followed
+			continue
+		}
+		if e.Map != nil {
+			s.maps[i] = lower(e.Map, given, joint{e.Span, giver})
+			maps = append(maps, s.maps[i])
+			given, giver = e.Map.out, e.Map
+		}
+		if e.To != nil && !proven(given, e.To.in) {
+			unproven(s.kids[s.targets[i]], joint{e.Span, giver})
+		}
+		if e.To == nil && !proven(given, n.out) {
+			s.gives, s.output = n.out, joint{n.site.Span, n}
+		}
+	}
+	number(maps)
+	if g.rest != nil && !proven(g.rest, n.kids[g.other].in) {
+		unproven(s.kids[g.other], joint{n.site.Span, n})
+	}
 }
 
 // oneOf is the union of what a route sends; all of the source's output when nothing is known.
@@ -134,7 +175,7 @@ func unproven(s *step, at joint) {
 		for _, k := range s.kids {
 			unproven(k, at)
 		}
-	case opSeq, opLoop, opSwitch:
+	case opSeq, opLoop, opSwitch, opJump:
 		unproven(s.kids[0], at)
 	}
 }

@@ -61,12 +61,15 @@ class Knowledge: ...
 class Budget: ...
 class Model: ...
 class When: ...
+class Predicate: ...
+class Edge: ...
+class Finish: ...
 `
 
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{
 	"type": "Type", "node": "Node", "partial": "Partial", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool",
-	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "predicate": "Predicate", "module": "Any",
+	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "module": "Any",
 }
 
 // Stub is a Python stub file of the table's builtins.
@@ -78,6 +81,8 @@ func (t *Table) Stub() string {
 		case b.Of != "":
 		case b.Name == "json":
 			fmt.Fprintf(&out, "\nclass json:\n    %q\n%s", b.Summary(), t.stubMembers("json"))
+		case b.Returns == "finish":
+			fmt.Fprintf(&out, "\n%s: Finish\n", b.Name)
 		case b.made != nil:
 			// str, int and the others are Python's own.
 		default:

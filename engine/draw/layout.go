@@ -23,6 +23,8 @@ func (p *picture) add(n *engine.Node) fragment {
 		return p.framed(title(n), func() fragment { return p.loop(n) })
 	case kind == engine.ForumNode:
 		return p.framed(title(n), func() fragment { return p.forum(n) })
+	case kind == engine.GraphNode:
+		return p.framed(title(n), func() fragment { return p.graph(n) })
 	case kind == engine.BranchNode:
 		if n.Name() == "" {
 			return p.branch(n)
@@ -168,6 +170,66 @@ func (p *picture) branch(n *engine.Node) fragment {
 		h := p.add(other)
 		p.connect([]out{{from: which, label: "otherwise"}}, h.ins)
 		f.outs = append(f.outs, h.outs...)
+	}
+	return f
+}
+
+// graph draws the nodes and their edges, whose labels are the conditions. An edge that leads
+// back to what was drawn before it is drawn as one.
+func (p *picture) graph(n *engine.Node) fragment {
+	edges, other := n.Edges()
+	drawn := map[*engine.Node]fragment{}
+	place := map[*engine.Node]int{}
+	maps := map[*engine.Node]bool{}
+	for _, e := range edges {
+		maps[e.Map] = true
+	}
+	for _, k := range n.Children() {
+		if _, twice := drawn[k]; !twice && !maps[k] {
+			place[k] = len(drawn)
+			drawn[k] = p.add(k)
+		}
+	}
+	f := fragment{ins: drawn[n.Children()[0]].ins}
+	leaves := map[*engine.Node]bool{}
+	for i := range edges {
+		e := &edges[i]
+		from := drawn[e.From]
+		leaves[e.From] = true
+		back := e.To != nil && place[e.To] <= place[e.From]
+		var outs []out
+		for _, o := range from.outs {
+			label := e.Key()
+			if label == "" {
+				label = o.label
+			}
+			outs = append(outs, out{from: o.from, label: label, back: back})
+		}
+		if e.Map != nil {
+			m := p.add(e.Map)
+			for i := range outs {
+				outs[i].back = false
+			}
+			p.connect(outs, m.ins)
+			outs = m.outs
+			for i := range outs {
+				outs[i].back = back
+			}
+		}
+		if e.To != nil {
+			p.connect(outs, drawn[e.To].ins)
+		} else {
+			f.outs = append(f.outs, outs...)
+		}
+	}
+	for _, k := range n.Children() {
+		if d, ok := drawn[k]; ok && !leaves[k] { // no edge leaves it: it finishes the graph
+			f.outs = append(f.outs, d.outs...)
+		} else if ok && other != nil && k != other {
+			for _, o := range d.outs {
+				p.connect([]out{{from: o.from, label: "otherwise", back: place[other] <= place[k]}}, drawn[other].ins)
+			}
+		}
 	}
 	return f
 }

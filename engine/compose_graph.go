@@ -1,0 +1,443 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Edge leads from one node of a graph to another one. The first edge of a node that takes its
+// output is followed.
+type Edge struct {
+	From, To *Node // To: nil finishes the graph
+	Guard    Route // without Handler: what the edge takes; the zero Route takes all
+	Map      *Node // changes the value on the way; may be nil
+
+	Span diag.Span
+}
+
+// Key names what the edge takes as the script wrote it, "" for everything.
+func (e *Edge) Key() string {
+	if !e.guarded() {
+		return ""
+	}
+	return e.Guard.Key()
+}
+
+// guarded reports whether the edge takes only some values.
+func (e *Edge) guarded() bool {
+	return e.Guard.Type != nil || e.Guard.Value != nil || e.Guard.Pred != nil || e.Guard.When != nil
+}
+
+// NoMatch tells what becomes of a value that no edge of its node takes.
+type NoMatch uint8
+
+const (
+	NoMatchUnsaid NoMatch = iota // it is a mistake that such values can come
+	NoMatchError                 // the run fails
+	NoMatchFinish                // the graph ends with the value
+	NoMatchNode                  // GraphOptions.Otherwise gets it
+)
+
+// GraphOptions are the options of a graph.
+type GraphOptions struct {
+	OnNoMatch NoMatch
+	Otherwise *Node
+	MaxSteps  int             // nodes executed at most, default 1000
+	Output    *generable.Type // declared output, nil to infer it
+}
+
+// DefaultMaxSteps bounds a graph unless it says otherwise.
+const DefaultMaxSteps = 1000
+
+// graphSpec is a graph whose nodes are numbered as the kids are. Kids from nodes on are the
+// maps of edges.
+type graphSpec struct {
+	edges    []Edge
+	out      [][]int // edges that leave a node, in order
+	nodes    int
+	noMatch  NoMatch
+	other    int // the node for what no edge takes, or -1
+	maxSteps int
+	at       []diag.Span       // where each node is mentioned first
+	sent     []*generable.Type // by edge: what it takes
+	rest     *generable.Type   // what may come to the node for what no edge takes
+}
+
+// Graph runs nodes along edges, beginning with start: cycles and joins, which no other
+// composition has. A node without edges finishes the graph with its output.
+func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *Node {
+	g := &graphSpec{edges: slices.Clone(edges), noMatch: o.OnNoMatch, other: -1, maxSteps: o.MaxSteps}
+	if g.maxSteps == 0 {
+		g.maxSteps = DefaultMaxSteps
+	}
+	kids := []*Node{start}
+	spans := []diag.Span{site.arg(0)}
+	add := func(n *Node, at diag.Span) {
+		if n != nil && !slices.Contains(kids, n) {
+			kids, spans = append(kids, n), append(spans, at)
+		}
+	}
+	for i := range edges {
+		add(edges[i].From, edges[i].Span)
+		add(edges[i].To, edges[i].Span)
+	}
+	if o.OnNoMatch == NoMatchNode {
+		add(o.Otherwise, site.Span)
+		g.other = slices.Index(kids, o.Otherwise)
+	}
+	g.nodes, g.at = len(kids), slices.Clone(spans)
+	for i := range edges {
+		if m := edges[i].Map; m != nil { // given to another edge as well, it is placed twice
+			kids, spans = append(kids, m), append(spans, edges[i].Span)
+		}
+	}
+	site.Args = spans
+	n := &Node{kind: GraphNode, site: site, graph: g, declared: o.Output}
+	return s.structure(n, kids, func(int) bool {
+		ok := true
+		if g.maxSteps < 0 {
+			d := s.errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.maxSteps)
+			help(d, "the default is %d", DefaultMaxSteps)
+			ok = false
+		}
+		g.wire(n.kids)
+		for i := range g.edges {
+			if w := g.edges[i].Guard.When; w != nil {
+				ok = s.arity(spanOr(g.edges[i].Guard.Span, g.edges[i].Span), w, 1, "when") && ok
+			}
+		}
+		return s.graph(n) && ok
+	})
+}
+
+// wire has the edges lead between the kids, which stand in for nodes that were left out.
+func (g *graphSpec) wire(kids []*Node) {
+	g.out = make([][]int, g.nodes)
+	maps := g.nodes
+	for i := range g.edges {
+		e := &g.edges[i]
+		if e.Map != nil {
+			e.Map = kids[maps]
+			maps++
+		}
+		if from := slices.Index(kids[:g.nodes], e.From); from >= 0 {
+			g.out[from] = append(g.out[from], i)
+		}
+	}
+}
+
+// target is the node that an edge leads to, -1 for the end.
+func (g *graphSpec) target(kids []*Node, i int) int {
+	if g.edges[i].To == nil {
+		return -1
+	}
+	return slices.Index(kids[:g.nodes], g.edges[i].To)
+}
+
+// graph checks every edge of a graph and finds its output.
+func (s *Session) graph(n *Node) bool {
+	g, ok := n.graph, true
+	n.in = n.kids[0].in
+	g.sent, g.rest = make([]*generable.Type, len(g.edges)), nil
+	var ends []*generable.Type
+	var names []string
+	end := func(t *generable.Type, from *Node) {
+		ends, names = append(ends, t), append(names, from.Label())
+	}
+	leads := make([][]int, g.nodes) // nodes that a node may lead to; -1 is the end
+	for _, k := range g.order(n.kids) {
+		from := n.kids[k]
+		if from.failed {
+			leads[k] = []int{-1}
+			end(generable.ErrorT, from)
+			continue
+		}
+		if len(g.out[k]) == 0 {
+			leads[k] = []int{-1}
+			end(from.out, from)
+			continue
+		}
+		var routes []Route
+		var alive []int // the edges that can be followed: one for each route, then the one for the rest
+		whole := -1
+		for _, i := range g.out[k] {
+			e := &g.edges[i]
+			switch {
+			case whole >= 0:
+				ok = false
+				d := s.errorf(diag.DeadEdge, e.Span, "this edge of %s is never followed", from.Label())
+				note(d, g.edges[whole].Span.Pos, "this one takes everything before it")
+				help(d, "edges are tried in order: put those with when = first")
+			case e.guarded():
+				routes, alive = append(routes, e.Guard), append(alive, i)
+			default:
+				whole, alive = i, append(alive, i)
+			}
+		}
+		w := ways(from.out, routes)
+		if !s.edgesMakeSense(n, from, routes, alive, w) {
+			ok = false
+			leads[k] = []int{-1}
+			end(generable.ErrorT, from)
+			continue
+		}
+		for r, i := range alive {
+			e := &g.edges[i]
+			sent := w.rest
+			if r < len(routes) {
+				sent = w.routes[r].sent
+			}
+			if len(sent) == 0 { // nothing is left for it
+				leads[k] = append(leads[k], g.target(n.kids, i))
+				continue
+			}
+			g.sent[i] = generable.OneOf(sent...)
+			t, good := s.carried(e, from, g.sent[i])
+			ok = ok && good
+			to := g.target(n.kids, i)
+			leads[k] = append(leads[k], to)
+			if to < 0 {
+				end(t, from)
+			}
+		}
+		if whole < 0 && (len(w.rest) > 0 || w.open) {
+			good := s.unmatched(n, k, w, func(t *generable.Type) { end(t, from) })
+			ok = ok && good
+			switch g.noMatch {
+			case NoMatchFinish:
+				leads[k] = append(leads[k], -1)
+			case NoMatchNode:
+				leads[k] = append(leads[k], g.other)
+			}
+		}
+	}
+	ok = ok && s.connected(n, leads)
+	out, good := s.ending(n, ends, names)
+	n.out = out
+	return ok && good
+}
+
+// order lists the nodes so that what leads to one comes before it where it can: the types of
+// steps that follow their input are known then.
+func (g *graphSpec) order(kids []*Node) []int {
+	seen := make([]bool, g.nodes)
+	order := make([]int, 0, g.nodes)
+	queue := []int{0}
+	seen[0] = true
+	for at := 0; ; at++ {
+		if at == len(queue) {
+			next := slices.Index(seen, false)
+			if next < 0 {
+				return order
+			}
+			seen[next] = true
+			queue = append(queue, next)
+		}
+		k := queue[at]
+		order = append(order, k)
+		for _, i := range g.out[k] {
+			if to := g.target(kids, i); to >= 0 && !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+}
+
+// edgesMakeSense checks the guards of the edges that leave a node: each can be asked, and takes something
+// that no earlier one does.
+func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *routing) bool {
+	ok := true
+	for i := range routes {
+		r := &routes[i]
+		at := spanOr(r.Span, n.graph.edges[edges[i]].Span)
+		switch {
+		case r.Pred != nil && !s.asks(at, r.Pred, from):
+			ok = false
+		case r.When != nil || w.routes[i].fresh:
+		case w.routes[i].fits:
+			ok = false
+			d := s.errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d.Label = "earlier edges take all that " + r.Key() + " does"
+			help(d, "edges are tried in order: put this one first, or remove it")
+		default:
+			ok = false
+			d := s.errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d.Label = fmt.Sprintf("%s never holds for %s", r.Key(), from.out)
+			noteDefined(d, from)
+			s.keyHelp(d, r, from.out)
+		}
+	}
+	return ok
+}
+
+// carried checks what an edge carries and gives the type that arrives.
+func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Type, bool) {
+	giver := from.Label()
+	if m := e.Map; m != nil {
+		if m.failed {
+			return generable.ErrorT, true
+		}
+		if !s.follow(m, t) {
+			return generable.ErrorT, false
+		}
+		if why := generable.Assignable(t, m.in); why != nil {
+			s.cannotCarry(e, giver, t, m.Label(), m.in, why, from, m)
+			return generable.ErrorT, false
+		}
+		s.edge(edgeTo{m, false}, edge{e.Span, giver, t, m.in})
+		giver, t = m.Label(), m.out
+	}
+	to := e.To
+	if to == nil || to.failed {
+		return t, true
+	}
+	if !s.follow(to, t) {
+		return t, false
+	}
+	if why := generable.Assignable(t, to.in); why != nil {
+		s.cannotCarry(e, giver, t, to.Label(), to.in, why, from, to)
+		return t, false
+	}
+	s.edge(edgeTo{to, false}, edge{e.Span, giver, t, to.in})
+	return t, true
+}
+
+func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker string, in *generable.Type, why []generable.Reason, nodes ...*Node) {
+	d := s.errorf(diag.CannotJoin, e.Span, "this edge cannot carry what it is given")
+	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
+	s.reasons(d, why, t)
+	noteDefined(d, nodes...)
+	if e.Map == nil {
+		help(d, "change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
+	}
+}
+
+// unmatched handles what no edge of node k takes.
+func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type)) bool {
+	g, from := n.graph, n.kids[k]
+	rest := from.out
+	if len(w.rest) > 0 {
+		rest = generable.OneOf(w.rest...)
+	}
+	switch g.noMatch {
+	case NoMatchError:
+		return true
+	case NoMatchFinish:
+		end(rest)
+		return true
+	case NoMatchNode:
+		if g.rest != nil {
+			g.rest = generable.OneOf(g.rest, rest)
+		} else {
+			g.rest = rest
+		}
+		e := &Edge{From: from, To: n.kids[g.other], Span: n.site.Span}
+		_, ok := s.carried(e, from, rest)
+		return ok
+	}
+	var message string
+	if len(w.missing) > 0 && !w.vague && !w.open {
+		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), strings.Join(w.missing, ", "))
+	} else if len(w.rest) > 0 {
+		message = fmt.Sprintf("the conditions on the edges of %s may all be false", from.Label())
+	} else {
+		return true
+	}
+	d := s.errorf(diag.NotExhaustive, g.edges[g.out[k][0]].Span, "%s", message)
+	d.Label = fmt.Sprintf("%s gives %s", from.Label(), from.out)
+	noteDefined(d, from)
+	help(d, "end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
+	return false
+}
+
+// connected checks that every node is reached from the start and can reach the end.
+func (s *Session) connected(n *Node, leads [][]int) bool {
+	g, ok := n.graph, true
+	reached := make([]bool, g.nodes)
+	var walk []int
+	visit := func(k int) {
+		if k >= 0 && !reached[k] {
+			reached[k] = true
+			walk = append(walk, k)
+		}
+	}
+	visit(0)
+	for len(walk) > 0 {
+		k := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		for _, to := range leads[k] {
+			visit(to)
+		}
+	}
+	ends := make([]bool, g.nodes) // can reach the end
+	for again := true; again; {
+		again = false
+		for k := range leads {
+			if !ends[k] && slices.ContainsFunc(leads[k], func(to int) bool { return to < 0 || ends[to] }) {
+				ends[k], again = true, true
+			}
+		}
+	}
+	for k := range g.nodes {
+		switch {
+		case n.kids[k].failed:
+		case !reached[k]:
+			ok = false
+			d := s.errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
+			noteDefined(d, n.kids[k])
+			help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+		}
+	}
+	if ok && !ends[0] && g.noMatch != NoMatchError { // one message for a cycle: at the start
+		ok = false
+		d := s.errorf(diag.NoExit, n.site.Span, "this graph never ends")
+		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"
+		help(d, "let some edge lead to FINISH: edge(node, FINISH, when = ...)")
+	}
+	return ok
+}
+
+// ending finds the type of what a graph gives.
+func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*generable.Type, bool) {
+	for _, t := range ends {
+		if t.Deref().Kind == generable.ErrorType {
+			return t, true
+		}
+	}
+	switch {
+	case n.declared != nil:
+		ok := true
+		for i, t := range ends {
+			if generable.Assignable(t, n.declared) != nil {
+				ok = false
+				d := s.errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
+				d.Label = fmt.Sprintf("it ends with %s of %s", t, names[i])
+				help(d, "widen it: output = %s", generable.OneOf(n.declared, t))
+			}
+		}
+		return n.declared, ok
+	case len(ends) == 0:
+		return generable.AnyT, true
+	}
+	if t, ok := generable.Join(ends, s.unions); ok {
+		return t, true
+	}
+	other := 0
+	for i, t := range ends {
+		if t.Deref().Kind == generable.AnyType {
+			return generable.AnyT, true
+		}
+		if other == 0 && !generable.Same(ends[0], t) {
+			other = i
+		}
+	}
+	d := s.errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
+	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
+	help(d, "declare it: output = %s", generable.OneOf(ends...))
+	return generable.ErrorT, false
+}
