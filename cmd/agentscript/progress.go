@@ -58,7 +58,11 @@ func (p *progress) event(e engine.Event) {
 		}
 		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
 	case engine.EventRepair:
-		p.line("repair", at, oneLine(e.Name+": "+e.Text, 120))
+		text := strings.TrimSuffix(oneLine(e.Text, 120), " →") // what was left out became nothing
+		if !isNamed(at, e.Name) {
+			text = e.Name + ": " + text
+		}
+		p.line("repair", at, text)
 	case engine.EventBudget:
 		text := e.Text
 		if e.Err != nil {
@@ -144,6 +148,12 @@ func (p *progress) line(word, at string, parts ...string) {
 	}
 	text = strings.ReplaceAll(harmless(strings.TrimRight(text, "\n")), "\n", "\n       ")
 	_, _ = fmt.Fprintln(p.w, padded, text)
+}
+
+// isNamed reports whether a position for people ends with a node of that name.
+func isNamed(at, name string) bool {
+	last, _, _ := strings.Cut(at[strings.LastIndexByte(at, '/')+1:], "#")
+	return last == name
 }
 
 func isModelCall(path string) bool {

@@ -65,6 +65,17 @@ func TestLongWhereabouts(t *testing.T) {
 	}
 }
 
+// A line says what was repaired, and the agent's name once.
+func TestProgressOfRepairs(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false, "no model")
+	p.event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Name: "speed", Text: "asked again: no JSON"})
+	p.event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Name: "fence", Text: "json → "})
+	if want := "repair speed#1  asked again: no JSON\nrepair speed#1  fence: json\n"; b.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", b.String(), want)
+	}
+}
+
 // What models, tools and scripts say cannot steer the terminal, and stays within its lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
