@@ -44,16 +44,7 @@ func (s *scanner) rejoinItem() bool {
 	if !s.reenter(last) {
 		return false
 	}
-	item.flags &^= flagKey
-	if item.kind == nodeWord {
-		kind, rep := classifyWord(s.src[item.start:item.end])
-		if item.kind = kind; kind == nodeWord {
-			rep = repMissingQuotes
-		}
-		if rep != repNone {
-			s.repair(rep, int(item.start), int(item.end))
-		}
-	}
+	s.unkey(&item)
 	s.tape = append(s.tape[:last], item)
 	s.attached()
 	return true
@@ -162,10 +153,7 @@ func (s *scanner) openList() bool {
 	}
 	for i := at + 1; i <= last; i += 2 {
 		item := s.tape[i]
-		item.flags &^= flagKey
-		if item.kind == nodeWord {
-			item.kind, _ = classifyWord(s.src[item.start:item.end])
-		}
+		s.unkey(&item)
 		items = append(items, item)
 	}
 	s.rewrites++
