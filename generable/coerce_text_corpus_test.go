@@ -68,6 +68,23 @@ func (row corpusRow) levels() []Level {
 }
 
 // TestTypedCorpus decodes the corpus whole, byte by byte and in pieces.
+//
+// Where the rows ask for something else than schema-aligned parsing (BAML 0.226, held against this
+// decoder on 25 types × 99 texts) gives, it is on purpose:
+//   - 1,5 is no number (there 15), NaN and infinities are none (there 0, null or the largest
+//     int), integers have any size (there they wrap), −7 is negative (there 7);
+//   - "not true", "not low" and "None" for an enum with no are no match (there true, low, no);
+//   - yes, no, 0 and 1 are truth values (there an error);
+//   - a text in JSON quotes is the text (there the quotes stay), reasoning is no part of a text;
+//   - of several values in the text the last counts (there the first), of reasoning none does;
+//   - several numbers are no number (there the first of a list, or all digits joined: "[1,2]" is 12);
+//   - 3.7 for int | str is the text, as nothing is lost (there 4);
+//   - a wrapper around an object or scalar is taken off (there an error), JSON in a string is read
+//     (there an error);
+//   - an object where the only field takes text is an error, not text without its quotes;
+//   - what is no list at all is an error where a list is wanted (there an empty list), and an object
+//     or list for T | None as the whole answer is an error (there null);
+//   - an enum's name matches besides its alias.
 func TestTypedCorpus(t *testing.T) {
 	items := map[string]BadItem{"": ItemError, "error": ItemError, "drop": ItemDrop, "keep": ItemKeep}
 	for _, row := range readCorpus(t, "testdata/typed/*.jsonl") {

@@ -133,3 +133,25 @@ func FuzzDecodeTyped(f *testing.F) {
 		}
 	})
 }
+
+// TestPartialGrows holds that what is known of a text that was cut only grows with the text.
+func TestPartialGrows(t *testing.T) {
+	for seed := range int64(rounds / 20) {
+		g := newGenerator(seed)
+		g.wire = true
+		typ := g.schema(3, "") // a scalar alone has no end
+		text := JSON(g.value(typ, 4), typ)
+		last := Value{}
+		for i := range len(text) + 1 {
+			r := Decode(typ, text[:i], Options{Partial: true})
+			now := r.Value
+			if !r.OK {
+				now = last // nothing is known yet, or no more than before
+			}
+			if !grows(last, now) {
+				t.Fatalf("seed %d: %s: %q:\nfirst %s\nthen  %s", seed, typ, text[:i], JSON(last, nil), JSON(now, nil))
+			}
+			last = now
+		}
+	}
+}

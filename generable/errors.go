@@ -51,6 +51,29 @@ func (l FieldErrors) Err() error {
 	return l
 }
 
+// Complaint tells a model what is wrong with its answer, one line for each error, and how to
+// answer. It is empty when nothing is wrong.
+func (l FieldErrors) Complaint() string {
+	if len(l) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Your answer does not fit:\n")
+	for _, e := range l {
+		b.WriteString("- ")
+		if e.Path != "" {
+			b.WriteString(strings.TrimPrefix(e.Path, ".") + ": ")
+		}
+		b.WriteString("expected " + e.Expected + ", got " + e.Got)
+		if e.Hint != "" {
+			b.WriteString(" (" + e.Hint + ")")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("Answer again with the whole JSON value and nothing else.")
+	return b.String()
+}
+
 // newFieldError makes an error about a value that has no text behind it.
 func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}

@@ -183,25 +183,11 @@ func locate(src string, errs FieldErrors) {
 	}
 }
 
-// Complaint tells a model what is wrong with its answer, one line for each error, and how to
-// answer. It is empty when nothing is wrong.
+// Complaint is the text of a re-ask; see [FieldErrors.Complaint]. It is empty when nothing is
+// wrong.
 func (r Result) Complaint() string {
-	if r.OK || len(r.Errors) == 0 {
+	if r.OK {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("Your answer does not fit:\n")
-	for _, e := range r.Errors {
-		b.WriteString("- ")
-		if e.Path != "" {
-			b.WriteString(strings.TrimPrefix(e.Path, ".") + ": ")
-		}
-		b.WriteString("expected " + e.Expected + ", got " + e.Got)
-		if e.Hint != "" {
-			b.WriteString(" (" + e.Hint + ")")
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("Answer again with the whole JSON value and nothing else.")
-	return b.String()
+	return r.Errors.Complaint()
 }
