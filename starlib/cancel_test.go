@@ -105,3 +105,14 @@ func TestCallbacksAreCancelledAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestLoadingEndsBeforeTheFileRuns: the passes over a long file look at the context as well.
+func TestLoadingEndsBeforeTheFileRuns(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	fsys := fstest.MapFS{"main.star": {Data: []byte("load(\"lib.star\", \"a\")\nx = unknown\n")}, "lib.star": {Data: []byte("a = 1\n")}}
+	_, found := starlib.Load(ctx, starlib.Options{FS: fsys, Entry: "main.star"})
+	if codes(found) != string(diag.Cancelled) || found[0].Span.File != "main.star" {
+		t.Errorf("got %v", found)
+	}
+}

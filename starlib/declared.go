@@ -57,7 +57,7 @@ func (d *declared) refer(file, name string, at diag.Span) *generable.Type {
 
 // check reports references that nothing answers, and types that no finite value can have.
 func (d *declared) check(suggest func(name string, among []string) string) diag.List {
-	var found diag.List
+	var unresolved findings
 	names := map[string][]string{} // of the types of a file
 	open := false
 	for _, r := range d.refs {
@@ -65,6 +65,9 @@ func (d *declared) check(suggest func(name string, among []string) string) diag.
 			continue
 		}
 		open = true
+		if !unresolved.room() {
+			continue
+		}
 		out := &diag.Diagnostic{Code: diag.UnresolvedRef, Span: r.at, Message: fmt.Sprintf("no type of this file is named %q", r.t.Name)}
 		if names[r.file] == nil {
 			names[r.file] = slices.Sorted(maps.Keys(d.byName[r.file]))
@@ -74,8 +77,9 @@ func (d *declared) check(suggest func(name string, among []string) string) diag.
 		} else {
 			out.Help = []string{"a type takes its name from the variable it is assigned to"}
 		}
-		found = append(found, out)
+		unresolved.list = append(unresolved.list, out)
 	}
+	found := unresolved.told()
 	if open || len(d.refs) == 0 {
 		return found
 	}

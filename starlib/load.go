@@ -150,6 +150,7 @@ type unit struct {
 	state   unitState
 	loads   map[syntax.Position]*syntax.LoadStmt
 	from    diag.Pos                        // where it was first loaded
+	missing findings                        // names that it loads and that are not there
 	sites   map[syntax.Position]source.Call // calls looked up so far, while composing
 
 	functions map[syntax.Position]syntax.Node // by position, once one is looked into
@@ -184,10 +185,15 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 	}
 	u.file = file
 	u.indexLoads()
+	if c.ended(u) { // each pass over a long file takes its time
+		return false
+	}
 	c.reportFrom(u, file.Lint(c.names()))
-	prog, err := starlark.FileProgram(file.Syntax(), c.predeclared.Has)
-	if err != nil {
-		c.reportFrom(u, c.unresolved(u, err, found))
+	if c.ended(u) {
+		return false
+	}
+	prog, wrong := c.compile(u, found)
+	if c.reportFrom(u, wrong); prog == nil {
 		return false
 	}
 	c.checkModules(u)
@@ -206,17 +212,39 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 			ok = false
 		}
 	}()
+	var err error
 	u.globals, err = prog.Init(thread, c.predeclared)
+	u.missing.told() // they are reported, each as it is found
 	if err != nil {
-		d := c.raisedDiagnostic(c.stopped(err))
-		over := d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout)
-		if d != nil && !(over && c.over) { // the files that wait for this one end for the same reason
+		if d := c.raisedDiagnostic(c.stopped(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {
+			c.reportEnd(u, d)
+		} else if d != nil {
 			c.reportFrom(u, diag.List{d})
 		}
-		c.over = c.over || over
 		return false
 	}
 	return true
+}
+
+// ended reports that loading was cancelled, or is out of time, before the file is run.
+func (c *composer) ended(u *unit) bool {
+	err := c.cancelled()
+	if err == nil {
+		return false
+	}
+	d := c.raisedDiagnostic(err)
+	d.Span.File = u.shown
+	c.reportEnd(u, d)
+	return true
+}
+
+// reportEnd reports the end of loading once: files that wait for the one that was at work end for
+// the same reason.
+func (c *composer) reportEnd(u *unit, d *diag.Diagnostic) {
+	if !c.over {
+		c.over = true
+		c.reportFrom(u, diag.List{d})
+	}
 }
 
 // byteOrderMark is what some editors put before UTF-8 text. It says nothing there.

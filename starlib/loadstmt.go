@@ -37,27 +37,28 @@ func (c *composer) load(thread *starlark.Thread, module string) (starlark.String
 		at = diag.Span{Pos: position(stmt.Module.TokenPos), Len: utf8.RuneCountInString(stmt.Module.Raw)}
 	}
 	u := c.unitFor(from, module, at)
-	dict := starlark.StringDict{}
-	if u != nil {
-		for name, v := range u.globals {
-			dict[name] = v
-		}
+	dict := starlark.StringDict{} // of the names that are asked for: a file may define many
+	if stmt == nil {
+		return dict, nil
 	}
-	if stmt != nil {
-		for _, id := range stmt.From {
-			if dict[id.Name] != nil {
-				continue
-			}
-			if u != nil && u.state == unitDone {
-				c.missingName(u, id)
-			}
-			dict[id.Name] = &failedValue{}
+	for _, id := range stmt.From {
+		if dict[id.Name] != nil {
+			continue
+		}
+		dict[id.Name] = &failedValue{}
+		switch {
+		case u == nil:
+		case u.globals[id.Name] != nil:
+			dict[id.Name] = u.globals[id.Name]
+		case u.state == unitDone && from.missing.room():
+			c.missingName(from, u, id)
 		}
 	}
 	return dict, nil
 }
 
-func (c *composer) missingName(u *unit, id *syntax.Ident) {
+// missingName tells that the file u does not define a name that is loaded from it.
+func (c *composer) missingName(from, u *unit, id *syntax.Ident) {
 	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
 		Message: fmt.Sprintf("%s does not define %s", u.shown, id.Name)}
 	if u.names == nil {
@@ -68,6 +69,7 @@ func (c *composer) missingName(u *unit, id *syntax.Ident) {
 	} else if len(u.names) > 0 {
 		d.Help = []string{"it defines " + some(u.names)}
 	}
+	from.missing.list = append(from.missing.list, d)
 	c.session.Report(d)
 }
 

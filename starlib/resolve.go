@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,44 +17,94 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/habits"
 )
 
-// unresolved tells all that the resolver found: names that mean nothing, names that are
-// assigned twice, and statements in the wrong place. What was said at a place before is enough.
-func (c *composer) unresolved(u *unit, err error, said diag.List) diag.List {
+// compile resolves and compiles a file. It tells all that is wrong with names and statements:
+// names that mean nothing, names that are assigned twice, and statements in the wrong place.
+// What was said at a place before is enough.
+//
+// The interpreter's resolver is not left to find unknown names: for each it sorts all names that
+// are known and compares them, so that a file of some thousands takes minutes. It is told that
+// they are predeclared, and the tree is asked where they stand. Such a program is not run.
+func (c *composer) compile(u *unit, said diag.List) (*starlark.Program, diag.List) {
+	unknown := map[string]bool{}
+	prog, err := starlark.FileProgram(u.file.Syntax(), func(name string) bool {
+		switch {
+		case c.predeclared.Has(name):
+			return true
+		case starlark.Universe.Has(name):
+			return false
+		}
+		unknown[name] = true
+		return true
+	})
 	var list resolve.ErrorList
-	if !errors.As(err, &list) {
-		return diag.List{&diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: u.shown}}, Cause: err}}
+	switch {
+	case err == nil && len(unknown) == 0:
+		return prog, nil
+	case err != nil && !errors.As(err, &list):
+		return nil, diag.List{&diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: u.shown}}, Cause: err}}
 	}
-	var found diag.List
-	var bound []string
 	told := map[diag.Pos]bool{} // a name of another language, say: the check of the tokens knows more
 	for _, d := range append(c.session.Diagnostics(), said...) {
 		told[d.Span.Pos] = true
 	}
-	dropped := u.droppedLines()
+	var found, undefined findings
 	for _, e := range list {
-		d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: diag.Span{Pos: position(e.Pos), Len: 1}}
-		name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
-		if told[d.Span.Pos] || undefined && dropped[e.Pos.Line] {
+		at := diag.Span{Pos: position(e.Pos), Len: 1}
+		if told[at.Pos] || !found.room() {
 			continue
 		}
-		found = append(found, d)
-		switch {
-		case undefined:
-			name, _, _ = strings.Cut(name, " ")
-			if bound == nil {
-				bound = c.boundNames(u)
-			}
-			d.Code, d.Message = diag.UndefinedName, "undefined: "+name
-			d.Span.Len = utf8.RuneCountInString(name)
-			d.Help = []string{"assign it, or load it: load(\"file.star\", \"" + name + "\")"}
-			if hint := c.nameHint(name, bound); hint != "" {
-				d.Help = []string{hint}
-			}
-		case strings.HasPrefix(e.Msg, "cannot reassign"):
+		d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: at}
+		if strings.HasPrefix(e.Msg, "cannot reassign") {
 			c.reassigned(d)
 		}
+		found.list = append(found.list, d)
 	}
-	return found
+	if len(unknown) > 0 {
+		dropped, bound := u.droppedLines(), c.boundNames(u)
+		for _, id := range u.file.Predeclared(unknown) {
+			if at := position(id.NamePos); !told[at] && !dropped[id.NamePos.Line] && undefined.room() {
+				undefined.list = append(undefined.list, c.undefined(id, bound))
+			}
+		}
+	}
+	return nil, append(found.told(), undefined.told()...)
+}
+
+// findings are those of one kind in a file, up to as many as anybody mends before checking again.
+type findings struct {
+	list diag.List
+	more int
+}
+
+const mostFindings = 100
+
+// room reports whether one more finds room. Else it is counted.
+func (f *findings) room() bool {
+	if len(f.list) < mostFindings {
+		return true
+	}
+	f.more++
+	return false
+}
+
+// told gives the findings. The last one says how many came behind it.
+func (f *findings) told() diag.List {
+	if f.more > 0 {
+		last := f.list[len(f.list)-1]
+		last.Notes = append(last.Notes, diag.Note{Message: fmt.Sprintf("and %d more like this one", f.more)})
+	}
+	return f.list
+}
+
+// undefined tells of a name that means nothing.
+func (c *composer) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
+		Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
+		Help: []string{"assign it, or load it: load(\"file.star\", \"" + id.Name + "\")"}}
+	if hint := c.nameHint(id.Name, bound); hint != "" {
+		d.Help = []string{hint}
+	}
+	return d
 }
 
 // droppedLines are those of the bodies of `if __name__ == "__main__":`, all of which are told
@@ -87,13 +138,15 @@ func (c *composer) nameHint(name string, bound []string) string {
 	return c.suggest(name, bound)
 }
 
-// mostCompared bounds how many names are compared while a script loads, to say what unknown
-// ones may have meant: a script can have many of both.
+// mostCompared bounds how many names of a usual length are compared while a script loads, to say
+// what unknown ones may have meant: a script can have many of both.
 const mostCompared = 1_000_000
 
-// suggest is didYouMean as long as that is not too much work.
+// suggest is didYouMean as long as that is not too much work, which grows with the square of the
+// name's length.
 func (c *composer) suggest(name string, among []string) string {
-	if c.compared += len(among); c.compared > mostCompared {
+	c.compared += len(among) * (1 + len(name)*len(name)/128)
+	if c.compared > mostCompared || c.ctx.Err() != nil {
 		return ""
 	}
 	return didYouMean(name, among)
