@@ -3,6 +3,7 @@ package starlib
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -36,11 +37,11 @@ func fileFunc(c *Call) (starlark.Value, error) {
 		return nil, errorf(diag.FileMissing, "file(%q) is read for the first time while the flow runs", c.Str("path")).
 			WithHelp("read it at the top level, so that it belongs to the script: text = file(%q)", c.Str("path"))
 	}
-	data, err := fs.ReadFile(c.env.c.opts.FS, p)
+	data, err := c.env.c.read(p)
 	if err != nil {
 		d := c.complain(diag.FileMissing, at, "cannot read %s: %s", c.Str("path"), reason(err))
 		d.Cause = err
-		d.Help = c.env.c.nearFiles(p)
+		d.Help = c.env.c.unreadHelp(p, err)
 		return nil, nil
 	}
 	if !utf8.Valid(data) {
@@ -50,6 +51,61 @@ func fileFunc(c *Call) (starlark.Value, error) {
 	text := string(data)
 	c.env.c.files[p] = text
 	return starlark.String(text), nil
+}
+
+// DefaultMaxFile is the largest file that a script may load or read.
+const DefaultMaxFile = 64 << 20
+
+// unfitError is why a file that is there is not read.
+type unfitError struct{ what, help string }
+
+func (e *unfitError) Error() string { return e.what }
+
+// read reads a file that a script names. A pipe or a device is not opened: it may have no end,
+// and keep whoever opens it waiting beyond all limits.
+func (c *composer) read(p string) ([]byte, error) {
+	if c.opts.FS == nil {
+		return nil, &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
+	}
+	info, err := fs.Stat(c.opts.FS, p)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode(); !mode.IsRegular() {
+		what := "a device or a pipe"
+		if mode.IsDir() {
+			what = "a directory"
+		}
+		return nil, &unfitError{"it is no regular file but " + what, "name a file, or pass the text as an argument of the run"}
+	}
+	return c.readAll(p)
+}
+
+// readAll reads a file up to the limit.
+func (c *composer) readAll(p string) ([]byte, error) {
+	most := c.opts.MaxFile
+	if most <= 0 {
+		most = DefaultMaxFile
+	}
+	f, err := c.opts.FS.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it is only read
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, &unfitError{fmt.Sprintf("it has more than %d bytes", most), "give a part of it, or have a tool read it"}
+	}
+	return data, err
+}
+
+// unreadHelp says what to do about a file that could not be read.
+func (c *composer) unreadHelp(p string, err error) []string {
+	var unfit *unfitError
+	if errors.As(err, &unfit) {
+		return []string{unfit.help}
+	}
+	return c.nearFiles(p)
 }
 
 // reason is what is wrong with a file, without its name.
@@ -152,7 +208,7 @@ func (c *composer) nearFiles(p string) []string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if hint := didYouMean(path.Base(p), names); hint != "" {
+	if hint := c.suggest(path.Base(p), names); hint != "" {
 		return []string{hint}
 	}
 	return []string{"paths are relative to the file that names them"}

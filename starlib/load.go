@@ -30,6 +30,9 @@ type Options struct {
 	Dir    string // shown before the names of files in positions; "" shows paths in FS
 	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
 
+	// MaxFile bounds the bytes of each file that is read; 0 is [DefaultMaxFile].
+	MaxFile int64
+
 	Strict   bool           // note edges that only a run can check
 	Builtins []Builtin      // the host's own rows of the table
 	Tools    []*engine.Tool // the host's tools, predeclared under their names
@@ -65,7 +68,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	}
 	if o.Source != nil {
 		entry.text = o.Source
-	} else if text, err := fs.ReadFile(o.FS, entry.path); err != nil {
+	} else if text, err := c.readAll(entry.path); err != nil {
 		c.session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.shown}},
 			Message: fmt.Sprintf("the script cannot be read: %s", reason(err)), Cause: err})
 		entry.state = unitFailed

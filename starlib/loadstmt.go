@@ -89,7 +89,7 @@ func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
 	default:
 		return u
 	}
-	text, err := fs.ReadFile(c.opts.FS, p)
+	text, err := c.read(p)
 	if err != nil {
 		d := &diag.Diagnostic{Code: diag.LoadFailed, Span: at, Message: fmt.Sprintf("cannot load %s: %s", module, reason(err)), Cause: err}
 		if !strings.HasSuffix(module, ".star") {
@@ -98,7 +98,7 @@ func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
 			}
 		}
 		if len(d.Help) == 0 {
-			d.Help = c.nearFiles(p)
+			d.Help = c.unreadHelp(p, err)
 		}
 		c.session.Report(d)
 		return nil
