@@ -15,7 +15,7 @@ func input(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 	case cfg.raw != nil:
 		return FromText(*cfg.raw, t)
 	case cfg.hasInput:
-		return toValue(cfg.input)
+		return toValue("the input", cfg.input)
 	case t.AcceptsNone():
 		return generable.Value{}, nil
 	}
@@ -32,7 +32,7 @@ var lenient = generable.Options{ExtraKeys: generable.ExtraError}
 // errors, AS716 like all that does not fit, with line and column.
 func FromText(text string, t *generable.Type) (generable.Value, error) {
 	if acceptsText(t) {
-		return generable.StrOf(text), nil
+		return generable.StrOf(text), isUTF8("the input", "", generable.StrOf(text))
 	}
 	return read(text, t)
 }
@@ -54,6 +54,9 @@ func FromJSON(text string, t *generable.Type) (generable.Value, error) {
 }
 
 func read(text string, t *generable.Type) (generable.Value, error) {
+	if err := isUTF8("the input", "", generable.StrOf(text)); err != nil {
+		return generable.Value{}, err
+	}
 	res := generable.Decode(t, text, lenient)
 	if !res.OK {
 		return res.Value, unfit(t, res.Errors)
@@ -114,10 +117,13 @@ func acceptsText(t *generable.Type) bool {
 }
 
 // toValue makes a value of anything that has a JSON form.
-func toValue(v any) (generable.Value, error) {
+func toValue(what string, v any) (generable.Value, error) {
+	if in, ok := v.(generable.Value); ok { // made by the host, who vouches for its text
+		return in, isUTF8(what, "", in)
+	}
 	out, err := generable.FromGo(v)
 	if err != nil {
-		return out, engine.Errorf(engine.KindInput, diag.BadInput, "the input has no JSON form: %w", err)
+		return out, engine.Errorf(engine.KindInput, diag.BadInput, "%s has no JSON form: %w", what, err)
 	}
 	return out, nil
 }

@@ -19,9 +19,11 @@ type Engine struct{ cfg config }
 // New makes an engine. Without options, scripts can compose, check and run everything that
 // needs no model.
 func New(opts ...Option) *Engine {
-	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}, loadTime: DefaultLoadTimeout}
+	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}, loadTime: DefaultLoadTimeout, grace: DefaultGrace}
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	if c.models != nil {
 		c.handlers[engine.EffectModel] = c.models
@@ -36,7 +38,7 @@ func New(opts ...Option) *Engine {
 // error is a [*LoadError] that holds everything found, each with its position and remedy.
 // Warnings and notes of a sound script are in [Module.Diagnostics].
 func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
-	o, err := e.inFS(fsys, entry)
+	o, err := e.inFS(ctx, fsys, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func (e *Engine) sound(m *Module) (*Module, error) {
 // LoadFile is Load for a file of the operating system. A script reads nothing outside its
 // own directory, or that of [WithRoot].
 func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
-	o, err := e.file(path)
+	o, err := e.file(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
 
 // Check is Load for its findings alone. The sources show them with carets, see diag.Render.
 func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List, diag.Sources) {
-	o, err := e.inFS(fsys, entry)
+	o, err := e.inFS(ctx, fsys, entry)
 	if err != nil {
 		return err.List, err.Sources
 	}
@@ -72,7 +74,7 @@ func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List
 
 // CheckFile is Check for a file of the operating system.
 func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.Sources) {
-	o, err := e.file(path)
+	o, err := e.file(ctx, path)
 	if err != nil {
 		return err.List, err.Sources
 	}
@@ -162,9 +164,25 @@ func (m *Module) Names() []string { return m.lib.Names() }
 func (m *Module) Type(name string) *generable.Type { return m.lib.Type(name) }
 
 // Start begins a run of main. It returns at once; ctx ends the run and every call in flight.
-func (m *Module) Start(ctx context.Context, opts ...RunOption) *Run { return m.start(ctx, nil, opts) }
+// What keeps a run from starting is the error of [Run.Wait].
+func (m *Module) Start(ctx context.Context, opts ...RunOption) *Run {
+	return m.StartNamed(ctx, "main", opts...)
+}
 
-// StartNode begins a run of any node of the module.
+// StartNamed begins a run of the node or function that a global name of the script holds. When
+// there is none, the error names the nearest.
+func (m *Module) StartNamed(ctx context.Context, name string, opts ...RunOption) *Run {
+	entry, missing := m.lib.Entry(name)
+	return m.start(ctx, entry, nothingToRun(missing), opts)
+}
+
+// StartNode begins a run of any node of the module. A nil node, as [Module.Node] gives for a
+// name that holds none, is an error; see [Module.StartNamed].
 func (m *Module) StartNode(ctx context.Context, n *engine.Node, opts ...RunOption) *Run {
-	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, opts)
+	if n == nil {
+		none := engine.Errorf(engine.KindInput, diag.NoMain, "there is no node to run: it is nil").
+			WithHelp("Module.Node gives nil for a name that holds no node; StartNamed says which name is nearest")
+		return m.start(ctx, nil, none, opts)
+	}
+	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, nil, opts)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Option configures an [Engine].
+// Option configures an [Engine]. A nil Option is passed over.
 type Option func(*config)
 
 type config struct {
@@ -23,6 +23,7 @@ type config struct {
 	strict     bool
 	print      func(at diag.Pos, text string)
 	loadTime   time.Duration
+	grace      time.Duration
 	root       string
 }
 
@@ -51,7 +52,28 @@ func WithMiddleware(mw ...engine.Middleware) Option {
 	return func(c *config) { c.middleware = append(c.middleware, mw...) }
 }
 
-// WithLimits bounds every run. A run's own limits replace these.
+// Limits of a run that sets none. A run on a context with a deadline, and one on the
+// [Cooperative] scheduler, has no wall time of its own unless told.
+const (
+	DefaultSteps      = 200_000_000 // of the script interpreter: some seconds of computing
+	DefaultModelCalls = 1_000
+	DefaultWall       = time.Hour
+)
+
+// withDefaults fills in the counts that are not set.
+func withDefaults(l engine.Limits) engine.Limits {
+	if _, set := l.Steps.Value(); !set {
+		l.Steps = engine.AtMost(DefaultSteps)
+	}
+	if _, set := l.ModelCalls.Value(); !set {
+		l.ModelCalls = engine.AtMost(DefaultModelCalls)
+	}
+	return l
+}
+
+// WithLimits bounds every run. A run's own limits replace these. Steps, model calls and wall
+// time that are not set have defaults, such as [DefaultSteps]; engine.Unlimited and
+// engine.NoWall lift them.
 func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l } }
 
 // WithStrict has Load and Check also report what is only proven when it runs.
@@ -64,6 +86,15 @@ const DefaultLoadTimeout = 30 * time.Second
 // otherwise; 0 is no bound. A script that takes longer has the error AS711.
 func WithLoadTimeout(d time.Duration) Option { return func(c *config) { c.loadTime = d } }
 
+// DefaultGrace is how long a run may take to end once it is to end.
+const DefaultGrace = 5 * time.Second
+
+// WithGrace bounds how long [Run.Wait] goes on waiting for a run that was cancelled or whose time
+// is up, [DefaultGrace] unless told otherwise. Then the run is given up: its error says what has
+// not returned, a handler or tool that ignores its context, say, and the goroutine that runs this
+// is left behind until it does. 0 waits as long as it takes.
+func WithGrace(d time.Duration) Option { return func(c *config) { c.grace = d } }
+
 // WithRoot sets the directory that load and file of a script stay in, instead of the script's
 // own: a path in the file system given to Load, a directory of the operating system for LoadFile.
 // The script lies in it or below. Nothing outside is read.
@@ -73,7 +104,7 @@ func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
 // as log events.
 func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config) { c.print = f } }
 
-// RunOption configures one run.
+// RunOption configures one run. A nil RunOption is passed over.
 type RunOption func(*runConfig)
 
 type runConfig struct {
@@ -128,7 +159,8 @@ func ModelFor(agent, model string) RunOption {
 	}
 }
 
-// Limits bounds this run, instead of the engine's limits.
+// Limits bounds this run, instead of the engine's limits. What is not set has the defaults that
+// [WithLimits] names.
 func Limits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
 
 // Journal has the run remember its effects, and answers from what is remembered: failures as
@@ -144,7 +176,11 @@ func Handler(h engine.Handler) RunOption { return func(r *runConfig) { r.handler
 // OnEvent has f called for every event of the given kinds, in order and one at a time. The run
 // waits for f, so f must be quick; see [Run.Events] for readers that may lag.
 func OnEvent(kinds engine.EventKind, f func(engine.Event)) RunOption {
-	return func(r *runConfig) { r.spec.Listener = both(r.spec.Listener, engine.Listener{Kinds: kinds, Emit: f}) }
+	return func(r *runConfig) {
+		if f != nil {
+			r.spec.Listener = both(r.spec.Listener, engine.Listener{Kinds: kinds, Emit: f})
+		}
+	}
 }
 
 // Watch has events of the given kinds kept for [Run.Events].

@@ -1,6 +1,7 @@
 package agentscript
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path"
@@ -8,12 +9,20 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/starlib"
 )
 
 // inFS says where a script of a file system is, and what it may read.
-func (e *Engine) inFS(fsys fs.FS, entry string) (starlib.Options, *LoadError) {
+func (e *Engine) inFS(ctx context.Context, fsys fs.FS, entry string) (starlib.Options, *LoadError) {
 	o := starlib.Options{FS: fsys, Entry: entry, Root: e.cfg.root}
+	switch {
+	case ctx == nil:
+		return o, unloadable(noContext("loading " + entry))
+	case fsys == nil:
+		return o, unloadable(engine.Errorf(engine.KindInput, diag.MissingArgument, "loading %s was given no file system", entry).
+			WithHelp("pass os.DirFS(dir), an embed.FS or any other fs.FS"))
+	}
 	if root := path.Clean(o.Root); o.Root != "" && root != "." && !strings.HasPrefix(path.Clean(entry), root+"/") {
 		return o, notBelow(entry, o.Root)
 	}
@@ -23,7 +32,10 @@ func (e *Engine) inFS(fsys fs.FS, entry string) (starlib.Options, *LoadError) {
 // file says where a path of the operating system is. Whether it is below the root is decided by
 // the paths as they are written: the script itself is what the caller named, wherever a link in
 // its path leads; what it reads is followed through links.
-func (e *Engine) file(name string) (starlib.Options, *LoadError) {
+func (e *Engine) file(ctx context.Context, name string) (starlib.Options, *LoadError) {
+	if ctx == nil {
+		return starlib.Options{}, unloadable(noContext("loading " + name))
+	}
 	dir, entry := filepath.Split(name)
 	if e.cfg.root == "" {
 		shown := filepath.ToSlash(dir)
@@ -56,4 +68,9 @@ func (e *Engine) file(name string) (starlib.Options, *LoadError) {
 func notBelow(name, root string) *LoadError {
 	return &LoadError{List: diag.List{{Code: diag.OutsideDirectory, Message: name + " does not lie below the root directory " + root,
 		Help: []string{"the root directory holds the script and all that it reads"}}}, Sources: diag.SourceMap{}}
+}
+
+// unloadable is an error of the host's call, before there is a script to blame.
+func unloadable(e *engine.Error) *LoadError {
+	return &LoadError{List: diag.List{{Code: e.Code, Message: e.Message, Help: []string{e.Help}, Cause: e}}, Sources: diag.SourceMap{}}
 }

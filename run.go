@@ -17,11 +17,12 @@ import (
 // Run is one execution of a module.
 type Run struct {
 	id     string
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	done   chan struct{}
-	queue  *queue
+	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
+	watch
 }
 
 // Result is what a run gave: a value and the type it was declared with.
@@ -59,12 +60,16 @@ func As[T any](r Result, err error) (T, error) {
 func (r *Run) ID() string { return r.id }
 
 // Cancel ends the run; Wait then returns an error that is engine.ErrCancelled.
-func (r *Run) Cancel() { r.cancel() }
+func (r *Run) Cancel() {
+	r.cancel(nil)
+	r.overdue()
+}
 
 // Done is closed when the run has ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end and returns the result. A failure is an *engine.Error.
+// Wait waits for the end and returns the result. A failure is an *engine.Error. A run whose
+// context or time has ended is waited for no longer than [WithGrace] says.
 func (r *Run) Wait() (Result, error) {
 	<-r.done
 	return r.result, r.err
@@ -72,44 +77,75 @@ func (r *Run) Wait() (Result, error) {
 
 // Events yields the events asked for with [Watch], each once and in order, until the run has
 // ended and all were read. A slow reader does not slow the run. One reader at a time.
-func (r *Run) Events() iter.Seq[engine.Event] { return r.queue.all() }
+func (r *Run) Events() iter.Seq[engine.Event] {
+	if r.queue == nil {
+		return func(func(engine.Event) bool) { <-r.done }
+	}
+	return r.queue.all()
+}
 
-func (m *Module) start(ctx context.Context, entry *starlib.Entry, opts []RunOption) *Run {
+func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error, opts []RunOption) *Run {
 	cfg := m.configure(opts)
-	ctx, cancel := context.WithCancel(ctx)
-	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{}), queue: newQueue()}
+	if ctx == nil {
+		ctx, problem = context.Background(), noContext("the run")
+	}
+	_, bounded := ctx.Deadline()
+	cfg.spec.Limits = withDefaults(cfg.spec.Limits)
+	wall, grace := cfg.spec.Limits.Wall, m.engine.cfg.grace
+	if wall == 0 && !bounded && cfg.sched == nil {
+		wall = DefaultWall
+		if grace <= 0 { // else the watch holds the run to it, for less
+			cfg.spec.Limits.Wall = wall
+		}
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
+		r.queue = newQueue()
 		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: r.queue.put})
 	}
+	// The input is read before Start returns: from then on the host may change it.
+	if problem == nil {
+		problem = enter(entry, cfg, &r.result)
+	}
+	if problem != nil {
+		r.end(generable.Value{}, problem)
+		return r
+	}
+	spec := cfg.spec // what the options held is not kept
 	sched := cfg.sched
 	if sched == nil {
-		sched = engine.NewGoSched(ctx)
+		sched = engine.NewGoSched(inner)
 	}
-	// The input is read before Start returns: from then on the host may change it.
-	r.err = m.enter(entry, cfg, &r.result)
-	go func() {
-		returned := false
-		defer func() {
-			if !returned {
-				r.err = engine.Errorf(engine.KindPanic, diag.Panic, "a handler ended the goroutine of the run")
-			}
-			cancel()
-			r.queue.close()
-			close(r.done)
-		}()
-		if r.err == nil {
-			r.result.Value, r.err = engine.Exec(sched, &cfg.spec)
-		}
-		returned = true
-	}()
+	x := engine.NewExecution(sched, &spec)
+	if cfg.sched == nil && grace > 0 {
+		r.begin(ctx, x, wall, grace)
+	}
+	go r.execute(x)
 	return r
+}
+
+func (r *Run) execute(x *engine.Execution) {
+	var out generable.Value
+	var err error
+	returned := false
+	defer func() {
+		if !returned {
+			err = engine.Errorf(engine.KindPanic, diag.Panic, "a handler ended the goroutine of the run")
+		}
+		r.end(out, err)
+	}()
+	out, err = x.Run()
+	returned = true
 }
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
 	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits}}
 	for _, o := range opts {
-		o(cfg)
+		if o != nil {
+			o(cfg)
+		}
 	}
 	if cfg.spec.ID == "" {
 		var b [8]byte
@@ -124,20 +160,11 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 }
 
 // enter settles what is run and with which input.
-func (m *Module) enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
-	if entry == nil {
-		main, missing := m.lib.Main()
-		if missing != nil {
-			e := engine.Errorf(engine.KindInput, missing.Code, "%s", missing.Message)
-			e.Pos, e.Help = missing.Span.Pos, strings.Join(missing.Help, "; ")
-			return e
-		}
-		entry = main
-	}
+func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	if entry.Func != nil {
 		given := make(map[string]generable.Value, len(cfg.args))
 		for name, arg := range cfg.args {
-			v, err := toValue(arg)
+			v, err := toValue("the argument "+name, arg)
 			if err != nil {
 				return err
 			}
@@ -151,4 +178,19 @@ func (m *Module) enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	v, err := input(cfg, entry.Node.In())
 	cfg.spec.Input = v
 	return err
+}
+
+// nothingToRun is the error of a run that has no beginning.
+func nothingToRun(missing *diag.Diagnostic) error {
+	if missing == nil {
+		return nil
+	}
+	e := engine.Errorf(engine.KindInput, missing.Code, "%s", missing.Message)
+	e.Pos, e.Help = missing.Span.Pos, strings.Join(missing.Help, "; ")
+	return e
+}
+
+func noContext(what string) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.MissingArgument, "%s was given no context", what).
+		WithHelp("pass context.Background() where there is none")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Cap is an upper bound; the zero Cap does not bound.
+// Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
 type Cap struct {
 	n   int64
 	set bool
@@ -16,6 +16,9 @@ type Cap struct {
 
 // AtMost returns a bound of n, which may be 0.
 func AtMost(n int64) Cap { return Cap{n: n, set: true} }
+
+// Unlimited returns a bound that is never reached, where a zero Cap stands for a default.
+func Unlimited() Cap { return AtMost(math.MaxInt64) }
 
 // Value returns the bound, and whether there is one.
 func (c Cap) Value() (int64, bool) { return c.n, c.set }
@@ -36,8 +39,11 @@ type Limits struct {
 	ToolCalls  Cap           // default 32 for agents
 	Tokens     Cap           // in and out together; calls in flight may overshoot it
 	Steps      Cap           // of the script interpreter
-	Wall       time.Duration // 0: unbounded
+	Wall       time.Duration // 0 and [NoWall]: unbounded
 }
+
+// NoWall is a wall time without an end, where 0 stands for a default.
+const NoWall time.Duration = -1
 
 // Defaults of an agent call.
 const (

@@ -78,7 +78,11 @@ func (b *Branch) refused(e *Effect, err error) Outcome {
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
 func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
-	defer func() { held.settle(out.Usage) }()
+	b.run.pending.add(e)
+	defer func() {
+		b.run.pending.remove(e)
+		held.settle(out.Usage)
+	}()
 	return b.sched.Do(b.run.handler, e, b.sink(e))
 }
 

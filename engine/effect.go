@@ -60,6 +60,8 @@ type Effect struct {
 
 	once sync.Once // hedged handlers may ask for the id at the same time
 	id   string
+
+	before, after *Effect // among those that have not returned, see pending
 }
 
 // ID returns the effect's structural identity: its position and a digest of its kind and
@@ -113,10 +115,12 @@ func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome { ret
 // faults, driver, from the outside in.
 type Middleware func(Handler) Handler
 
-// Chain wraps h so that the first middleware is outermost.
+// Chain wraps h so that the first middleware is outermost. A nil one is passed over.
 func Chain(h Handler, mw ...Middleware) Handler {
 	for i := len(mw) - 1; i >= 0; i-- {
-		h = mw[i](h)
+		if mw[i] != nil {
+			h = mw[i](h)
+		}
 	}
 	return h
 }

@@ -54,6 +54,9 @@ func (t HostTools) Do(ctx context.Context, e *Effect, _ Sink) Outcome {
 		return Failed(Errorf(KindConfig, diag.UnknownTool, "the host has no tool %q", e.Name).
 			WithHelp("its tools are: %s", strings.Join(names, ", ")))
 	}
+	if tool.Do == nil {
+		return Failed(Errorf(KindConfig, diag.UnknownTool, "the host's tool %q has no function", e.Name).WithHelp("set HostTool.Do"))
+	}
 	req, ok := e.Req.(*ToolRequest)
 	if !ok {
 		return Failed(Errorf(KindConfig, diag.UnknownTool, "the request of tool %q is %T, want *engine.ToolRequest", e.Name, e.Req))

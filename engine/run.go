@@ -36,38 +36,10 @@ type RunSpec struct {
 	Listener Listener
 }
 
-// run is the shared state of a run's branches.
-type run struct {
-	spec    *RunSpec
-	events  *emitter
-	handler Handler
-}
-
 // Exec runs a node or function to its end on a scheduler and returns its value. Failures are
 // *[Error] and tell where in the run they happened; a run that was cancelled says so whatever
 // failed because of it.
-func Exec(s Sched, spec *RunSpec) (generable.Value, error) {
-	if spec.ID == "" {
-		own := *spec
-		own.ID = "run"
-		spec = &own
-	}
-	r := &run{spec: spec, events: &emitter{Listener: spec.Listener, run: spec.ID}, handler: effectSide(spec)}
-	var out generable.Value
-	err := s.Par(1, 0, func(_ int, s Sched) error {
-		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the budget of the run", spec.Limits)}
-		b.tellRun(PhaseStart, nil)
-		err := b.guard(func() (err error) {
-			out, err = b.root(spec)
-			return err
-		})
-		return b.ended(err)
-	})
-	if err != nil {
-		return generable.Value{}, asError(err)
-	}
-	return out, nil
-}
+func Exec(s Sched, spec *RunSpec) (generable.Value, error) { return NewExecution(s, spec).Run() }
 
 // ended closes the run's events and says what it failed by.
 func (b *Branch) ended(err error) error {
@@ -84,6 +56,9 @@ func (b *Branch) ended(err error) error {
 		}
 	}
 	broken()
+	if !r.over.CompareAndSwap(false, true) {
+		return err // given up: its end was told
+	}
 	b.tellRun(PhaseEnd, err)
 	broken()
 	r.events.close()
@@ -116,13 +91,17 @@ func (b *Branch) root(spec *RunSpec) (out generable.Value, err error) {
 	if spec.Limits.Wall <= 0 {
 		return b.main(spec)
 	}
-	late := Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", spec.Limits.Wall).
-		WithHelp("allow more time with --timeout, or find the slow step in the events")
-	err = b.within(spec.Limits.Wall, late, func() error {
+	err = b.within(spec.Limits.Wall, spec.Limits.Late(), func() error {
 		out, err = b.main(spec)
 		return err
 	})
 	return out, err
+}
+
+// Late is the error of a run that did not end within its wall time.
+func (l Limits) Late() *Error {
+	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", l.Wall).
+		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }
 
 func (b *Branch) main(spec *RunSpec) (generable.Value, error) {

@@ -1,0 +1,222 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Arguments that a host left nil are errors that say which, or are passed over; none panics.
+func TestNilArguments(t *testing.T) {
+	var noContext context.Context
+	files := fstest.MapFS{"flow.star": {Data: []byte("main = fn(lambda s: s, input = str, output = str)\ndef other(n = int): return n\nword = \"x\"\n")}}
+	eng := agentscript.New(nil, agentscript.WithMiddleware(nil), agentscript.WithModels(nil), agentscript.WithHandler(engine.EffectModel, nil), agentscript.WithPrint(nil))
+	mod, err := eng.Load(t.Context(), files, "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, noCtx := eng.Load(noContext, files, "flow.star")
+	_, noCtxFile := eng.LoadFile(noContext, "flow.star")
+	_, noFS := eng.Load(t.Context(), nil, "flow.star")
+	found, _ := eng.Check(t.Context(), nil, "flow.star")
+	foundFile, _ := eng.CheckFile(noContext, "flow.star")
+	_, noCtxRun := mod.Start(noContext, agentscript.Input("x")).Wait()
+	_, noNode := mod.StartNode(t.Context(), mod.Node("typo"), agentscript.Input("x")).Wait()
+	_, typo := mod.StartNamed(t.Context(), "othre").Wait()
+	_, word := mod.StartNamed(t.Context(), "word").Wait()
+	for _, tt := range []struct {
+		err  error
+		code diag.Code
+		says string
+	}{
+		{noCtx, diag.MissingArgument, "flow.star was given no context"},
+		{noCtxFile, diag.MissingArgument, "flow.star was given no context"},
+		{noFS, diag.MissingArgument, "flow.star was given no file system"},
+		{found.Err(), diag.MissingArgument, "flow.star was given no file system"},
+		{foundFile.Err(), diag.MissingArgument, "flow.star was given no context"},
+		{noCtxRun, diag.MissingArgument, "the run was given no context"},
+		{noNode, diag.NoMain, "there is no node to run"},
+		{typo, diag.NoMain, "flow.star has no othre to run"},
+		{word, diag.NoMain, "which cannot be run"},
+	} {
+		if !errors.Is(tt.err, &engine.Error{Code: tt.code}) && !strings.Contains(fmt.Sprint(tt.err), string(tt.code)) || !strings.Contains(fmt.Sprint(tt.err), tt.says) {
+			t.Errorf("got %v, want %s %s", tt.err, tt.code, tt.says)
+		}
+	}
+	var e *engine.Error
+	if !errors.As(typo, &e) || !strings.Contains(e.Help, "other") {
+		t.Errorf("the help is %v", e)
+	}
+	got, err := mod.Start(t.Context(), nil, agentscript.Input("x"), agentscript.OnEvent(engine.EventAll, nil), agentscript.OnEvent(engine.EventRun, func(engine.Event) {}), agentscript.Handler(nil), agentscript.Journal(nil)).Wait()
+	if err != nil || got.Text() != "x" {
+		t.Errorf("%s, %v", got.Text(), err)
+	}
+	if got, err := mod.StartNamed(t.Context(), "other", agentscript.Args(map[string]any{"n": 3})).Wait(); err != nil || got.Text() != "3" {
+		t.Errorf("%s, %v", got.Text(), err)
+	}
+}
+
+// A tool without a function fails its call and says why.
+func TestToolWithoutAFunction(t *testing.T) {
+	calls := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "empty", Args: "{}"}}}}}
+	})
+	mod := flow(t, `main = agent(prompt = "A.", model = "acme/x", tools = [empty])`, agentscript.WithModels(calls),
+		agentscript.WithTool(engine.HostTool{Tool: engine.Tool{Name: "empty", Doc: "Nothing.", Returns: generable.StrT, Class: engine.ClassRead}}))
+	if _, err := mod.Start(t.Context(), agentscript.Input("x")).Wait(); !errors.Is(err, engine.ErrConfig) || !strings.Contains(err.Error(), `tool "empty" has no function`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Runs are bounded without being told, and by nothing when told so.
+func TestDefaultLimits(t *testing.T) {
+	echo := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+	})
+	// It counts as many steps as it is told, so that the test need not take them.
+	work := starlib.Builtin{Name: "work", Doc: "Works.", Returns: "bool", Effect: starlib.Pure, Func: func(c *starlib.Call) (starlark.Value, error) {
+		return starlark.True, c.Branch().Steps(10_000_000)
+	}}
+	mod := flow(t, "a = agent(prompt = \"A.\", model = \"acme/x\")\ndef main(n = int):\n    for _ in range(n):\n        a(\"x\")\n    return n\ndef busy():\n    while work(): pass\n", agentscript.WithModels(echo), agentscript.WithBuiltin(work))
+	n := func(n int) agentscript.RunOption { return agentscript.Args(map[string]any{"n": n}) }
+	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls)).Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls+1)).Wait(); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "limit of 1000 model calls") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls+1), agentscript.Limits(engine.Limits{ModelCalls: engine.Unlimited()})).Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := mod.StartNamed(context.Background(), "busy").Wait(); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "limit of 200000000 script steps") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := mod.StartNamed(ctx, "busy", agentscript.Limits(engine.Limits{Steps: engine.Unlimited()})).Wait(); !errors.Is(err, engine.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The wall time has a default, where nothing else ends the run. Time passes at once here, since
+// all that goes on waits.
+func TestDefaultWall(t *testing.T) {
+	patient := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+		select {
+		case <-ctx.Done():
+			return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "closed"))
+		case <-time.After(1000 * time.Hour):
+			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+		}
+	})
+	limits := func(wall time.Duration) []agentscript.RunOption {
+		return []agentscript.RunOption{agentscript.Limits(engine.Limits{Wall: wall})}
+	}
+	for name, tt := range map[string]struct {
+		deadline time.Duration
+		grace    time.Duration
+		opts     []agentscript.RunOption
+		ends     time.Duration
+		says     string
+	}{
+		"default":             {0, agentscript.DefaultGrace, nil, agentscript.DefaultWall, "did not end within 1h0m0s"},
+		"default, no grace":   {0, 0, nil, agentscript.DefaultWall, "did not end within 1h0m0s"},
+		"a deadline":          {100 * time.Hour, agentscript.DefaultGrace, nil, 100 * time.Hour, "the run's deadline passed"},
+		"its own":             {0, agentscript.DefaultGrace, limits(2 * time.Hour), 2 * time.Hour, "did not end within 2h0m0s"},
+		"its own, no grace":   {0, 0, limits(2 * time.Hour), 2 * time.Hour, "did not end within 2h0m0s"},
+		"none":                {0, agentscript.DefaultGrace, limits(engine.NoWall), 1000 * time.Hour, ""},
+		"the largest":         {0, agentscript.DefaultGrace, limits(1<<63 - 1), 1000 * time.Hour, ""},
+		"a deadline, and own": {100 * time.Hour, agentscript.DefaultGrace, limits(2 * time.Hour), 2 * time.Hour, "did not end within 2h0m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mod := flow(t, `main = agent(prompt = "A.", model = "acme/x")`, agentscript.WithModels(patient), agentscript.WithGrace(tt.grace))
+				ctx := context.Background()
+				if tt.deadline > 0 {
+					bounded, cancel := context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+					ctx = bounded
+				}
+				begun := time.Now()
+				_, err := mod.Start(ctx, append(tt.opts, agentscript.Input("x"))...).Wait()
+				if took := time.Since(begun); took != tt.ends {
+					t.Errorf("it took %s", took)
+				}
+				if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, engine.ErrTimeout) || !strings.Contains(err.Error(), tt.says)) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Text that is no UTF-8 is an error that says where, and not changed in silence.
+func TestInputIsUTF8(t *testing.T) {
+	type inner struct {
+		Names []string `json:"names"`
+		Raw   []byte
+		skip  string // not written, whatever it holds
+	}
+	type outer struct {
+		inner
+		Deep  *inner         `json:"deep,omitempty"`
+		Any   map[string]any `json:"any"`
+		Left  string         `json:"-"`
+		Plain string
+	}
+	cyclic := map[string]any{}
+	cyclic["a"] = cyclic
+	anything := flow(t, "main = fn(lambda v: v, input = any, output = any)")
+	words := flow(t, "main = fn(lambda v: v, input = str, output = str)")
+	args := flow(t, "def main(who = any): return who")
+	for _, tt := range []struct {
+		mod  *agentscript.Module
+		in   agentscript.RunOption
+		says string
+	}{
+		{words, agentscript.Input("ab\xff"), "want valid UTF-8"},
+		{words, agentscript.InputText("ab\xff"), "the input is no UTF-8 text: byte 2 is 0xff"},
+		{anything, agentscript.InputText("[\"\xff\"]"), "the input is no UTF-8 text: byte 2 is 0xff"},
+		{anything, agentscript.Input(generable.StrOf("\xff")), "the input is no UTF-8 text: byte 0 is 0xff"},
+		{anything, agentscript.Input(generable.ListOf(generable.IntOf(1), generable.StrOf("\xff"))), "at [1]: byte 0"},
+		{anything, agentscript.Input(map[string]any{"a": "\xff"}), "a: want valid UTF-8"},
+		{anything, agentscript.Input(map[string]any{"a": []any{1, map[string]string{"b": "x\xc3"}}}), "a[1].b: want valid UTF-8"},
+		{anything, agentscript.Input(map[string]int{"k\xff": 1}), "want valid UTF-8"},
+		{anything, agentscript.Input(outer{inner: inner{Names: []string{"", "\xff"}}}), "names[1]: want valid UTF-8"},
+		{anything, agentscript.Input(&outer{Deep: &inner{Names: []string{"\xff"}}}), "deep.names[0]: want"},
+		{anything, agentscript.Input([]outer{{Any: map[string]any{"x": "\xff"}}}), "[0].any.x: want"},
+		{anything, agentscript.Input([1]outer{{Plain: "\xff"}}), "[0].Plain: want"},
+		{anything, agentscript.Input(written("\"\xff\"")), "want JSON from its own method"},
+		{args, agentscript.Args(map[string]any{"who": []string{"\xff"}}), "the argument who has no JSON form: [0]: want valid UTF-8"},
+		{anything, agentscript.Input(cyclic), "has no JSON form"},
+		{anything, agentscript.Input(outer{Left: "\xff", inner: inner{Raw: []byte("\xff"), skip: "\xff"}}), ""},
+		{anything, agentscript.Input("\uFFFD is a character"), ""},
+		{anything, agentscript.Input(map[string]any{"a": nil, "b": (*int)(nil), "c": 1.5}), ""},
+	} {
+		_, err := tt.mod.Start(t.Context(), tt.in).Wait()
+		switch {
+		case tt.says == "" && err != nil:
+			t.Errorf("got %v", err)
+		case tt.says != "" && (!errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadInput}) || !strings.Contains(err.Error(), tt.says)):
+			t.Errorf("got %v, want %s", err, tt.says)
+		}
+	}
+}
+
+// written writes its own JSON.
+type written string
+
+func (w written) MarshalJSON() ([]byte, error) { return []byte(w), nil }
