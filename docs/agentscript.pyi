@@ -8,7 +8,7 @@ class Type:
     def __ror__(self, other: Any) -> Type: ...
     def __getattr__(self, name: str) -> Any: ...
     def decode(self, text: str, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., partial: bool = ...) -> Decoded:
-        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost."
+        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and .partial when it does not fit."
         ...
     def from_llm_output(self, text: str) -> Any:
         "Reads a value from what a model wrote, leniently. Gives None when none can be recovered."
@@ -24,6 +24,9 @@ class Type:
         ...
     def prompt_fragment(self) -> str:
         "Tells a model how to answer with this type."
+        ...
+    def stream(self, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., min_text: int = ...) -> Stream:
+        "Begins to decode a text that arrives in pieces. The options are those of decode."
         ...
 
 class Node:
@@ -68,6 +71,33 @@ class Decoded:
     value: Any
     repairs: list
     errors: list
+    cost: int
+    partial: Any
+
+class Stream:
+    """A text that is decoded while it arrives."""
+    def close(self, *, cut: bool = ...) -> Decoded:
+        "Ends the text and gives what it came to, as decode does."
+        ...
+    def feed(self, text: str) -> list:
+        "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void."
+        ...
+    def partial(self) -> Partial:
+        "Gives what is known of a schema or union field by field."
+        ...
+    def snapshot(self) -> Any:
+        "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known."
+        ...
+    def state(self, path: str = ...) -> str:
+        "Tells how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\"."
+        ...
+
+class StreamEvent:
+    """What happened to the value while its text arrived."""
+    kind: str
+    path: str
+    text: str
+    value: Any
 
 class Failure:
     """What a call failed by."""
@@ -100,7 +130,7 @@ def schema(doc: str = ..., more: dict = ..., /, *, _name: str = ..., _llm_descri
     "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
-def field(type: Type, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ...) -> Field:
+def field(type: Type, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
     "Describes a field of a schema, or a parameter of a tool or of def main."
     ...
 
@@ -108,7 +138,7 @@ def union(doc: str = ..., /, *variants: Type, _tag: str = ..., _name: str = ...,
     "Declares a type whose values are instances of one of several schemas, told apart by a tag."
     ...
 
-def enum(*values: str, _doc: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+def enum(*values: str, _doc: str = ..., _notes: dict = ..., _alias: dict = ..., _name: str = ..., _llm_description: str = ...) -> Type:
     "Declares a closed set of strings. Severity.low is the string."
     ...
 

@@ -145,7 +145,7 @@ func (l *live) certain(at, edge int) bool {
 	}
 	// A string that a comma follows, as in valid JSON, may still turn out to end later when
 	// what follows is no JSON. That is rare enough to take it.
-	if at == int(s.lastStr.node) && !l.careful && l.early < 0 && s.tentStr.node < 0 && !s.noComma && at+1 < len(s.tape) && n.flags&flagRepaired == 0 {
+	if at == int(s.lastStr.node) && !l.careful && l.early < 0 && s.tentStr.node < 0 && !s.noComma && !s.afterLeaf() && n.flags&flagRepaired == 0 {
 		l.early, l.earlyEnd = at, n.end
 		return true
 	}

@@ -184,6 +184,13 @@ func (s *Stream) State(path string) FieldState {
 	return s.m.live.state(path)
 }
 
+// CloseCut ends a text that was cut: the result holds what is known of the value, see
+// [Options.Partial].
+func (s *Stream) CloseCut() Result {
+	s.stopped = true
+	return s.Close()
+}
+
 // Close ends the text and returns the value found in it. Further calls return the same. A
 // stream that was stopped is read like a text that was cut: see [Options.Partial].
 func (s *Stream) Close() Result {

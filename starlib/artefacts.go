@@ -22,14 +22,8 @@ func typeMethodRows() []Builtin {
 			Param{Name: "as_dict", Kind: BoolKind, Default: "False", Doc: "give a dict instead of text"}),
 		method("prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
 		method("from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
-		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost.", decodeFunc, text,
-			decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" changes nothing that was said, \"loose\" guesses"),
-			decodeOption("pick", "which value to take when the text holds several that fit"),
-			decodeOption("on_bad_item", "what becomes of an item that does not fit"),
-			decodeOption("extra_keys", "what becomes of keys that are no fields"),
-			Param{Name: "max_cost", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
-			Param{Name: "max_depth", Kind: IntKind, Shape: KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
-			Param{Name: "partial", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"}),
+		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and .partial when it does not fit.", decodeFunc,
+			append([]Param{text}, decodeParams...)...),
 		method("partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
 
 		partial("with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
@@ -72,12 +66,33 @@ func decodeOption(name, doc string) Param {
 	return Param{Name: name, Kind: oneOf(words...), Shape: KeywordOnly, Default: `"` + words[0] + `"`, Doc: doc}
 }
 
+// decodeParams are the options of the decoder.
+var decodeParams = []Param{
+	decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" changes nothing that was said, \"loose\" guesses"),
+	decodeOption("pick", "which value to take when the text holds several that fit"),
+	decodeOption("on_bad_item", "what becomes of an item that does not fit"),
+	decodeOption("extra_keys", "what becomes of keys that are no fields"),
+	{Name: "max_cost", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
+	{Name: "max_depth", Kind: IntKind, Shape: KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
+	{Name: "partial", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"},
+}
+
 func decodeFunc(c *Call) (starlark.Value, error) {
-	o := generable.Options{Partial: c.Bool("partial", false)}
+	o, err := c.decodeOptions()
+	if err != nil || len(c.wrong) > 0 {
+		return nil, err
+	}
+	o.Partial = c.Bool("partial", false)
+	return decodedValue(generable.Decode(c.self(), c.Str("text"), o)), nil
+}
+
+// decodeOptions reads the options of the decoder.
+func (c *Call) decodeOptions() (generable.Options, error) {
+	var o generable.Options
 	for _, name := range []string{"level", "pick", "on_bad_item", "extra_keys"} {
 		if c.Has(name) {
 			if err := o.Set(name, c.Str(name)); err != nil {
-				return nil, err
+				return o, err
 			}
 		}
 	}
@@ -89,10 +104,13 @@ func decodeFunc(c *Call) (starlark.Value, error) {
 		if *to = c.Int(name, 0); *to < 1 {
 			d := c.complain(diag.WrongArgument, c.spanOf(name), "%s is at least 1", name)
 			d.Help = append(d.Help, `level = "strict" repairs nothing`)
-			return nil, nil
 		}
 	}
-	r := generable.Decode(c.self(), c.Str("text"), o)
+	return o, nil
+}
+
+// decodedValue is what a script sees of a result.
+func decodedValue(r generable.Result) starlark.Value {
 	repairs := make([]generable.Value, len(r.Repairs))
 	for i, fix := range r.Repairs {
 		repairs[i] = decodedRepair.make(generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))
@@ -105,7 +123,7 @@ func decodeFunc(c *Call) (starlark.Value, error) {
 	if !r.OK {
 		v = generable.Value{}
 	}
-	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)))), nil
+	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial))
 }
 
 // shape is a schema of ours whose instances builtins give. It is immutable.
@@ -124,7 +142,7 @@ func (s shape) make(vals ...generable.Value) generable.Value {
 }
 
 var (
-	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors", "cost")
+	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors", "cost", "partial")
 	decodedRepair = shapeOf("Repair", "kind", "path", "before", "after")
 	decodedError  = shapeOf("FieldError", "path", "expected", "got", "hint", "message")
 )

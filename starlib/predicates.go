@@ -122,6 +122,14 @@ func (p *predicateValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, k
 	return starlark.Bool(p.p.Holds(v)), nil
 }
 
+// predicateKind takes conditions as data alone.
+var predicateKind = Kind{Word: "condition", Stub: "Predicate", accept: as[*predicateValue], hint: func(v starlark.Value) string {
+	if _, ok := acceptFunction(v); ok {
+		return "a condition as data is needed here, such as ge(1) & le(10)"
+	}
+	return ""
+}}
+
 // condKind takes conditions as data and functions.
 var condKind = Kind{Word: "function or condition", Stub: "Callable | Predicate",
 	accept: func(v starlark.Value) (starlark.Value, bool) {

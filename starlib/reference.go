@@ -66,6 +66,8 @@ func methodsHeading(of string) string {
 		return "Methods of types"
 	case "node":
 		return "Methods of nodes"
+	case "stream":
+		return "Methods of streams"
 	case "partial":
 		return "Methods of partial values"
 	}

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -46,12 +47,19 @@ func typeRows() []Builtin {
 				{Name: "default", Kind: AnyKind, Shape: KeywordOnly, Default: "(required)", Doc: "the value when none is given"},
 				{Name: "ge", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "the least number"},
 				{Name: "le", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "the greatest number"},
+				{Name: "gt", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "a number that it is greater than"},
+				{Name: "lt", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "a number that it is less than"},
+				{Name: "multiple_of", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "a number that it is a multiple of"},
+				{Name: "unique", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "no two items of a list are equal"},
 				{Name: "min_len", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "the least length of text, list or dict"},
 				{Name: "max_len", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
 				{Name: "pattern", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "a regular expression (RE2) that some part of the text must match"},
 				{Name: "format", Kind: oneOf(generable.FormatNames()...), Shape: KeywordOnly, Default: "None", Doc: "a well-known format of text"},
 				{Name: "alias", Kind: either(StrKind, listOf(StrKind)), Shape: KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
 				{Name: "examples", Kind: ListKind, Shape: KeywordOnly, Default: "None", Doc: "examples of values"},
+				{Name: "check", Kind: predicateKind, Shape: KeywordOnly, Default: "None", Doc: "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"},
+				{Name: "stream", Kind: either(streamPolicy, listOf(streamPolicy)), Shape: KeywordOnly, Default: "None",
+					Doc: "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"},
 			},
 			Doc: "Describes a field of a schema, or a parameter of a tool or of def main."},
 		{Name: "union", Group: GroupTypes, Returns: "type", Effect: Pure, Func: unionFunc,
@@ -66,6 +74,8 @@ func typeRows() []Builtin {
 			Params: []Param{
 				{Name: "values", Kind: StrKind, Shape: Variadic, Doc: "the values"},
 				{Name: "_doc", Kind: StrKind, Shape: KeywordOnly, Default: `""`, Doc: "what the choice is about"},
+				{Name: "_notes", Kind: DictKind, Shape: KeywordOnly, Default: "{}", Doc: "what a value means, for people and models: {\"low\": \"can wait\"}"},
+				{Name: "_alias", Kind: DictKind, Shape: KeywordOnly, Default: "{}", Doc: "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"},
 				name, description,
 			},
 			Doc: "Declares a closed set of strings. Severity.low is the string."},
@@ -121,7 +131,19 @@ func fieldFunc(c *Call) (starlark.Value, error) {
 		}
 		f.Default, f.Optional = v, true
 	}
-	limits := generable.Limits{Ge: c.Float("ge"), Le: c.Float("le"), Pattern: c.Str("pattern"), Format: c.Str("format")}
+	limits := generable.Limits{Ge: c.Float("ge"), Le: c.Float("le"), Gt: c.Float("gt"), Lt: c.Float("lt"), MultipleOf: c.Float("multiple_of"),
+		Unique: c.Bool("unique", false), Pattern: c.Str("pattern"), Format: c.Str("format")}
+	if p, ok := c.Arg("check").(*predicateValue); ok {
+		limits.Check = &generable.Check{Says: p.p.String(), Holds: p.p.Holds}
+	}
+	switch s := c.Arg("stream").(type) {
+	case starlark.String:
+		f.Stream = streamPolicies[string(s)]
+	case *starlark.List:
+		for item := range starlark.Elements(s) {
+			f.Stream |= streamPolicies[string(item.(starlark.String))]
+		}
+	}
 	for _, l := range []struct {
 		name string
 		to   **int
@@ -253,7 +275,8 @@ func enumFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	t, errs := generable.NewEnum(c.typeName(), c.Str("_doc"), values)
+	notes := c.valueNotes(values)
+	t, errs := generable.NewNotedEnum(c.typeName(), c.Str("_doc"), values, notes)
 	for _, e := range errs {
 		at := c.fnSpan()
 		for i := range c.refs {
@@ -264,6 +287,42 @@ func enumFunc(c *Call) (starlark.Value, error) {
 		c.complain(diag.BadEnum, at, "an enum wants %s, got %s", e.Expected, e.Got)
 	}
 	return c.declare(t), nil
+}
+
+// valueNotes reads what is said of an enum's values.
+func (c *Call) valueNotes(values []string) []generable.ValueNote {
+	notes := make([]generable.ValueNote, len(values))
+	for _, name := range []string{"_notes", "_alias"} {
+		d, ok := c.Arg(name).(*starlark.Dict)
+		if !ok {
+			continue
+		}
+		for key, v := range d.Entries() {
+			s, _ := starlark.AsString(key)
+			i := slices.Index(values, s)
+			if i < 0 {
+				c.complain(diag.BadEnum, c.spanOf(name), "%s: %s is no value of this enum", name, key).Help = []string{"its values are " + joined(values)}
+				continue
+			}
+			if text, ok := v.(starlark.String); ok && name == "_notes" {
+				notes[i].Doc = string(text)
+				continue
+			} else if ok {
+				notes[i].Alias = []string{string(text)}
+				continue
+			}
+			list := listOf(StrKind)
+			words, ok := list.takes(v)
+			if !ok || name == "_notes" {
+				c.complain(diag.BadEnum, c.spanOf(name), "%s: want text for %s, got %s", name, key, describe(v))
+				continue
+			}
+			for w := range starlark.Elements(words.(starlark.Iterable)) {
+				notes[i].Alias = append(notes[i].Alias, string(w.(starlark.String)))
+			}
+		}
+	}
+	return notes
 }
 
 // fieldErrors reports what is wrong with fields, each at the argument that declares it.

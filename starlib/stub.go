@@ -37,6 +37,18 @@ class Decoded:
     value: Any
     repairs: list
     errors: list
+    cost: int
+    partial: Any
+
+class Stream:
+    """A text that is decoded while it arrives."""
+%s
+class StreamEvent:
+    """What happened to the value while its text arrived."""
+    kind: str
+    path: str
+    text: str
+    value: Any
 
 class Failure:
     """What a call failed by."""
@@ -68,14 +80,14 @@ class Finish: ...
 
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{
-	"type": "Type", "node": "Node", "partial": "Partial", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool",
+	"type": "Type", "node": "Node", "partial": "Partial", "stream": "Stream", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool",
 	"knowledge": "Knowledge", "budget": "Budget", "model": "Model", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "module": "Any",
 }
 
 // Stub is a Python stub file of the table's builtins.
 func (t *Table) Stub() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, stubHead, t.stubMethods("type"), t.stubMethods("node"), t.stubMethods("partial"))
+	fmt.Fprintf(&out, stubHead, t.stubMethods("type"), t.stubMethods("node"), t.stubMethods("partial"), t.stubMethods("stream"))
 	for _, b := range t.rows {
 		switch {
 		case b.Of != "":

@@ -158,7 +158,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows()} {
 		t.add(rows)
 	}
 	for _, b := range host {

@@ -1,0 +1,150 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func streamRows() []Builtin {
+	method := func(name, returns, doc string, f func(*Call) (starlark.Value, error), params ...Param) Builtin {
+		return Builtin{Name: name, Of: "stream", Group: GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: Pure, Func: f}
+	}
+	var options []Param
+	for _, p := range decodeParams {
+		if p.Name != "partial" { // close says whether the text was cut
+			options = append(options, p)
+		}
+	}
+	return []Builtin{
+		{Name: "stream", Of: "type", Group: GroupTypes, Returns: "stream", Effect: Pure, Func: streamFunc,
+			Params: append(options, Param{Name: "min_text", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
+			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
+		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void.",
+			streamFeed, Param{Name: "text", Kind: StrKind, Doc: "what arrived"}),
+		method("snapshot", "value", "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known.", streamSnapshot),
+		method("partial", "partial", "Gives what is known of a schema or union field by field.", streamPartial),
+		method("state", "str", `Tells how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete".`,
+			streamState, Param{Name: "path", Kind: StrKind, Default: `""`, Doc: "where in the value; empty for the whole"}),
+		method("close", "Decoded", "Ends the text and gives what it came to, as decode does.",
+			streamClose, Param{Name: "cut", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "the text ends early: the value is what is known of it"}),
+	}
+}
+
+// streamPolicies are how a field shows itself in a stream.
+var streamPolicies = map[string]generable.StreamPolicy{"atomic": generable.StreamAtomic, "first": generable.StreamFirst, "state": generable.StreamState}
+
+var streamPolicy = oneOf("atomic", "first", "state")
+
+var streamEvent = shapeOf("StreamEvent", "kind", "path", "text", "value")
+
+// streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
+// once it is frozen, no more can be fed.
+type streamValue struct {
+	s      *generable.Stream
+	t      *generable.Type
+	c      *composer
+	events []generable.Value
+	frozen bool
+}
+
+var _ starlark.HasAttrs = (*streamValue)(nil)
+
+func (s *streamValue) String() string       { return "stream(" + s.t.String() + ")" }
+func (s *streamValue) Type() string         { return "stream" }
+func (s *streamValue) Freeze()              { s.frozen = true }
+func (s *streamValue) Truth() starlark.Bool { return true }
+func (s *streamValue) Hash() (uint32, error) {
+	return 0, errorf(diag.ScriptError, "a stream is no key")
+}
+
+func (s *streamValue) Attr(name string) (starlark.Value, error) {
+	if m := s.c.table.methods["stream"][name]; m != nil {
+		return m.bound(s), nil
+	}
+	return nil, noAttr("a stream", name, s.AttrNames())
+}
+
+func (s *streamValue) AttrNames() []string { return methodNames(s.c.table.methods["stream"]) }
+
+func streamFunc(c *Call) (starlark.Value, error) {
+	o, err := c.decodeOptions()
+	if err != nil || len(c.wrong) > 0 {
+		return nil, err
+	}
+	s := &streamValue{t: c.self(), c: c.env.c}
+	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.atLeastZero("min_text", 0), On: s.on})
+	return s, nil
+}
+
+// on keeps an event for feed.
+func (s *streamValue) on(e *generable.StreamEvent) {
+	if e.Kind == generable.StreamDone {
+		return
+	}
+	text, v := e.Text, e.Value
+	if e.Repair != nil {
+		text = e.Repair.Kind
+	}
+	s.events = append(s.events, streamEvent.make(generable.StrOf(e.Kind.String()), generable.StrOf(e.Path()), generable.StrOf(text), v))
+}
+
+// stream is the receiver, which must not be frozen.
+func (c *Call) stream() (*streamValue, error) {
+	s := c.recv.(*streamValue)
+	if s.frozen {
+		return nil, errorf(diag.ScriptError, "this stream is frozen: nothing can be fed to it any more").
+			WithHelp("make it where it is fed: s = T.stream() in the same function")
+	}
+	return s, nil
+}
+
+func streamFeed(c *Call) (starlark.Value, error) {
+	s, err := c.stream()
+	if err != nil {
+		return nil, err
+	}
+	s.events = nil
+	s.s.Feed(c.Str("text"))
+	return fromValue(generable.ListOf(s.events...)), nil
+}
+
+func streamSnapshot(c *Call) (starlark.Value, error) {
+	s, err := c.stream()
+	if err != nil {
+		return nil, err
+	}
+	return fromValue(s.s.Snapshot()), nil
+}
+
+func streamPartial(c *Call) (starlark.Value, error) {
+	s, err := c.stream()
+	if err != nil {
+		return nil, err
+	}
+	p, ok := s.s.Partial()
+	if !ok {
+		return nil, errorf(diag.WrongArgument, "%s does not arrive field by field", s.t).WithHelp("snapshot() shows what is known of it")
+	}
+	return &partialValue{p, s.c}, nil
+}
+
+func streamState(c *Call) (starlark.Value, error) {
+	s, err := c.stream()
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(s.s.State(c.Str("path")).String()), nil
+}
+
+func streamClose(c *Call) (starlark.Value, error) {
+	s, err := c.stream()
+	if err != nil {
+		return nil, err
+	}
+	if c.Bool("cut", false) {
+		return decodedValue(s.s.CloseCut()), nil
+	}
+	return decodedValue(s.s.Close()), nil
+}
