@@ -15,7 +15,7 @@ func hostNames(o Options) diag.List {
 		return nil
 	}
 	var found diag.List
-	taken := map[string]string{"repr": "a builtin"}
+	taken := map[string]string{}
 	for name := range starlark.Universe {
 		taken[name] = "a builtin"
 	}

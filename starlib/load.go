@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -127,7 +128,7 @@ func (c *composer) predeclare() {
 			c.predeclared[b.Name] = b.value()
 		}
 	}
-	c.predeclared["repr"] = boundedRepr()
+	maps.Copy(c.predeclared, bounded())
 	for _, t := range c.opts.Tools {
 		c.predeclared[t.Name] = &toolValue{t: t}
 	}
@@ -357,10 +358,10 @@ func (c *composer) stopped(err error) error {
 
 // names are the builtins as the checks of the syntax need them.
 func (c *composer) names() source.Names {
-	n := source.Names{Builtins: c.predeclared.Keys()}
+	n, ofInterpreter := source.Names{Builtins: c.predeclared.Keys()}, bounded()
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
-		return ok && b.May || name == "repr" // which scripts may name something of their own, as all of the interpreter's
+		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
 	})
 	for _, b := range c.table.rows {
 		if b.Of != "" || b.made != nil {

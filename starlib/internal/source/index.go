@@ -39,6 +39,7 @@ const deepest = 10_000
 func (f *File) index() (*diag.Diagnostic, bool) {
 	f.calls = map[spot]callSite{}
 	f.ops = map[spot]operatorAt{}
+	f.loops = map[spot]bool{}
 	depth := 0
 	var deep syntax.Node
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
@@ -62,6 +63,10 @@ func (f *File) index() (*diag.Diagnostic, bool) {
 			}
 		case *syntax.AssignStmt:
 			f.assignment(n)
+		case *syntax.ForStmt:
+			f.addLoop(n.X)
+		case *syntax.ForClause:
+			f.addLoop(n.X)
 		case *syntax.DefStmt:
 			f.bodies = append(f.bodies, body{n.Name.Name, at(start(n.Body[0])), at(end(n))})
 		}
@@ -98,6 +103,12 @@ func (f *File) assignment(n *syntax.AssignStmt) {
 		f.addCall(rhs, id.Name)
 	case *syntax.BinaryExpr:
 		f.addOperator(rhs, id.Name)
+	}
+}
+
+func (f *File) addLoop(over syntax.Expr) {
+	if call, ok := unparen(over).(*syntax.CallExpr); ok {
+		f.loops[at(call.Lparen)] = true
 	}
 }
 

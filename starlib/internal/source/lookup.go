@@ -60,6 +60,10 @@ func (f *File) FuncAt(pos syntax.Position) string {
 	return name
 }
 
+// LoopsOver reports whether a for, also that of a comprehension, goes through the value of the
+// call whose opening parenthesis is at lparen, and nothing else has it.
+func (f *File) LoopsOver(lparen syntax.Position) bool { return f.loops[at(lparen)] }
+
 // CallAt gives the call whose opening parenthesis is at lparen.
 func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 	site, ok := f.calls[at(lparen)]

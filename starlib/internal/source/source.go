@@ -22,6 +22,7 @@ type File struct {
 	lines  []string            // without line ends
 	calls  map[spot]callSite   // by opening parenthesis
 	ops    map[spot]operatorAt // by operator
+	loops  map[spot]bool       // the calls, by opening parenthesis, whose value a for goes through
 	bodies []body              // of the defs, an enclosing one first
 }
 
