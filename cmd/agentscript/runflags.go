@@ -43,7 +43,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
-	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls")
+	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
