@@ -22,12 +22,13 @@ func (c *composer) callback(v starlark.Value) engine.Func {
 // wrap makes a callback. What it captures is frozen, since any branch may call it: with the
 // module while that loads, at once in a run.
 func (c *composer) wrap(fn starlark.Callable) *callback {
+	f := &callback{fn: fn, c: c, info: infoOf(fn), code: diag.CallbackFailed}
 	if c.sealed.Load() {
-		fn.Freeze()
+		f.unshared = freezeShared(fn)
 	} else {
 		c.callbacks = append(c.callbacks, fn)
 	}
-	return &callback{fn: fn, c: c, info: infoOf(fn), code: diag.CallbackFailed}
+	return f
 }
 
 // callback is a Starlark callable as the engine sees it.
@@ -36,6 +37,8 @@ type callback struct {
 	c    *composer
 	info engine.FuncInfo
 	code diag.Code
+
+	unshared error // why it cannot be called from any branch
 }
 
 func (f *callback) Info() engine.FuncInfo { return f.info }
@@ -69,6 +72,9 @@ func infoOf(fn starlark.Callable) engine.FuncInfo {
 
 // Call runs the function on the branch's own thread.
 func (f *callback) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+	if f.unshared != nil {
+		return generable.Value{}, f.unshared
+	}
 	s, err := f.c.strand(b)
 	if err != nil {
 		return generable.Value{}, err

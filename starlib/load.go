@@ -381,12 +381,7 @@ func (c *composer) names() source.Names {
 
 // seal ends composing: nothing of the module changes from now on.
 func (c *composer) seal() {
-	for _, u := range c.units {
-		u.globals.Freeze()
-	}
-	for _, fn := range c.callbacks {
-		fn.Freeze()
-	}
+	c.freezeModule()
 	c.callbacks = nil
 	c.session.Seal()
 	c.thread = nil

@@ -1,0 +1,183 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// freezeShared makes values immutable that several branches or runs are to see, with all that
+// they reach. The interpreter's own Freeze follows a function to the variables that it captures
+// without remembering where it was: a function inside a function that calls itself, which its
+// own variable holds, has it recurse until the process ends. So what is reached is looked at
+// first. Such functions hold nothing to freeze but what they capture; a list, dict or set that
+// reaches one cannot be frozen, and is refused.
+func freezeShared(values ...starlark.Value) error {
+	all := reach(values...)
+	if all.deep {
+		return errorf(diag.ScriptError, "functions and tuples hold each other more than %d deep", maxDepth).
+			WithHelp("keep them in a list")
+	}
+	if all.knot == nil {
+		for _, v := range values {
+			v.Freeze()
+		}
+		return nil
+	}
+	for _, v := range all.others {
+		v.Freeze()
+	}
+	for _, v := range all.containers {
+		if own := reach(v); own.knot != nil {
+			return errorf(diag.ScriptError, "a %s holds the function %s, which refers to itself: it cannot be shared", v.Type(), own.knot.Name()).
+				WithHelp("define %s at the top level, where it can call itself by its name", own.knot.Name())
+		}
+		v.Freeze()
+	}
+	return nil
+}
+
+// reached is what values lead to.
+type reached struct {
+	containers []starlark.Value   // they remember that they are frozen
+	others     []starlark.Value   // which hold none of these
+	knot       *starlark.Function // reaches itself, and not by way of a container
+	deep       bool
+	colors     map[any]color
+}
+
+type color uint8
+
+const (
+	fresh  color = iota
+	active       // what it leads to is being looked at
+	looked
+)
+
+func reach(values ...starlark.Value) *reached {
+	r := &reached{}
+	for _, v := range values {
+		r.look(v, 0)
+	}
+	for i := 0; i < len(r.containers); i++ {
+		switch v := r.containers[i].(type) {
+		case *starlark.Dict:
+			for key, item := range v.Entries() {
+				r.look(key, 0)
+				r.look(item, 0)
+			}
+		case starlark.Iterable:
+			for item := range starlark.Elements(v) {
+				r.look(item, 0)
+			}
+		}
+	}
+	return r
+}
+
+func (r *reached) look(v starlark.Value, depth int) {
+	var id any
+	switch v := v.(type) {
+	case *starlark.List, *starlark.Dict, *starlark.Set:
+		if r.color(v) == fresh {
+			r.paint(v, looked)
+			r.containers = append(r.containers, v)
+		}
+		return
+	case *starlark.Function:
+		if v.NumFreeVars() == 0 { // what it holds is older than it is
+			r.defaults(v, depth)
+			return
+		}
+		id = v
+	case *starlark.Builtin:
+		if v.Receiver() != nil {
+			r.look(v.Receiver(), depth+1)
+		}
+		return
+	case starlark.Tuple:
+		if len(v) == 0 {
+			return
+		}
+		id = &v[0]
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes, *recordValue, *nodeValue, *typeValue:
+		return
+	default:
+		r.others = append(r.others, v)
+		return
+	}
+	switch r.color(id) {
+	case active:
+		if fn, ok := v.(*starlark.Function); ok {
+			r.knot = fn
+		}
+		return
+	case looked:
+		return
+	}
+	if depth > maxDepth {
+		r.deep = true
+		return
+	}
+	r.paint(id, active)
+	switch v := v.(type) {
+	case *starlark.Function:
+		for i := range v.NumFreeVars() {
+			if _, held := v.FreeVar(i); held != nil {
+				r.look(held, depth+1)
+			}
+		}
+		r.defaults(v, depth)
+	case starlark.Tuple:
+		for _, item := range v {
+			r.look(item, depth+1)
+		}
+	}
+	r.paint(id, looked)
+}
+
+func (r *reached) defaults(fn *starlark.Function, depth int) {
+	for i := range fn.NumParams() {
+		if d := fn.ParamDefault(i); d != nil {
+			r.look(d, depth+1)
+		}
+	}
+}
+
+func (r *reached) color(id any) color { return r.colors[id] }
+
+func (r *reached) paint(id any, c color) {
+	if r.colors == nil {
+		r.colors = map[any]color{}
+	}
+	r.colors[id] = c
+}
+
+// freezeModule freezes what a script made while it loaded: its globals, and what the functions
+// of its graph capture.
+func (c *composer) freezeModule() {
+	var all []starlark.Value
+	for _, u := range c.units {
+		for _, v := range u.globals {
+			all = append(all, v)
+		}
+	}
+	if freezeShared(append(all, c.callbacks...)...) == nil {
+		return
+	}
+	refused := func(err error, at diag.Span) {
+		if e := engineError(err); e != nil {
+			c.session.Report(&diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message, Help: []string{e.Help}})
+		}
+	}
+	for _, u := range c.units {
+		for name, v := range u.globals {
+			refused(freezeShared(v), c.globalSpan(u, name))
+		}
+	}
+	for _, v := range c.callbacks {
+		if fn, ok := v.(*starlark.Function); ok {
+			refused(freezeShared(fn), diag.Span{Pos: position(fn.Position())})
+		}
+	}
+}
