@@ -54,6 +54,7 @@ type liveFrame struct {
 	key    string              // of the child being read
 	begun  bool                // the child's key was read
 	index  map[string]struct{} // of a large dict: its keys
+	shared bool                // a value that was shown holds vals or keys
 	owed   int                 // fields that have to come before anything is shown
 }
 

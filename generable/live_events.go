@@ -13,10 +13,22 @@ func (l *live) emit(e StreamEvent, depth int) {
 		l.held = append(l.held, e)
 		return
 	}
-	l.event = e
-	l.event.live, l.event.depth = l, depth
-	l.on(&l.event)
-	l.event.live = nil
+	// The event is told in place: a copy of all of it costs more than what is in it.
+	ev := &l.event
+	ev.Kind, ev.Text, ev.Offset, ev.depth = e.Kind, e.Text, e.Offset, depth
+	if e.Value.kind != Null || ev.Value.kind != Null {
+		ev.Value = e.Value
+	}
+	if e.Repair != nil || ev.Repair != nil {
+		ev.Repair = e.Repair
+	}
+	if ev.path != "" {
+		ev.path = ""
+	}
+	if ev.live == nil {
+		ev.live = l
+	}
+	l.on(ev)
 }
 
 // release tells the events that were kept, once nothing is held back any more.

@@ -182,12 +182,23 @@ func (l *live) member(f *liveFrame) bool {
 }
 
 func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
-	l.frames = append(l.frames, liveFrame{op: op, node: at, cur: at + 1, typ: t})
-	if len(l.frames) == 1 {
+	n := len(l.frames)
+	if n == cap(l.frames) {
+		l.frames = append(l.frames, liveFrame{})
+	}
+	l.frames = l.frames[:n+1]
+	f := &l.frames[n]
+	// Room of a frame that stood here before is used again, unless a snapshot holds it.
+	old := *f
+	*f = liveFrame{op: op, node: at, cur: at + 1, typ: t}
+	if !old.shared && op != opList {
+		f.vals, f.keys, f.fields, f.place = old.vals[:0], old.keys[:0], old.fields[:0], old.place[:0]
+	}
+	if n == 0 {
 		l.known = false // until something of it is shown, the candidate before is
 	}
 	l.show()
-	return &l.frames[len(l.frames)-1]
+	return f
 }
 
 func (l *live) pushRecord(at int, t *Type, tag string) {
@@ -201,11 +212,10 @@ func (l *live) pushRecord(at int, t *Type, tag string) {
 	f := l.push(opRecord, at, t)
 	f.owed, f.tag = owed, tag
 	n := len(t.Fields)
-	f.place = make([]int32, n)
-	if tag != "" {
-		n++
+	f.place = append(f.place, make([]int32, n)...)
+	if n++; cap(f.vals) < n { // one more for a tag
+		f.vals, f.keys, f.fields = make([]Value, 0, n), make([]string, 0, n), make([]int, 0, n)
 	}
-	f.vals, f.keys, f.fields = make([]Value, 0, n), make([]string, 0, n), make([]int, 0, n)
 	if tag != "" {
 		f.vals, f.keys, f.fields = append(f.vals, StrOf(t.Name)), append(f.keys, tag), append(f.fields, -1)
 		l.emit(StreamEvent{Kind: StreamVariant, Text: t.Name, Offset: int(l.m.scan.tape[at].start)}, len(l.frames)-1)
@@ -214,6 +224,9 @@ func (l *live) pushRecord(at int, t *Type, tag string) {
 
 // str is the text of a complete node.
 func (l *live) str(at int) string {
+	if n := &l.m.scan.tape[at]; n.kind == nodeStr && n.flags&(flagEscape|flagHigh|flagFenced|flagDouble) == 0 {
+		return l.m.src[n.start:n.end]
+	}
 	l.aim(at)
 	return l.c.str(0)
 }

@@ -39,6 +39,7 @@ func (l *live) build(states bool) Value {
 // show is the snapshot of one frame, with what is known of the child it reads.
 func (f *liveFrame) show(tail *Value, states bool) Value {
 	n := len(f.vals)
+	f.shared = true
 	if f.op == opList {
 		return (&List{items: f.vals[:n:n], tail: tail}).Value()
 	}

@@ -125,6 +125,9 @@ func (l *live) close() {
 // stays the dict of those that are there: what was shown stays, and the end says what is
 // wrong.
 func (f *liveFrame) complete() Value {
+	if f.op != opRecord {
+		f.shared = true // it is the value now
+	}
 	switch f.op {
 	case opList:
 		return NewList(f.vals).Value()
@@ -140,6 +143,7 @@ func (f *liveFrame) complete() Value {
 		case fld.Optional:
 			vals[i] = fld.Default
 		case !fld.Type.AcceptsNone():
+			f.shared = true
 			return (&Map{keys: f.keys[:len(f.vals)], vals: f.vals}).Value()
 		}
 	}
