@@ -24,13 +24,10 @@ type Branch struct {
 type callback struct {
 	scope string          // its segment, where it does not stand alone at its position
 	n     int             // the segment's ordinal
-	calls map[callKey]int // how often it called nodes of a kind and name
+	calls map[callKey]int // how often it called nodes of a kind and name, or opened a place of a word
 }
 
-type callKey struct {
-	kind NodeKind
-	name string
-}
+type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
@@ -77,13 +74,8 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	if errs != nil {
 		return generable.Value{}, b.misfit(n, input, errs)
 	}
-	if b.callback.calls == nil {
-		b.callback.calls = map[callKey]int{}
-	}
-	key := callKey{n.kind, n.name}
 	s := *n.compiled().root // with the ordinal of this call
-	s.n = b.callback.calls[key]
-	b.callback.calls[key]++
+	s.n = b.ordinal(s.word, n.name)
 	outer, at, said := b.callback, b.at, b.heard
 	if outer.scope != "" {
 		b.at = at.child(outer.scope, "", outer.n)

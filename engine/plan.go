@@ -187,7 +187,7 @@ func number(kids []*step) {
 	}
 	seen := make(map[callKey]int, len(kids))
 	for _, k := range kids {
-		key := callKey{k.node.kind, k.name}
+		key := callKey{k.word, k.name}
 		k.n = seen[key]
 		seen[key]++
 	}

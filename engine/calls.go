@@ -1,0 +1,79 @@
+package engine
+
+// Calls are what a callback does at a place of its own in the run: several things at once, or
+// one after the other, each on a branch. Their positions read like those of the structures:
+// main/parallel0[3] is the fourth branch of the first one that main made.
+type Calls struct {
+	b    *Branch
+	at   *Frame // of the callback
+	word string
+	n    int
+}
+
+// Calls opens the next place of a word in the callback that runs. Places are counted per word, in
+// the order in which the callback opens them.
+func (b *Branch) Calls(word string) Calls {
+	at := b.at
+	if b.callback.scope != "" {
+		at = at.child(b.callback.scope, "", b.callback.n)
+	}
+	return Calls{b, at, word, b.ordinal(word, "")}
+}
+
+// ordinal counts what the running callback does of a word and name.
+func (b *Branch) ordinal(word, name string) int {
+	if b.callback.calls == nil {
+		b.callback.calls = map[callKey]int{}
+	}
+	key := callKey{word, name}
+	n := b.callback.calls[key]
+	b.callback.calls[key] = n + 1
+	return n
+}
+
+// All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
+// body that fails cancels the others, and the error of the lowest index is returned.
+func (c Calls) All(n, limit int, body func(i int, br *Branch) error) error {
+	return c.b.sched.Par(n, limit, func(i int, s Sched) error { return c.run(i, s, body) })
+}
+
+// First runs n bodies at once until one is settled, cancels the others and returns its index and
+// error. When none settles it returns -1 and the error of the lowest index.
+func (c Calls) First(n int, body func(i int, br *Branch) (settled bool, err error)) (int, error) {
+	return c.b.sched.First(n, func(i int, s Sched) (settled bool, err error) {
+		err = c.run(i, s, func(i int, br *Branch) (err error) {
+			settled, err = body(i, br)
+			return err
+		})
+		return settled || isPanic(err), err
+	})
+}
+
+// One runs one body, at index i, before it returns.
+func (c Calls) One(i int, body func(br *Branch) error) error {
+	return c.run(i, c.b.sched, func(_ int, br *Branch) error { return body(br) })
+}
+
+func isPanic(err error) bool {
+	e, ok := err.(*Error)
+	return ok && e.Kind == KindPanic
+}
+
+// run is one body on its branch. A panic is its error.
+func (c Calls) run(i int, s Sched, body func(i int, br *Branch) error) error {
+	br := c.b.fork(s, c.at.index(c.word, "", c.n, i))
+	br.heard = hearing{} // a forum's members alone hear what was said
+	br.depth++
+	return br.guard(func() error {
+		if br.depth > maxNesting {
+			return br.locate(tooDeep(), nil)
+		}
+		if err := br.sched.Err(); err != nil {
+			return br.locate(err, nil)
+		}
+		if err := body(i, br); err != nil {
+			return br.locate(err, nil)
+		}
+		return nil
+	})
+}
