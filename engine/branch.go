@@ -15,9 +15,10 @@ type Branch struct {
 	at       *Frame
 	budget   *budget
 	host     any
-	callback callback // that runs now
-	heard    hearing  // what a forum said so far, until an agent has read it
-	depth    int      // of nodes inside each other
+	callback callback  // that runs now
+	heard    hearing   // what a forum said so far, until an agent has read it
+	depth    int       // of nodes inside each other
+	deadline time.Time // the earliest of what bounds the time; zero when nothing does
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -31,7 +32,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline}
 }
 
 // Path is the position in the run.
@@ -50,6 +51,15 @@ func (b *Branch) SetHost(h any) { b.host = h }
 func (b *Branch) Log(text string) {
 	if b.run.events.wants(EventLog) {
 		b.emit(Event{Kind: EventLog, Text: text})
+	}
+}
+
+// Phase emits an event that says what the script comes to, for people that watch. It has no
+// effect on the run, nor on positions: it lasts until the next one at its position, or until
+// what stands there ends.
+func (b *Branch) Phase(name string) {
+	if b.run.events.wants(EventPhase) {
+		b.emit(Event{Kind: EventPhase, Name: name})
 	}
 }
 
@@ -127,8 +137,11 @@ func (b *Branch) guard(body func() error) (err error) {
 // within runs body on this branch until d has passed. What fails because of that fails for
 // the reason late, at the place where it stopped.
 func (b *Branch) within(d time.Duration, late *Error, body func() error) error {
-	outer := b.sched
-	defer func() { b.sched = outer }()
+	outer, deadline := b.sched, b.deadline
+	defer func() { b.sched, b.deadline = outer, deadline }()
+	if end := outer.Now().Add(d); deadline.IsZero() || end.Before(deadline) {
+		b.deadline = end
+	}
 	return outer.Within(d, late, func(s Sched) error {
 		b.sched = s
 		err := body()

@@ -98,7 +98,7 @@ func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 	}
 	if out != nil {
 		ev.Attempt, ev.Err, ev.Response = out.Attempt, out.Err, out.Response
-		if e.Kind == EffectTool && out.Err == nil {
+		if e.Kind != EffectModel && out.Err == nil {
 			ev.Value = &Datum{out.Value}
 		}
 		if out.Usage != (Usage{}) {

@@ -16,6 +16,9 @@ type EffectKind string
 const (
 	EffectModel EffectKind = "model"
 	EffectTool  EffectKind = "tool"
+
+	// EffectBudget asks what the budgets leave. The engine answers it itself.
+	EffectBudget EffectKind = "budget"
 )
 
 // Class says what may be done with an effect whose result was lost.

@@ -20,11 +20,12 @@ const (
 	EventRepair                       // a model's answer was repaired, or asked for again
 	EventBudget                       // a budget refused, or changed hands
 	EventLog                          // print
-	EventAll    = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog
+	EventPhase                        // the script says what it comes to
+	EventAll    = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
-	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log"}
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -59,7 +60,7 @@ type Event struct {
 
 	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request] or *[ToolRequest]
 	Response *Response `json:"response,omitempty"` // of a model at the end of its effect
-	Value    *Datum    `json:"value,omitempty"`    // of a tool at the end of its effect
+	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
 	Err      *Error    `json:"error,omitempty"`
 }
 
