@@ -27,9 +27,10 @@ type live struct {
 	careful  bool // one was reopened: take none early any more
 	rewrites int  // of the scanner's, as far as they are known here
 
-	visits  int // bytes and nodes looked at, without what the coercer counts
-	version int // of what is shown
-	shown   int // the version of last
+	exact   bool // nothing was repaired, coerced, passed over or filled in so far
+	visits  int  // bytes and nodes looked at, without what the coercer counts
+	version int  // of what is shown
+	shown   int  // the version of last
 	last    Value
 
 	repairs int           // the first syntax repair not reported yet
@@ -59,7 +60,7 @@ type liveFrame struct {
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, text: liveText{node: -1}, on: on}
+	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, exact: true, text: liveText{node: -1}, on: on}
 }
 
 // advance takes in what the scanner has read since.
@@ -232,6 +233,7 @@ func (l *live) show() {
 
 // reset makes all void that was shown.
 func (l *live) reset(why string) {
+	l.exact = false
 	l.known, l.root = false, Value{}
 	l.version++
 	l.emit(StreamEvent{Kind: StreamReset, Text: why}, 0)

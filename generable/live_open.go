@@ -35,9 +35,14 @@ func (l *live) whole(at int) opening {
 
 // open pushes a frame for the container at a node when it is certain to be an instance of t.
 func (l *live) open(at int, t *Type) opening {
+	if t.resolved().Kind == LimitType {
+		l.exact = false // what a whole list or dict has to keep is not looked at here
+	}
 	t = t.Deref()
 	n := &l.m.scan.tape[at]
 	switch {
+	case t.Kind == ListType && len(t.Variants) > 0: // a tuple
+		return l.whole(at)
 	case n.kind == nodeArr && (t.Kind == ListType || t.Kind == AnyType):
 		l.push(opList, at, elemOf(t))
 		return openYes
@@ -228,7 +233,9 @@ func (l *live) str(at int) string {
 		return l.m.src[n.start:n.end]
 	}
 	l.aim(at)
-	return l.c.str(0)
+	text := l.c.str(0)
+	l.exact = l.exact && len(l.c.repairs) == 0
+	return text
 }
 
 // aim has the coercer work on the subtree at a node. What it appends to its tape does not

@@ -17,6 +17,7 @@ func (l *live) take(at int) {
 func (l *live) pass(f *liveFrame, at int) {
 	f.cur = at + int(l.m.scan.tape[at].span)
 	f.begun = false
+	l.exact = false
 }
 
 // decode makes the value of the child at a place.
@@ -28,10 +29,14 @@ func (l *live) decode(f *liveFrame, at int) (Value, bool) {
 		if n := &l.c.tape[0]; n.kind == nodeMissing {
 			return Value{}, false
 		} else if n.kind == nodeNull && fld.Optional && !fld.Type.AcceptsNone() && l.m.o.Level != Strict {
+			l.exact = false
 			return fld.Default, true
+		} else if n.kind == nodeNull && fld.Omit {
+			l.exact = false // it may count as left out
 		}
 	}
 	v, ok := l.c.decode(0, t)
+	l.exact = l.exact && ok && l.c.cost == 0 && len(l.c.repairs) == 0
 	if !ok && f.op != opRecord && l.m.o.OnBadItem == ItemKeep {
 		l.aim(at)
 		v, ok = l.c.decode(0, AnyT)
@@ -47,6 +52,7 @@ func (l *live) decode(f *liveFrame, at int) (Value, bool) {
 	if ok && f.op == opRecord {
 		fld := &f.typ.Fields[f.field]
 		ok = fld.Limits == nil || len(CheckLimits(fld, v)) == 0
+		l.exact = l.exact && ok
 	}
 	return v, ok
 }
@@ -108,6 +114,7 @@ func (f *liveFrame) repeats() bool {
 func (l *live) close() {
 	f := &l.frames[len(l.frames)-1]
 	v := f.complete()
+	l.exact = l.exact && (f.op != opRecord || len(f.vals) >= len(f.typ.Fields))
 	l.owing -= f.owed
 	end := f.node + int(l.m.scan.tape[f.node].span)
 	l.frames = l.frames[:len(l.frames)-1]
@@ -117,7 +124,11 @@ func (l *live) close() {
 		l.root = v
 		return
 	}
-	l.frames[len(l.frames)-1].cur = end
+	up := &l.frames[len(l.frames)-1]
+	up.cur = end
+	if up.op == opRecord && up.typ.Fields[up.field].Limits != nil {
+		l.exact = false
+	}
 	l.place(v, true)
 }
 

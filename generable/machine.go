@@ -48,10 +48,25 @@ func (m *Machine) Feed(chunk string) {
 		s.tape = append(make([]node, 0, max(32, 2*len(s.tape))), s.tape...)
 	}
 	m.buf = append(m.buf, chunk...)
-	m.src = unsafe.String(&m.buf[0], len(m.buf))
-	if len(m.src) <= maxText {
-		m.scan.feed(m.src)
+	if unsafe.StringData(m.src) == &m.buf[0] && unsafe.StringData(m.scan.src) == &m.buf[0] {
+		lengthen(&m.src, len(m.buf))
+		lengthen(&m.scan.src, len(m.buf))
+	} else {
+		m.src = unsafe.String(&m.buf[0], len(m.buf))
+		m.scan.src = m.src
 	}
+	if len(m.src) <= maxText {
+		m.scan.run()
+	}
+}
+
+// lengthen lets a string reach further into the buffer that it lies in. A new string would be
+// the same; but its pointer is stored with each token then, and the collector told of it.
+func lengthen(s *string, n int) {
+	(*struct {
+		p unsafe.Pointer
+		n int
+	})(unsafe.Pointer(s)).n = n
 }
 
 // Close ends the text and returns the value found in it. Further calls return the same.

@@ -191,6 +191,19 @@ func (s *Stream) CloseCut() Result {
 	return s.Close()
 }
 
+// exact reports whether the text is one value of the type as it stands, strictly read, which
+// is known to its end.
+func (s *Stream) exact() bool {
+	l, sc := s.m.live, s.m.scan
+	if !l.exact || !l.known || len(l.frames) > 0 || l.cand != 0 || l.next != 1 || s.stopped || len(s.m.src) > maxText ||
+		len(sc.cands) != 1 || len(sc.repairs) > 0 || len(sc.fences) > 0 || len(sc.thinks) > 0 || sc.st != stProse {
+		return false
+	}
+	c := &sc.cands[0]
+	start, end := trimSpan(s.m.src, 0, len(s.m.src))
+	return !c.broken && !c.think && c.start == start && c.end == end
+}
+
 // Close ends the text and returns the value found in it. Further calls return the same. A
 // stream that was stopped is read like a text that was cut: see [Options.Partial].
 func (s *Stream) Close() Result {
@@ -204,7 +217,17 @@ func (s *Stream) Close() Result {
 	if s.stopped {
 		s.m.o.Partial = true
 	}
-	r := s.m.Close()
+	if len(s.m.src) <= maxText {
+		s.m.scan.close()
+	}
+	var r Result
+	if s.exact() {
+		// All that stands in the text has been decoded, to the byte: it need not be again.
+		r = Result{Value: l.root, OK: true, Visits: s.m.scan.visits() + l.c.visits}
+		s.m.closed, s.m.result = true, r
+	} else {
+		r = s.m.Close()
+	}
 	if l.on != nil {
 		if r.OK && !extends(shown, r.Value) {
 			l.on(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
