@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
 
@@ -20,6 +22,65 @@ func TestAFailedCompositionClaimsNothing(t *testing.T) {
 	}
 	if n := len(main.Children()[0].Children()); n != 3 {
 		t.Errorf("left was not opened again: %d children", n)
+	}
+}
+
+// What was free again and then placed elsewhere is not taken back by an operator.
+func TestAReopenedChainTakesNothingBack(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.node(strT, strT), w.node(strT, strT)
+	left := w.Then(w.op("`>>`"), a, b)
+	w.Then(w.op("`>>`"), left, w.node(intT, intT)) // str into int: a and b are free
+	w.then(a, w.node(strT, strT))
+	if again := w.Then(w.op("`>>`"), left, w.node(strT, strT)); !again.Failed() {
+		t.Error("a is in two places")
+	}
+	if got := w.codes(); !slices.Equal(got, []string{"AS301", "AS401"}) {
+		t.Errorf("said\n%s", said(w.Diagnostics()))
+	}
+}
+
+// A chain that two operators go on from is placed by the first of them.
+func TestAChainIsOpenedOnce(t *testing.T) {
+	w := newWorld(t)
+	left := w.Then(w.op("`>>`"), w.node(strT, strT), w.node(strT, strT))
+	first := w.Then(w.op("`>>`"), left, w.node(strT, strT))
+	second := w.Then(w.op("`>>`"), left, w.node(strT, strT))
+	if len(first.Children()) != 3 || first.Failed() || !second.Failed() || !slices.Equal(w.codes(), []string{"AS401"}) {
+		t.Errorf("said\n%s", said(w.Diagnostics()))
+	}
+	twice := w.node(strT, strT)
+	chain := w.Then(w.op("`>>`"), w.node(strT, strT), twice)
+	if chain = w.Then(w.op("`>>`"), chain, twice); !chain.Failed() || len(w.codes()) != 2 {
+		t.Errorf("said\n%s", said(w.Diagnostics()))
+	}
+}
+
+// A chain of operators takes what its length takes.
+func TestLongChainsOfOperators(t *testing.T) {
+	chain := func(n int) uint64 {
+		w := newWorld(t)
+		nodes := make([]*engine.Node, n)
+		for i := range nodes {
+			nodes[i] = w.node(strT, strT)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		all := nodes[0]
+		for _, k := range nodes[1:] {
+			site := w.op("`>>`")
+			site.Args = []diag.Span{site.Span, site.Span}
+			all = w.Then(site, all, k)
+		}
+		runtime.ReadMemStats(&after)
+		if len(all.Children()) != n || all.Failed() {
+			t.Fatalf("%d children", len(all.Children()))
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const n, times = 500, 8
+	if short, long := chain(n), chain(times*n); long > 2*times*short {
+		t.Errorf("%d operators allocate %d bytes, %d operators %d bytes: that is not linear", n, short, times*n, long)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -28,18 +29,17 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 		return s.failedNode(n.kind, n.site)
 	}
 	operands = s.given(n.site, operands)
-	n.name, n.kids = n.site.Name, operands
-	left := s.opens(n, operands)
-	opened := 0
+	n.name, n.kids = n.site.Name, slices.Clip(operands) // what is behind them is the caller's
+	left, added, opened := s.opens(n, operands), operands, 0
 	if left != nil {
-		opened = len(left.kids)
-		n.kids = append(left.kids[:opened:opened], operands[1:]...)
-		for _, k := range left.kids {
-			k.place = nil
-		}
+		// A chain of operators grows by one node each: what is done for the nodes it has is not
+		// done again. The array is shared, as nobody else adds to it: left is used up now.
+		added, opened = operands[1:], len(left.kids)
+		n.kids = append(left.kids, added...)
+		n.depth = left.depth
+		n.site.opened = opened - 1
 	}
-	n.site = n.site.flattened(len(n.kids), len(operands))
-	if !s.claim(n) {
+	if !s.claim(n, left, added) {
 		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
 	if n.site.ByOp {
@@ -48,17 +48,16 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 		}
 	}
 	if left != nil {
-		left.place = n.kids[0].place // used up: composing it again is a second placement
+		left.place = &placement{n.kind, n, n.site.Span} // composing it again is a second placement
 	}
-	for _, k := range n.kids {
+	for _, k := range added {
 		n.failed = n.failed || k.failed
 		n.depth = max(n.depth, k.depth+1)
 	}
 	if !s.shallow(n) || !check(opened) || !s.shallowTypes(n) {
 		n.failed = true
-		for _, k := range n.kids {
-			k.place = nil
-		}
+		n.kids = slices.Clone(n.kids) // left may be opened again
+		free(n.kids)
 		if left != nil {
 			left.place = nil
 		}
@@ -111,11 +110,19 @@ func (s *Session) opens(n *Node, operands []*Node) *Node {
 }
 
 // claim gives the kids of n their one place: all of them or, when one is taken, none. It
-// reports every kid that is taken.
-func (s *Session) claim(n *Node) bool {
-	p := &placement{kind: n.kind, in: n, at: n.site.Span}
+// reports every kid that is taken. What an opened left operand holds goes over with its place.
+func (s *Session) claim(n, left *Node, added []*Node) bool {
+	p := &placement{kind: n.kind}
+	switch {
+	case left == nil:
+	case left.kids[0].place != nil && left.kids[0].place.in == left:
+		p = left.kids[0].place
+	default: // a structure that was refused has freed them
+		added = n.kids
+	}
 	ok := true
-	for i, k := range n.kids {
+	for j, k := range added {
+		i := len(n.kids) - len(added) + j
 		if k.session != s && k.session.Sealed() {
 			d := s.errorf(diag.SealedNode, n.site.arg(i), "%s belongs to a script whose loading has ended", k.Label())
 			noteDefined(d, k)
@@ -134,12 +141,23 @@ func (s *Session) claim(n *Node) bool {
 		}
 	}
 	if !ok {
+		if left != nil && left.kids[0].place == p {
+			free(left.kids)
+		}
 		return false
 	}
-	for _, k := range n.kids {
+	p.in, p.at = n, n.site.Span
+	for _, k := range added {
 		k.place = p
 	}
 	return true
+}
+
+// free takes nodes out of the structure that they are in.
+func free(nodes []*Node) {
+	for _, k := range nodes {
+		k.place = nil
+	}
 }
 
 // reportTaken tells that kid i of n is placed already: by taken, or in n itself by now.

@@ -15,9 +15,13 @@ type Site struct {
 	Name string      // the variable it is assigned to, or ""
 	ByOp bool        // written as an operator
 	Args []diag.Span // of the operands, where known
+
+	opened int // nodes that the left operand held, but for one: they stand where it does
 }
 
+// arg is where node i of the structure that was made here stands.
 func (s Site) arg(i int) diag.Span {
+	i = max(0, i-s.opened)
 	if i < len(s.Args) && s.Args[i].IsValid() {
 		return s.Args[i]
 	}
@@ -29,20 +33,6 @@ func (s Site) at(i int) Site {
 	if !s.ByOp {
 		s.Span = s.arg(i)
 	}
-	return s
-}
-
-// flattened is the site of kids that came of fewer operands: what the left operand held stands
-// where it does.
-func (s Site) flattened(kids, operands int) Site {
-	if kids == operands || len(s.Args) == 0 {
-		return s
-	}
-	args := make([]diag.Span, kids-operands, kids)
-	for i := range args {
-		args[i] = s.Args[0]
-	}
-	s.Args = append(args, s.Args...)
 	return s
 }
 
