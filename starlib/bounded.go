@@ -9,7 +9,11 @@ import (
 // bounded are builtins of the interpreter with a bound that it does not have. Scripts may name
 // something of their own so, as all of the interpreter's.
 func bounded() starlark.StringDict {
-	return starlark.StringDict{"range": boundedRange(), "repr": boundedRepr()}
+	return starlark.StringDict{
+		"getattr": boundedGetattr(),
+		"range":   boundedRange(),
+		"repr":    boundedPrinter(starlark.Universe["repr"].(*starlark.Builtin)),
+	}
 }
 
 // maxRange is how many numbers a range may have that is no loop's: one call of max, sorted or

@@ -21,7 +21,8 @@ type composer struct {
 	ctx         context.Context
 	opts        Options
 	table       *Table
-	predeclared starlark.StringDict
+	predeclared starlark.StringDict // the names of the language
+	environment starlark.StringDict // these, and what the compiler adds
 	session     *engine.Session
 	thread      *starlark.Thread  // of the file that executes; operators have none of their own
 	units       map[string]*unit  // by path

@@ -132,6 +132,8 @@ func (c *composer) predeclare() {
 	for _, t := range c.opts.Tools {
 		c.predeclared[t.Name] = &toolValue{t: t}
 	}
+	c.environment = guards()
+	maps.Copy(c.environment, c.predeclared)
 }
 
 type unitState uint8
@@ -217,7 +219,7 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 		}
 	}()
 	var err error
-	u.globals, err = prog.Init(thread, c.predeclared)
+	u.globals, err = prog.Init(thread, c.environment)
 	u.missing.told() // they are reported, each as it is found
 	if err != nil {
 		if d := c.raisedDiagnostic(c.stopped(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {

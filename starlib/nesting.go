@@ -120,16 +120,3 @@ func deepPrint() error {
 	return errorf(diag.WrongValue, "the value is nested more than %d deep and cannot be printed", maxNest).
 		WithHelp("print a part of it")
 }
-
-// boundedRepr is the interpreter's repr for values that can be printed.
-func boundedRepr() starlark.Value {
-	own := starlark.Universe["repr"].(*starlark.Builtin)
-	return starlark.NewBuiltin("repr", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		for _, v := range args {
-			if err := printable(v); err != nil {
-				return nil, err
-			}
-		}
-		return own.CallInternal(thread, args, kwargs)
-	})
-}

@@ -25,10 +25,11 @@ import (
 // are known and compares them, so that a file of some thousands takes minutes. It is told that
 // they are predeclared, and the tree is asked where they stand. Such a program is not run.
 func (c *composer) compile(u *unit, said diag.List) (*starlark.Program, diag.List) {
+	u.file.Guard(printedOperand, formattedOperand)
 	unknown := map[string]bool{}
 	prog, err := starlark.FileProgram(u.file.Syntax(), func(name string) bool {
 		switch {
-		case c.predeclared.Has(name):
+		case c.predeclared.Has(name), name == printedOperand, name == formattedOperand:
 			return true
 		case starlark.Universe.Has(name):
 			return false
