@@ -115,6 +115,14 @@ class Attempt:
     error: Failure | None
     def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
 
+class Remaining:
+    """What the budgets leave."""
+    model_calls: int | None
+    tool_calls: int | None
+    tokens: int | None
+    steps: int | None
+    wall_seconds: float | None
+
 class Field: ...
 class Skill: ...
 class Tool: ...
@@ -155,7 +163,7 @@ def isinstance(value: Any, type: Type | tuple[Type, ...]) -> bool:
     ...
 
 def typeof(value: Any) -> Type:
-    "Gives the type of a value: the schema of an instance, list[any] of a list."
+    "Gives the type of a value: the schema of an instance, list[any] of a list. Of a node it gives .input and .output, the types of what it takes and gives."
     ...
 
 def replace(value: Any, /, **fields: Any) -> Any:
@@ -182,9 +190,15 @@ def knowledge(doc: str, content: str | Callable) -> Knowledge:
     "Describes a text that a model can ask for. It is not part of the prompt."
     ...
 
-def budget(*, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., steps: int = ..., wall: str | float = ...) -> Budget:
-    "Bounds what one call of an agent may use. The run's own budget holds as well."
-    ...
+class budget(Budget):
+    "Bounds what one call of an agent may use."
+    def __init__(self, *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., steps: int = ..., wall: str | float = ...) -> None:
+        "Bounds what one call of an agent may use. The run's own budget holds as well."
+        ...
+    @staticmethod
+    def remaining() -> Remaining:
+        "Tells, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds. What nothing bounds is None. The answer is recorded: a replay gives the same."
+        ...
 
 def model(name: str, *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ...) -> Model:
     "Describes a model with its parameters, for several agents. What the agent says itself goes first."
@@ -333,4 +347,24 @@ def help(about: Any = ...) -> None:
 
 def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
     "Calls a function or a node in a run and gives what it came to: ok, value and error. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    ...
+
+def parallel(f: Callable | Node | list, items: list = ..., /, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
+    "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."
+    ...
+
+def stream(items: list, /, *stages: Callable | Node, limit: int | list[int] = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
+    "Sends items through stages, in a function that runs, and gives what the last stage gives in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."
+    ...
+
+def phase(name: str) -> None:
+    "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."
+    ...
+
+def describe(about: Any) -> str:
+    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."
+    ...
+
+def sum(items: list, /, start: Any = ...) -> Any:
+    "Adds up numbers, or with start = [] joins lists."
     ...

@@ -77,3 +77,10 @@ func (c Calls) run(i int, s Sched, body func(i int, br *Branch) error) error {
 		return nil
 	})
 }
+
+// Wait parks the branch until ready reports true, or gives why the branch is to stop. It is asked
+// again after every [Branch.Wake], and must be quick.
+func (b *Branch) Wait(ready func() bool) error { return b.sched.Wait(ready) }
+
+// Wake has every waiting branch of the run ask again.
+func (b *Branch) Wake() { b.sched.Wake() }

@@ -68,6 +68,7 @@ func agentRows() []Builtin {
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
 		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,
+			made: func(c *composer) starlark.Value { return maker(c, "budget") },
 			Params: []Param{
 				opt("turns", IntKind, "8", "model calls in one call of the agent"),
 				opt("tool_calls", IntKind, "32", "tool calls in one call of the agent"),

@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -39,6 +40,8 @@ func (t *Table) Help(v starlark.Value) string {
 			}
 		}
 		return "builtin " + v.Name()
+	case *makerValue:
+		return t.Help(v.Builtin)
 	case *typeValue:
 		if v.fn != nil {
 			if b, ok := t.Lookup(v.fn.Name()); ok {
@@ -120,16 +123,44 @@ func (p *Param) shown() string {
 
 func helpNode(v *nodeValue) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s: %s -> %s", v.n.Kind(), v.label(), v.n.In(), v.n.Out())
+	out.WriteString(nodeLine(v.n))
 	if a := v.n.Agent(); a != nil {
 		for _, sk := range a.Skills {
 			fmt.Fprintf(&out, "\n\n%s", sk.Describe())
 		}
 	}
-	for _, k := range v.n.Children() {
-		fmt.Fprintf(&out, "\n  %s %s: %s -> %s", k.Kind(), k.Label(), k.In(), k.Out())
-	}
+	rest := mostParts
+	helpParts(&out, v.n, "\n  ", &rest)
 	return out.String()
+}
+
+// mostParts is how many parts of a node are told of.
+const mostParts = 200
+
+func helpParts(out *strings.Builder, n *engine.Node, indent string, rest *int) {
+	for _, k := range n.Children() {
+		if *rest--; *rest < 0 {
+			if *rest == -1 {
+				out.WriteString(indent + "…")
+			}
+			return
+		}
+		out.WriteString(indent + nodeLine(k))
+		helpParts(out, k, indent+"  ", rest)
+	}
+}
+
+// nodeLine is what a node is, takes and gives, and where it was made.
+func nodeLine(n *engine.Node) string {
+	line := n.Kind().String()
+	if label := n.Label(); label != line {
+		line += " " + label
+	}
+	line += fmt.Sprintf(": %s -> %s", n.In(), n.Out())
+	if p := n.Pos(); p.IsValid() {
+		line += "  (" + p.String() + ")"
+	}
+	return line
 }
 
 func helpFunction(fn *starlark.Function) string {

@@ -99,7 +99,7 @@ func (m *moduleValue) Attr(name string) (starlark.Value, error) {
 	return nil, e
 }
 
-// checkModules reports members that json does not have, also where no run has come to yet.
+// checkModules reports members that json and budget do not have, also where no run has come to yet.
 func (c *composer) checkModules(u *unit) {
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)
@@ -110,8 +110,14 @@ func (c *composer) checkModules(u *unit) {
 		if id == nil {
 			return true
 		}
-		m, isModule := c.predeclared[id.Name].(*moduleValue)
-		if b, ok := id.Binding.(*resolve.Binding); !isModule || !ok || b.Scope != resolve.Predeclared {
+		var m starlark.HasAttrs
+		switch v := c.predeclared[id.Name].(type) {
+		case *moduleValue:
+			m = v
+		case *makerValue:
+			m = v
+		}
+		if b, ok := id.Binding.(*resolve.Binding); m == nil || !ok || b.Scope != resolve.Predeclared {
 			return true
 		}
 		if _, err := m.Attr(dot.Name.Name); err != nil {

@@ -330,6 +330,8 @@ func describe(v starlark.Value) string {
 		return "the function " + v.Name()
 	case *starlark.Builtin:
 		return "the builtin " + v.Name()
+	case *makerValue:
+		return "the builtin " + v.Name()
 	}
 	return v.Type()
 }

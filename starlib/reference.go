@@ -86,6 +86,8 @@ func (b *Builtin) reference(out *strings.Builder) {
 		out.WriteString("\nReads files of the script.\n")
 	case Logs:
 		out.WriteString("\nWrites to the log.\n")
+	case Recorded:
+		out.WriteString("\nThe answer is recorded with the run.\n")
 	}
 	if len(b.Params) == 0 {
 		return

@@ -102,7 +102,7 @@ var foreignMethods = map[string]map[string]string{
 		"sort": "ys = sorted(xs)", "reverse": "ys = reversed(xs)", "copy": "list(xs)", "contains": "x in xs", "includes": "x in xs", "has": "x in xs",
 		"map": "[f(x) for x in xs]", "filter": "[x for x in xs if f(x)]", "forEach": "for x in xs:", "count": "len([x for x in xs if x == y])",
 		"join": `", ".join(xs)`, "first": "xs[0]", "last": "xs[-1]", "get": "xs[i] if i < len(xs) else None", "indexOf": "xs.index(x)", "keys": "range(len(xs))", "items": "enumerate(xs)", "values": "xs itself",
-		"sum": "a loop, for x in xs: total += x",
+		"sum": `sum(xs) of numbers, or "".join(xs) of texts`,
 	},
 	"dict": {
 		"has_key": "k in d", "has": "k in d", "contains": "k in d", "copy": "dict(d)", "len": "len(d)", "length": "len(d)", "size": "len(d)",

@@ -25,6 +25,7 @@ type strand struct {
 	thread *starlark.Thread
 	branch *engine.Branch
 	depth  int
+	around int      // depth of the strands that this one was begun by
 	stop   error    // why the thread was cancelled
 	watch  []*watch // of the callbacks that run inside each other, those that are not short
 	paid   uint64   // of the thread's steps, those that the budgets know of
@@ -39,9 +40,9 @@ func (c *composer) strand(b *engine.Branch) (*strand, error) {
 		s = c.newStrand(b)
 		b.SetHost(s)
 	}
-	if s.depth >= maxNesting {
+	if s.around+s.depth >= maxNesting {
 		return nil, errorf(diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
-			WithHelp("a node that calls itself never ends; use loop(node, next)")
+			WithHelp("a node or branch that calls itself never ends; use loop(node, next)")
 	}
 	s.depth++
 	s.thread.SetMaxExecutionSteps(s.thread.Steps + shortSteps)
@@ -192,7 +193,7 @@ func (s *strand) frozenHint(err error) string {
 		return ""
 	}
 	if s.frozen.IsValid() {
-		return fmt.Sprintf("values are frozen when they enter a node (the last one entered %s at %s) and when loading ends: change a copy, list(x) or dict(x)", s.taker, s.frozen)
+		return fmt.Sprintf("values are frozen when they enter a node or a branch (the last one entered %s at %s) and when loading ends: change a copy, list(x) or dict(x)", s.taker, s.frozen)
 	}
 	return "values are frozen when they enter a node and when loading ends: change a copy, list(x) or dict(x)"
 }

@@ -66,6 +66,14 @@ class Attempt:
     error: Failure | None
     def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
 
+class Remaining:
+    """What the budgets leave."""
+    model_calls: int | None
+    tool_calls: int | None
+    tokens: int | None
+    steps: int | None
+    wall_seconds: float | None
+
 class Field: ...
 class Skill: ...
 class Tool: ...
@@ -93,6 +101,12 @@ func (t *Table) Stub() string {
 		case b.Of != "":
 		case b.Name == "json":
 			fmt.Fprintf(&out, "\nclass json:\n    %q\n%s", b.Summary(), t.stubMembers("json"))
+		case b.Name == "budget":
+			fmt.Fprintf(&out, "\nclass budget(Budget):\n    %q\n", b.Summary())
+			init := *b
+			init.Name, init.Returns = "__init__", "None"
+			init.stub(&out, "    ", []string{"self"})
+			out.WriteString(t.stubMembers("budget"))
 		case b.Returns == "finish":
 			fmt.Fprintf(&out, "\n%s: Finish\n", b.Name)
 		case b.made != nil:

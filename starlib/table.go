@@ -18,6 +18,9 @@ const (
 	Compose Effect = "compose" // makes parts of the graph
 	Reads   Effect = "reads"   // reads files of the script's own directory while it loads
 	Logs    Effect = "logs"    // writes to the log
+
+	// Recorded asks the run something that differs from run to run; the answer is recorded.
+	Recorded Effect = "recorded"
 )
 
 // Group orders builtins in the reference.
@@ -85,7 +88,7 @@ func (b *Builtin) QualifiedName() string {
 	return b.Of + "." + b.Name
 }
 
-func (b *Builtin) member() bool { return b.Of == "json" }
+func (b *Builtin) member() bool { return b.Of == "json" || b.Of == "budget" }
 
 // Summary is the first sentence of the doc.
 func (b *Builtin) Summary() string {
@@ -158,7 +161,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows()} {
 		t.add(rows)
 	}
 	for _, b := range host {

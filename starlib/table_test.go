@@ -49,7 +49,7 @@ func TestReferenceAndStubNameEveryRow(t *testing.T) {
 			}
 		}
 		builtin := regexp.MustCompile(`^(str|int|float|bool|list|dict|any)$`).MatchString(b.Name)
-		if !builtin && !strings.Contains(stub, "def "+b.Name+"(") && !strings.Contains(stub, "class "+b.Name+":") && !strings.Contains(stub, "\n"+b.Name+": ") {
+		if !builtin && !strings.Contains(stub, "def "+b.Name+"(") && !strings.Contains(stub, "class "+b.Name+":") && !strings.Contains(stub, "class "+b.Name+"(") && !strings.Contains(stub, "\n"+b.Name+": ") {
 			t.Errorf("%s is not in the stub", b.QualifiedName())
 		}
 	}

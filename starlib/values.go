@@ -16,7 +16,7 @@ func valueRows() []Builtin {
 			Params: []Param{value, {Name: "type", Kind: typesKind, Doc: "a type, or a tuple of types"}},
 			Doc:    "Tells whether a value is of a type."},
 		{Name: "typeof", Group: GroupValues, Returns: "type", Effect: Pure, Func: typeofFunc, Params: []Param{value},
-			Doc: "Gives the type of a value: the schema of an instance, list[any] of a list."},
+			Doc: "Gives the type of a value: the schema of an instance, list[any] of a list. Of a node it gives .input and .output, the types of what it takes and gives."},
 		{Name: "replace", Group: GroupValues, Returns: "value", Effect: Pure, Func: replaceFunc,
 			Params: []Param{
 				{Name: "value", Kind: recordKind, Shape: Positional, Doc: "an instance of a schema"},
@@ -93,6 +93,11 @@ func typeofFunc(c *Call) (starlark.Value, error) {
 		t = generable.DictOfType(generable.AnyT)
 	case *partialValue:
 		t = v.p.Type()
+	case *nodeValue:
+		if !v.n.Failed() {
+			return c.env.c.signature(v.n), nil
+		}
+		return &failedValue{}, nil
 	}
 	return c.env.c.typ(t), nil
 }

@@ -283,7 +283,7 @@ func TestDocumentationNamesWhatExists(t *testing.T) {
 }
 
 // unbuilt are words of other flow languages that a remedy is easily written with.
-var unbuilt = regexp.MustCompile(`\b(retry|fallback|race|parallel|phase|vote)\(|\bon_error\b|budget\.remaining|\bbudget\(usd\b`)
+var unbuilt = regexp.MustCompile(`\b(retry|fallback|race|vote)\(|\bbudget\(usd\b`)
 
 // TestMessagesNameWhatExists looks into the literals of the code that speaks to people.
 func TestMessagesNameWhatExists(t *testing.T) {

@@ -71,6 +71,8 @@ func (p *progress) event(e engine.Event) {
 		p.line("budget", at, oneLine(text, 120))
 	case engine.EventLog:
 		p.line("log", at, e.Text)
+	case engine.EventPhase:
+		p.line("phase", at, e.Name)
 	}
 }
 

@@ -1,0 +1,104 @@
+package starlib
+
+import (
+	"sync"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// rooms counts how many items are in each stage of a stream.
+type rooms struct {
+	mu   sync.Mutex
+	free []int
+}
+
+func (r *rooms) has(stage int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.free[stage] > 0
+}
+
+func (r *rooms) take(stage int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.free[stage] == 0 {
+		return false
+	}
+	r.free[stage]--
+	return true
+}
+
+// enter waits for room in a stage. Whoever holds a room waits for no other: it is left before
+// the next is entered.
+func (r *rooms) enter(br *engine.Branch, stage int) error {
+	for !r.take(stage) {
+		if err := br.Wait(func() bool { return r.has(stage) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rooms) leave(br *engine.Branch, stage int) {
+	r.mu.Lock()
+	r.free[stage]++
+	r.mu.Unlock()
+	br.Wake()
+}
+
+func streamItems(c *Call) (starlark.Value, error) {
+	if !c.inRun("results = stream(items, f, g)") {
+		return nil, nil
+	}
+	stages := c.rest
+	if len(stages) == 0 {
+		c.complain(diag.MissingArgument, c.fnSpan(), "stream needs stages for its items").Help = []string{"stream(items, f, g): functions or nodes"}
+		return nil, nil
+	}
+	limits := c.limits(len(stages))
+	if len(c.wrong) > 0 {
+		return nil, nil
+	}
+	items := sequence(c.Arg("items"))
+	if err := c.share(append(append([]starlark.Value{}, items...), stages...)...); err != nil {
+		return nil, err
+	}
+	busy := 0 // items beyond would but wait for room
+	for _, n := range limits {
+		busy += min(n, len(items))
+	}
+	free := &rooms{free: limits}
+	out := c.outcomes(len(items))
+	err := c.env.branch.Calls(c.row.Name).All(len(items), busy, func(i int, br *engine.Branch) error {
+		r, err := c.env.apart(br, "what "+nameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
+			v := items[i]
+			for stage, f := range stages {
+				if err := free.enter(br, stage); err != nil {
+					return nil, err
+				}
+				var err error
+				v, err = inRoom(func() { free.leave(br, stage) }, func() (starlark.Value, error) {
+					return starlark.Call(thread, f, starlark.Tuple{v}, nil)
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+			return v, nil
+		})
+		return out.take(i, br, r, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.list(), nil
+}
+
+// inRoom leaves the room also when what is done there panics: others wait for it.
+func inRoom(leave func(), do func() (starlark.Value, error)) (starlark.Value, error) {
+	defer leave()
+	return do()
+}

@@ -1,0 +1,55 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+func budgetRows() []Builtin {
+	return []Builtin{
+		{Name: "remaining", Of: "budget", Group: GroupAgents, Returns: engine.RemainingType.Name, Effect: Recorded, Func: remainingFunc,
+			Doc: "Tells, in a function that runs, what the budgets around it leave: " + joined(engine.RemainingType.FieldNames()) +
+				". What nothing bounds is None. The answer is recorded: a replay gives the same."},
+	}
+}
+
+// makerValue is a builtin that has members of its own: budget(...) and budget.remaining().
+type makerValue struct {
+	*starlark.Builtin
+	members map[string]*Builtin
+}
+
+var (
+	_ starlark.Callable = (*makerValue)(nil)
+	_ starlark.HasAttrs = (*makerValue)(nil)
+)
+
+// maker is the value of a row whose name has members.
+func maker(c *composer, name string) starlark.Value {
+	row, _ := c.table.Lookup(name)
+	return &makerValue{row.value(), c.table.members[name]}
+}
+
+func (m *makerValue) AttrNames() []string { return methodNames(m.members) }
+
+func (m *makerValue) Attr(name string) (starlark.Value, error) {
+	if b := m.members[name]; b != nil {
+		return b.value(), nil
+	}
+	return nil, noAttr(m.Name(), name, m.AttrNames())
+}
+
+func remainingFunc(c *Call) (starlark.Value, error) {
+	if !c.inRun("left = budget.remaining()") {
+		return nil, nil
+	}
+	if err := c.env.strand.debit(c.thread.Steps); err != nil { // all of them: they are told of
+		return nil, err
+	}
+	v, err := c.env.branch.Remaining()
+	if err != nil {
+		return nil, err
+	}
+	return fromValue(v), nil
+}
