@@ -164,11 +164,12 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	if !a.ok {
 		r.Value = Value{}
 	}
-	r.Repairs = m.surroundings(a)
+	list := m.scan.repairs[a.candidate.repairs:a.repairsEnd]
+	r.Repairs = m.surroundings(a, len(list)+len(a.repairs))
 	if a.items > 0 {
 		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: count(a.items, "item"), Cost: repairInfo[repSequence].cost})
 	}
-	r.Repairs = append(r.Repairs, m.syntaxRepairs(a.candidate)...)
+	r.Repairs = m.appendSyntax(r.Repairs, a.candidate, list)
 	r.Repairs = append(r.Repairs, a.repairs...)
 	return r
 }
@@ -190,9 +191,12 @@ func (m *Machine) gotText() string {
 	return "an empty text"
 }
 
-// surroundings records what stood around the chosen candidate.
-func (m *Machine) surroundings(a *attemptAt) []Repair {
+// surroundings records what stood around the chosen candidate, and leaves room for more records.
+func (m *Machine) surroundings(a *attemptAt, more int) []Repair {
 	var out []Repair
+	if more > 0 {
+		out = make([]Repair, 0, more+4)
+	}
 	s := m.scan
 	if len(s.thinks) > 0 || a.think {
 		at := 0

@@ -9,7 +9,7 @@ func (c *coercer) enterLimited(at int, t *Type) bool {
 }
 
 func (c *coercer) endLimited(f *coerceFrame) bool {
-	v, ok, at := c.ret, c.ok, f.node
+	v, ok, at := c.ret, c.ok, int(f.node)
 	if !ok || c.partial {
 		return c.pop(v, ok)
 	}

@@ -12,9 +12,10 @@ type coercer struct {
 	tape   []node
 	o      Options
 
-	stack []coerceFrame
-	ret   Value // what the value entered last came to
-	ok    bool
+	stack  []*coerceFrame // pointers behind its length are frames to be used again
+	frames []coerceFrame  // room for more, in blocks: a frame never moves
+	ret    Value          // what the value entered last came to
+	ok     bool
 
 	repairs []Repair
 	errs    FieldErrors
@@ -27,11 +28,9 @@ type coercer struct {
 	memo    map[trialKey]*trialResult
 	subdocs map[int]subdoc // nodes that hold JSON text
 
-	partial bool // a snapshot: what is missing is not there yet
-	arena   []Value
+	partial bool    // a snapshot: what is missing is not there yet
 	pending []Value // values whose container is still to come; kept for its room
-	lists   []List  // room for lists, in blocks
-	block   int     // size of the last of them
+	room
 }
 
 // frameOp tells what a frame of the coercion builds.
@@ -45,29 +44,51 @@ const (
 	opLimit
 )
 
-// coerceFrame is one value under construction.
+// coerceFrame is one value under construction. There are as many as the text is deep, so that
+// it is kept small: what few frames need is in more.
 type coerceFrame struct {
-	op       frameOp
-	bad      bool
-	keyless  bool // a record whose values come in the order of its fields; a list that is one value itself
-	tagged   bool // a record whose tag has come
-	isOpen   bool // the text ended inside of it
-	node     int
-	cur      int // the child that comes next
-	child    int // the value entered last
-	left     int // children left
-	index    int
-	field    int
-	typ      *Type // of the list or of a dict's entries, or the record's schema
-	tag      string
-	key      string
-	vals     []Value
-	m        *Map
-	seen     uint64   // fields that have a value
-	seenMore []uint64 // of schemas with more than 64 fields
-	wrong    []fieldErrs
-	mark     coerceMark
-	trial    *trialState
+	op      frameOp
+	bad     bool
+	keyless bool  // a record whose values come in the order of its fields; a list that is one value itself
+	isOpen  bool  // the text ended inside of it
+	node    int32 // on the tape, which has less nodes than a text may have bytes
+	cur     int32 // the child that comes next
+	child   int32 // the value entered last
+	left    int32 // children left
+	index   int32
+	field   int32
+	mark    coerceMark
+	typ     *Type // of the list or of a dict's entries, or the record's schema
+	key     string
+	vals    []Value
+	m       *Map
+	seen    uint64 // fields that have a value
+	more    *frameMore
+}
+
+// frameMore is what a frame has of a schema with more than 64 fields, of the variant of a
+// union, of errors, of a trial.
+type frameMore struct {
+	tag    string // the discriminator's key
+	tagged bool   // the tag has come
+	seen   []uint64
+	wrong  []fieldErrs
+	trial  *trialState
+}
+
+// extra makes room for what few frames need.
+func (f *coerceFrame) extra() *frameMore {
+	if f.more == nil {
+		f.more = new(frameMore)
+	}
+	return f.more
+}
+
+func (f *coerceFrame) tag() string {
+	if f.more == nil {
+		return ""
+	}
+	return f.more.tag
 }
 
 // coerceMark is a point to which records can be rolled back.
@@ -90,10 +111,9 @@ func (c *coercer) decode(at int, t *Type) (Value, bool) {
 		if len(c.stack) == base && done {
 			return c.ret, c.ok
 		}
-		f := &c.stack[len(c.stack)-1]
+		f := c.stack[len(c.stack)-1]
 		if done {
 			c.take(f)
-			f = &c.stack[len(c.stack)-1]
 		}
 		switch f.op {
 		case opList:
@@ -121,12 +141,11 @@ func (c *coercer) take(f *coerceFrame) {
 			if !c.ok {
 				return
 			}
-			f = &c.stack[len(c.stack)-1]
 		}
 		n := f.m.Len()
 		f.m.Set(f.key, c.ret)
 		if f.m.Len() == n {
-			c.repair(repDuplicateKey, f.child-1, f.key, "")
+			c.repair(repDuplicateKey, int(f.child)-1, f.key, "")
 		}
 	case opRecord:
 		c.takeField(f)
@@ -224,15 +243,20 @@ func (c *coercer) push(op frameOp, at int, t *Type) bool {
 	n := &c.tape[at]
 	top := len(c.stack)
 	if top == cap(c.stack) {
-		c.stack = append(c.stack, coerceFrame{})
+		c.stack = append(doubled(c.stack), nil)
 	}
 	c.stack = c.stack[:top+1]
-	f := &c.stack[top]
-	f.op, f.bad, f.isOpen = op, false, n.flags&flagOpen != 0
-	f.keyless, f.tagged, f.wrong = false, false, nil
-	f.node, f.cur, f.left, f.child, f.index, f.field = at, at+1, int(n.count), 0, -1, -1
-	f.typ, f.tag, f.key = t, "", ""
-	f.seen, f.seenMore = 0, nil
+	f := c.stack[top]
+	if f == nil {
+		f = c.frame()
+		c.stack[top] = f
+	}
+	f.op, f.bad, f.isOpen, f.keyless = op, false, n.flags&flagOpen != 0, false
+	f.node, f.cur, f.left, f.child, f.index, f.field = int32(at), int32(at+1), int32(n.count), 0, -1, -1
+	f.typ, f.key, f.seen = t, "", 0
+	if f.more != nil {
+		*f.more = frameMore{wrong: f.more.wrong[:0]}
+	}
 	switch op {
 	case opList:
 		f.vals = c.values(int(n.count))[:0]
@@ -242,9 +266,19 @@ func (c *coercer) push(op frameOp, at int, t *Type) bool {
 	return false
 }
 
+// frame returns a frame that was not used yet.
+func (c *coercer) frame() *coerceFrame {
+	if len(c.frames) == 0 {
+		c.frames = make([]coerceFrame, min(max(2*len(c.stack), 8), maxFrames))
+	}
+	f := &c.frames[0]
+	c.frames = c.frames[1:]
+	return f
+}
+
 // pop completes the innermost frame with value v.
 func (c *coercer) pop(v Value, ok bool) bool {
-	c.stack = c.stack[:len(c.stack)-1] // the frame is used again by the next push
+	c.stack = c.stack[:len(c.stack)-1] // the next push uses the frame again
 	if !ok {
 		return c.fail()
 	}
@@ -257,15 +291,14 @@ func (c *coercer) stepList(f *coerceFrame) bool {
 		f.index++
 		at := f.cur
 		f.child = at
-		f.cur += int(c.tape[at].span)
+		f.cur += int32(c.tape[at].span)
 		f.mark = c.here()
-		if !c.enter(at, f.typ.item(f.index)) {
+		if !c.enter(int(at), f.typ.item(int(f.index))) {
 			return false
 		}
 		c.takeItem(f)
-		f = c.top()
 	}
-	return c.pop(NewList(f.vals).Value(), !f.bad)
+	return c.pop(c.list(f.vals), !f.bad)
 }
 
 func (c *coercer) takeItem(f *coerceFrame) {
@@ -274,7 +307,6 @@ func (c *coercer) takeItem(f *coerceFrame) {
 		if !c.ok {
 			return
 		}
-		f = &c.stack[len(c.stack)-1]
 	}
 	f.vals = append(f.vals, c.ret)
 }
@@ -291,10 +323,10 @@ func (c *coercer) badItem(f *coerceFrame) {
 		f.bad = true
 	case mode == ItemDrop:
 		c.rollback(f.mark)
-		c.repair(repDropItem, f.child, c.show(f.child), "")
+		c.repair(repDropItem, int(f.child), c.show(int(f.child)), "")
 	default:
 		c.rollback(f.mark)
-		at := f.child
+		at := int(f.child)
 		c.repair(repKeepItem, at, c.show(at), "")
 		m := c.here()
 		if c.ret, c.ok = c.decode(at, AnyT); !c.ok {
@@ -307,10 +339,10 @@ func (c *coercer) badItem(f *coerceFrame) {
 func (c *coercer) stepDict(f *coerceFrame) bool {
 	for f.left > 0 {
 		f.left--
-		f.key = c.str(f.cur)
-		at := f.cur + 1
-		f.child = at
-		f.cur = at + int(c.tape[at].span)
+		f.key = c.str(int(f.cur))
+		at := int(f.cur) + 1
+		f.child = int32(at)
+		f.cur = int32(at) + int32(c.tape[at].span)
 		if c.partial && c.tape[at].kind == nodeMissing {
 			continue // the value is still to come
 		}
@@ -320,24 +352,18 @@ func (c *coercer) stepDict(f *coerceFrame) bool {
 	return c.pop(f.m.Value(), !f.bad)
 }
 
-// values returns room for n values from a block shared by the whole result.
-func (c *coercer) values(n int) []Value {
-	if n > len(c.arena) {
-		if n > 128 {
-			return make([]Value, n)
-		}
-		c.arena = make([]Value, max(n, min(512, len(c.tape))))
-	}
-	v := c.arena[:n:n]
-	c.arena = c.arena[n:]
-	return v
-}
+// maxDepthShown bounds the paths of errors and repairs. What lies deeper has the path of the
+// container that holds it at this depth: without a limit of nesting, the paths of a text could
+// be as long as the text, each.
+const maxDepthShown = defaultDepth
 
 // path is where the coercion is, as errors and repairs name it.
 func (c *coercer) path() string {
 	var b []byte
-	for i := range c.stack {
-		f := &c.stack[i]
+	for i, f := range c.stack {
+		if i == maxDepthShown {
+			break
+		}
 		switch f.op {
 		case opList:
 			b = append(b, '[')
@@ -345,7 +371,7 @@ func (c *coercer) path() string {
 			b = append(b, ']')
 		case opDict, opRecord:
 			if f.child > 0 || f.key != "" {
-				b = appendKey(b, f.key)
+				b = appendStep(b, f.key)
 			}
 		}
 	}

@@ -33,8 +33,8 @@ func (c *coercer) enterList(at int, n *node, t *Type) bool {
 	}
 	c.repair(repSingleToList, at, c.show(at), "")
 	c.push(opList, at, t)
-	f := &c.stack[len(c.stack)-1]
-	f.cur, f.left, f.keyless = at, 1, len(c.stack) == 1+c.trials
+	f := c.stack[len(c.stack)-1]
+	f.cur, f.left, f.keyless = int32(at), 1, len(c.stack) == 1+c.trials
 	f.vals = c.values(1)[:0]
 	return false
 }

@@ -371,17 +371,17 @@ func (c *coercer) tryItems(at int, t *Type, nodes []int) bool {
 
 func (c *coercer) pushTrial(at int, st *trialState) {
 	c.push(opTrial, at, st.union)
-	f := &c.stack[len(c.stack)-1]
-	f.trial, f.mark = st, c.here()
+	f := c.stack[len(c.stack)-1]
+	f.extra().trial, f.mark = st, c.here()
 	// The node is complete. What fits is to be judged by the whole.
 	st.partial, c.partial = c.partial, false
 	c.trials++
 }
 
 func (c *coercer) stepTrial(f *coerceFrame) bool {
-	st := f.trial
+	st := f.more.trial
 	if st.next < len(st.fit) && !(st.best != nil && st.best.ok && slices.Contains(st.ends, st.next)) {
-		at := f.node
+		at := int(f.node)
 		if st.nodes != nil {
 			at = st.nodes[st.next]
 		}
@@ -389,7 +389,7 @@ func (c *coercer) stepTrial(f *coerceFrame) bool {
 		return c.enter(at, st.fit[st.next-1])
 	}
 	r := st.best
-	at := f.node
+	at := int(f.node)
 	c.trials--
 	c.pop(Value{}, false)
 	switch m := c.here(); {
@@ -422,7 +422,7 @@ func (c *coercer) stepTrial(f *coerceFrame) bool {
 
 // takeTrial notes what the branch tried last came to.
 func (c *coercer) takeTrial(f *coerceFrame) {
-	st, m := f.trial, f.mark
+	st, m := f.more.trial, f.mark
 	of := st.fit[st.next-1].Deref()
 	better := st.best == nil || (c.ok && !st.best.ok)
 	switch cost, score := c.cost-int(m.cost), c.score-int(m.score); {

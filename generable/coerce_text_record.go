@@ -31,16 +31,18 @@ func (c *coercer) enterRecord(at int, n *node, t *Type, tag string) bool {
 		c.repair(repImplied, at, c.show(at), t.Fields[0].Name)
 		return c.pushFields(at, at, 1, t)
 	}
-	c.pushRecord(at, t).tag = tag
+	if f := c.pushRecord(at, t); tag != "" {
+		f.extra().tag = tag
+	}
 	return false
 }
 
 func (c *coercer) pushRecord(at int, t *Type) *coerceFrame {
 	c.push(opRecord, at, t)
-	f := &c.stack[len(c.stack)-1]
+	f := c.stack[len(c.stack)-1]
 	f.vals = c.values(len(t.Fields))
 	if len(t.Fields) > 64 {
-		f.seenMore = make([]uint64, (len(t.Fields)+63)/64)
+		f.extra().seen = make([]uint64, (len(t.Fields)+63)/64)
 	}
 	return f
 }
@@ -49,7 +51,7 @@ func (c *coercer) pushRecord(at int, t *Type) *coerceFrame {
 // declared order and without keys.
 func (c *coercer) pushFields(at, from, n int, t *Type) bool {
 	f := c.pushRecord(at, t)
-	f.keyless, f.cur, f.left = true, from, n
+	f.keyless, f.cur, f.left = true, int32(from), int32(n)
 	return false
 }
 
@@ -146,15 +148,15 @@ func (c *coercer) findField(t *Type, key string) (int, repairKind) {
 }
 
 func (f *coerceFrame) has(i int) bool {
-	if f.seenMore != nil {
-		return f.seenMore[i/64]&(1<<(i%64)) != 0
+	if i >= 64 {
+		return f.more.seen[i/64]&(1<<(i%64)) != 0
 	}
 	return f.seen&(1<<i) != 0
 }
 
 func (f *coerceFrame) set(i int) {
-	if f.seenMore != nil {
-		f.seenMore[i/64] |= 1 << (i % 64)
+	if i >= 64 {
+		f.more.seen[i/64] |= 1 << (i % 64)
 	} else {
 		f.seen |= 1 << i
 	}
@@ -167,28 +169,28 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 			f.field++
 			fld := &f.typ.Fields[f.field]
 			f.child, f.key, f.mark = f.cur, fld.Name, c.here()
-			f.cur += int(c.tape[f.cur].span)
-			if !c.enter(f.child, fld.Type) {
+			f.cur += int32(c.tape[f.cur].span)
+			if !c.enter(int(f.child), fld.Type) {
 				return false
 			}
 			c.takeField(f)
 			continue
 		}
-		keyAt := f.cur
+		keyAt := int(f.cur)
 		at := keyAt + 1
-		f.child = at
-		f.cur = at + int(c.tape[at].span)
+		f.child = int32(at)
+		f.cur = int32(at) + int32(c.tape[at].span)
 		f.mark = c.here()
 		f.key = c.str(keyAt)
 
 		// Keys mostly come in the declared order.
-		i, rep := f.field+1, repNone
+		i, rep := int(f.field)+1, repNone
 		if i >= len(f.typ.Fields) || f.typ.Fields[i].Name != f.key {
-			if f.tag != "" && f.key == f.tag {
-				if f.tagged {
+			if tag := f.tag(); tag != "" && f.key == tag {
+				if f.more.tagged {
 					c.repair(repDuplicateKey, keyAt, f.key, "")
 				}
-				f.tagged = true
+				f.more.tagged = true
 				continue
 			}
 			i, rep = c.findField(f.typ, f.key)
@@ -199,7 +201,7 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 			}
 			continue
 		}
-		f.field = i
+		f.field = int32(i)
 		fld := &f.typ.Fields[i]
 		if rep != repNone {
 			c.repair(rep, keyAt, f.key, fld.Name)
@@ -232,7 +234,7 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 // extraKey handles a key that is no field. It reports false when that is an error.
 func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 	at := keyAt + 1
-	if f.key == DefaultTag && f.tag == "" && !f.typ.foreign && c.tape[at].isText() {
+	if f.key == DefaultTag && f.tag() == "" && !f.typ.foreign && c.tape[at].isText() {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
 		if !sameFolded(says, f.typ.Name) && c.o.Level != Loose {
@@ -257,14 +259,14 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 }
 
 func (c *coercer) takeField(f *coerceFrame) {
-	i := f.field
+	i := int(f.field)
 	fld := &f.typ.Fields[i]
 	good := c.ok
 	if good && fld.Limits != nil && !c.partial && !c.keepsLimits(f, fld) {
 		good = false
 	} else if !good && !c.partial && c.o.Level == Loose && !fld.Required() {
 		c.rollback(f.mark)
-		c.repair(repBadDefault, f.child, c.show(f.child), JSON(fld.Default, fld.Type))
+		c.repair(repBadDefault, int(f.child), c.show(int(f.child)), JSON(fld.Default, fld.Type))
 		c.ret, good = fld.Default, true
 	}
 	switch {
@@ -278,7 +280,7 @@ func (c *coercer) takeField(f *coerceFrame) {
 		return
 	}
 	if f.has(i) {
-		c.repair(repDuplicateKey, f.child-1, f.key, "")
+		c.repair(repDuplicateKey, int(f.child)-1, f.key, "")
 		c.forgive(f, i)
 	}
 	f.vals[i] = c.ret
@@ -291,38 +293,46 @@ type fieldErrs struct{ field, from, to int }
 // badField notes that all errors since the frame's mark concern a field.
 func (c *coercer) badField(f *coerceFrame, field int) {
 	f.bad = true
-	f.wrong = append(f.wrong, fieldErrs{field, int(f.mark.errs), len(c.errs)})
+	more := f.extra()
+	more.wrong = append(more.wrong, fieldErrs{field, int(f.mark.errs), len(c.errs)})
 }
 
 // forgive drops the errors about a field whose key came again with a value that fits.
 func (c *coercer) forgive(f *coerceFrame, field int) {
-	for k := len(f.wrong) - 1; k >= 0; k-- {
-		w := f.wrong[k]
+	if f.more == nil {
+		f.bad = false
+		return
+	}
+	wrong := f.more.wrong
+	for k := len(wrong) - 1; k >= 0; k-- {
+		w := wrong[k]
 		if w.field != field {
 			continue
 		}
 		c.errs = slices.Delete(c.errs, w.from, w.to)
-		f.wrong = slices.Delete(f.wrong, k, k+1)
-		for l := k; l < len(f.wrong); l++ {
-			f.wrong[l].from -= w.to - w.from
-			f.wrong[l].to -= w.to - w.from
+		wrong = slices.Delete(wrong, k, k+1)
+		for l := k; l < len(wrong); l++ {
+			wrong[l].from -= w.to - w.from
+			wrong[l].to -= w.to - w.from
 		}
 	}
-	f.bad = len(f.wrong) > 0
+	f.more.wrong = wrong
+	f.bad = len(wrong) > 0
 }
 
 // sortErrs brings the errors about a record into the order in which its fields are declared;
 // those about other keys come last.
 func (c *coercer) sortErrs(f *coerceFrame) {
 	byField := func(a, b fieldErrs) int { return a.field - b.field }
-	if slices.IsSortedFunc(f.wrong, byField) {
+	wrong := f.more.wrong
+	if slices.IsSortedFunc(wrong, byField) {
 		return
 	}
-	from := f.wrong[0].from
+	from := wrong[0].from
 	have := slices.Clone(c.errs[from:])
-	slices.SortStableFunc(f.wrong, byField)
+	slices.SortStableFunc(wrong, byField)
 	out := c.errs[:from]
-	for _, w := range f.wrong {
+	for _, w := range wrong {
 		out = append(out, have[w.from-from:w.to-from]...)
 	}
 }
@@ -331,7 +341,7 @@ func (c *coercer) sortErrs(f *coerceFrame) {
 func (c *coercer) keepsLimits(f *coerceFrame, fld *Field) bool {
 	errs := CheckLimits(fld, c.ret)
 	for _, e := range errs {
-		c.failAt(f.child, e.Expected, e.Got, e.Hint)
+		c.failAt(int(f.child), e.Expected, e.Got, e.Hint)
 	}
 	return len(errs) == 0
 }
@@ -342,12 +352,12 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 	if c.partial && f.isOpen || c.partial && f.bad {
 		return c.pop(f.partialMap(), true)
 	}
-	if f.seenMore == nil && bits.OnesCount64(f.seen) == n {
+	if n <= 64 && bits.OnesCount64(f.seen) == n {
 		if f.bad {
 			c.sortErrs(f)
 			return c.pop(Value{}, false)
 		}
-		return c.pop(NewRecord(f.typ, f.vals).Value(), true)
+		return c.pop(c.record(f.typ, f.vals), true)
 	}
 	for i := range f.typ.Fields {
 		fld := &f.typ.Fields[i]
@@ -362,11 +372,11 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 			c.score++
 		case fld.Explicit && c.o.Level == Safe && fld.Type.Deref().Kind != AnyType:
 			f.key = fld.Name
-			c.repair(repMissingNull, f.node, "", "null")
+			c.repair(repMissingNull, int(f.node), "", "null")
 		case c.o.Level == Loose && emptyOf(fld.Type) != (Value{}):
 			f.vals[i] = emptyOf(fld.Type)
 			f.key = fld.Name
-			c.repair(repEmptyDefault, f.node, "", JSON(f.vals[i], fld.Type))
+			c.repair(repEmptyDefault, int(f.node), "", JSON(f.vals[i], fld.Type))
 		case c.partial:
 			return c.pop(f.partialMap(), true)
 		default:
@@ -376,7 +386,7 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 				hint = fld.Guide
 			}
 			f.mark = c.here()
-			c.failAt(f.node, want, "nothing", hint)
+			c.failAt(int(f.node), want, "nothing", hint)
 			c.badField(f, i)
 		}
 	}
@@ -384,7 +394,7 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 		c.sortErrs(f)
 		return c.pop(Value{}, false)
 	}
-	return c.pop(NewRecord(f.typ, f.vals).Value(), true)
+	return c.pop(c.record(f.typ, f.vals), true)
 }
 
 // emptyOf is the empty list or dict of a type, the zero value for other types.
@@ -401,8 +411,8 @@ func emptyOf(t *Type) Value {
 // partialMap holds the fields that have arrived, in declared order.
 func (f *coerceFrame) partialMap() Value {
 	m := NewMap(len(f.typ.Fields))
-	if f.tag != "" {
-		m.Set(f.tag, StrOf(f.typ.Name))
+	if tag := f.tag(); tag != "" {
+		m.Set(tag, StrOf(f.typ.Name))
 	}
 	for i := range f.typ.Fields {
 		if f.has(i) {

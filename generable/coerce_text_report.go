@@ -1,7 +1,6 @@
 package generable
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -51,7 +50,7 @@ func (c *coercer) failUnder(at int, want, got, hint string, keys ...string) bool
 	if len(c.errs) > n {
 		b := []byte(c.errs[n].Path)
 		for _, key := range keys {
-			b = appendKey(b, key)
+			b = appendStep(b, key)
 		}
 		c.errs[n].Path = string(b)
 	}
@@ -71,7 +70,7 @@ func (c *coercer) top() *coerceFrame {
 	if len(c.stack) == 0 {
 		return nil
 	}
-	return &c.stack[len(c.stack)-1]
+	return c.stack[len(c.stack)-1]
 }
 
 // show names the value at a node for an error or a repair.
@@ -118,9 +117,6 @@ func cutValid(s string) string {
 	return s[:n]
 }
 
-// appendKey appends the step to a key as [path] writes it.
-func appendKey(b []byte, key string) []byte {
-	var w strings.Builder
-	writeKey(&w, key)
-	return append(b, w.String()...)
-}
+// appendStep appends the step to a key of the text, which may be of any length: each record
+// about what is in there has it in its path.
+func appendStep(b []byte, key string) []byte { return appendKey(b, shorten(key)) }

@@ -39,9 +39,9 @@ func (c *coercer) str(at int) string {
 				end = endGrows
 			}
 		}
-		s, bad = unescape(s, end)
+		s, bad = c.unescape(s, end)
 		if n.flags&flagDouble != 0 {
-			s, bad = unescape(s, end)
+			s, bad = c.unescape(s, end)
 		}
 	}
 	if bad > 0 {
@@ -102,8 +102,24 @@ func unescape(s string, end textEnd) (string, int) {
 	if i < 0 {
 		return s, 0
 	}
+	b, bad := appendUnescaped(make([]byte, 0, len(s)), s, i, end)
+	return string(b), bad
+}
+
+// unescape does the same with a string from the room.
+func (r *room) unescape(s string, end textEnd) (string, int) {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s, 0
+	}
+	b, bad := appendUnescaped(r.text(len(s)), s, i, end)
+	return r.keep(b), bad
+}
+
+// appendUnescaped appends the content of a string, of which the first escape is at i. It is
+// never longer than s.
+func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 	bad := 0
-	b := make([]byte, 0, len(s))
 	for {
 		b = append(b, s[:i]...)
 		s = s[i+1:]
@@ -111,7 +127,7 @@ func unescape(s string, end textEnd) (string, int) {
 			if end != endGrows {
 				b = append(b, '\\')
 			}
-			return string(b), bad
+			return b, bad
 		}
 		c := s[0]
 		s = s[1:]
@@ -153,7 +169,7 @@ func unescape(s string, end textEnd) (string, int) {
 			b = append(b, '\\', c)
 		}
 		if i = strings.IndexByte(s, '\\'); i < 0 {
-			return string(append(b, s...)), bad
+			return append(b, s...), bad
 		}
 	}
 }

@@ -204,5 +204,5 @@ func (c *coercer) emptyRecord(t *Type) bool {
 	for i := range t.Fields {
 		vals[i] = t.Fields[i].Default
 	}
-	return c.done(NewRecord(t, vals).Value())
+	return c.done(c.record(t, vals))
 }

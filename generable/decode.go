@@ -78,9 +78,9 @@ type Result struct {
 //
 // Decode never panics, and takes time and memory linear in the text.
 func Decode(t *Type, text string, o Options) Result {
-	m := NewMachine(t, o)
-	m.src = text
-	m.scan.tape = make([]node, 0, 16+min(len(text)/10, 1<<20))
-	m.scan.feed(text)
-	return m.Close()
+	s := scratches.Get().(*scratch)
+	r := s.decode(t, text, o)
+	s.clear()
+	scratches.Put(s)
+	return r
 }

@@ -17,7 +17,8 @@ type Machine struct {
 	src    string // all of the text so far
 	closed bool
 	result Result
-	live   *live // what is known meanwhile; made when first asked for
+	live   *live    // what is known meanwhile; made when first asked for
+	spare  *coercer // to be used once, or nil
 }
 
 // maxText bounds the text: offsets have 32 bits.
@@ -137,7 +138,14 @@ func (m *Machine) known(s *scanner) (Value, bool) {
 }
 
 func (m *Machine) coercer(s *scanner) *coercer {
-	return &coercer{docs: []string{m.src}, base: []int{0}, depths: []int{0}, tape: s.tape, o: m.o, stack: make([]coerceFrame, 0, 8)}
+	c := m.spare
+	if m.spare = nil; c == nil {
+		c = new(coercer)
+	}
+	c.docs, c.base, c.depths = append(c.docs[:0], m.src), append(c.base[:0], 0), append(c.depths[:0], 0)
+	c.tape, c.o = s.tape, m.o
+	c.expect(s.tape)
+	return c
 }
 
 // answers lists the candidates outside of reasoning, or all when there are no others.

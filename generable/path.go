@@ -43,16 +43,17 @@ func (p *path) write(b *strings.Builder) {
 	writeKey(b, p.name)
 }
 
-// writeKey appends one step by name: .name, or ["some key"] for what is no plain word.
 func writeKey(b *strings.Builder, name string) {
+	var buf [64]byte
+	b.Write(appendKey(buf[:0], name))
+}
+
+// appendKey appends one step by name: .name, or ["some key"] for what is no plain word.
+func appendKey(b []byte, name string) []byte {
 	if isWord(name) {
-		b.WriteByte('.')
-		b.WriteString(name)
-		return
+		return append(append(b, '.'), name...)
 	}
-	b.WriteByte('[')
-	b.Write(AppendQuoted(nil, name))
-	b.WriteByte(']')
+	return append(AppendQuoted(append(b, '['), name), ']')
 }
 
 // keyPath is the path of a field at the root.

@@ -9,21 +9,20 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// syntaxRepairs are the records of what the scanner changed in a candidate.
-func (m *Machine) syntaxRepairs(cand candidate) []Repair {
-	list := m.scan.repairs[cand.repairs:cand.repairsEnd]
+// appendSyntax appends the records of what the scanner changed in a candidate.
+func (m *Machine) appendSyntax(out []Repair, cand candidate, list []synRepair) []Repair {
 	if len(list) == 0 {
-		return nil
+		return out
 	}
-	paths := m.pathsAt(cand, list)
-	out := make([]Repair, len(list))
-	for i, r := range list {
+	from := len(out)
+	for _, r := range list {
 		before := m.src[r.off:max(r.off, r.end)]
-		out[i] = Repair{
-			Kind: r.kind.String(), Path: paths[i], Offset: int(r.off), Cost: repairInfo[r.kind].cost,
+		out = append(out, Repair{
+			Kind: r.kind.String(), Offset: int(r.off), Cost: repairInfo[r.kind].cost,
 			Before: shorten(before), After: repairAfter(r.kind, before),
-		}
+		})
 	}
+	m.setPaths(cand, list, out[from:])
 	return out
 }
 
@@ -80,76 +79,11 @@ func repairAfter(kind repairKind, before string) string {
 	return ""
 }
 
-// maxPathSteps bounds the paths of syntax repairs. What lies deeper has the path of the
-// container that holds it at this depth.
-const maxPathSteps = 64
-
-// pathsAt finds the paths of repairs in one walk over the candidate's tape: the innermost
-// container that had been opened, and its last member, when the repair was made.
-func (m *Machine) pathsAt(cand candidate, list []synRepair) []string {
-	type level struct {
-		end   int // tape index behind the container
-		obj   bool
-		index int
-		key   int
-	}
-	tape := m.scan.tape
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(list[a].node) - int(list[b].node) })
-	out := make([]string, len(list))
-	var stack []level
-	c := coercer{docs: []string{m.src}, base: []int{0}, depths: []int{0}, tape: tape, partial: true}
-	at := cand.node
-	stop := min(len(tape), cand.node+int(tape[cand.node].span))
-	for _, i := range order {
-		for ; at < stop && at < int(list[i].node); at++ {
-			for len(stack) > 0 && at >= stack[len(stack)-1].end {
-				stack = stack[:len(stack)-1]
-			}
-			if len(stack) > 0 {
-				top := &stack[len(stack)-1]
-				switch {
-				case !top.obj:
-					top.index++
-				case tape[at].flags&flagKey != 0:
-					top.key = at
-				}
-			}
-			switch n := &tape[at]; n.kind {
-			case nodeArr, nodeObj:
-				if len(stack) == maxPathSteps {
-					at += int(n.span) - 1 // deeper than a path says
-					continue
-				}
-				stack = append(stack, level{end: at + int(n.span), obj: n.kind == nodeObj, index: -1, key: -1})
-			case nodeConcat:
-				at += int(n.span) - 1
-			}
-		}
-		var b []byte
-		for k := range stack {
-			switch l := &stack[k]; {
-			case l.obj && l.key >= 0:
-				b = appendKey(b, c.str(l.key))
-			case !l.obj && l.index >= 0:
-				b = append(strconv.AppendInt(append(b, '['), int64(l.index), 10), ']')
-			}
-		}
-		out[i] = string(b)
-	}
-	return out
-}
-
 // syntaxErrors are the first repairs that a broken candidate would need, as errors.
 func (m *Machine) syntaxErrors(cand candidate) FieldErrors {
 	var errs FieldErrors
-	for _, r := range m.syntaxRepairs(cand) {
-		if len(errs) == 8 {
-			break
-		}
+	list := m.scan.repairs[cand.repairs:cand.repairsEnd]
+	for _, r := range m.appendSyntax(nil, cand, list[:min(len(list), 8)]) {
 		errs = append(errs, &FieldError{Path: r.Path, Expected: "valid JSON", Got: strings.ReplaceAll(r.Kind, "-", " "), Offset: r.Offset, Hint: "nothing is repaired at level strict"})
 	}
 	if len(errs) == 0 {

@@ -182,10 +182,23 @@ type scanner struct {
 const defaultDepth = 512
 
 func newScanner(maxDepth int) *scanner {
+	s := new(scanner)
+	s.reset(maxDepth)
+	return s
+}
+
+// reset makes the scanner ready for another text. Of what it held, only the room is left.
+func (s *scanner) reset(maxDepth int) {
 	if maxDepth <= 0 {
 		maxDepth = defaultDepth
 	}
-	return &scanner{maxDepth: maxDepth, lastStr: noMarker, tentStr: noMarker, lineStart: true, fenceCut: -1, concat: -1, lastConcat: -1, hoist: hoisted{parent: -1}, wrapAt: -1}
+	clear(s.fences) // they refer to the text
+	*s = scanner{
+		maxDepth: maxDepth, lastStr: noMarker, tentStr: noMarker, lineStart: true,
+		fenceCut: -1, concat: -1, lastConcat: -1, hoist: hoisted{parent: -1}, wrapAt: -1,
+		tape: s.tape[:0], stack: s.stack[:0], cands: s.cands[:0], repairs: s.repairs[:0],
+		fences: s.fences[:0], thinks: s.thinks[:0],
+	}
 }
 
 // Classes of bytes.

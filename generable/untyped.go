@@ -60,16 +60,3 @@ func (c *coercer) untyped(at int) (Value, bool) {
 	}
 	return stack[0], true
 }
-
-// list returns a list of those items. Lists lie in blocks, which double up to a bound: a text
-// of brackets has as many lists as bytes.
-func (c *coercer) list(items []Value) Value {
-	if len(c.lists) == 0 {
-		c.block = min(max(2*c.block, 4), 1024)
-		c.lists = make([]List, c.block)
-	}
-	l := &c.lists[0]
-	c.lists = c.lists[1:]
-	l.items = items
-	return l.Value()
-}

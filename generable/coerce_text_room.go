@@ -1,0 +1,108 @@
+package generable
+
+import "unsafe"
+
+// room is where the parts of a result come from. They lie in blocks, which double up to a
+// bound: a text of brackets has as many lists as bytes, and a block is one allocation. Who
+// keeps a part of a result keeps its block, as its strings keep the text.
+type room struct {
+	vals    []Value
+	lists   []List
+	records []Record
+	bytes   []byte
+	sizes   struct{ vals, lists, records, bytes int32 } // of the blocks made last
+}
+
+// Blocks have at least and at most so many parts. What is larger has a block of its own.
+const (
+	minBlock  = 4
+	maxBlock  = 1024
+	maxBytes  = 4 << 10
+	ownBlock  = 128
+	ownBytes  = 256
+	maxFrames = 256
+)
+
+// expect sets the sizes of the first blocks for what a small tape holds.
+func (r *room) expect(tape []node) {
+	if len(tape) > maxBlock {
+		return
+	}
+	var vals, lists, records int32
+	for i := range tape {
+		switch n := &tape[i]; {
+		case n.flags&flagKey != 0:
+			continue
+		case n.kind == nodeArr:
+			lists++
+		case n.kind == nodeObj:
+			records++
+		}
+		vals++
+	}
+	// A block is twice as large as the one before, and the root is no part of a value.
+	r.sizes.vals, r.sizes.lists, r.sizes.records = vals/2, (lists+1)/2, (records+1)/2
+}
+
+func nextBlock(last *int32, least, most int32) int32 {
+	*last = min(max(2*(*last), least), most)
+	return *last
+}
+
+// values returns room for n values.
+func (r *room) values(n int) []Value {
+	if n > len(r.vals) {
+		if n > ownBlock {
+			return make([]Value, n)
+		}
+		r.vals = make([]Value, max(n, int(nextBlock(&r.sizes.vals, 2*minBlock, maxBlock))))
+	}
+	v := r.vals[:n:n]
+	r.vals = r.vals[n:]
+	return v
+}
+
+// list returns a list of those items.
+func (r *room) list(items []Value) Value {
+	if len(r.lists) == 0 {
+		r.lists = make([]List, nextBlock(&r.sizes.lists, minBlock, maxBlock))
+	}
+	l := &r.lists[0]
+	r.lists = r.lists[1:]
+	l.items = items
+	return l.Value()
+}
+
+// record returns an instance of t, as [NewRecord] does.
+func (r *room) record(t *Type, vals []Value) Value {
+	if len(r.records) == 0 {
+		r.records = make([]Record, nextBlock(&r.sizes.records, minBlock, maxBlock))
+	}
+	rec := &r.records[0]
+	r.records = r.records[1:]
+	rec.typ, rec.vals = t, vals
+	return rec.Value()
+}
+
+// text returns room for a text of up to n bytes, to be appended to. [room.keep] makes a string
+// of it; before that, no other text may be begun.
+func (r *room) text(n int) []byte {
+	if n > len(r.bytes) {
+		if n > ownBytes {
+			return make([]byte, 0, n)
+		}
+		r.bytes = make([]byte, nextBlock(&r.sizes.bytes, ownBytes, maxBytes))
+	}
+	return r.bytes[:0:n]
+}
+
+// keep returns what was appended to a text as a string.
+func (r *room) keep(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(r.bytes) > 0 && &b[0] == &r.bytes[0] {
+		r.bytes = r.bytes[len(b):]
+	}
+	return unsafe.String(&b[0], len(b))
+}
