@@ -47,30 +47,6 @@ func (e *emitter) uses() []Use {
 	return list
 }
 
-// lower turns down the lever that speaks to a budget that is exceeded. It reports false when
-// none is left.
-func (l *levers) lower(e *emitter, uses []Use, root *shape) bool {
-	for _, u := range uses {
-		if !u.Over() {
-			continue
-		}
-		excess := u.Used - u.Limit
-		switch u.What {
-		case useOptionals:
-			return l.lowerOptional(e.optionals, excess)
-		case useUnions:
-			return l.lowerUnions(e.nullables, e.choices, excess)
-		case useEnumValues, useEnumChars:
-			return l.lowerEnum(root)
-		}
-		if u.What != useDepth && l.lowerRecursion(root) {
-			return true
-		}
-		return l.lowerDepth(u, e.usage.depth, root)
-	}
-	return false
-}
-
 // lowerEnum stops listing the values of the largest enums that are listed.
 func (l *levers) lowerEnum(root *shape) bool {
 	most := 0
@@ -84,41 +60,6 @@ func (l *levers) lowerEnum(root *shape) bool {
 }
 
 func (s *shape) isEnum() bool { return s.form == asIs && s.nat.Kind == generable.EnumType }
-
-// lowerRecursion unrolls types that contain themselves less often.
-func (l *levers) lowerRecursion(root *shape) bool {
-	unrolled := false
-	root.walk(func(s *shape) { unrolled = unrolled || s.ends })
-	switch {
-	case !unrolled:
-		return false
-	case l.unroll > 1:
-		l.unroll--
-	case l.nest > 8:
-		l.nest = 8
-	case l.nest > 1:
-		l.nest--
-	default:
-		return false
-	}
-	return true
-}
-
-// lowerDepth writes what is nested deep as text. What stands at the root itself stays: a
-// schema that only says "text" holds a model to nothing.
-func (l *levers) lowerDepth(u Use, deepest int, root *shape) bool {
-	least := 1
-	if root.form == wrapped {
-		least = 2
-	}
-	if l.depth == 0 {
-		l.depth = deepest
-	}
-	if l.depth--; u.What == useDepth {
-		l.depth = min(l.depth, u.Limit)
-	}
-	return l.depth >= least
-}
 
 // spending is how many of the fields and unions that cost a budget keep the form that does;
 // the others, later in the schema, get one that costs less.
@@ -182,7 +123,7 @@ func (b *builder) settle(root *shape) {
 			f.presence = markedAbsent
 		case left > 0:
 			left--
-			if f.presence == omitted {
+			if f.presence == omitted && !f.nat.Omit {
 				f.presence = required
 			} else {
 				f.presence = nullable

@@ -139,6 +139,26 @@ func TestSmallerBudgets(t *testing.T) {
 	}
 }
 
+// A choice around a schema with a field of that very type is written once, and quickly.
+func TestChoiceAroundItself(t *testing.T) {
+	self := generable.RefTo("Node")
+	maybe := generable.OneOf(self, generable.NoneT)
+	node := schema("Node", "", field{Name: "next", Type: maybe}, generable.OmittedField(field{Name: "others", Type: generable.ListOfType(maybe)}))
+	self.Bind(node)
+	for _, target := range Targets() {
+		w, err := Compile(maybe, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Schema) > 4000 && w.Target != "anthropic" && w.Target != "deepseek" {
+			t.Errorf("%s: %d bytes\n%s", target, len(w.Schema), w.Schema)
+		}
+		if found := lint(target, w.Schema); found != nil {
+			t.Errorf("%s:\n%s", target, strings.Join(found, "\n"))
+		}
+	}
+}
+
 // Types that are the same share a wire; types that differ only behind a name do not.
 func TestCompilerKeeps(t *testing.T) {
 	var c Compiler

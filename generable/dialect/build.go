@@ -26,25 +26,27 @@ type builder struct {
 	*Rules
 	levers
 	memo      map[place]*shape
-	open      []opening                // schemas and unions on the way down
-	cyclic    map[*generable.Type]bool // types that contain themselves
-	recursive map[*generable.Type]bool // known answers of recurs
+	open      []opening                 // schemas and unions on the way down
+	cyclic    map[*generable.Type]cycle // types that contain themselves
+	recursive map[*generable.Type]bool  // known answers of recurs
+	numbers   map[*generable.Type]int   // of the types that are unrolled
 	bad       error
 }
 
 type opening struct {
-	t   *generable.Type
-	tag string
-	s   *shape
+	place
+	s *shape
 }
 
 // place is a type where its surroundings matter for the form it gets.
 type place struct {
 	t      *generable.Type
-	tag    string // of the union that a schema is a variant of
-	union  bool   // it stands in an inline union
-	level  int    // of containers, this one included
-	opened string // how often each type is open around it, where that counts
+	full   *generable.Type // t with its limits
+	tag    string          // of the union that a schema is a variant of
+	union  bool            // it stands in an inline union
+	fixed  int             // of a tuple: how many items it has; -1 when that is open
+	level  int             // of containers, this one included
+	opened string          // how often each type is open around it, where that counts
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -55,25 +57,32 @@ func (b *builder) fail(format string, args ...any) {
 
 // root gives the shape of a whole answer.
 func (b *builder) root(t *generable.Type) *shape {
-	t = t.Deref()
-	plainRoot := !b.ObjectRoot || t.Kind == generable.RecordType || t.Kind == generable.DictType && b.Dicts
+	kind := t.Deref().Kind
+	plainRoot := !b.ObjectRoot || kind == generable.RecordType || kind == generable.DictType && b.Dicts
 	if plainRoot {
 		return b.shape(t, place{level: 1})
 	}
-	return &shape{form: wrapped, nat: t, items: b.shape(t, place{level: 2})}
+	return &shape{form: wrapped, nat: t.Deref(), full: resolved(t), items: b.shape(t, place{level: 2})}
 }
 
 // shape gives the wire form of t at a place.
 func (b *builder) shape(t *generable.Type, p place) *shape {
+	limits := limitsOn(t)
+	p.full = resolved(t)
 	t = t.Deref()
 	p.t = t
 	switch t.Kind {
 	case generable.RefType:
 		b.fail("the type %s is not declared", t.Name)
-		return &shape{nat: t}
+		return &shape{nat: t, full: t}
 	case generable.ErrorType:
 		b.fail("the type has an error that was reported where it is declared")
-		return &shape{nat: t}
+		return &shape{nat: t, full: t}
+	}
+	if t.Kind != generable.ListType || len(t.Variants) == 0 {
+		p.fixed = 0
+	} else if p.fixed <= 0 {
+		p.fixed = fixedLen(limits)
 	}
 	if b.depth == 0 {
 		p.level = 1
@@ -83,34 +92,55 @@ func (b *builder) shape(t *generable.Type, p place) *shape {
 	}
 	p.opened = b.opened(t)
 	if s, ok := b.memo[p]; ok {
+		s.loop = s.loop || s.filling // T | None around a schema with a field of that type
 		return s
 	}
-	s := &shape{nat: t, tag: p.tag}
+	s := &shape{nat: t, full: p.full, limits: limits, tag: p.tag}
 	b.memo[p] = s
+	opens := b.opens(t)
+	if opens {
+		b.open = append(b.open, opening{p, s})
+	}
+	s.filling = true
 	b.fill(s, p)
+	s.filling = false
+	if opens {
+		b.open = b.open[:len(b.open)-1]
+	}
 	return s
+}
+
+// opens reports whether a type may be met again inside itself.
+func (b *builder) opens(t *generable.Type) bool {
+	return t.Kind == generable.RecordType || t.Kind == generable.UnionType || b.cyclic[t] > 0
+}
+
+// unrolls reports whether t contains itself in a way that the target does not know.
+func (b *builder) unrolls(t *generable.Type) bool {
+	return b.cyclic[t] > 0 && (b.Recursion == NoRecursion || b.Recursion == OptionalRecursion && b.cyclic[t] == withoutFields)
 }
 
 // closing ends recursion: under targets that know it, by the shape that is open already.
 func (b *builder) closing(p place) (*shape, bool) {
-	if p.t.Kind != generable.RecordType && p.t.Kind != generable.UnionType {
+	if !b.opens(p.t) {
 		return nil, false
 	}
+	unrolls := b.unrolls(p.t)
 	times, nested := 0, 0
 	for _, o := range b.open {
-		if b.cyclic[o.t] && o.tag == "" {
+		if o.tag == "" && b.unrolls(o.t) {
 			nested++
 		}
 		if o.t != p.t {
 			continue
 		}
-		if b.Recursion != NoRecursion && o.tag == p.tag {
+		if !unrolls && o.tag == p.tag && o.full == p.full && o.fixed == p.fixed && (o.union == p.union || p.t.Kind != generable.DictType) {
 			o.s.loop = true
 			return o.s, true
 		}
 		times++
 	}
-	if b.Recursion == NoRecursion && b.cyclic[p.t] && p.tag == "" && (times >= b.unroll || nested >= b.nest || len(b.memo) > maxShapes) {
+	if unrolls && p.tag == "" && (times >= b.unroll || nested >= b.nest || len(b.memo) > maxShapes) {
 		s := *b.text(p)
 		s.ends = true
 		return &s, true
@@ -118,20 +148,29 @@ func (b *builder) closing(p place) (*shape, bool) {
 	return nil, false
 }
 
-// opened tells how often the recursive types are open around t. Where recursion is unrolled,
-// the same type has another shape at each turn.
+// opened tells how often the types that are unrolled are open around t: the same type has
+// another shape at each turn.
 func (b *builder) opened(t *generable.Type) string {
-	if b.Recursion != NoRecursion || !b.recurs(t) {
+	if b.Recursion == UnboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
 		return ""
 	}
-	var ids []string
+	var open []int
 	for _, o := range b.open {
-		if b.cyclic[o.t] && o.tag == "" {
-			ids = append(ids, o.t.ID())
+		if o.tag == "" && b.unrolls(o.t) {
+			n, known := b.numbers[o.t]
+			if !known {
+				n = len(b.numbers)
+				b.numbers[o.t] = n
+			}
+			open = append(open, n)
 		}
 	}
-	slices.Sort(ids)
-	return strings.Join(ids, ";")
+	slices.Sort(open)
+	var key strings.Builder
+	for _, n := range open {
+		key.WriteRune(rune(n))
+	}
+	return key.String()
 }
 
 // recurs reports whether t contains a type that contains itself.
@@ -141,19 +180,34 @@ func (b *builder) recurs(t *generable.Type) bool {
 	}
 	is := false
 	generable.Walk(t, func(p *generable.Type) bool {
-		is = is || b.cyclic[p]
+		is = is || b.cyclic[p] > 0
 		return !is
 	})
 	b.recursive[t] = is
 	return is
 }
 
-// cyclicTypes finds the nominal types inside of t that contain themselves.
-func cyclicTypes(t *generable.Type) map[*generable.Type]bool {
-	out := make(map[*generable.Type]bool)
+// cycle tells how a type contains itself.
+type cycle uint8
+
+const (
+	throughFields cycle = iota + 1 // through the fields of a schema
+	withoutFields                  // through lists, dicts and unions alone
+)
+
+// cyclicTypes finds the types inside of t that contain themselves. A list in a schema that
+// contains itself is not one of them: the schema is where the circle is closed.
+func cyclicTypes(t *generable.Type) map[*generable.Type]cycle {
+	out := make(map[*generable.Type]cycle)
 	generable.Walk(t, func(p *generable.Type) bool {
-		if p.IsNominal() && slices.ContainsFunc(parts(p), func(part *generable.Type) bool { return reaches(part, p) }) {
-			out[p] = true
+		back := func(fields bool) bool {
+			return slices.ContainsFunc(parts(p), func(part *generable.Type) bool { return reaches(part, p, fields) })
+		}
+		switch {
+		case p.IsNominal() && back(true):
+			out[p] = throughFields
+		case !p.IsNominal() && p.Kind != generable.LimitType && back(false):
+			out[p] = withoutFields
 		}
 		return true
 	})
@@ -173,12 +227,12 @@ func parts(t *generable.Type) []*generable.Type {
 	return out
 }
 
-// reaches reports whether to is t or a part of it.
-func reaches(t, to *generable.Type) bool {
+// reaches reports whether to is t or a part of it, with or without those of schemas.
+func reaches(t, to *generable.Type, fields bool) bool {
 	found := false
 	generable.Walk(t, func(p *generable.Type) bool {
 		found = found || p == to
-		return !found
+		return !found && (fields || p.Kind != generable.RecordType)
 	})
 	return found
 }
@@ -186,14 +240,14 @@ func reaches(t, to *generable.Type) bool {
 // text is the last resort for a part: its JSON in a string.
 func (b *builder) text(p place) *shape {
 	f := encoded
-	if p.union || p.t.Kind == generable.AnyType {
+	if p.union || takesText(p.t) {
 		f = boxed
 	}
-	key := place{t: p.t, union: f == boxed, level: -1}
+	key := place{t: p.t, full: p.full, union: f == boxed, level: -1}
 	if s, ok := b.memo[key]; ok {
 		return s
 	}
-	s := &shape{form: f, nat: p.t}
+	s := &shape{form: f, nat: p.t, full: p.full, limits: limitsOn(p.full)}
 	b.memo[key] = s
 	return s
 }
@@ -217,7 +271,7 @@ func (b *builder) fill(s *shape, p place) {
 			*s = *b.text(p)
 			return
 		}
-		s.items = part(t.Elem, 1)
+		b.list(s, p, part)
 	case generable.DictType:
 		b.dict(s, p, tooDeep, part)
 	case generable.RecordType:
@@ -225,26 +279,47 @@ func (b *builder) fill(s *shape, p place) {
 			*s = *b.text(p)
 			return
 		}
-		b.open = append(b.open, opening{t, p.tag, s})
 		b.object(s, p)
-		b.open = b.open[:len(b.open)-1]
 	case generable.UnionType:
 		if tooDeep(1) {
 			*s = *b.text(p)
 			return
 		}
-		b.open = append(b.open, opening{t, "", s})
 		for _, v := range t.Variants {
 			if v = v.Deref(); v.Kind == generable.RecordType {
 				s.parts = append(s.parts, b.shape(v, place{tag: t.Tag, level: p.level}))
 			}
 		}
-		b.open = b.open[:len(b.open)-1]
 	case generable.OneOfType:
 		for _, v := range t.Variants {
 			s.parts = append(s.parts, b.shape(v, place{union: !isOptional(t), level: p.level}))
 		}
 	}
+}
+
+// list gives the items of a list their shapes. The places of a tuple have their own where the
+// target can tell them apart; otherwise each item may be what any of them is.
+func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape) {
+	n := len(p.t.Variants)
+	switch {
+	case n == 0:
+	case b.Tuples == OpenTuples:
+		for _, v := range p.t.Variants {
+			s.parts = append(s.parts, part(v, 1))
+		}
+		if p.fixed == n {
+			return
+		}
+	case p.fixed == n:
+		if b.Tuples == NoTuples {
+			s.form = tupled
+		}
+		for _, v := range p.t.Variants {
+			s.parts = append(s.parts, part(v, 1))
+		}
+		return
+	}
+	s.items = part(p.t.Elem, 1)
 }
 
 // isOptional reports whether t is T | None.
@@ -276,9 +351,9 @@ func (b *builder) object(s *shape, p place) {
 		f := &p.t.Fields[i]
 		m := member{name: b.wireKey(f.Name, taken), nat: f}
 		if bigInt(f) {
-			m.shape = &shape{form: digits, nat: f.Type.Deref()}
+			m.shape = &shape{form: digits, nat: f.Type.Deref(), full: resolved(f.Type), limits: limitsOn(f.Type)}
 		} else {
-			m.shape = b.shape(f.Type, place{level: p.level + 1})
+			m.shape = b.shape(f.Type, place{level: p.level + 1, fixed: fixedLen(both(f.Limits, limitsOn(f.Type)))})
 		}
 		m.presence = b.presence(f, m.shape)
 		s.fields = append(s.fields, m)
@@ -287,30 +362,39 @@ func (b *builder) object(s *shape, p place) {
 
 // bigInt reports whether a field is meant for integers that not every JSON reader holds.
 func bigInt(f *generable.Field) bool {
-	l := f.Limits
+	l := both(f.Limits, limitsOn(f.Type))
 	return f.Type.Deref().Kind == generable.IntType && l != nil &&
 		(l.Ge != nil && (*l.Ge < -safeInt || *l.Ge > safeInt) || l.Le != nil && (*l.Le > safeInt || *l.Le < -safeInt))
 }
 
 // presence decides how a field is written that may be left out; budgets may change it later.
 func (b *builder) presence(f *generable.Field, s *shape) presence {
-	mayLack, takesNone := f.Optional || f.Type.AcceptsNone(), f.Type.AcceptsNone()
-	differs := f.Optional && takesNone && !f.Default.IsNull() // null and nothing are not the same
+	takesNone := f.Type.AcceptsNone()
+	isAny := f.Type.Deref().Kind == generable.AnyType
+	differs := f.Optional && takesNone && (!f.Default.IsNull() || f.Omit && isAny) // null and nothing are not the same
 	switch {
-	case !mayLack:
+	case f.Required():
 		return required
 	case b.RequireAll && differs:
 		return markedAbsent
-	case b.RequireAll && takesNone:
+	case b.RequireAll && takesNone && !f.Omit:
 		return required
 	case b.RequireAll:
 		return nullable
-	case b.DropNull && s.form == boxed:
+	case f.Omit && !isAny:
+		return omitted
+	case b.DropNull && s.form == boxed && !f.Omit:
 		return required
 	case b.DropNull && takesNone && !differs:
 		return omitted
 	}
 	return optional
+}
+
+// lacks reports whether v stands for a field without a value.
+func (m *member) lacks(v generable.Value) bool {
+	// The value of such a field is one of its own, which Equal does not tell from null.
+	return m.nat.Omit && (v == m.nat.Default || v.IsNull() && m.nat.Type.Deref().Kind != generable.AnyType)
 }
 
 // wireKey is a field's name where the target takes it, else one made of the characters it

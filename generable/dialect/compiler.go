@@ -44,7 +44,7 @@ func identity(t *generable.Type) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(t.ID()))
 	generable.Walk(t, func(p *generable.Type) bool {
-		if p.IsNominal() {
+		if p != t {
 			h.Write([]byte("\n" + p.ID()))
 		}
 		return true

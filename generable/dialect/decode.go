@@ -4,7 +4,9 @@ import "github.com/agentscript/agentscript/generable"
 
 // Decode reads an answer as [generable.Decode] does, with the same options, repairs and
 // errors. It takes the wire form and, since a model may not have been held to the schema, the
-// natural one. Paths of repairs and errors are those of the text.
+// natural one. What was undone is on record among the repairs, at no cost, by the kinds of
+// [RewriteKinds]. Paths are those of the natural value, and errors name natural types, so that
+// they serve as a complaint whatever form the answer had; offsets are those of the text.
 //
 // An answer that fits the wire form without a repair is read by it, whatever else it could
 // be; otherwise the reading that needs the least repairs counts.
@@ -12,7 +14,7 @@ func (w *Wire) Decode(text string, o generable.Options) generable.Result {
 	if !w.Rewritten() {
 		return generable.Decode(w.Natural, text, o)
 	}
-	best := w.read(w.Type, text, o)
+	best := w.read(w.root, text, o)
 	if best.OK && best.outer == 0 && !best.mixed {
 		return best.Result
 	}
@@ -24,7 +26,7 @@ func (w *Wire) Decode(text string, o generable.Options) generable.Result {
 		}
 	}
 	if w.root.form == wrapped && w.root.items.changed {
-		consider(w.read(w.root.items.wire, text, o))
+		consider(w.read(w.root.items, text, o))
 	}
 	natural := generable.Decode(w.Natural, text, o)
 	consider(reading{Result: natural, outer: natural.Cost})
@@ -52,16 +54,26 @@ func (a *reading) betters(b *reading) bool {
 	return len(a.Errors) < len(b.Errors)
 }
 
-// read decodes a text in the wire form, by a type that takes it.
-func (w *Wire) read(t *generable.Type, text string, o generable.Options) reading {
-	r := reading{Result: generable.Decode(t, text, o)}
+// read decodes a text in the wire form of a shape: the root's, or that of what it wraps.
+func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
+	r.Result = generable.Decode(s.wire, text, o)
+	defer func() {
+		l := locator{root: s}
+		if l.repairs(r.Repairs); r.OK {
+			return
+		}
+		raw := generable.Decode(generable.AnyT, text, generable.Options{MaxDepth: o.MaxDepth, Pick: o.Pick})
+		r.Visits += raw.Visits
+		l.raw = raw.Value
+		l.errors(r.Errors)
+	}()
 	if !r.OK {
 		return r
 	}
 	r.outer = r.Cost
 	u := &undoer{o: o}
 	r.Value = u.root(w.root, r.Value)
-	r.Repairs = append(r.Repairs, u.repairs...)
+	r.Repairs = append(append(r.Repairs, u.repairs...), u.undone.records()...)
 	r.Cost += u.cost
 	r.Visits += u.visits
 	r.mixed = u.mixed

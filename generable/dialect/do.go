@@ -29,9 +29,16 @@ func (d *doer) value(s *shape, v generable.Value) generable.Value {
 	case entered:
 		return pair(entriesKey, d.pairs(s, v))
 	case encoded:
-		return generable.StrOf(generable.JSON(v, s.nat))
+		return generable.StrOf(generable.JSON(v, s.full))
 	case boxed:
-		return pair(jsonKey, generable.StrOf(generable.JSON(v, s.nat)))
+		return pair(jsonKey, generable.StrOf(generable.JSON(v, s.full)))
+	case tupled:
+		list, _ := v.AsList()
+		m := generable.NewMap(len(s.parts))
+		for i, p := range s.parts {
+			m.Set(itoa(i), d.value(p, list.At(i)))
+		}
+		return m.Value()
 	case digits:
 		return generable.StrOf(generable.JSON(v, nil))
 	case slotted:
@@ -51,7 +58,7 @@ func (d *doer) value(s *shape, v generable.Value) generable.Value {
 		list, _ := v.AsList()
 		items := make([]generable.Value, list.Len())
 		for i := range items {
-			items[i] = d.value(s.items, list.At(i))
+			items[i] = d.value(s.item(i), list.At(i))
 		}
 		return generable.NewList(items).Value()
 	case generable.DictType:
@@ -78,7 +85,7 @@ func (d *doer) value(s *shape, v generable.Value) generable.Value {
 // part finds the variant that v belongs to.
 func (d *doer) part(s *shape, v generable.Value) *shape {
 	for _, p := range s.parts {
-		if p.nat.Conforms(v) == nil {
+		if p.full.Conforms(v) == nil {
 			return p
 		}
 	}
@@ -110,6 +117,10 @@ func (d *doer) record(s *shape, v generable.Value) generable.Value {
 	for i := range s.fields {
 		f, v := &s.fields[i], r.At(i)
 		switch {
+		case f.lacks(v):
+			if !f.presence.leaves() {
+				out.Set(f.name, f.presence.lack())
+			}
 		case f.presence == omitted && v.IsNull() && f.acceptsNull():
 		case f.presence == listed && v.IsNull() && f.nat.Default.IsNull():
 			out.Set(f.name, generable.ListOf())
@@ -157,4 +168,17 @@ func unrecorded(v generable.Value) generable.Value {
 		return out.Value()
 	}
 	return v
+}
+
+// lack is what stands for a field that has no value.
+func (p presence) lack() generable.Value {
+	switch p {
+	case markedAbsent:
+		return pair(absentKey, generable.BoolOf(true))
+	case listed:
+		return generable.ListOf()
+	case blank:
+		return generable.StrOf("")
+	}
+	return generable.Value{}
 }

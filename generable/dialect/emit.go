@@ -71,6 +71,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 	if !e.shared[s] {
 		return e.body(s, at)
 	}
+	e.keep(at, limitedAll)
 	name := e.names.name(s)
 	if _, done := e.defs.Get(name); !done {
 		e.defs.Set(name, generable.Value{}) // holds the place while the body refers to itself
@@ -94,6 +95,7 @@ func (e *emitter) body(s *shape, at spot) *generable.Map {
 	}
 	e.grammar += 24 + at.inName
 	t := s.nat
+	at.limits = e.checked(s, at, both(at.limits, s.limits))
 	switch s.form {
 	case wrapped:
 		e.rewrite("wrapped", at, t.String(), `{"value": …}`, "an object with the one key \"value\", which holds the answer")
@@ -122,26 +124,24 @@ func (e *emitter) body(s *shape, at spot) *generable.Map {
 		}
 		return m
 	}
+	if s.form == tupled {
+		return e.tuple(s, at)
+	}
 	switch t.Kind {
 	case generable.NoneType:
 		return typed("null")
 	case generable.BoolType:
-		return typed("boolean")
+		return e.literal(typed("boolean"), t, at)
 	case generable.IntType:
-		return e.number(typed("integer"), at, e.IntBounds)
+		return e.literal(e.number(typed("integer"), at, e.IntBounds), t, at)
 	case generable.FloatType:
-		return e.number(typed("number"), at, e.NumBounds)
+		return e.literal(e.number(typed("number"), at, e.NumBounds), t, at)
 	case generable.StrType:
-		return e.str(at)
+		return e.literal(e.str(at), t, at)
 	case generable.EnumType:
 		return e.enum(s, at)
 	case generable.ListType:
-		e.container(at.level)
-		m := typed("array")
-		inner := at.down("[]", 1)
-		m.Set("items", e.described(s.items, inner).Value())
-		e.items(m, at)
-		return m
+		return e.list(s, at)
 	case generable.DictType:
 		return e.dict(s, at)
 	case generable.RecordType:
@@ -149,7 +149,7 @@ func (e *emitter) body(s *shape, at spot) *generable.Map {
 	case generable.UnionType, generable.OneOfType:
 		return e.choice(s, at, true)
 	}
-	return generable.NewMap(0) // any value
+	return e.literal(generable.NewMap(0), t, at) // any value
 }
 
 const digitsPattern = "^-?[0-9]+$"

@@ -25,9 +25,11 @@ func (e *emitter) keep(at spot, which limited) {
 	}
 	if which&limitedNumber != 0 {
 		e.sayBounds(at, l.Ge, l.Le)
+		e.sayMore(at, l)
 	}
 	if which&limitedLength != 0 {
 		e.sayLengths(at, l.MinLen, l.MaxLen, "long")
+		e.sayUnique(at, l)
 	}
 	if which&limitedText != 0 {
 		if l.Pattern != "" {
@@ -60,21 +62,78 @@ func (e *emitter) sayLengths(at spot, least, most *int, unit string) {
 // number adds the bounds of a number.
 func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	l := at.limits
+	if l == nil {
+		return m
+	}
+	kind, _ := m.Get("type")
+	whole := generable.Equal(kind, generable.StrOf("integer"))
+	own := *l
+	if whole && takes { // the bounds of integers need not be told apart
+		own.Ge, own.Gt = tighter(l.Ge, above(l.Gt), math.Max), nil
+		own.Le, own.Lt = tighter(l.Le, below(l.Lt), math.Min), nil
+	}
 	switch {
-	case l == nil:
 	case !takes:
-		e.sayBounds(at, l.Ge, l.Le)
+		e.sayBounds(at, own.Ge, own.Le)
 	default:
-		kind, _ := m.Get("type")
-		whole := generable.Equal(kind, generable.StrOf("integer"))
-		if l.Ge != nil {
-			m.Set("minimum", boundValue(*l.Ge, whole, math.Ceil))
+		if own.Ge != nil {
+			m.Set("minimum", boundValue(*own.Ge, whole, math.Ceil))
 		}
-		if l.Le != nil {
-			m.Set("maximum", boundValue(*l.Le, whole, math.Floor))
+		if own.Le != nil {
+			m.Set("maximum", boundValue(*own.Le, whole, math.Floor))
 		}
 	}
+	if takes && e.Exclusive {
+		if own.Gt != nil {
+			m.Set("exclusiveMinimum", boundValue(*own.Gt, whole, math.Ceil))
+		}
+		if own.Lt != nil {
+			m.Set("exclusiveMaximum", boundValue(*own.Lt, whole, math.Floor))
+		}
+		own.Gt, own.Lt = nil, nil
+	}
+	if l.MultipleOf != nil && e.Multiples {
+		m.Set("multipleOf", boundValue(*l.MultipleOf, false, nil))
+		own.MultipleOf = nil
+	}
+	e.sayMore(at, &own)
 	return m
+}
+
+// above is the least integer that is more than f, below the greatest that is less.
+func above(f *float64) *float64 {
+	if f == nil {
+		return nil
+	}
+	g := math.Floor(*f) + 1
+	return &g
+}
+
+func below(f *float64) *float64 {
+	if f == nil {
+		return nil
+	}
+	g := math.Ceil(*f) - 1
+	return &g
+}
+
+// sayMore tells of bounds that do not belong to the range themselves, and of multiples.
+func (e *emitter) sayMore(at spot, l *generable.Limits) {
+	if l.Gt != nil {
+		e.say("bounds", at, "more than "+bound(*l.Gt))
+	}
+	if l.Lt != nil {
+		e.say("bounds", at, "less than "+bound(*l.Lt))
+	}
+	if l.MultipleOf != nil {
+		e.say("bounds", at, "a multiple of "+bound(*l.MultipleOf))
+	}
+}
+
+func (e *emitter) sayUnique(at spot, l *generable.Limits) {
+	if l.Unique {
+		e.say("unique", at, "items that are all different")
+	}
 }
 
 // boundValue writes a bound; one of integers as an integer, the nearest that keeps it.
@@ -140,6 +199,7 @@ func (e *emitter) items(m *generable.Map, at spot) {
 	if at.limits == nil {
 		return
 	}
+	e.sayUnique(at, at.limits)
 	most := 0
 	if e.MaxItems {
 		most = e.countLimit()

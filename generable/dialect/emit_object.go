@@ -82,7 +82,7 @@ func (e *emitter) field(f *member, parent spot) *generable.Map {
 	switch {
 	case f.presence == blank:
 		m = e.text(f.shape, at)
-	case (f.presence == omitted || f.presence == listed) && f.isChoice() && f.acceptsNull():
+	case !e.shared[f.shape] && (f.presence == omitted || f.presence == listed || f.presence == nullable) && f.isChoice() && f.acceptsNull():
 		m = e.choice(f.shape, inner, false)
 	default:
 		m = e.write(f.shape, inner)
@@ -122,7 +122,7 @@ func (e *emitter) present(f *member, m *generable.Map, at spot) *generable.Map {
 	switch f.presence {
 	case optional, omitted:
 		e.optionals++
-		if f.presence == omitted && f.acceptsNull() {
+		if f.presence == omitted && f.acceptsNull() && !f.nat.Omit {
 			e.rewrite("null-left-out", at, "null", "left out", "")
 		}
 	case cyclic:

@@ -39,12 +39,15 @@ func (e *emitter) choice(s *shape, at spot, withNull bool) *generable.Map {
 	null := false
 	for _, p := range s.parts {
 		if p.form == asIs && p.nat.Kind == generable.NoneType {
-			null = withNull
+			null = withNull && (at.limits == nil || at.limits.Only == nil || s.full.AcceptsNone())
 			continue
 		}
 		inner := at
 		if s.nat.Kind == generable.UnionType || len(s.parts) > 2 {
 			inner.path, inner.below = &step{at.path, "<" + p.nat.String() + ">"}, at.below+1
+		}
+		if l := at.limits; l != nil && l.Only != nil && len(of(p.nat, l.Only.Items())) == 0 {
+			continue // none of the values there are is of this part
 		}
 		m := e.write(p, inner)
 		only = m
@@ -86,12 +89,16 @@ func (e *emitter) orNull(m *generable.Map) *generable.Map {
 	if list := anyOfAlone(m); list != nil {
 		return object("anyOf", generable.ListOf(append(append([]generable.Value(nil), list...), typed("null").Value())...))
 	}
-	e.unions++
 	kind, _ := m.Get("type")
 	name, single := kind.AsStr()
+	if name == "null" {
+		return m
+	}
+	e.unions++
 	enum, hasEnum := m.Get("enum")
+	_, isConst := m.Get("const")
 	scalar := name != "object" && name != "array" && !hasEnum
-	if !single || e.NullArray == NullAnyOf || e.NullArray == NullScalars && !scalar {
+	if !single || isConst || e.NullArray == NullAnyOf || e.NullArray == NullScalars && !scalar {
 		return object("anyOf", generable.ListOf(m.Value(), typed("null").Value()))
 	}
 	m.Set("type", texts([]string{name, "null"}))

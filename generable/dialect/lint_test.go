@@ -27,13 +27,13 @@ type subset struct {
 const common = "type description properties required additionalProperties items enum anyOf"
 
 var openAISubset = subset{
-	keys: common + " const $ref $defs pattern format minimum maximum minItems maxItems", objectRoot: true, allNeeded: true,
+	keys: common + " const $ref $defs pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems", objectRoot: true, allNeeded: true,
 	bareRef: true, cycles: "anywhere", depth: 10, properties: 5000, chars: 120_000, enums: 1000,
 	formats: "date-time time date duration email hostname ipv4 ipv6 uuid",
 }
 
 var llamaSubset = subset{
-	keys:        common + " const $ref $defs pattern format minimum maximum minLength maxLength minItems maxItems",
+	keys:        common + " const $ref $defs pattern format minimum maximum minLength maxLength minItems maxItems prefixItems",
 	openObjects: true, cycles: "anywhere", formats: "date time date-time uuid", repeat: 2000, anchored: true,
 }
 
@@ -44,7 +44,7 @@ var subsets = map[string]subset{
 		formats: "date-time time date duration email hostname ipv4 ipv6 uuid uri",
 	},
 	"gemini": {
-		keys: common + " $ref $defs format minimum maximum minItems maxItems propertyOrdering", openObjects: true, bareRef: true,
+		keys: common + " $ref $defs format minimum maximum minItems maxItems prefixItems propertyOrdering", openObjects: true, bareRef: true,
 		cycles: "optional", formats: "date-time date time", ordered: true,
 	},
 	"deepseek": {keys: common, objectRoot: true, allNeeded: true},
@@ -111,6 +111,7 @@ func (l *linter) schema(x any, at string, depth int, def string, left bool) {
 		l.ref(m, strings.TrimPrefix(ref, "#/$defs/"), at, def, left)
 		return
 	}
+	l.literals(m, at)
 	types, several := m["type"].([]any)
 	list, isUnion := m["anyOf"].([]any)
 	if len(list) > 1 || several {
@@ -130,14 +131,14 @@ func (l *linter) schema(x any, at string, depth int, def string, left bool) {
 		l.object(m, at, depth+1, def)
 	case "array":
 		l.used.depth = max(l.used.depth, depth+1)
-		l.schema(m["items"], at+"[]", depth+1, def, left)
+		l.array(m, at, depth+1, def, left)
 		if n, ok := m["minItems"].(float64); ok && l.subset.minItems > 0 && int(n) > l.subset.minItems {
 			l.say("%s: minItems %v", at, n)
 		}
 	case "string":
 		l.text(m, at)
 	case nil:
-		if !isUnion && !(l.openObjects && !l.ordered && len(m) <= 1) {
+		if !isUnion && !(l.openObjects && !l.ordered && m["properties"] == nil && m["items"] == nil) {
 			l.say("%s: no type", at)
 		}
 	}
@@ -145,6 +146,20 @@ func (l *linter) schema(x any, at string, depth int, def string, left bool) {
 		if n, ok := m[key].(float64); ok && l.repeat > 0 && int(n) > l.repeat {
 			l.say("%s: %s %v", at, key, n)
 		}
+	}
+}
+
+// array looks at items; llama.cpp reads prefixItems as exactly these, and not beside items.
+func (l *linter) array(m map[string]any, at string, depth int, def string, left bool) {
+	first, isTuple := m["prefixItems"].([]any)
+	for i, x := range first {
+		l.schema(x, fmt.Sprintf("%s[%d]", at, i), depth, def, left)
+	}
+	if items, has := m["items"]; has || !isTuple {
+		l.schema(items, at+"[]", depth, def, left)
+	}
+	if n := float64(len(first)); isTuple && !l.ordered && (m["items"] != nil || m["minItems"] != n || m["maxItems"] != n) {
+		l.say("%s: a tuple of an open length", at)
 	}
 }
 
@@ -193,6 +208,26 @@ func (l *linter) object(m map[string]any, at string, depth int, def string) {
 	}
 	if order, _ := m["propertyOrdering"].([]any); l.ordered && len(props) > 1 && len(order) != len(props) {
 		l.say("%s: ordering %v", at, order)
+	}
+}
+
+// literals looks at the values that are listed.
+func (l *linter) literals(m map[string]any, at string) {
+	values, _ := m["enum"].([]any)
+	if one, ok := m["const"]; ok {
+		values = []any{one}
+	}
+	for _, v := range values {
+		switch v.(type) {
+		case bool:
+			if l.ordered || !strings.Contains(l.keys, "const") {
+				l.say("%s: the literal %v", at, v)
+			}
+		case []any, map[string]any:
+			if !l.openObjects || l.ordered {
+				l.say("%s: the literal %v", at, v)
+			}
+		}
 	}
 }
 

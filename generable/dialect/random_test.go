@@ -41,7 +41,13 @@ func (m *maker) typ(depth int) *generable.Type {
 		return pick(m, flat...)
 	}
 	depth--
-	switch m.IntN(9) {
+	switch m.IntN(13) {
+	case 9:
+		return m.limited()
+	case 10:
+		return m.tuple(depth)
+	case 11:
+		return m.itself(depth)
 	case 0:
 		return generable.ListOfType(m.typ(depth))
 	case 1:
@@ -60,6 +66,61 @@ func (m *maker) typ(depth int) *generable.Type {
 	return m.record(depth)
 }
 
+// limited is a scalar that keeps limits of its own, or is one of a few values.
+func (m *maker) limited() *generable.Type {
+	only := func(values ...generable.Value) generable.Limits {
+		return generable.Limits{Only: generable.NewList(values)}
+	}
+	half, _ := generable.FloatOf(2.5)
+	switch m.IntN(8) {
+	case 0:
+		return good(generable.Limited(generable.IntT, generable.Limits{Ge: ptr(-1000.0), Lt: ptr(1000.5)}))
+	case 1:
+		return good(generable.Limited(generable.StrT, generable.Limits{MaxLen: ptr(30)}))
+	case 2:
+		return good(generable.Limited(generable.IntT, only(generable.IntOf(1), generable.IntOf(-7))))
+	case 3:
+		return good(generable.Limited(generable.StrT, only(generable.StrOf(""), generable.StrOf("a b"))))
+	case 4:
+		return good(generable.Limited(generable.BoolT, only(generable.BoolOf(true))))
+	case 5:
+		return good(generable.Limited(generable.OneOf(generable.IntT, generable.FloatT), only(generable.IntOf(1), half)))
+	case 6:
+		return good(generable.Limited(generable.FloatT, generable.Limits{Gt: ptr(-1000.5), Check: &generable.Check{Says: "a number that the host likes", Holds: func(generable.Value) bool { return true }}}))
+	}
+	return good(generable.Limited(generable.AnyT, only(generable.ListOf(generable.IntOf(1)), pair("a", half))))
+}
+
+// tuple is a list whose places have types of their own: of a fixed length, or of any.
+func (m *maker) tuple(depth int) *generable.Type {
+	items := []*generable.Type{m.typ(depth - 1)}
+	for range m.IntN(3) {
+		items = append(items, m.typ(depth-1))
+	}
+	if n := len(items); m.IntN(3) > 0 {
+		return good(generable.Limited(generable.TupleType(items, nil), generable.Limits{MinLen: &n, MaxLen: &n}))
+	}
+	return generable.TupleType(items, pick(m, nil, generable.BoolT))
+}
+
+// itself is a type that contains itself without a schema between.
+func (m *maker) itself(depth int) *generable.Type {
+	self := generable.RefTo(m.next("Self"))
+	parts := []*generable.Type{pick(m, generable.StrT, generable.IntT, m.enum())}
+	if m.IntN(3) > 0 {
+		parts = append(parts, generable.ListOfType(self))
+	}
+	if m.IntN(3) > 0 {
+		parts = append(parts, generable.DictOfType(self))
+	}
+	if m.IntN(3) == 0 {
+		parts = append(parts, generable.NoneT)
+	}
+	t := generable.OneOf(parts...)
+	self.BindPart(t)
+	return t
+}
+
 func (m *maker) enum() *generable.Type {
 	values := []string{"low", "not so low", "hoch", "日本", "x_y"}
 	return good(generable.NewEnum(m.next("Enum"), pick(m, "", "how much"), values[:1+m.IntN(len(values))]))
@@ -68,7 +129,7 @@ func (m *maker) enum() *generable.Type {
 func (m *maker) mixed(depth int) *generable.Type {
 	parts := []*generable.Type{pick(m, generable.IntT, generable.StrT, generable.BoolT)}
 	if m.IntN(2) == 0 {
-		parts = append(parts, generable.ListOfType(m.typ(depth)))
+		parts = append(parts, pick(m, generable.ListOfType(m.typ(depth)), m.tuple(depth)))
 	}
 	if m.IntN(2) == 0 {
 		parts = append(parts, pick(m, m.record(depth), m.union(depth), generable.DictOfType(m.typ(depth))))
@@ -107,6 +168,10 @@ func (m *maker) record(depth int) *generable.Type {
 		m.limit(&f)
 		if len(generable.Refs(f.Type)) == 0 && m.IntN(3) == 0 {
 			f.Optional, f.Default = true, m.value(f.Type, f.Limits, 1)
+		} else if f.Type.Kind != generable.RefType && m.IntN(4) == 0 {
+			f = generable.OmittedField(f)
+		} else if f.Type.AcceptsNone() && m.IntN(3) == 0 {
+			f.Explicit = true
 		}
 		fields = append(fields, f)
 	}
@@ -136,6 +201,10 @@ func (m *maker) limit(f *generable.Field) {
 
 // value makes a value of a type whose references are bound.
 func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generable.Value {
+	l = both(l, limitsOn(t))
+	if l != nil && l.Only != nil {
+		return pick(m, l.Only.Items()...)
+	}
 	t = t.Deref()
 	size := 0
 	if depth > 0 {
@@ -145,7 +214,7 @@ func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generab
 	case generable.BoolType:
 		return generable.BoolOf(m.IntN(2) == 0)
 	case generable.IntType:
-		if l != nil && *l.Le > 1000 {
+		if l != nil && l.Le != nil && *l.Le > 1000 {
 			return generable.IntOf(m.Int64N(1 << 62))
 		}
 		return generable.IntOf(int64(m.IntN(2001) - 1000))
@@ -157,9 +226,16 @@ func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generab
 	case generable.EnumType:
 		return generable.StrOf(pick(m, t.Values...))
 	case generable.ListType:
+		if n := fixedLen(l); n >= 0 {
+			size = n
+		}
 		items := make([]generable.Value, size)
 		for i := range items {
-			items[i] = m.value(t.Elem, nil, depth-1)
+			of := t.Elem
+			if i < len(t.Variants) {
+				of = t.Variants[i]
+			}
+			items[i] = m.value(of, nil, depth-1)
 		}
 		return generable.NewList(items).Value()
 	case generable.DictType:
@@ -171,7 +247,14 @@ func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generab
 	case generable.RecordType:
 		vals := make([]generable.Value, len(t.Fields))
 		for i := range vals {
+			if f := &t.Fields[i]; f.Omit && m.IntN(2) == 0 {
+				vals[i] = f.Default
+				continue
+			}
 			vals[i] = m.value(t.Fields[i].Type, t.Fields[i].Limits, depth-1)
+			if f := &t.Fields[i]; f.Omit && f.Type.Kind != generable.AnyType && vals[i].IsNull() {
+				vals[i] = f.Default
+			}
 		}
 		return generable.NewRecord(t, vals).Value()
 	case generable.UnionType:
@@ -181,9 +264,9 @@ func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generab
 		case depth <= 0 && t.AcceptsNone():
 			return generable.Value{}
 		case depth <= 0: // the first part leads nowhere
-			return m.value(t.Variants[0], nil, depth)
+			return m.value(t.Variants[0], l, depth)
 		}
-		return m.value(pick(m, t.Variants...), nil, depth)
+		return m.value(pick(m, t.Variants...), l, depth)
 	case generable.AnyType:
 		return m.plain(depth)
 	}

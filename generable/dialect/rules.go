@@ -17,6 +17,8 @@ type Rules struct {
 	Dicts      bool // additionalProperties may be a schema
 	Untyped    bool // {} stands for any value
 	Const      bool // else an enum of one value
+	Literals   Literals
+	Tuples     TupleRule
 	Ordering   bool // propertyOrdering gives the order of properties
 
 	Refs      bool      // $defs and $ref
@@ -25,6 +27,8 @@ type Rules struct {
 	NullArray NullForm  // how null is added to a schema
 
 	IntBounds, NumBounds bool // minimum and maximum of integers, of numbers
+	Exclusive            bool // exclusiveMinimum and exclusiveMaximum of numbers
+	Multiples            bool // multipleOf
 	Lengths              bool // minLength, maxLength
 	MaxItems             bool // maxItems
 	MinItems             int  // the greatest minItems
@@ -61,6 +65,24 @@ const (
 	NullAnyOf   NullForm = iota // anyOf of the schema and null
 	NullScalars                 // "type": ["string", "null"], of scalars
 	NullTypes                   // the same of all schemas that have a type
+)
+
+// Literals tells which values an enum may list.
+type Literals uint8
+
+const (
+	NumberLiterals Literals = iota // texts and numbers
+	ScalarLiterals                 // those, true and false
+	AllLiterals                    // any value
+)
+
+// TupleRule tells where prefixItems may stand.
+type TupleRule uint8
+
+const (
+	NoTuples    TupleRule = iota
+	FixedTuples           // for lists of exactly so many items
+	OpenTuples            // with items for those behind them
 )
 
 // PatternRule tells which regular expressions a target takes.
@@ -106,16 +128,16 @@ const (
 
 // openAI is what OpenAI publishes of its strict mode.
 var openAI = Rules{
-	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true,
+	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true, Literals: ScalarLiterals,
 	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideWrapped, NullArray: NullScalars,
-	IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount, Patterns: PortablePatterns,
+	IntBounds: true, NumBounds: true, Exclusive: true, Multiples: true, MaxItems: true, MinItems: anyCount, Patterns: PortablePatterns,
 	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid",
 	Limits:  Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
 }
 
 // llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
 var llamaCpp = Rules{
-	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true,
+	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true, Literals: AllLiterals, Tuples: FixedTuples,
 	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
 	IntBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
 	Formats: "date time date-time uuid",
@@ -126,7 +148,7 @@ var llamaCpp = Rules{
 var rules = []Rules{
 	openAI,
 	{
-		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true,
+		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true, Literals: ScalarLiterals,
 		Refs: true, Recursion: NoRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
 		MinItems: 1, Patterns: PortablePatterns,
 		Formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
@@ -134,7 +156,7 @@ var rules = []Rules{
 		Limits: Limits{Depth: defaultMaxDepth, Optionals: 24, Unions: 16, Name: 64, Bytes: unrolledBytes, StrictTools: 20},
 	},
 	{
-		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true,
+		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true, Tuples: OpenTuples,
 		Refs: true, Recursion: OptionalRecursion, RefBeside: BesideDropped, NullArray: NullTypes,
 		IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount,
 		Formats: "date-time date time",

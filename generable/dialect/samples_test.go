@@ -55,6 +55,16 @@ func samples() map[string]*generable.Type {
 	s["expr"] = good(generable.NewUnion("Expr", "An expression", "kind", []*generable.Type{num, sum}))
 	expr.Bind(s["expr"])
 	s["names"] = schema("Größe", "", field{Name: "größe in m", Type: generable.FloatT}, field{Name: "gr__e_in_m", Type: generable.StrT, Alias: []string{"g"}})
+	for name, text := range importedSamples {
+		t, ignored, errs := generable.FromJSONSchemaText(text, generable.SchemaOptions{Name: "Imported"})
+		if errs != nil || ignored != nil {
+			panic(name + ": " + errs.Error() + ignored.Error())
+		}
+		s[name] = t
+	}
+	s["checked"] = good(generable.Limited(generable.ListOfType(good(generable.Limited(generable.IntT, generable.Limits{
+		MultipleOf: ptr(3.0), Check: &generable.Check{Says: "no number of the devil", Holds: func(v generable.Value) bool { return !generable.Equal(v, generable.IntOf(666)) }},
+	}))), generable.Limits{Unique: true, MinLen: ptr(2)}))
 	var many []field
 	for i := range 45 {
 		f := field{Name: "f" + strconv.Itoa(i), Type: generable.IntT, Optional: true, Default: generable.IntOf(int64(i))}
@@ -65,4 +75,18 @@ func samples() map[string]*generable.Type {
 	}
 	s["many"] = schema("Many", "", many...)
 	return s
+}
+
+// importedSamples are types that only schemas make.
+var importedSamples = map[string]string{
+	"literals": `{"type": "object", "required": ["version", "size", "flag", "word", "ratio", "fixed"], "additionalProperties": false, "properties": {
+		"version": {"const": 2}, "size": {"enum": [1, 2, null]}, "flag": {"const": true}, "word": {"enum": ["", "x"], "description": "A word"},
+		"ratio": {"enum": [1, 2.5]}, "fixed": {"const": {"a": [1]}}}}`,
+	"tuple": `{"type": "object", "required": ["pair", "row"], "additionalProperties": false, "properties": {
+		"pair": {"prefixItems": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "integer"}}], "items": false, "minItems": 2},
+		"row": {"prefixItems": [{"type": "string"}, {"type": "integer", "minimum": 1}], "items": {"type": "boolean"}, "minItems": 1}}}`,
+	"omitted": `{"type": "object", "required": ["name", "nick"], "additionalProperties": false, "properties": {
+		"name": {"type": "string"}, "nick": {"type": ["string", "null"]}, "age": {"type": "integer", "minimum": 0}, "tags": {"type": "array", "items": {"type": "string"}}, "extra": {}}}`,
+	"json":  `{"$ref": "#/$defs/JSON", "$defs": {"JSON": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/JSON"}}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/JSON"}}]}}}`,
+	"items": `{"type": "array", "minItems": 1, "items": {"anyOf": [{"type": "string", "pattern": "^[a-z]+$", "maxLength": 5}, {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}]}}`,
 }

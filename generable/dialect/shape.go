@@ -7,15 +7,18 @@ import "github.com/agentscript/agentscript/generable"
 // the whole. Schema, decoding type, Do and Undo are all read off it, so that they agree.
 type shape struct {
 	form   form
-	nat    *generable.Type // what it stands for
-	items  *shape          // of an array, of a dict's values; of a paired, wrapped or listed value
-	fields []member        // of an object
-	parts  []*shape        // of a choice, in the order of the natural variants
-	tag    string          // of an object that is a variant: the key of its discriminator
-	wide   bool            // an enum whose values the schema does not list
-	ends   bool            // JSON text because the type contains itself
+	nat    *generable.Type // what it stands for, without limits
+	full   *generable.Type // the same with its limits
+	limits *generable.Limits
+	items  *shape   // of an array, of a dict's values; of a paired, wrapped or listed value
+	fields []member // of an object
+	parts  []*shape // of a choice, in the order of the natural variants; of a tuple, of each item
+	tag    string   // of an object that is a variant: the key of its discriminator
+	wide   bool     // an enum whose values the schema does not list
+	ends   bool     // JSON text because the type contains itself
 
 	loop    bool            // it contains itself: written once under $defs
+	filling bool            // its parts are being made
 	changed bool            // the wire differs from the natural form somewhere inside
 	wire    *generable.Type // what the decoder reads, see wireType
 }
@@ -32,6 +35,7 @@ const (
 	boxed        // the same inside {"json": …}, where any string could be meant
 	slotted      // a union as one object with a list for each variant, one of which has an item
 	digits       // a large integer as text
+	tupled       // a tuple as {"0": …, "1": …}
 )
 
 // Keys of the objects that forms add.
@@ -73,7 +77,15 @@ func (p presence) leaves() bool { return p == optional || p == omitted || p == c
 func (p presence) same() bool { return p <= cyclic }
 
 // acceptsNull reports whether null is a value of the shape on the wire.
-func (s *shape) acceptsNull() bool { return s.form == asIs && s.nat.AcceptsNone() }
+func (s *shape) acceptsNull() bool { return s.form == asIs && s.full.AcceptsNone() }
+
+// item is the shape of item i of a list.
+func (s *shape) item(i int) *shape {
+	if i < len(s.parts) {
+		return s.parts[i]
+	}
+	return s.items
+}
 
 // children calls visit for each part of the shape.
 func (s *shape) children(visit func(*shape)) {

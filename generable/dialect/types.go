@@ -6,8 +6,9 @@ import "github.com/agentscript/agentscript/generable"
 // be mistaken for the wire's, they take both: a list of pairs and an object, text and what it
 // is the text of.
 type typer struct {
-	refs map[*shape]*generable.Type
-	errs generable.FieldErrors
+	refs  map[*shape]*generable.Type
+	errs  generable.FieldErrors
+	loops int
 }
 
 // absentType is what the mark of a field that is left out is read as.
@@ -42,18 +43,23 @@ func (d *typer) typ(s *shape) *generable.Type {
 		return s.wire
 	}
 	if !s.changed {
-		s.wire = s.nat
+		s.wire = s.full
 		return s.wire
 	}
-	nominal := s.form == asIs && s.nat.IsNominal()
-	if !nominal {
+	name := s.nat.Name
+	switch nominal := s.form == asIs && s.nat.IsNominal(); {
+	case nominal:
+	case s.loop:
+		d.loops++
+		name = "part " + itoa(d.loops)
+	default:
 		s.wire = d.body(s)
 		return s.wire
 	}
-	ref := generable.RefTo(s.nat.Name)
+	ref := generable.RefTo(name)
 	s.wire = ref // what the parts refer back to
 	t := d.body(s)
-	ref.Bind(t)
+	ref.BindPart(t)
 	s.wire = t
 	return t
 }
@@ -65,7 +71,7 @@ func (d *typer) body(s *shape) *generable.Type {
 	case entered:
 		return d.schema("", "", generable.Field{Name: entriesKey, Type: d.pairs(s)})
 	case encoded:
-		return generable.OneOf(generable.StrT, s.nat)
+		return generable.OneOf(generable.StrT, s.full)
 	case boxed:
 		if s.nat.Kind == generable.AnyType {
 			return generable.AnyT
@@ -77,12 +83,29 @@ func (d *typer) body(s *shape) *generable.Type {
 			fields[i] = generable.Field{Name: slotName(s, i), Type: generable.ListOfType(d.typ(p)), Optional: true, Default: generable.ListOf()}
 		}
 		return d.schema("", "", fields...)
+	case tupled:
+		fields, items := make([]generable.Field, len(s.parts)), make([]*generable.Type, len(s.parts))
+		for i, p := range s.parts {
+			items[i] = d.typ(p)
+			fields[i] = generable.Field{Name: itoa(i), Type: items[i], Explicit: items[i].AcceptsNone()}
+		}
+		return generable.OneOf(d.schema("", "", fields...), generable.TupleType(items, nil))
 	case digits:
 		return generable.OneOf(generable.IntT, generable.StrT)
 	}
 	switch s.nat.Kind {
 	case generable.ListType:
-		return generable.ListOfType(d.typ(s.items))
+		if len(s.parts) == 0 {
+			return generable.ListOfType(d.typ(s.items))
+		}
+		items, rest := make([]*generable.Type, len(s.parts)), (*generable.Type)(nil)
+		for i, p := range s.parts {
+			items[i] = d.typ(p)
+		}
+		if s.items != nil {
+			rest = d.typ(s.items)
+		}
+		return generable.TupleType(items, rest)
 	case generable.DictType:
 		return generable.DictOfType(d.typ(s.items))
 	case generable.RecordType:
@@ -116,12 +139,16 @@ func (d *typer) record(s *shape) *generable.Type {
 // schema requires.
 func (d *typer) field(m *member) generable.Field {
 	t := d.typ(m.shape)
+	if !m.changed && m.presence.same() && m.name == m.nat.Name {
+		return *m.nat
+	}
 	f := generable.Field{Name: m.name, Type: t, Guide: m.nat.Guide, Alias: m.nat.Alias, Optional: m.nat.Optional}
 	if m.name != m.nat.Name {
 		f.Alias = append([]string{m.nat.Name}, m.nat.Alias...)
 	}
 	if !m.changed && m.presence.same() {
-		f.Default, f.Limits = m.nat.Default, m.nat.Limits
+		f = *m.nat
+		f.Name, f.Alias = m.name, append([]string{m.nat.Name}, m.nat.Alias...)
 		return f
 	}
 	// Limits are checked once the value has its natural form.
@@ -135,7 +162,11 @@ func (d *typer) field(m *member) generable.Field {
 	case blank:
 		f.Type, f.Optional = generable.OneOf(generable.StrT, m.nat.Type, generable.NoneT), true
 	default:
-		if f.Optional {
+		f.Explicit = m.nat.Explicit
+		switch {
+		case m.nat.Omit:
+			f.Type, f.Default = generable.OneOf(t, generable.NoneT), m.nat.Default
+		case f.Optional:
 			f.Default = (&doer{}).value(m.shape, m.nat.Default)
 		}
 	}

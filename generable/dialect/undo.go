@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
@@ -30,6 +31,7 @@ type undoer struct {
 	cost    int
 	visits  int
 	mixed   bool // some part stood in the natural form
+	undone  undone
 	errs    generable.FieldErrors
 }
 
@@ -61,6 +63,7 @@ func (u *undoer) root(s *shape, v generable.Value) generable.Value {
 	}
 	if r, ok := v.AsRecord(); ok && r.Type() == s.wire {
 		at := (*step)(nil).key(valueKey)
+		u.did(s, "wrapped", nil)
 		if isAbsentMark(r.At(0)) && s.nat.AcceptsNone() {
 			return u.fail(at, s.nat.String(), "nothing", "")
 		}
@@ -74,7 +77,30 @@ func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
 	if !s.changed {
 		return v
 	}
+	before := len(u.errs)
+	out := u.restored(s, v, at)
+	if s.limits != nil && len(u.errs) == before {
+		for _, e := range generable.CheckLimits(&generable.Field{Limits: s.limits}, out) {
+			u.fail(at, e.Expected, e.Got, e.Hint)
+		}
+	}
+	return out
+}
+
+// restored is value for a shape in which something changed, before its limits are checked.
+func (u *undoer) restored(s *shape, v generable.Value, at *step) generable.Value {
 	switch s.form {
+	case tupled:
+		if r, ok := v.AsRecord(); ok {
+			u.did(s, "tuple-as-object", at)
+			items := make([]generable.Value, len(s.parts))
+			for i, p := range s.parts {
+				items[i] = u.value(p, r.At(i), at.key(itoa(i)))
+			}
+			return generable.NewList(items).Value()
+		}
+		u.mixed = true
+		return u.list(s, v, at)
 	case paired:
 		if list, ok := v.AsList(); ok {
 			return u.pairs(s, list, at)
@@ -88,7 +114,8 @@ func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
 		}
 	case encoded:
 		if text, ok := v.AsStr(); ok {
-			return u.text(s.nat, text, at)
+			u.did(s, textKind(s), at)
+			return u.text(s.full, text, at)
 		}
 		u.mixed = true
 		return v
@@ -98,7 +125,8 @@ func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
 		return u.slots(s, v, at)
 	case digits:
 		if text, ok := v.AsStr(); ok {
-			return u.text(s.nat, text, at)
+			u.did(s, "integer-as-text", at)
+			return u.text(s.full, text, at)
 		}
 		u.mixed = true
 		return v
@@ -118,10 +146,24 @@ func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
 			}
 		}
 	}
+	before := len(u.errs)
+	var why generable.FieldErrors
 	for _, p := range s.parts {
-		if p.wire.Conforms(v) == nil {
-			return u.value(p, v, at)
+		if p.wire.Conforms(v) != nil {
+			continue
 		}
+		out := u.value(p, v, at)
+		if len(u.errs) == before {
+			return out
+		}
+		if why == nil {
+			why = slices.Clone(u.errs[before:])
+		}
+		u.errs = u.errs[:before]
+	}
+	if why != nil {
+		u.errs = append(u.errs, why...)
+		return generable.Value{}
 	}
 	return u.fail(at, s.nat.String(), v.TypeName(), "")
 }
@@ -130,7 +172,9 @@ func (u *undoer) list(s *shape, v generable.Value, at *step) generable.Value {
 	list, _ := v.AsList()
 	items := make([]generable.Value, list.Len())
 	for i := range items {
-		items[i] = u.value(s.items, list.At(i), at.index(i))
+		if of := s.item(i); of != nil {
+			items[i] = u.value(of, list.At(i), at.index(i))
+		}
 	}
 	return generable.NewList(items).Value()
 }
@@ -146,6 +190,7 @@ func (u *undoer) dict(s *shape, v generable.Value, at *step) generable.Value {
 }
 
 func (u *undoer) pairs(s *shape, list *generable.List, at *step) generable.Value {
+	u.did(s, "dict-as-pairs", at)
 	out := generable.NewMap(list.Len())
 	for i, item := range list.Items() {
 		p, _ := item.AsRecord()
@@ -166,8 +211,14 @@ func (u *undoer) record(s *shape, v generable.Value, at *step) generable.Value {
 		f := &s.fields[i]
 		step := at.key(f.name)
 		before := len(u.errs)
+		if f.name != f.nat.Name {
+			u.did(f.shape, "renamed", step)
+		}
 		vals[i] = u.field(f, r.At(i), step)
 		if len(u.errs) > before || !f.changed && f.presence.same() {
+			continue
+		}
+		if vals[i].IsNull() {
 			continue
 		}
 		for _, e := range generable.CheckLimits(f.nat, vals[i]) {
@@ -179,12 +230,17 @@ func (u *undoer) record(s *shape, v generable.Value, at *step) generable.Value {
 
 // field undoes what may stand for a field that is left out.
 func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
+	if f.lacks(v) {
+		return f.nat.Default
+	}
 	if v.IsNull() && (f.presence == nullable || f.presence == listed || f.presence == blank) {
+		u.did(f.shape, "required-null", at)
 		return f.nat.Default
 	}
 	switch f.presence {
 	case markedAbsent:
 		if isAbsentMark(v) {
+			u.did(f.shape, "absent-mark", at)
 			return f.nat.Default
 		}
 	case listed:
@@ -193,18 +249,22 @@ func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
 		case !ok:
 			u.mixed = true
 		case list.Len() == 0:
+			u.did(f.shape, "list-of-one", at)
 			return f.nat.Default
 		case list.Len() > 1:
 			return u.fail(at, "at most 1 item", itoa(list.Len())+" items", "")
 		default:
+			u.did(f.shape, "list-of-one", at)
 			return u.value(f.shape, list.At(0), at.index(0))
 		}
 	case blank:
 		text, ok := v.AsStr()
 		switch {
 		case ok && text == "":
+			u.did(f.shape, "text-or-blank", at)
 			return f.nat.Default
 		case ok:
+			u.did(f.shape, "text-or-blank", at)
 			return u.text(f.nat.Type, text, at)
 		}
 		u.mixed = true
@@ -258,13 +318,15 @@ func joined(hint, more string) string {
 func (u *undoer) box(s *shape, v generable.Value, at *step) generable.Value {
 	if r, ok := v.AsRecord(); ok && s.nat.Kind != generable.AnyType {
 		text, _ := r.At(0).AsStr()
-		return u.text(s.nat, text, at.key(jsonKey))
+		u.did(s, textKind(s), at)
+		return u.text(s.full, text, at.key(jsonKey))
 	}
 	if m, ok := v.AsMap(); ok && m.Len() == 1 {
 		inner, has := m.Get(jsonKey)
 		if text, isText := inner.AsStr(); has && isText {
 			before := len(u.errs)
-			if out := u.text(s.nat, text, at.key(jsonKey)); len(u.errs) == before {
+			if out := u.text(s.full, text, at.key(jsonKey)); len(u.errs) == before {
+				u.did(s, textKind(s), at)
 				return out
 			}
 			u.errs = u.errs[:before]
@@ -279,6 +341,7 @@ func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
 	if !ok {
 		return u.fail(at, s.nat.String(), v.TypeName(), "")
 	}
+	u.did(s, "union-as-lists", at)
 	var out generable.Value
 	n := 0
 	for i, p := range s.parts {

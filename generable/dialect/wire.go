@@ -80,27 +80,8 @@ func Compile(t *generable.Type, target string) (*Wire, error) {
 // CompileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
 // say, since several schemas of a request share some.
 func CompileUnder(t *generable.Type, r Rules) (*Wire, error) {
-	t = t.Deref()
-	l := levers{unroll: unrollDepth, nest: anyCount, enum: anyCount, spending: spending{optional: anyCount, nullable: anyCount, unions: anyCount}}
-	cyclic := cyclicTypes(t)
-	for {
-		b := &builder{Rules: &r, levers: l, memo: make(map[place]*shape), cyclic: cyclic, recursive: make(map[*generable.Type]bool)}
-		root := b.root(t)
-		if b.bad != nil {
-			return nil, fmt.Errorf("%s has no schema: %w", t, b.bad)
-		}
-		b.settle(root)
-		e := newEmitter(&r, root, true)
-		e.root(root)
-		uses := e.uses()
-		if len(onlyOver(uses)) == 0 {
-			e = newEmitter(&r, root, false)
-			return e.wire(t, root, e.root(root), uses)
-		}
-		if !l.lower(e, uses, root) {
-			return nil, &TooLarge{Target: r.Target, Type: t.String(), Over: onlyOver(uses)}
-		}
-	}
+	c := &compilation{rules: &r, t: resolved(t), cyclic: cyclicTypes(resolved(t))}
+	return c.run()
 }
 
 func onlyOver(uses []Use) []Use {

@@ -1,0 +1,144 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// compilation looks for the form of one type that keeps the budgets of a target and differs
+// the least from the type.
+type compilation struct {
+	rules  *Rules
+	t      *generable.Type
+	cyclic map[*generable.Type]cycle
+}
+
+// attempt is one form.
+type attempt struct {
+	root *shape
+	e    *emitter
+	uses []Use
+}
+
+func (a *attempt) over() []Use { return onlyOver(a.uses) }
+
+func (c *compilation) run() (*Wire, error) {
+	a, err := c.attempt(levers{unroll: unrollDepth, nest: anyCount, enum: anyCount})
+	if err != nil {
+		return nil, err
+	}
+	if len(a.over()) == 0 {
+		return c.finish(a)
+	}
+	// What is nested less needs no more, so that the first form that fits is found by halves.
+	steps := a.steps()
+	last := a
+	found := sort.Search(len(steps), func(i int) bool {
+		next, failed := c.attempt(steps[i])
+		if failed != nil {
+			err = failed
+			return true
+		}
+		fits := len(next.over()) == 0
+		if fits || i == len(steps)-1 {
+			last = next
+		}
+		return fits
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case found == len(steps):
+		return nil, &TooLarge{Target: c.rules.Target, Type: c.t.String(), Over: last.over()}
+	}
+	return c.finish(last)
+}
+
+// finish writes a form that fits once more, with its records.
+func (c *compilation) finish(a *attempt) (*Wire, error) {
+	e := newEmitter(c.rules, a.root, false)
+	return e.wire(c.t, a.root, e.root(a.root), a.uses)
+}
+
+// attempt builds the form that the levers give, and spends as little on optional fields,
+// unions and enums as the budgets have.
+func (c *compilation) attempt(l levers) (*attempt, error) {
+	l.spending = spending{optional: anyCount, nullable: anyCount, unions: anyCount}
+	for {
+		b := &builder{Rules: c.rules, levers: l, memo: make(map[place]*shape), cyclic: c.cyclic,
+			recursive: make(map[*generable.Type]bool), numbers: make(map[*generable.Type]int)}
+		a := &attempt{root: b.root(c.t)}
+		if b.bad != nil {
+			return nil, fmt.Errorf("%s has no schema: %w", c.t, b.bad)
+		}
+		b.settle(a.root)
+		a.e = newEmitter(c.rules, a.root, true)
+		a.e.root(a.root)
+		a.uses = a.e.uses()
+		if !l.lower(a) {
+			return a, nil
+		}
+	}
+}
+
+// lower turns down the lever that speaks to a budget that is exceeded. It reports false when
+// none is exceeded, or one that only less nesting helps.
+func (l *levers) lower(a *attempt) bool {
+	over := make(map[string]int)
+	for _, u := range a.over() {
+		over[u.What] = u.Used - u.Limit
+	}
+	_, values := over[useEnumValues]
+	_, chars := over[useEnumChars]
+	optionals, unions := over[useOptionals], over[useUnions]
+	switch {
+	case values || chars:
+		return l.lowerEnum(a.root)
+	case len(over) == 0 || slices.ContainsFunc([]string{useDepth, useProperties, useChars, useBytes, useGrammar}, func(what string) bool { return over[what] > 0 }):
+		return false
+	case optionals > 0:
+		return l.lowerOptional(a.e.optionals, optionals)
+	}
+	return l.lowerUnions(a.e.nullables, a.e.choices, unions)
+}
+
+// steps are the settings to try after an attempt that needs too much, each with less nesting
+// than the one before: types that contain themselves are unrolled less often, then what is
+// nested deep becomes text. What stands at the root itself stays: a schema that only says
+// "text" holds a model to nothing.
+func (a *attempt) steps() []levers {
+	var out []levers
+	l := levers{unroll: unrollDepth, nest: anyCount, enum: anyCount}
+	deepest := a.e.usage.depth
+	if limit := a.e.Limits.Depth; limit > 0 && deepest > limit {
+		deepest = limit
+		l.depth = limit
+		out = append(out, l)
+	}
+	unrolled := false
+	a.root.walk(func(s *shape) { unrolled = unrolled || s.ends })
+	if unrolled {
+		for l.unroll--; l.unroll > 0; l.unroll-- {
+			out = append(out, l)
+		}
+		l.unroll = 1
+		for l.nest = mostNested; l.nest > 0; l.nest-- {
+			out = append(out, l)
+		}
+		l.nest = 1
+	}
+	least := 1
+	if a.root.form == wrapped {
+		least = 2
+	}
+	for l.depth = deepest - 1; l.depth >= least; l.depth-- {
+		out = append(out, l)
+	}
+	return out
+}
+
+// mostNested is how many types that contain themselves are nested at most, once budgets count.
+const mostNested = 8
