@@ -14,6 +14,10 @@ import (
 // reaches one cannot be frozen, and is refused.
 func freezeShared(values ...starlark.Value) error {
 	all := reach(values...)
+	if all.visits > maxSize {
+		return errorf(diag.ScriptError, "the tuples and functions hold each other more than %d times over", maxSize).
+			WithHelp("keep what is shared in a list")
+	}
 	if all.deep {
 		return errorf(diag.ScriptError, "functions and tuples hold each other more than %d deep", maxDepth).
 			WithHelp("keep them in a list")
@@ -43,7 +47,9 @@ type reached struct {
 	others     []starlark.Value   // which hold none of these
 	knot       *starlark.Function // reaches itself, and not by way of a container
 	deep       bool
+	visits     uint64 // of the interpreter's Freeze, which comes to a tuple as often as something holds it
 	colors     map[any]color
+	within     map[any]uint64 // visits of a tuple or function and of what it holds
 }
 
 type color uint8
@@ -57,25 +63,27 @@ const (
 func reach(values ...starlark.Value) *reached {
 	r := &reached{}
 	for _, v := range values {
-		r.look(v, 0)
+		r.visits += r.look(v, 0)
 	}
 	for i := 0; i < len(r.containers); i++ {
 		switch v := r.containers[i].(type) {
 		case *starlark.Dict:
 			for key, item := range v.Entries() {
-				r.look(key, 0)
-				r.look(item, 0)
+				r.visits += r.look(key, 0)
+				r.visits += r.look(item, 0)
 			}
 		case starlark.Iterable:
 			for item := range starlark.Elements(v) {
-				r.look(item, 0)
+				r.visits += r.look(item, 0)
 			}
 		}
+		r.visits = min(r.visits, maxSize+1)
 	}
 	return r
 }
 
-func (r *reached) look(v starlark.Value, depth int) {
+// look gives how often Freeze of v visits anything, up to one more than the most.
+func (r *reached) look(v starlark.Value, depth int) uint64 {
 	var id any
 	switch v := v.(type) {
 	case *starlark.List, *starlark.Dict, *starlark.Set:
@@ -83,65 +91,72 @@ func (r *reached) look(v starlark.Value, depth int) {
 			r.paint(v, looked)
 			r.containers = append(r.containers, v)
 		}
-		return
+		return 1
 	case *starlark.Function:
 		if v.NumFreeVars() == 0 { // what it holds is older than it is
-			r.defaults(v, depth)
-			return
+			return r.defaults(v, depth)
 		}
 		id = v
 	case *starlark.Builtin:
 		if v.Receiver() != nil {
-			r.look(v.Receiver(), depth+1)
+			return r.look(v.Receiver(), depth+1)
 		}
-		return
+		return 1
 	case starlark.Tuple:
 		if len(v) == 0 {
-			return
+			return 1
 		}
 		id = &v[0]
 	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes, *recordValue, *nodeValue, *typeValue:
-		return
+		return 1
 	default:
 		r.others = append(r.others, v)
-		return
+		return 1
 	}
 	switch r.color(id) {
 	case active:
 		if fn, ok := v.(*starlark.Function); ok {
 			r.knot = fn
 		}
-		return
+		return 1
 	case looked:
-		return
+		return r.within[id]
 	}
 	if depth > maxDepth {
 		r.deep = true
-		return
+		return 1
 	}
 	r.paint(id, active)
+	visits := uint64(1)
 	switch v := v.(type) {
 	case *starlark.Function:
 		for i := range v.NumFreeVars() {
 			if _, held := v.FreeVar(i); held != nil {
-				r.look(held, depth+1)
+				visits = min(visits+r.look(held, depth+1), maxSize+1)
 			}
 		}
-		r.defaults(v, depth)
+		visits += r.defaults(v, depth)
 	case starlark.Tuple:
 		for _, item := range v {
-			r.look(item, depth+1)
+			visits = min(visits+r.look(item, depth+1), maxSize+1)
 		}
 	}
+	if r.within == nil {
+		r.within = map[any]uint64{}
+	}
+	r.within[id] = visits
 	r.paint(id, looked)
+	return visits
 }
 
-func (r *reached) defaults(fn *starlark.Function, depth int) {
+func (r *reached) defaults(fn *starlark.Function, depth int) uint64 {
+	visits := uint64(1)
 	for i := range fn.NumParams() {
 		if d := fn.ParamDefault(i); d != nil {
-			r.look(d, depth+1)
+			visits = min(visits+r.look(d, depth+1), maxSize+1)
 		}
 	}
+	return visits
 }
 
 func (r *reached) color(id any) color { return r.colors[id] }
