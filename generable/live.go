@@ -35,6 +35,7 @@ type live struct {
 
 	repairs int           // the first syntax repair not reported yet
 	owing   int           // of all frames together
+	telling bool          // the listener is being called
 	held    []StreamEvent // of values that are not shown yet
 	event   StreamEvent   // the one being told
 }
@@ -65,6 +66,9 @@ func newLive(m *Machine, on func(*StreamEvent)) *live {
 
 // advance takes in what the scanner has read since.
 func (l *live) advance() {
+	if l.telling { // a listener asks: it sees what is known up to its event
+		return
+	}
 	if l.m.typ.Deref().Kind == StrType {
 		l.advanceText()
 		return
@@ -197,7 +201,7 @@ func (l *live) begin() bool {
 		k, whole := s.cand, l.next < len(s.cands)
 		if whole {
 			k = s.cands[l.next]
-		} else if len(s.stack) == 0 || s.soft || s.rewrites > 0 {
+		} else if l.next > len(s.cands) || (len(s.stack) == 0 && s.st != stRootAfter) || s.soft || s.rewrites > 0 {
 			return false // once a text turned out otherwise, values are taken as a whole
 		}
 		skip := k.think || k.tooDeep || (l.m.o.Pick == PickFirst && l.known && l.cand >= 0)

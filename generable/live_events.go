@@ -28,7 +28,14 @@ func (l *live) emit(e StreamEvent, depth int) {
 	if ev.live == nil {
 		ev.live = l
 	}
-	l.on(ev)
+	l.tell(ev)
+}
+
+// tell calls the listener.
+func (l *live) tell(e *StreamEvent) {
+	l.telling = true
+	l.on(e)
+	l.telling = false
 }
 
 // release tells the events that were kept, once nothing is held back any more.
@@ -39,7 +46,7 @@ func (l *live) release() {
 	held := l.held
 	l.held = nil
 	for i := range held {
-		l.on(&held[i])
+		l.tell(&held[i])
 	}
 }
 
@@ -80,8 +87,9 @@ func (l *live) tellRepairs() {
 	}
 	s := l.m.scan
 	n := s.certainRepairs()
-	for ; l.repairs < n; l.repairs++ {
+	for l.repairs < n {
 		k := s.repairs[l.repairs]
+		l.repairs++
 		r := Repair{
 			Kind: k.kind.String(), Path: l.path(len(l.frames)), Offset: int(k.off), Cost: repairInfo[k.kind].cost,
 			Before: shorten(l.m.src[k.off:max(k.off, k.end)]), After: repairAfter(k.kind, l.m.src[k.off:max(k.off, k.end)]),

@@ -6,8 +6,8 @@ func (l *live) take(at int) {
 	v, ok := l.decode(f, at)
 	span := int(l.m.scan.tape[at].span)
 	if l.text.node == at { // it was shown while it grew
-		ok = l.finishText(f, at, v)
-		v = l.text.last
+		l.finishText(at, v)
+		v, ok = l.text.last, true
 	}
 	f.cur = at + span
 	l.place(v, ok)
@@ -120,8 +120,8 @@ func (l *live) close() {
 	l.frames = l.frames[:len(l.frames)-1]
 	if len(l.frames) == 0 {
 		l.show()
-		l.release()
 		l.root = v
+		l.release()
 		return
 	}
 	up := &l.frames[len(l.frames)-1]

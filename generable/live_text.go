@@ -14,11 +14,15 @@ type liveText struct {
 	pos   int // offset up to which it is shown
 	told  int // bytes of the text that were told
 	buf   []byte
-	own   bool // the text is in buf
-	last  Value
+	own   bool  // the text is in buf
+	last  Value // what it came to, once it is complete
+	done  bool
 }
 
 func (t *liveText) value(src string) Value {
+	if t.done {
+		return t.last
+	}
 	if t.own {
 		return StrOf(unsafe.String(unsafe.SliceData(t.buf), len(t.buf)))
 	}
@@ -114,20 +118,18 @@ func (l *live) tellText(v Value, offset, atLeast int) {
 	t.told = len(all)
 }
 
-// finishText ends a text that was shown while it grew, whose value turned out to be v. It
-// reports whether it can be shown on.
-func (l *live) finishText(f *liveFrame, at int, v Value) bool {
+// finishText ends a text that was shown while it grew, whose value turned out to be v, and
+// leaves in last what it is shown as.
+func (l *live) finishText(at int, v Value) {
 	t := &l.text
-	shown, _ := t.value(l.m.src).AsStr()
-	all, ok := v.AsStr()
+	t.last = t.value(l.m.src)
+	shown, _ := t.last.AsStr()
+	if all, ok := v.AsStr(); ok && strings.HasPrefix(all, shown) {
+		t.last = v
+	} // else something else was made of it, and the end says so
+	t.done = true
+	l.tellText(t.last, int(l.m.scan.tape[at].end), 0)
 	t.node = -1
-	if !ok || !strings.HasPrefix(all, shown) {
-		t.last = StrOf(shown) // something else was made of it: the end says so
-		return true
-	}
-	t.last = v
-	l.tellText(v, int(l.m.scan.tape[at].end), 0)
-	return true
 }
 
 // advanceText shows more of a text that is wanted as it stands. What may still turn out as a

@@ -71,7 +71,8 @@ func (e *StreamEvent) Path() string {
 // StreamOptions direct a [Stream].
 type StreamOptions struct {
 	Options
-	// On is told each event, in order, before Feed returns. The event is valid during the call.
+	// On is told each event, in order, before Feed returns. The event is valid during the call,
+	// in which the stream may be asked for snapshots and states, but neither fed nor closed.
 	// Texts that grew are told once for each Feed. Nil: nobody listens, and nothing is
 	// prepared for it.
 	On func(*StreamEvent)
@@ -119,7 +120,7 @@ func (s *Stream) tell(e *StreamEvent) {
 // Feed adds a piece of the text, which may end anywhere, also inside of a rune. It reports
 // whether more is wanted: not after Stop said so, and not after Close.
 func (s *Stream) Feed(chunk string) bool {
-	if s.stopped || s.closed {
+	if s.stopped || s.closed || s.m.live.telling {
 		return false
 	}
 	s.m.Feed(chunk)
@@ -210,8 +211,11 @@ func (s *Stream) Close() Result {
 	if s.closed {
 		return s.m.result
 	}
-	s.closed = true
 	l := s.m.live
+	if l.telling {
+		return Result{Errors: FieldErrors{newFieldError("", "the end of an event", "a stream that is telling it", "close the stream when Feed has returned")}}
+	}
+	s.closed = true
 	l.advance()
 	shown := l.build(false)
 	if s.stopped {
@@ -229,10 +233,12 @@ func (s *Stream) Close() Result {
 		r = s.m.Close()
 	}
 	if l.on != nil {
-		if r.OK && !extends(shown, r.Value) {
-			l.on(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
+		if r.OK && extends(shown, r.Value) {
+			l.tellRest(r.Value)
+		} else if r.OK {
+			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
 		}
-		l.on(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
+		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
 	}
 	return r
 }
