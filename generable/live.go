@@ -23,7 +23,7 @@ type live struct {
 
 	early    int // a string that was taken though the scanner may still reopen it, or -1
 	earlyEnd uint32
-	lead     int  // blanks before a text
+	plain    plainText
 	careful  bool // one was reopened: take none early any more
 	rewrites int  // of the scanner's, as far as they are known here
 

@@ -230,7 +230,7 @@ func mapExtends(x *Map, b Value) bool {
 		if isMap {
 			w, ok = m.Get(k)
 		} else if w, ok = r.Get(k); !ok { // the tag
-			w, ok = StrOf(r.typ.Name), true
+			w, ok = StrOf(r.typ.Name), v.kind == Str
 		}
 		if !ok || !extends(v, w) {
 			return false

@@ -136,16 +136,7 @@ func (l *live) finishText(at int, v Value) {
 // JSON string or as reasoning is not shown, nor are blanks at its end.
 func (l *live) advanceText() {
 	m, t := l.m, &l.text
-	if l.lead == 0 && strings.HasPrefix(m.src, "\ufeff") {
-		l.lead = len("\ufeff")
-	}
-	for l.lead < len(m.src) && class[m.src[l.lead]]&isBlank != 0 {
-		l.lead++
-	}
-	start, end := m.withoutReasoning(l.lead, len(m.src))
-	for end > max(start, t.pos) && class[m.src[end-1]]&isBlank != 0 {
-		end--
-	}
+	start, end := l.textSpan()
 	if l.m.scan.st == stThink || start >= end || m.src[start] == '"' || (m.src[start] == '<' && end-start < maxTag) {
 		return
 	}
@@ -165,6 +156,48 @@ func (l *live) advanceText() {
 		l.root = t.value(m.src)
 		l.tellText(l.root, t.pos, l.minText)
 	}
+}
+
+// plainText is how much of a text that is wanted as it stands was looked at.
+type plainText struct {
+	start  int // behind the blanks and the reasoning at its beginning
+	thinks int // reasoning regions looked at
+	looked int // offset up to which bytes were looked at
+	end    int // behind the last of them that is no blank
+}
+
+// textSpan is the text without the blanks around it and the reasoning before it. It looks at
+// each byte once.
+func (l *live) textSpan() (start, end int) {
+	m, p := l.m, &l.plain
+	if len(m.scan.thinks) < p.thinks { // all before the end of reasoning counts as such
+		p.start, p.thinks = 0, 0
+	}
+	if p.start == 0 && strings.HasPrefix(m.src, "\ufeff") {
+		p.start = len("\ufeff")
+	}
+	blanks := func() {
+		for p.start < len(m.src) && class[m.src[p.start]]&isBlank != 0 {
+			p.start++
+			l.visits++
+		}
+	}
+	blanks()
+	for ; p.thinks < len(m.scan.thinks); p.thinks++ {
+		if th := m.scan.thinks[p.thinks]; th.start <= p.start && th.end > p.start {
+			p.start = min(th.end, len(m.src))
+			blanks()
+		}
+	}
+	for e := len(m.src); e > p.looked; e-- {
+		l.visits++
+		if class[m.src[e-1]]&isBlank == 0 {
+			p.end = e
+			break
+		}
+	}
+	p.looked = len(m.src)
+	return p.start, p.end
 }
 
 // extend adds the next piece of the input to the text.

@@ -164,7 +164,8 @@ func TestStreamOfRandomValues(t *testing.T) {
 // small pieces.
 func TestStreamsAreLinear(t *testing.T) {
 	s := newSeedTypes(t)
-	for _, f := range families {
+	all := append([]family{{"blank lines", repeated("\n")}, {"text and blanks", around("text", "\n", "")}, {"reasoning and text", repeated("<think>x</think> y ")}}, families...)
+	for _, f := range all {
 		for _, n := range []int{1000, 32 << 10} {
 			text := f.make(n)
 			for _, typ := range []*Type{nil, ListOfType(s.Args), s.Profile, StrT} {
