@@ -67,6 +67,8 @@ const (
 	DeadEdge           Code = "AS321"
 	Unreachable        Code = "AS322"
 	NoExit             Code = "AS323"
+	BadVote            Code = "AS324"
+	NeedsModel         Code = "AS325"
 )
 
 // Placement.
@@ -121,4 +123,5 @@ const (
 	RateLimited         Code = "AS721"
 	UnknownTool         Code = "AS722"
 	JournalFailed       Code = "AS723"
+	NoQuorum            Code = "AS724"
 )

@@ -95,5 +95,13 @@ func composeEntries() []Entry {
 			"From the first node, no way along the edges leads to `FINISH` or to a node that no edge leaves. The run would only end at `max_steps`.",
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, a)])\n",
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, FINISH, when = eq(\"done\")), edge(b, a)])\n"},
+		{BadVote, "a vote that cannot be counted",
+			"A `vote` needs several voters or one node that gives a list, a weight for each voter, a quorum that they can reach, and numbers to compare for `by = \"max\"`. A `forum` with a consensus asks for no more participants than it has.",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = vote(a, b, weights = [1, 2, 3])\n",
+			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = vote(a, b, weights = [2, 1])\n"},
+		{NeedsModel, "this needs an agent that a model carries out",
+			"`retry(feedback = ...)` goes on with a conversation, and `wrap` writes a system text: both reach a model alone. The node must be an agent with a prompt or with skills that a model carries out, and itself, not a composition around it.",
+			"count = agent(run = lambda s: s)\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n",
+			"count = agent(prompt = \"Count.\")\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n"},
 	}
 }

@@ -75,5 +75,8 @@ func runEntries() []Entry {
 		{JournalFailed, "the journal failed",
 			"An effect was done and the journal did not take its outcome: the disk is full, the store is closed, or another process owns the run. The run ends, as going on would do effects that a resumed run does again. Mend the store and resume: the effects that were recorded are not repeated.",
 			"", ""},
+		{NoQuorum, "too few agree, or too few votes",
+			"A `vote` with a quorum had fewer voters that succeeded, or fewer participants of a `forum` with a consensus gave the same in the last round, than the script asks for. Ask for fewer, run more of them, or say who decides then: `forum(..., consensus = n, otherwise = node)`.",
+			"", ""},
 	}
 }

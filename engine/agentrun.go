@@ -10,8 +10,8 @@ import (
 
 // agent runs an agent once, within its budget.
 func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
-	said := b.heard
-	b.heard = hearing{}
+	said := told{b.heard, b.brief}
+	b.heard, b.brief = hearing{}, nil
 	sk, err := p.skillFor(v)
 	switch {
 	case err != nil:
@@ -23,7 +23,7 @@ func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error)
 }
 
 // bounded is skill within the agent's own budget.
-func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said hearing) (out generable.Value, err error) {
+func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said told) (out generable.Value, err error) {
 	a := p.spec
 	if p.bounds {
 		outer := b.budget
@@ -43,7 +43,7 @@ func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said he
 }
 
 // skill carries out a skill, by its function or by a model.
-func (b *Branch) skill(sk *skillPlan, v generable.Value, said hearing) (generable.Value, error) {
+func (b *Branch) skill(sk *skillPlan, v generable.Value, said told) (generable.Value, error) {
 	if sk.Run == nil {
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
 		return t.run()
@@ -65,13 +65,19 @@ func (b *Branch) skill(sk *skillPlan, v generable.Value, said hearing) (generabl
 	return sk.give(out)
 }
 
+// told is what an agent is told beside its input.
+type told struct {
+	hearing
+	brief *brief
+}
+
 // turns is the conversation of one agent call.
 type turns struct {
 	b     *Branch
 	a     *AgentSpec
 	sk    *skillPlan
 	input generable.Value
-	said  hearing
+	said  told
 	usage Usage
 	made  int            // tool calls
 	asked int            // how often the model was asked again
@@ -95,6 +101,9 @@ func (t *turns) run() (generable.Value, error) {
 			return generable.Value{}, t.stuck.tell(err)
 		}
 		next, v, err := t.take(req, resp)
+		if t.said.brief != nil && t.said.brief.talk != nil {
+			t.said.brief.talk.keep(req, resp, next)
+		}
 		if next == nil {
 			return v, t.stuck.tell(err)
 		}
@@ -157,7 +166,14 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 // request is the first turn's request.
 func (t *turns) request() (*Request, error) {
 	system := t.sk.system
-	if t.a.Template != nil {
+	switch brief := t.said.brief; {
+	case brief == nil:
+	case brief.talk != nil && brief.talk.request != nil:
+		return brief.talk.request, nil
+	case brief.system != nil:
+		system = t.taught(*brief.system)
+	}
+	if t.a.Template != nil && (t.said.brief == nil || t.said.brief.system == nil) {
 		text, err := t.a.Template.Render(t.input, t.a.In)
 		if err != nil {
 			return nil, Errorf(KindType, diag.UnknownPlaceholder, "%w", err)

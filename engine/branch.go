@@ -17,6 +17,7 @@ type Branch struct {
 	host     any
 	callback callback  // that runs now
 	heard    hearing   // what a forum said so far, until an agent has read it
+	brief    *brief    // what is said to the agent that comes next, or nil
 	depth    int       // of nodes inside each other
 	deadline time.Time // the earliest of what bounds the time; zero when nothing does
 }

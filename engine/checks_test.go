@@ -88,7 +88,7 @@ func TestCompositionChecks(t *testing.T) {
 		}, `AS311: Draft has no field "line"; did you mean "lines"?`},
 		{"a sibling's input settles a pick", func(w *world) *engine.Node { return w.par(w.pick("lines"), w.node(w.draft, intT)) }, "Draft → list[int]"},
 		{"pick in each", func(w *world) *engine.Node {
-			return w.then(w.node(strT, list(w.draft)), w.Each(w.site("each", ""), 0, w.pick("lines")))
+			return w.then(w.node(strT, list(w.draft)), w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, w.pick("lines")))
 		}, "str → list[int]"},
 		{"pick as the source of a branch", func(w *world) *engine.Node {
 			wrapped := &generable.Type{Kind: generable.RecordType, Name: "Review", Fields: []generable.Field{{Name: "decision", Type: w.decision}}}
@@ -211,7 +211,7 @@ func TestCompositionChecks(t *testing.T) {
 		{"an item is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: wrap it as each(node)"},
 		{"a list is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, strT), w.node(list(strT), intT)) }, "AS301: lambda x: [x]"},
 		{"each without a list", func(w *world) *engine.Node {
-			return w.then(w.node(strT, strT), w.Each(w.site("each", ""), 0, w.node(strT, intT)))
+			return w.then(w.node(strT, strT), w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, w.node(strT, intT)))
 		}, "AS318: each takes a list"},
 		{"a union is wanted apart", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.node(w.approved, intT)) }, "AS301: branch(node, {Approved: handler, Rejected: handler})"},
 		{"None is not wanted", func(w *world) *engine.Node { return w.then(w.node(strT, oneOf(strT, noneT)), w.node(strT, intT)) }, "AS301: branch(node, {str: handler, None: handler})"},
@@ -249,7 +249,7 @@ func TestCompositionChecks(t *testing.T) {
 			return w.Forum(w.site("forum", ""), engine.ForumOptions{Rounds: -2}, w.node(strT, strT), w.node(strT, strT))
 		}, "AS307: at least 1, not -2"},
 		{"no node", func(w *world) *engine.Node { return w.then(w.node(strT, strT), nil) }, "AS310"},
-		{"no node in each", func(w *world) *engine.Node { return w.Each(w.site("each", ""), 0, nil) }, "AS310"},
+		{"no node in each", func(w *world) *engine.Node { return w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, nil) }, "AS310"},
 		{"no body", func(w *world) *engine.Node { return w.Loop(w.site("loop", ""), nil, engine.LoopOptions{Next: stop}) }, "AS310"},
 		{"no handler", func(w *world) *engine.Node { return w.branch(w.node(strT, strT), on(strT, nil)) }, "AS310"},
 		{"no source", func(w *world) *engine.Node { return w.branch(nil, on(strT, w.node(strT, strT))) }, "AS310"},

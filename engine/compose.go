@@ -34,6 +34,9 @@ func (s *Session) pipeline(n *Node, from int) bool {
 type ParOptions struct {
 	Limit  int             // branches at once, 0 for all
 	Output *generable.Type // the declared type of a branch's output, nil to infer it
+
+	OnError OnError
+	Merge   *Node // makes something of the list: list[Y]→Z gives X→Z; nil: the list is the output
 }
 
 // Par runs nodes concurrently on one input: X→Y each gives X→list[Y], in declared order.
@@ -41,16 +44,45 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
 		return s.failedNode(ParallelNode, site)
 	}
-	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), limit: o.Limit, declared: o.Output}
+	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), limit: o.Limit, declared: o.Output, onError: o.OnError}
+	if o.Merge != nil {
+		nodes, n.merges = append(nodes[:len(nodes):len(nodes)], o.Merge), true
+	}
 	return s.structure(n, nodes, func(int) bool { return s.parallel(n) })
 }
 
 func (s *Session) parallel(n *Node) bool {
-	in, strange := s.commonInput(n.site, n.kids)
-	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
-	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil, strange)
-	n.in, n.out = in, generable.ListOfType(out)
-	return ok && ok2
+	branches := n.branches()
+	in, strange := s.commonInput(n.site, branches)
+	ok := len(strange) == 0 && s.followAll(sound(branches), in)
+	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
+	n.in, n.each, n.item = in, out, n.itemOf(out)
+	n.out = generable.ListOfType(n.item)
+	return ok && ok2 && s.merge(n)
+}
+
+// merge checks what makes something of a parallel's list.
+func (s *Session) merge(n *Node) bool {
+	m := n.Merge()
+	if m == nil || m.failed {
+		return true
+	}
+	list, at := n.out, n.site.arg(len(n.kids)-1)
+	if !s.follow(m, list) {
+		return false
+	}
+	why := generable.Assignable(list, m.in)
+	if why == nil {
+		s.edge(edgeTo{m, false}, edge{at, n.site.What, list, m.in})
+		n.out = m.out
+		return true
+	}
+	d := s.errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
+	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)
+	s.reasons(d, why, list)
+	noteDefined(d, m)
+	help(d, "let %s take %s", m.Label(), list)
+	return false
 }
 
 // sound leaves out the nodes that failed, about which nothing more is said.
@@ -209,31 +241,62 @@ func asArguments(nodes []*Node) string {
 // DefaultEachLimit is how many items an each runs at once unless told.
 const DefaultEachLimit = 16
 
-// Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept, limit items at once
-// (0: 16).
-func (s *Session) Each(site Site, limit int, node *Node) *Node {
-	if limit <= 0 {
-		limit = DefaultEachLimit
+// EachOptions are the options of an each.
+type EachOptions struct {
+	Limit   int // items at once, default 16
+	OnError OnError
+}
+
+// Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept.
+func (s *Session) Each(site Site, o EachOptions, node *Node) *Node {
+	if o.Limit <= 0 {
+		o.Limit = DefaultEachLimit
 	}
-	n := &Node{kind: EachNode, site: site, limit: limit}
+	n := &Node{kind: EachNode, site: site, limit: o.Limit, onError: o.OnError}
 	return s.structure(n, []*Node{node}, func(int) bool { return s.each(n) })
 }
 
 func (s *Session) each(n *Node) bool {
-	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.kids[0].out)
+	n.each = n.kids[0].out
+	n.item = n.itemOf(n.each)
+	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.item)
 	return true
 }
 
 // ForumOptions are the options of a forum.
 type ForumOptions struct {
-	Rounds int // of the participants, at least 1; 0 is 1
+	Rounds    int   // of the participants, at least 1; 0 is 1
+	Captain   *Node // decides, and all nodes are participants; nil: the last one is the captain
+	Consensus int   // instead of a captain: how many participants of the last round must give the same
+	Otherwise *Node // decides when they do not agree, as a captain would; nil: that is an error
+
+	ConsensusSpan diag.Span
 }
 
-// Forum has all nodes but the last discuss the first's input; the last, the captain, sees the
-// transcript of every round and gives the answer.
+// Forum has all nodes but the captain discuss the first's input; the captain sees the
+// transcript of every round and gives the answer. With Consensus there is no captain: the
+// answer is what enough of the participants gave in the last round.
 func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	if !s.some(ForumNode, site, nodes) {
 		return s.failedNode(ForumNode, site)
+	}
+	switch {
+	case o.Consensus != 0 && o.Captain != nil:
+		d := s.errorf(diag.WrongArgument, spanOr(o.ConsensusSpan, site.Span), "a forum has a captain or a consensus, not both")
+		help(d, "the captain that decides when they do not agree is otherwise = node")
+		return s.failedNode(ForumNode, site)
+	case o.Consensus == 0 && o.Otherwise != nil:
+		d := s.errorf(diag.WrongArgument, site.Span, "otherwise belongs to consensus")
+		help(d, "forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
+		return s.failedNode(ForumNode, site)
+	case o.Consensus < 0 || o.Consensus > len(nodes):
+		d := s.errorf(diag.BadVote, spanOr(o.ConsensusSpan, site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
+		help(d, "it is how many of the participants must give the same; more than half leave no doubt")
+		return s.failedNode(ForumNode, site)
+	case o.Captain != nil:
+		nodes = append(nodes[:len(nodes):len(nodes)], o.Captain)
+	case o.Otherwise != nil:
+		nodes = append(nodes[:len(nodes):len(nodes)], o.Otherwise)
 	}
 	if len(nodes) < 2 {
 		d := s.errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
@@ -245,8 +308,13 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		help(d, "the default is 1")
 		return s.failedNode(ForumNode, site)
 	}
-	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds)}
-	return s.structure(n, nodes, func(int) bool { return s.forum(n) })
+	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds), quorum: o.Consensus}
+	return s.structure(n, nodes, func(int) bool {
+		if o.Otherwise != nil {
+			n.other = n.kids[len(n.kids)-1]
+		}
+		return s.forum(n)
+	})
 }
 
 func (s *Session) forum(n *Node) bool {
@@ -267,7 +335,32 @@ func (s *Session) forum(n *Node) bool {
 		}
 	}
 	n.in, n.out = first.in, last.out
+	if n.quorum > 0 { // any of them may give the answer
+		return ok && s.agreeing(n)
+	}
 	return ok
+}
+
+// agreeing finds the type of what the participants of a consensus give.
+func (s *Session) agreeing(n *Node) bool {
+	types := make([]*generable.Type, len(n.kids))
+	for i, k := range n.kids {
+		if types[i] = k.out; k.failed {
+			n.out = generable.ErrorT
+			return true
+		}
+	}
+	out, ok := generable.Join(types, s.unions)
+	if ok {
+		n.out = out
+		return true
+	}
+	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
+	d := s.errorf(diag.OutputsDiffer, n.site.arg(other), "what is to agree must be of one type")
+	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", n.kids[0].Label(), types[0], n.kids[other].Label(), types[other])
+	noteDefined(d, n.kids[0], n.kids[other])
+	help(d, "let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
+	return false
 }
 
 // some refuses an empty composition.

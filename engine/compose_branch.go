@@ -50,10 +50,20 @@ type BranchOptions struct {
 // Branch routes a node's output to the first route that takes it. Without Otherwise every
 // value must be taken.
 func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	return s.routed(BranchNode, site, source, routes, o)
+}
+
+// Handoff is a branch whose choice is told, as an event: from whom, to whom, with what. The
+// targets get what their route sends them and nothing else, no transcript of a forum either.
+func (s *Session) Handoff(site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	return s.routed(HandoffNode, site, source, routes, o)
+}
+
+func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route, o BranchOptions) *Node {
 	if len(routes) == 0 && o.Otherwise == nil {
-		d := s.errorf(diag.EmptyComposition, site.Span, "a branch needs at least one route")
-		help(d, "branch(node, {Variant: handler, ...})")
-		return s.failedNode(BranchNode, site)
+		d := s.errorf(diag.EmptyComposition, site.Span, "a %s needs at least one route", kind)
+		help(d, "%s(node, {Variant: handler, ...})", kind)
+		return s.failedNode(kind, site)
 	}
 	kids := []*Node{source}
 	for i := range routes {
@@ -62,7 +72,7 @@ func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOption
 	if o.Otherwise != nil {
 		kids = append(kids, o.Otherwise)
 	}
-	n := &Node{kind: BranchNode, site: site, routes: slices.Clone(routes), declared: o.Output}
+	n := &Node{kind: kind, site: site, routes: slices.Clone(routes), declared: o.Output}
 	return s.structure(n, kids, func(int) bool {
 		ok := true
 		if o.Otherwise != nil {
@@ -160,7 +170,7 @@ func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.routes, func(y way) bool { return y.fits }) && !w.open {
-		d := s.errorf(diag.BadBranchKey, n.site.Span, "no key of this branch is a case of %s", source.out)
+		d := s.errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
 		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
 		noteDefined(d, source)
 		keys := keysOf(cases(source.out))
@@ -235,7 +245,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
-		d := s.errorf(diag.NotExhaustive, n.site.Span, "the conditions of this branch may all be false")
+		d := s.errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
 		help(d, "what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
@@ -250,7 +260,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		help(d, "widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
-	d := s.errorf(diag.NotExhaustive, n.site.Span, "branch on %s does not handle %s", n.kids[0].out, strings.Join(w.missing, ", "))
+	d := s.errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, strings.Join(w.missing, ", "))
 	noteDefined(d, n.kids[0])
 	help(d, "add a route for each, or otherwise = handler")
 	return false

@@ -29,7 +29,7 @@ var makers = map[string]func(c *composer) *engine.Node{
 		return c.Branch(c.site("branch", ""), c.str(), []engine.Route{{Type: strT, Handler: c.str()}}, engine.BranchOptions{})
 	},
 	"each": func(c *composer) *engine.Node {
-		return c.Then(c.site("then", c.fresh()), c.step("split", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v) }), c.Each(c.site("each", ""), 0, c.str()), c.joined())
+		return c.Then(c.site("then", c.fresh()), c.step("split", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v) }), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, c.str()), c.joined())
 	},
 }
 
@@ -87,7 +87,7 @@ func TestAlgebraIsClosed(t *testing.T) {
 			return c.Branch(c.site("branch", ""), c.str(), nil, engine.BranchOptions{Otherwise: n})
 		},
 		"each": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Then(c.site("then", ""), c.step("list", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v) }), c.Each(c.site("each", ""), 0, n))
+			return c.Then(c.site("then", ""), c.step("list", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v) }), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, n))
 		},
 	}
 	for _, kind := range kinds() {

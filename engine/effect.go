@@ -19,6 +19,9 @@ const (
 
 	// EffectBudget asks what the budgets leave. The engine answers it itself.
 	EffectBudget EffectKind = "budget"
+
+	// EffectChoice is in journals alone: which branch of a race won. See [Choice].
+	EffectChoice EffectKind = "choice"
 )
 
 // Class says what may be done with an effect whose result was lost.
@@ -31,7 +34,7 @@ const (
 	ClassOnce       Class = "once"       // must never run twice; the default for tools
 )
 
-// Payload is the canonical request of an effect: *[Request] or *[ToolRequest]. It is data,
+// Payload is the canonical request of an effect: *[Request], *[ToolRequest] or *[Choice]. It is data,
 // never a closure, so that another process can run the effect.
 type Payload interface {
 	// Digest hashes all that decides the result: no secret, no time, no attempt.

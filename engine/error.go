@@ -65,6 +65,7 @@ type Error struct {
 	Code    diag.Code
 	Message string
 	Help    string       // the remedy
+	Notes   []string     // what else was tried and failed
 	Path    string       // of the node, see [Frame]
 	Pos     diag.Pos     // of the node, or of the failing callback
 	Trace   []diag.Frame // calls of the script, outermost first

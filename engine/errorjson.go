@@ -19,6 +19,7 @@ type (
 		Code    diag.Code       `json:"code"`
 		Message string          `json:"message"`
 		Help    string          `json:"help,omitempty"`
+		Notes   []string        `json:"notes,omitempty"`
 		Path    string          `json:"path,omitempty"`
 		Pos     *jsonPos        `json:"pos,omitempty"`
 		Trace   []jsonFrame     `json:"trace,omitempty"`
@@ -65,7 +66,7 @@ const maxCauses = 20
 // MarshalJSON encodes all of e. Causes that are no *Error keep their text, and what is
 // well-known of the standard library stays the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
-	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Path: e.Path, Attempt: e.Attempt,
+	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Attempt: e.Attempt,
 		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Model: e.Model, Cause: encodeCause(e.Cause, maxCauses)}
 	if e.Pos != (diag.Pos{}) {
 		out.Pos = new(jsonPos(e.Pos))
@@ -86,7 +87,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
-	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Path: in.Path, Attempt: in.Attempt,
+	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Attempt: in.Attempt,
 		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Model: in.Model, Cause: in.Cause.decode()}
 	if in.Pos != nil {
 		e.Pos = diag.Pos(*in.Pos)

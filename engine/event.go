@@ -12,20 +12,22 @@ type EventKind uint16
 
 // The kinds of events.
 const (
-	EventRun    EventKind = 1 << iota // start and end of the run
-	EventNode                         // start and end of a node
-	EventEffect                       // start and end of an effect
-	EventToken                        // streamed text
-	EventTool                         // a tool call and its result
-	EventRepair                       // a model's answer was repaired, or asked for again
-	EventBudget                       // a budget refused, or changed hands
-	EventLog                          // print
-	EventPhase                        // the script says what it comes to
-	EventAll    = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase
+	EventRun     EventKind = 1 << iota // start and end of the run
+	EventNode                          // start and end of a node
+	EventEffect                        // start and end of an effect
+	EventToken                         // streamed text
+	EventTool                          // a tool call and its result
+	EventRepair                        // a model's answer was repaired, or asked for again
+	EventBudget                        // a budget refused, or changed hands
+	EventLog                           // print
+	EventPhase                         // the script says what it comes to
+	EventHandoff                       // a node hands its output over: From, Name (to) and Text (its type)
+	EventDropped                       // a branch failed and is left out: Name, Text and Err
+	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
-	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase"}
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -48,7 +50,8 @@ type Event struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Run       string    `json:"run"`
 	Path      string    `json:"path,omitempty"`
-	ID        string    `json:"id,omitempty"` // of an effect
+	ID        string    `json:"id,omitempty"`   // of an effect
+	From      string    `json:"from,omitempty"` // of a handoff
 	Name      string    `json:"name,omitempty"`
 	Attempt   int       `json:"attempt,omitempty"`
 	Seq       uint64    `json:"seq"` // total order within the run

@@ -20,10 +20,10 @@ func isOpen(n *Node) bool {
 	switch n.kind {
 	case PickNode, TemplateNode:
 		return vague(n.in)
-	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode:
+	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode:
 		return n.kids[0].open
-	case ParallelNode, ForumNode:
-		for _, k := range n.kids {
+	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
+		for _, k := range n.branches() {
 			if k.open {
 				return true
 			}
@@ -67,15 +67,27 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 	case PipelineNode:
 		return s.follow(n.kids[0], in) && s.pipeline(n, 1)
 	case ParallelNode:
-		return s.followAll(n.kids, in) && s.parallel(n)
+		return s.followAll(n.branches(), in) && s.parallel(n)
 	case ForumNode:
 		return s.followAll(n.kids, in) && s.forum(n)
 	case LoopNode:
 		return s.follow(n.kids[0], in) && s.loop(n)
-	case BranchNode:
+	case BranchNode, HandoffNode:
 		return s.follow(n.kids[0], in) && s.branch(n)
 	case GraphNode:
 		return s.follow(n.kids[0], in) && s.graph(n)
+	case FallbackNode, RaceNode:
+		return s.followAll(n.kids, in) && s.alternatives(n)
+	case WrapNode:
+		return s.followAll(n.kids, in) && s.wrap(n)
+	case RetryNode:
+		return s.follow(n.kids[0], in) && s.retry(n)
+	case AttemptNode:
+		return s.follow(n.kids[0], in) && s.attempt(n)
+	case VoteNode:
+		return s.follow(n.kids[0], in) && s.vote(n)
+	case VerifyNode:
+		return s.follow(n.kids[0], in) && s.verify(n)
 	case EachNode:
 		if in = in.Deref(); in.Kind == generable.ListType {
 			return s.follow(n.kids[0], in.Elem) && s.each(n)

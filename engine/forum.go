@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -12,20 +13,47 @@ import (
 func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
 	outer := b.heard
 	b.heard.outside, b.heard.inside = outer.last, true
-	last := len(s.kids) - 1
+	last := len(s.node.participants())
+	var ballots []ballot
 	for r := range s.node.rounds {
-		said, err := b.fan("round", r, last, 0, func(i int) (*step, generable.Value) { return s.kids[i], v })
+		said, err := b.fan("round", r, last, 0, nil, func(i int) (*step, generable.Value) { return s.kids[i], v })
 		if err != nil {
 			return v, err
 		}
+		ballots = ballots[:0]
 		for i, words := range said {
 			k := s.kids[i].node
 			b.heard.last = &transcript{b.heard.last, k.Label(), words, k.out}
+			ballots = append(ballots, ballot{words, words, 1})
+		}
+	}
+	if need := s.node.quorum; need > 0 {
+		won, votes := majority(ballots)
+		if votes >= need || s.node.other == nil {
+			b.heard = outer
+			return won, agreed(votes, need, last)
 		}
 	}
 	out, err := b.exec(s.kids[last], v)
 	b.heard = outer
 	return out, err
+}
+
+// participants are the kids of a forum that discuss.
+func (n *Node) participants() []*Node {
+	if n.Decides() != nil {
+		return n.kids[:len(n.kids)-1]
+	}
+	return n.kids
+}
+
+// agreed is the failure of a forum in which too few gave the same.
+func agreed(votes, need, of int) error {
+	if votes >= need {
+		return nil
+	}
+	return Errorf(KindScript, diag.NoQuorum, "%d of %d participants agree, and consensus needs %d", votes, of, need).
+		WithHelp("let them speak in more rounds, ask for fewer, or say who decides then: otherwise = node")
 }
 
 // hearing is what a member of a forum hears beside its input. A forum that is a member of

@@ -145,7 +145,7 @@ func (g *generator) expr(depth int) expr {
 		n := int64(g.IntN(4)) // also none
 		return expr{func(c *composer) *engine.Node {
 			split := c.step("split", intT, list(intT), func(v generable.Value) generable.Value { return spread(integer(v), n) })
-			return c.Then(c.site("then", ""), split, c.Each(c.site("each", name), g.Rand.IntN(3), first.build(c)), c.step("fold", list(intT), intT, folded))
+			return c.Then(c.site("then", ""), split, c.Each(c.site("each", name), engine.EachOptions{Limit: g.Rand.IntN(3)}, first.build(c)), c.step("fold", list(intT), intT, folded))
 		}, func(x int64) (int64, error) {
 			var out []generable.Value
 			l, _ := spread(x, n).AsList()

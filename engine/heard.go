@@ -20,7 +20,7 @@ func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
 			s.deaf(n)
 		}
 		return false
-	case PipelineNode, LoopNode:
+	case PipelineNode, LoopNode, RetryNode, AttemptNode, VoteNode, VerifyNode:
 		for _, k := range n.kids {
 			arrives = s.heard(k, arrives)
 		}
@@ -29,6 +29,17 @@ func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
 		for _, k := range n.kids {
 			s.heard(k, true)
 		}
+	case FallbackNode, WrapNode: // each hears what arrives
+		for _, k := range n.kids {
+			leaves = s.heard(k, arrives)
+		}
+		return leaves
+	case HandoffNode: // the targets get their input alone
+		s.heard(n.kids[0], arrives)
+		for _, k := range n.kids[1:] {
+			s.heard(k, false)
+		}
+		return false
 	case BranchNode:
 		sent := s.heard(n.kids[0], arrives)
 		for _, k := range n.kids[1:] {

@@ -68,13 +68,17 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 		}
 		return v, nil
 	case opPar:
-		return listed(b.fan("", 0, len(s.kids), s.node.limit, func(i int) (*step, generable.Value) { return s.kids[i], v }))
+		out, err := b.gather(s, len(s.kids), func(i int) (*step, generable.Value) { return s.kids[i], v })
+		if err != nil || s.merge == nil {
+			return out, err
+		}
+		return b.exec(s.merge, out)
 	case opEach:
 		list, ok := v.AsList()
 		if !ok { // a host broke the contract of Start
 			return v, noList(v)
 		}
-		return listed(b.fan("", 0, list.Len(), s.node.limit, func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) }))
+		return b.gather(s, list.Len(), func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) })
 	case opForum:
 		return b.forum(s, v)
 	case opSwitch:
@@ -83,6 +87,21 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 		return b.loop(s, v)
 	case opJump:
 		return b.jump(s, v)
+	case opFirst:
+		if s.node.kind == RaceNode {
+			return b.race(s, v)
+		}
+		return b.fallback(s, v)
+	case opRetry:
+		return b.retry(s, v)
+	case opAttempt:
+		return b.attempt(s, v)
+	case opVote:
+		return b.elect(s, v)
+	case opWrap:
+		return b.wrap(s, v)
+	case opVerify:
+		return b.verify(s, v)
 	}
 	switch n := s.node; n.kind {
 	case AgentNode:
@@ -130,8 +149,9 @@ func tooDeep() error {
 }
 
 // fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The
-// branches are indices of the current position, or of a segment below it.
-func (b *Branch) fan(segment string, ordinal, n, limit int, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
+// branches are indices of the current position, or of a segment below it. Failures that may be
+// handled go to failed, unless that is nil.
+func (b *Branch) fan(segment string, ordinal, n, limit int, failed []*Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
 	at := b.at
 	if segment != "" {
 		at = at.child(segment, "", ordinal)
@@ -141,7 +161,12 @@ func (b *Branch) fan(segment string, ordinal, n, limit int, kid func(i int) (*st
 		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
 		return br.guard(func() (err error) {
 			k, in := kid(i)
-			out[i], err = br.exec(k, in)
+			if out[i], err = br.exec(k, in); err == nil || failed == nil {
+				return err
+			}
+			if failed[i] = br.Catch(err); failed[i] != nil {
+				return nil
+			}
 			return err
 		})
 	})
@@ -168,14 +193,25 @@ func (b *Branch) route(s *step, v generable.Value) (generable.Value, error) {
 			return v, err
 		}
 		if takes {
-			return b.exec(s.kids[i+1], v)
+			return b.into(s, s.kids[i+1], v)
 		}
 	}
 	if n.other != nil {
-		return b.exec(s.kids[len(s.kids)-1], v)
+		return b.into(s, s.kids[len(s.kids)-1], v)
 	}
 	return v, Errorf(KindType, diag.NoRoute, "no branch handles %s", v.TypeName()).
 		WithHelp("add a route for it, or otherwise = handler")
+}
+
+// into runs the handler of a route. A handoff is told, and its target knows its input alone.
+func (b *Branch) into(s, handler *step, v generable.Value) (generable.Value, error) {
+	if s.node.kind == HandoffNode {
+		b.heard = hearing{}
+		if b.Wants(EventHandoff) {
+			b.emit(Event{Kind: EventHandoff, From: s.kids[0].node.Label(), Name: handler.node.Label(), Text: v.TypeName()})
+		}
+	}
+	return b.exec(handler, v)
 }
 
 // takes reports whether route i takes a value.

@@ -46,6 +46,14 @@ func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *gene
 // joinHelp proposes what to put between a giver and a taker.
 func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
 	from, to = from.Deref(), to.Deref()
+	switch {
+	case isAttempt(from):
+		help(d, "say what becomes of a failure: put fn(lambda a: a.value if a.ok else ..., output = %s) between them", to)
+		return
+	case from.Kind == generable.ListType && isAttempt(from.Elem.Deref()):
+		help(d, "look at each outcome, or leave failures out: on_error = \"drop\"")
+		return
+	}
 	if from.Kind == generable.RecordType {
 		for i := range from.Fields {
 			if f := &from.Fields[i]; generable.Assignable(f.Type, to) == nil && f.Type.Deref().Kind != generable.AnyType {

@@ -85,7 +85,7 @@ func TestWideAndDeepGraphs(t *testing.T) {
 
 func TestEachOverNothing(t *testing.T) {
 	c := compose()
-	main := c.Each(c.site("each", ""), 0, c.prompted("reader", strT, strT))
+	main := c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, c.prompted("reader", strT, strT))
 	c.sound(t)
 	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.ListOf()})
 	if l, ok := out.AsList(); err != nil || !ok || l.Len() != 0 {

@@ -23,11 +23,21 @@ const (
 	BranchNode
 	EachNode
 	GraphNode
+	FallbackNode
+	RaceNode
+	RetryNode
+	AttemptNode
+	VoteNode
+	WrapNode
+	HandoffNode // a branch whose choice is told
+	VerifyNode
 )
 
 // The words are those of positions and messages.
-var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph"}
-var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph"}
+var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify"}
+var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify"}
 
 // String gives the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
@@ -61,6 +71,13 @@ type Node struct {
 	other    *Node   // of a branch: the route for the rest
 	rounds   int     // of a forum
 	graph    *graphSpec
+	retry    *RetryOptions
+	vote     *VoteOptions
+	onError  OnError         // of par and each
+	each     *generable.Type // of par and each: what one branch gives
+	item     *generable.Type // of par, each and vote: what stands in the list
+	merges   bool            // of a par: the last kid makes something of the list
+	quorum   int             // of a forum: how many participants must agree; 0: a captain decides
 
 	plan atomic.Pointer[plan]
 }
@@ -103,6 +120,37 @@ func (n *Node) Edges() ([]Edge, *Node) {
 	}
 	return n.graph.edges, n.kids[n.graph.other]
 }
+
+// Merge returns the node that makes something of a parallel's list, nil when there is none.
+func (n *Node) Merge() *Node {
+	if !n.merges {
+		return nil
+	}
+	return n.kids[len(n.kids)-1]
+}
+
+// branches are the kids of a parallel that run at once.
+func (n *Node) branches() []*Node {
+	if n.merges {
+		return n.kids[:len(n.kids)-1]
+	}
+	return n.kids
+}
+
+// Decides tells who ends a forum: the captain or, where the participants have to agree, the
+// node for when they do not; nil when there is neither.
+func (n *Node) Decides() *Node {
+	if n.kind != ForumNode || n.quorum > 0 && n.other == nil {
+		return nil
+	}
+	return n.kids[len(n.kids)-1]
+}
+
+// Consensus is how many participants of a forum must agree, 0 where a captain decides.
+func (n *Node) Consensus() int { return n.quorum }
+
+// OnError tells what a parallel or an each does with failures.
+func (n *Node) OnError() OnError { return n.onError }
 
 // Field is the field that a pick projects.
 func (n *Node) Field() string { return n.field }

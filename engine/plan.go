@@ -12,14 +12,20 @@ type plan struct {
 type opcode uint8
 
 const (
-	opCall   opcode = iota // run an agent, callback, pick or template
-	opSeq                  // one after the other, each on the output of the one before
-	opPar                  // all at once on the same input; the outputs as a list
-	opEach                 // one step on every item of a list, at once
-	opForum                // all but the last speak on the same input, in rounds, then the last
-	opSwitch               // the first route that takes the value
-	opLoop                 // again, until there is no next input
-	opJump                 // along edges, from step to step
+	opCall    opcode = iota // run an agent, callback, pick or template
+	opSeq                   // one after the other, each on the output of the one before
+	opPar                   // all at once on the same input; the outputs as a list
+	opEach                  // one step on every item of a list, at once
+	opForum                 // all but the last speak on the same input, in rounds, then the last
+	opSwitch                // the first route that takes the value
+	opLoop                  // again, until there is no next input
+	opJump                  // along edges, from step to step
+	opFirst                 // the first success, in order or at once
+	opRetry                 // again on the same input, until it gives what will do
+	opAttempt               // what a step comes to, as a value
+	opVote                  // a list of outputs, and one of them
+	opWrap                  // one step, and one that is instructed by what it gave
+	opVerify                // a verdict, and what it is about
 )
 
 // step is one operation.
@@ -35,6 +41,7 @@ type step struct {
 	input      joint           // where the input was joined to this step
 	output     joint           // where gives was declared
 	agent      *agentPlan
+	merge      *step   // of opPar: what is made of the list, or nil
 	maps       []*step // of opJump, by edge: what changes the value on the way, or nil
 	targets    []int   // by edge: the kid that it leads to, or -1
 }
@@ -74,13 +81,20 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 		}
 	case ParallelNode:
 		s.op = opPar
-		for _, k := range n.kids {
-			s.kids = append(s.kids, giving(lower(k, from, at), n.out.Elem, n))
+		for _, k := range n.branches() {
+			s.kids = append(s.kids, giving(lower(k, from, at), n.each, n))
+		}
+		if m := n.Merge(); m != nil {
+			s.merge = lower(m, generable.ListOfType(n.item), joint{n.site.arg(len(n.kids) - 1), n})
 		}
 	case ForumNode:
 		s.op = opForum
 		for _, k := range n.kids {
-			s.kids = append(s.kids, lower(k, from, at))
+			k := lower(k, from, at)
+			if n.quorum > 0 {
+				k = giving(k, n.out, n)
+			}
+			s.kids = append(s.kids, k)
 		}
 	case LoopNode:
 		s.op = opLoop
@@ -91,7 +105,7 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 				unproven(s.kids[0], joint{n.site.arg(1), n.kids[1]})
 			}
 		}
-	case BranchNode:
+	case BranchNode, HandoffNode:
 		s.op = opSwitch
 		source := n.kids[0]
 		s.kids = []*step{lower(source, from, at)}
@@ -107,6 +121,27 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 		}
 	case GraphNode:
 		s.lowerGraph(from, at)
+	case FallbackNode, RaceNode:
+		s.op = opFirst
+		for _, k := range n.kids {
+			s.kids = append(s.kids, giving(lower(k, from, at), n.out, n))
+		}
+	case RetryNode, AttemptNode, VerifyNode:
+		s.op = map[NodeKind]opcode{RetryNode: opRetry, AttemptNode: opAttempt, VerifyNode: opVerify}[n.kind]
+		s.kids = []*step{lower(n.kids[0], from, at)}
+	case WrapNode:
+		s.op = opWrap
+		s.kids = []*step{giving(lower(n.kids[0], from, at), generable.StrT, n), lower(n.kids[1], from, at)}
+	case VoteNode:
+		s.op = opVote
+		s.kids = []*step{lower(n.kids[0], from, at)}
+		if len(n.kids) > 1 {
+			s.kids = append(s.kids, giving(lower(n.kids[1], generable.ListOfType(n.item), joint{n.site.Span, n}), n.out, n))
+		}
+	}
+	if s.merge != nil {
+		number(append(s.kids[:len(s.kids):len(s.kids)], s.merge))
+		return s
 	}
 	number(s.kids)
 	return s
@@ -171,11 +206,11 @@ func unproven(s *step, at joint) {
 		if !s.check && s.node.in.Kind != generable.AnyType {
 			s.check, s.input = true, at
 		}
-	case opPar, opForum:
+	case opPar, opForum, opFirst, opWrap:
 		for _, k := range s.kids {
 			unproven(k, at)
 		}
-	case opSeq, opLoop, opSwitch, opJump:
+	case opSeq, opLoop, opSwitch, opJump, opRetry, opAttempt, opVote, opVerify:
 		unproven(s.kids[0], at)
 	}
 }

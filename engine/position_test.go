@@ -151,7 +151,7 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 		return a[0], nil
 	}), strT, strT)
 	split := c.step("split", strT, list(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v, v) })
-	main := c.Then(c.site("then", ""), split, c.Each(c.site("each", ""), 0, worker))
+	main := c.Then(c.site("then", ""), split, c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, worker))
 	c.sound(t)
 	if ids := unique(t, engine.RunSpec{Node: main, Input: generable.StrOf("q")}); len(ids) != 18 {
 		t.Errorf("%d effects, want 3 items of 6 calls", len(ids))

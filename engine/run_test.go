@@ -146,7 +146,7 @@ func TestNoRoute(t *testing.T) {
 
 func TestEachRunsOverAList(t *testing.T) {
 	c := compose()
-	main := c.Each(c.site("each", "main"), 4, c.prompted("reader", strT, strT))
+	main := c.Each(c.site("each", "main"), engine.EachOptions{Limit: 4}, c.prompted("reader", strT, strT))
 	c.sound(t)
 	var items []generable.Value
 	for i := range 30 {

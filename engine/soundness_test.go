@@ -108,7 +108,7 @@ func (g *typed) after(typ *generable.Type, depth int) *engine.Node {
 		return g.leaf(anyT, g.anyType())
 	case 3:
 		if typ.Kind == generable.ListType {
-			return g.Each(g.site("each", ""), 0, g.after(typ.Elem, depth))
+			return g.Each(g.site("each", ""), engine.EachOptions{Limit: 0}, g.after(typ.Elem, depth))
 		}
 	case 4:
 		return g.par(g.after(typ, 0), g.leaf(typ, g.anyType()))

@@ -30,10 +30,10 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 			return c.Then(c.site("then", ""), lie(c, one), c.Par(c.site("par", ""), engine.ParOptions{}, strict(c)))
 		},
 		"each": func(c *composer) *engine.Node {
-			return c.Then(c.site("then", ""), lie(c, generable.ListOf(one)), c.Each(c.site("each", ""), 0, strict(c)))
+			return c.Then(c.site("then", ""), lie(c, generable.ListOf(one)), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, strict(c)))
 		},
 		"each of any": func(c *composer) *engine.Node {
-			return c.Then(c.site("then", ""), c.step("l", strT, list(anyT), func(generable.Value) generable.Value { return generable.ListOf(one) }), c.Each(c.site("each", ""), 0, strict(c)))
+			return c.Then(c.site("then", ""), c.step("l", strT, list(anyT), func(generable.Value) generable.Value { return generable.ListOf(one) }), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, strict(c)))
 		},
 		"branch": func(c *composer) *engine.Node {
 			return c.Then(c.site("then", ""), lie(c, one), c.Branch(c.site("branch", ""), strict(c), []engine.Route{on(strT, strict(c))}, engine.BranchOptions{}))
@@ -63,7 +63,7 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 		},
 		"declared output of a parallel": func(c *composer) *engine.Node {
 			p := c.Par(c.site("par", ""), engine.ParOptions{Output: strT}, lie(c, one))
-			return c.Then(c.site("then", ""), p, c.Each(c.site("each", ""), 0, strict(c)))
+			return c.Then(c.site("then", ""), p, c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, strict(c)))
 		},
 		"declared output of a branch": func(c *composer) *engine.Node {
 			b := c.Branch(c.site("branch", ""), c.str(), []engine.Route{on(strT, lie(c, one))}, engine.BranchOptions{Output: strT})

@@ -8,23 +8,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// failureType and attemptType are the schemas of what attempt gives. They are values, so that
-// a failure can be an agent's input as well.
-var (
-	failureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "What a call failed by", Fields: []generable.Field{
-		{Name: "kind", Type: generable.StrT, Guide: "the class of the failure: script, type, schema, tool, budget, refused, rate_limit, ..."},
-		{Name: "code", Type: generable.StrT, Guide: "the code of the diagnostic, such as AS706"},
-		{Name: "message", Type: generable.StrT, Guide: "what happened"},
-		{Name: "path", Type: generable.StrT, Guide: "where in the run it happened"},
-		{Name: "raw", Type: generable.StrT, Guide: "the text of a model that could not be used, else empty"},
-	}}
-	attemptType = &generable.Type{Kind: generable.RecordType, Name: "Attempt", Doc: "What a call came to", Fields: []generable.Field{
-		{Name: "ok", Type: generable.BoolT, Guide: "whether the call gave a value"},
-		{Name: "value", Type: generable.AnyT, Guide: "what it gave; None when it failed"},
-		{Name: "error", Type: generable.OneOf(failureType, generable.NoneT), Guide: "what it failed by; None when it gave a value"},
-	}}
-)
-
 // calledKind takes what attempt calls: functions, builtins, types, and nodes.
 var calledKind = Kind{Word: "function or node", Stub: "Callable | Node",
 	accept: nextKind.accept,
@@ -33,27 +16,30 @@ var calledKind = Kind{Word: "function or node", Stub: "Callable | Node",
 	}}
 
 func attemptRows() []Builtin {
-	row := func(t *generable.Type, doc string) Builtin {
-		return Builtin{Name: t.Name, Group: GroupScript, Returns: t.Name, Effect: Pure, Doc: doc, May: true,
-			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(t.FieldNames())}},
-			made:   func(c *composer) starlark.Value { return c.typ(t) }}
-	}
 	return []Builtin{
-		{Name: "attempt", Group: GroupScript, Returns: attemptType.Name, Effect: Pure, Func: attemptFunc,
+		{Name: "attempt", Group: GroupScript, Returns: "Attempt", Effect: Pure, Func: attemptFunc,
 			Params: []Param{
 				{Name: "f", Kind: calledKind, Shape: Positional, Doc: "a function or a node"},
 				{Name: "args", Kind: AnyKind, Shape: Variadic, Doc: "what it is called with"},
 				{Name: "kwargs", Kind: AnyKind, Shape: Keywords, Doc: "what it is called with by keyword"},
 			},
-			Doc: "Calls a function or a node in a run and gives what it came to: ok, value and error. " +
+			Doc: "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. " +
 				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
-		row(attemptType, "The type of what attempt gives: ok (bool), value (any, None on failure) and error (a Failure, or None)."),
-		row(failureType, "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own."),
+		generic("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", GroupScript, engine.AttemptOf),
+		{Name: "Failure", Group: GroupScript, Returns: "Failure", Effect: Pure, May: true,
+			Doc:    "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.",
+			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(engine.FailureType.FieldNames())}},
+			made:   func(c *composer) starlark.Value { return c.typ(engine.FailureType) }},
 	}
 }
 
 func attemptFunc(c *Call) (starlark.Value, error) {
 	if !c.env.running() {
+		if n, ok := c.Arg("f").(*nodeValue); ok && len(c.rest) == 0 && len(c.kw) == 0 {
+			site := c.nodeSite()
+			site.Args = []diag.Span{c.spanOf("f")}
+			return c.env.c.node(c.env.c.session.Attempt(site, n.n)), nil
+		}
 		what := "f"
 		if v := c.Arg("f"); v != nil && nameOf(v) != "lambda" {
 			what = nameOf(v)
@@ -79,13 +65,13 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 	return attempted(true, v, generable.Value{}), nil
 }
 
+// attempted is what a call came to, which may have given anything.
 func attempted(ok bool, value, failure generable.Value) starlark.Value {
-	return fromRecord(generable.NewRecord(attemptType, []generable.Value{generable.BoolOf(ok), value, failure}))
+	status := engine.StatusOK
+	if !ok {
+		status = engine.StatusFailed
+	}
+	return fromRecord(generable.NewRecord(engine.AttemptType, []generable.Value{generable.BoolOf(ok), value, failure, generable.StrOf(string(status))}))
 }
 
-func failureOf(e *engine.Error) generable.Value {
-	return generable.NewRecord(failureType, []generable.Value{
-		generable.StrOf(string(e.Kind)), generable.StrOf(string(e.Code)), generable.StrOf(e.Message),
-		generable.StrOf(e.Path), generable.StrOf(e.Raw),
-	}).Value()
-}
+func failureOf(e *engine.Error) generable.Value { return e.Value() }

@@ -238,7 +238,8 @@ func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 // nodeKinds are the kinds of what the builtins make.
 var nodeKinds = map[string]engine.NodeKind{"agent": engine.AgentNode, "fn": engine.FnNode, "pick": engine.PickNode,
 	"template": engine.TemplateNode, "then": engine.PipelineNode, "par": engine.ParallelNode, "forum": engine.ForumNode,
-	"loop": engine.LoopNode, "branch": engine.BranchNode, "each": engine.EachNode}
+	"loop": engine.LoopNode, "branch": engine.BranchNode, "each": engine.EachNode, "graph": engine.GraphNode, "fallback": engine.FallbackNode, "race": engine.RaceNode,
+	"retry": engine.RetryNode, "vote": engine.VoteNode, "wrap": engine.WrapNode, "handoff": engine.HandoffNode, "verify": engine.VerifyNode}
 
 // standIn is what a failed call gives.
 func (c *Call) standIn() starlark.Value {

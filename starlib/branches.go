@@ -88,6 +88,9 @@ func branchFunc(c *Call) (starlark.Value, error) {
 		}
 	}
 	o := engine.BranchOptions{Otherwise: c.nodeArg("otherwise"), Output: c.typ("output")}
+	if c.row.Name == "handoff" {
+		return c.env.c.node(c.env.c.session.Handoff(site, source, routes, o)), nil
+	}
 	return c.env.c.node(c.env.c.session.Branch(site, source, routes, o)), nil
 }
 

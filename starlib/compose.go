@@ -26,11 +26,15 @@ func composeRows() []Builtin {
 		{Name: "then", Group: GroupCompose, Returns: "node", Effect: Compose, Func: thenFunc, Params: []Param{nodes},
 			Doc: "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."},
 		{Name: "par", Group: GroupCompose, Returns: "node", Effect: Compose, Func: parFunc,
-			Params: []Param{nodes, {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output},
-			Doc:    "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others."},
+			Params: []Param{nodes, {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output, onNodeError,
+				{Name: "merge", Kind: stepNodeKind, Shape: KeywordOnly, Default: "None", Doc: "a node or function that gets the list: X→Z instead of X→list[Y]"}},
+			Doc: "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."},
 		{Name: "forum", Group: GroupCompose, Returns: "node", Effect: Compose, Func: forumFunc,
-			Params: []Param{nodes, {Name: "rounds", Kind: IntKind, Shape: KeywordOnly, Default: "1", Doc: "how often every participant speaks"}},
-			Doc:    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b."},
+			Params: []Param{nodes, {Name: "rounds", Kind: IntKind, Shape: KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
+				{Name: "captain", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "who decides; then all nodes before it are participants"},
+				{Name: "consensus", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
+				{Name: "otherwise", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "decides when there is no consensus, as a captain would; left out, that is an error"}},
+			Doc: "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."},
 		{Name: "loop", Group: GroupCompose, Returns: "node", Effect: Compose, Func: loopFunc, Params: append([]Param{node("the body of the loop")}, loopParams...),
 			Doc: "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."},
 		{Name: "branch", Group: GroupCompose, Returns: "node", Effect: Compose, Func: branchFunc, Params: append([]Param{node("the node whose output is routed")}, branchParams...),
@@ -39,7 +43,7 @@ func composeRows() []Builtin {
 			Params: []Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: NodeKind, Doc: "where the output goes when it holds"}},
 			Doc:    "A route of branch that is taken when a predicate holds."},
 		{Name: "each", Group: GroupCompose, Returns: "node", Effect: Compose, Func: eachFunc,
-			Params: []Param{node("runs on every item"), {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}},
+			Params: []Param{node("runs on every item"), {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
 		{Name: "fn", Group: GroupCompose, Returns: "node", Effect: Compose, Func: fnFunc,
 			Params: []Param{
@@ -153,15 +157,31 @@ func thenFunc(c *Call) (starlark.Value, error) {
 }
 
 func parFunc(c *Call) (starlark.Value, error) {
-	o := engine.ParOptions{Limit: c.atLeastZero("limit", 0), Output: c.typ("output")}
+	o := engine.ParOptions{Limit: c.atLeastZero("limit", 0), Output: c.typ("output"), OnError: c.onError()}
+	if c.stood {
+		return c.standIn(), nil
+	}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		if c.Has("merge") {
+			o.Merge = c.step("merge")
+			site.Args = append(site.Args, c.spanOf("merge"))
+		}
 		return c.env.c.session.Par(site, o, nodes...)
 	})
 }
 
 func forumFunc(c *Call) (starlark.Value, error) {
-	o := engine.ForumOptions{Rounds: c.positive("rounds", 1)}
+	o := engine.ForumOptions{Rounds: c.positive("rounds", 1), ConsensusSpan: c.spanOf("consensus")}
+	if c.Has("consensus") {
+		o.Consensus = c.positive("consensus", 1)
+	}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		o.Captain, o.Otherwise = c.nodeArg("captain"), c.nodeArg("otherwise")
+		for _, name := range []string{"captain", "otherwise"} {
+			if c.Has(name) {
+				site.Args = append(site.Args, c.spanOf(name))
+			}
+		}
 		return c.env.c.session.Forum(site, o, nodes...)
 	})
 }
@@ -181,7 +201,9 @@ func (c *Call) positive(name string, otherwise int) int {
 	n := c.Int(name, otherwise)
 	if n < 1 {
 		d := c.complain(diag.LoopBound, c.spanOf(name), "%s: want at least 1, got %d", name, n)
-		d.Help = append(d.Help, "leave it out for the default of "+c.row.Params[c.param(name)].Default)
+		if otherwise := c.row.Params[c.param(name)].Default; otherwise != "None" {
+			d.Help = append(d.Help, "leave it out for the default of "+otherwise)
+		}
 		return otherwise
 	}
 	return n
@@ -265,7 +287,7 @@ func eachFunc(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.receiverSpan()}
-	return c.env.c.node(c.env.c.session.Each(site, limit, c.nodeArg("node"))), nil
+	return c.env.c.node(c.env.c.session.Each(site, engine.EachOptions{Limit: limit, OnError: c.onError()}, c.nodeArg("node"))), nil
 }
 
 func fnFunc(c *Call) (starlark.Value, error) {

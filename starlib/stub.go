@@ -60,11 +60,21 @@ class Failure:
     def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
 
 class Attempt:
-    """What attempt gives."""
+    """What a call came to, as attempt gives it. Attempt[T] is that of a T."""
     ok: bool
     value: Any
     error: Failure | None
-    def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
+    status: Literal["ok", "failed", "skipped", "cancelled"]
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
+
+class Critique:
+    """What verify gives. Critique[T] is that of a T."""
+    success: bool
+    feedback: str
+    input: Any
+    def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
 
 class Remaining:
     """What the budgets leave."""

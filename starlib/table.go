@@ -161,7 +161,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows()} {
 		t.add(rows)
 	}
 	for _, b := range host {

@@ -19,6 +19,8 @@ type typeValue struct {
 	c    *composer
 	fn   *starlark.Builtin // of a predeclared type: the function of the same name
 	bare bool              // list or dict without brackets
+
+	of func(*generable.Type) *generable.Type // of a generic schema: what brackets make of it
 }
 
 var (
@@ -123,6 +125,12 @@ func (t *typeValue) Get(key starlark.Value) (starlark.Value, bool, error) {
 			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), hintType(pair[1]))
 		}
 		return t.c.typ(generable.DictOfType(typeOf(v))), true, nil
+	case t.of != nil:
+		elem, ok := acceptType(key)
+		if !ok {
+			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), hintType(key))
+		}
+		return t.c.typ(t.of(typeOf(elem))), true, nil
 	case d.Kind == generable.EnumType:
 		if s, ok := key.(starlark.String); ok && slices.Contains(d.Values, string(s)) {
 			return s, true, nil

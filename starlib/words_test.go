@@ -114,8 +114,8 @@ func unknownCalls(code string, own ...map[string]bool) []string {
 func TestUnknownCalls(t *testing.T) {
 	for code, want := range map[string]string{
 		`attempt(f, x)`:              "",
-		`fallback(a, b)`:             "fallback",
-		`x = retry(node, 3).then(a)`: "retry",
+		`switch(a, b)`:               "switch",
+		`x = again(node, 3).then(a)`: "again",
 		`node.race(a)`:               "race",
 		"def go(h):\n    h(1)\n    go(2)\n    \"no(x)\"": "",
 		`load("x.star", "mine")` + "\nmine()":            "",
@@ -283,7 +283,7 @@ func TestDocumentationNamesWhatExists(t *testing.T) {
 }
 
 // unbuilt are words of other flow languages that a remedy is easily written with.
-var unbuilt = regexp.MustCompile(`\b(retry|fallback|race|vote)\(|\bbudget\(usd\b`)
+var unbuilt = regexp.MustCompile(`\bbudget\(usd\b`)
 
 // TestMessagesNameWhatExists looks into the literals of the code that speaks to people.
 func TestMessagesNameWhatExists(t *testing.T) {

@@ -70,6 +70,9 @@ func diagnose(err error) *diag.Diagnostic {
 			said += text
 		}
 	}
+	for _, text := range e.Notes {
+		note("also tried: " + text)
+	}
 	if e.Model != nil && e.Model.RequestID != "" {
 		note("request " + e.Model.RequestID + " of " + e.Model.Name)
 	}

@@ -76,7 +76,7 @@ var pictures = map[string]func(c composer) *engine.Node{
 			engine.LoopOptions{Until: nothing("ok", 1), Repair: c.prompted("mend", "", decision, draft), Max: 4})
 	},
 	"each": func(c composer) *engine.Node {
-		return c.Each(site("each", "files"), 0, c.Then(site("then", ""), c.run("read", str, draft), c.fn("", draft, generable.IntT)))
+		return c.Each(site("each", "files"), engine.EachOptions{}, c.Then(site("then", ""), c.run("read", str, draft), c.fn("", draft, generable.IntT)))
 	},
 	"forum": func(c composer) *engine.Node {
 		return c.Forum(site("forum", "panel"), engine.ForumOptions{Rounds: 2},

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"fmt"
+
 	"github.com/agentscript/agentscript/engine"
 )
 
@@ -15,6 +17,14 @@ func (p *picture) add(n *engine.Node) fragment {
 			return p.pipeline(kids)
 		}
 		return p.framed(n.Name(), func() fragment { return p.pipeline(kids) })
+	case kind == engine.FallbackNode || kind == engine.RaceNode:
+		return p.framed(title(n), func() fragment { return p.alternatives(kids) })
+	case kind == engine.RetryNode || kind == engine.AttemptNode || kind == engine.VerifyNode:
+		return p.framed(title(n), func() fragment { return p.within(n) })
+	case kind == engine.WrapNode:
+		return p.framed(title(n), func() fragment { return p.wrap(n) })
+	case kind == engine.VoteNode:
+		return p.framed(title(n), func() fragment { return p.vote(n) })
 	case kind == engine.ParallelNode:
 		return p.framed(title(n), func() fragment { return p.parallel(n) })
 	case kind == engine.EachNode:
@@ -25,7 +35,7 @@ func (p *picture) add(n *engine.Node) fragment {
 		return p.framed(title(n), func() fragment { return p.forum(n) })
 	case kind == engine.GraphNode:
 		return p.framed(title(n), func() fragment { return p.graph(n) })
-	case kind == engine.BranchNode:
+	case kind == engine.BranchNode || kind == engine.HandoffNode:
 		if n.Name() == "" {
 			return p.branch(n)
 		}
@@ -92,7 +102,11 @@ func (p *picture) pipeline(kids []*engine.Node) fragment {
 func (p *picture) parallel(n *engine.Node) fragment {
 	var f fragment
 	var ends []out
-	for _, k := range n.Children() {
+	kids := n.Children()
+	if n.Merge() != nil {
+		kids = kids[:len(kids)-1]
+	}
+	for _, k := range kids {
 		kid := p.add(k)
 		f.ins = append(f.ins, kid.ins...)
 		ends = append(ends, kid.outs...)
@@ -100,6 +114,11 @@ func (p *picture) parallel(n *engine.Node) fragment {
 	id := p.box(join, "join")
 	p.connect(ends, []string{id})
 	f.outs = []out{{from: id, label: typeText(n.Out())}}
+	if m := n.Merge(); m != nil {
+		merge := p.add(m)
+		p.connect([]out{{from: id, label: typeText(m.In())}}, merge.ins)
+		f.outs = merge.outs
+	}
 	return f
 }
 
@@ -138,12 +157,26 @@ func (p *picture) loop(n *engine.Node) fragment {
 func (p *picture) forum(n *engine.Node) fragment {
 	kids := n.Children()
 	last := len(kids) - 1
+	if n.Decides() == nil {
+		last++
+	}
 	var f fragment
 	var said []out
 	for _, k := range kids[:last] {
 		kid := p.add(k)
 		f.ins = append(f.ins, kid.ins...)
 		said = append(said, kid.outs...)
+	}
+	if n.Consensus() > 0 {
+		agree := p.box(decision, fmt.Sprintf("%d agree?", n.Consensus()))
+		p.connect(said, []string{agree})
+		f.outs = []out{{from: agree, label: typeText(n.Out())}}
+		if last < len(kids) {
+			other := p.add(kids[last])
+			p.connect([]out{{from: agree, label: "otherwise"}}, other.ins)
+			f.outs = append(f.outs, other.outs...)
+		}
+		return f
 	}
 	captain := p.add(kids[last])
 	p.connect(said, captain.ins)
@@ -157,7 +190,7 @@ func (p *picture) forum(n *engine.Node) fragment {
 func (p *picture) branch(n *engine.Node) fragment {
 	kids := n.Children()
 	source := p.add(kids[0])
-	which := p.box(decision, "branch")
+	which := p.box(decision, n.Kind().String())
 	p.connect(source.outs, []string{which})
 	f := fragment{ins: source.ins}
 	routes, other := n.Routes()

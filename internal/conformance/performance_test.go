@@ -161,7 +161,7 @@ main = then([step(i) for i in range(%d)])
 func TestPromise_12_3_LinearFanOut(t *testing.T) {
 	unraced(t)
 	c := &noop{Session: engine.NewSession()}
-	each := c.Each(c.site("each"), 0, c.steps(1)[0])
+	each := c.Each(c.site("each"), engine.EachOptions{}, c.steps(1)[0])
 	ones := make([]generable.Value, 10_000)
 	for i := range ones {
 		ones[i] = generable.IntOf(1)

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+)
+
+// DefaultRetryMax bounds a retry unless it says otherwise.
+const DefaultRetryMax = 3
+
+// RetryOptions are the options of a retry.
+type RetryOptions struct {
+	Max          int        // attempts, default 3
+	Until        *Predicate // what the output must be like; or
+	UntilFunc    Func       // gives True for an output that will do
+	LastWins     bool       // at Max, give the last output instead of failing
+	Feedback     Func       // the output or Failure → what to say to the model before it tries again
+	UntilSpan    diag.Span
+	FeedbackSpan diag.Span
+}
+
+// Retry runs a node again on the same input after a failure that may be handled, and while its
+// output is not what it must be. With Feedback the node is an agent whose next attempt goes on
+// with the conversation.
+func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
+	if o.Max == 0 {
+		o.Max = DefaultRetryMax
+	}
+	n := &Node{kind: RetryNode, site: site, retry: &o}
+	return s.structure(n, []*Node{node}, func(int) bool { return s.retry(n) })
+}
+
+func (s *Session) retry(n *Node) bool {
+	o, body, ok := n.retry, n.kids[0], true
+	n.in, n.out = body.in, body.out
+	if o.Max < 0 {
+		d := s.errorf(diag.LoopBound, n.site.Span, "max must be at least 1, not %d", o.Max)
+		help(d, "the default is %d", DefaultRetryMax)
+		ok = false
+	}
+	if o.Until != nil && !body.failed {
+		ok = s.asks(spanOr(o.UntilSpan, n.site.Span), o.Until, body) && ok
+	}
+	if o.UntilFunc != nil {
+		ok = s.arity(spanOr(o.UntilSpan, n.site.Span), o.UntilFunc, 1, "until") && ok
+	}
+	if o.Feedback != nil {
+		at := spanOr(o.FeedbackSpan, n.site.Span)
+		ok = s.arity(at, o.Feedback, 1, "feedback") && s.needsModel(at, body, "retry(feedback = ...)",
+			"feedback goes on with a conversation: give an agent(prompt = ...) itself, or leave feedback out") && ok
+	}
+	return ok
+}

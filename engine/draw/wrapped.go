@@ -1,0 +1,61 @@
+package draw
+
+import "github.com/agentscript/agentscript/engine"
+
+// alternatives draws nodes beside each other of which one gives the output.
+func (p *picture) alternatives(kids []*engine.Node) fragment {
+	var f fragment
+	for _, k := range kids {
+		kid := p.add(k)
+		f.ins = append(f.ins, kid.ins...)
+		f.outs = append(f.outs, kid.outs...)
+	}
+	return f
+}
+
+// within draws the one node inside a structure that changes how it runs or what it gives.
+func (p *picture) within(n *engine.Node) fragment {
+	kid := p.add(n.Children()[0])
+	if n.Kind() == engine.RetryNode {
+		p.connect(backwards(kid.outs, "again"), kid.ins)
+	}
+	f := fragment{ins: kid.ins}
+	for _, o := range kid.outs {
+		f.outs = append(f.outs, out{from: o.from, label: typeText(n.Out())})
+	}
+	return f
+}
+
+func backwards(outs []out, label string) []out {
+	back := make([]out, len(outs))
+	for i, o := range outs {
+		back[i] = out{from: o.from, label: label, back: true}
+	}
+	return back
+}
+
+// wrap draws the teacher and the student, which both get the input: what leads from one to
+// the other is the student's system text.
+func (p *picture) wrap(n *engine.Node) fragment {
+	teacher, student := p.add(n.Children()[0]), p.add(n.Children()[1])
+	var text []out
+	for _, o := range teacher.outs {
+		text = append(text, out{from: o.from, label: "prompt"})
+	}
+	p.connect(text, student.ins)
+	return fragment{append(teacher.ins, student.ins...), student.outs}
+}
+
+// vote draws the voters and what makes one of their outputs: the count, or a judge.
+func (p *picture) vote(n *engine.Node) fragment {
+	kids := n.Children()
+	voters := p.add(kids[0])
+	if len(kids) > 1 {
+		judge := p.add(kids[1])
+		p.connect(voters.outs, judge.ins)
+		return fragment{voters.ins, judge.outs}
+	}
+	count := p.box(join, "vote")
+	p.connect(voters.outs, []string{count})
+	return fragment{voters.ins, []out{{from: count, label: typeText(n.Out())}}}
+}

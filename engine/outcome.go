@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// OnError says what becomes of the failures of branches that run at once.
+type OnError uint8
+
+// What a parallel or an each does when a branch fails.
+const (
+	OnErrorRaise OnError = iota // the others are cancelled, and it fails
+	OnErrorKeep                 // each branch gives an Attempt, at its place
+	OnErrorDrop                 // the list holds what succeeded
+)
+
+// Status is how a branch ended, the value of an Attempt's field of that name.
+type Status string
+
+// The ways in which a branch ends.
+const (
+	StatusOK        Status = "ok"
+	StatusFailed    Status = "failed"
+	StatusSkipped   Status = "skipped"   // it was never begun
+	StatusCancelled Status = "cancelled" // it was stopped, and that is no failure of its own
+)
+
+// FailureType is the schema of what a call failed by. It is a value, so that a failure can be
+// the input of an agent, too.
+var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "What a call failed by", Fields: []generable.Field{
+	{Name: "kind", Type: generable.StrT, Guide: "the class of the failure: script, type, schema, tool, budget, refused, rate_limit, ..."},
+	{Name: "code", Type: generable.StrT, Guide: "the code of the diagnostic, such as AS706"},
+	{Name: "message", Type: generable.StrT, Guide: "what happened"},
+	{Name: "path", Type: generable.StrT, Guide: "where in the run it happened"},
+	{Name: "raw", Type: generable.StrT, Guide: "the text of a model that could not be used, else empty"},
+}}
+
+// AttemptType is the schema of what a call came to whose value may be anything.
+var AttemptType = AttemptOf(generable.AnyT)
+
+// statusType holds the words of a [Status].
+var statusType = &generable.Type{Kind: generable.EnumType, Name: "Status", Values: []string{string(StatusOK), string(StatusFailed), string(StatusSkipped), string(StatusCancelled)}}
+
+// AttemptOf is the schema of what a call came to that gives a t.
+func AttemptOf(t *generable.Type) *generable.Type {
+	return &generable.Type{Kind: generable.RecordType, Name: generic("Attempt", t), Doc: "What a call came to", Fields: []generable.Field{
+		{Name: "ok", Type: generable.BoolT, Guide: "whether the call gave a value"},
+		{Name: "value", Type: optional(t), Guide: "what it gave; None when it failed"},
+		{Name: "error", Type: optional(FailureType), Guide: "what it failed by; None when it gave a value"},
+		{Name: "status", Type: statusType, Guide: "how it ended: ok, failed, skipped (never begun) or cancelled (stopped from outside)"},
+	}}
+}
+
+// isAttempt reports whether a type is an [AttemptOf] one.
+func isAttempt(t *generable.Type) bool {
+	return t.Kind == generable.RecordType && len(t.Fields) == 4 && t.Fields[3].Type == statusType
+}
+
+// VerdictType is the schema that a model answers with when it verifies.
+var VerdictType = &generable.Type{Kind: generable.RecordType, Name: "Verdict", Doc: "Whether the work does what was asked", Fields: []generable.Field{
+	{Name: "success", Type: generable.BoolT, Guide: "True when it does, False when something must change"},
+	{Name: "feedback", Type: generable.StrT, Guide: "what must change, precisely enough to act on; empty when nothing must"},
+}}
+
+// CritiqueOf is the schema of what verifying a t gives: the verdict, and what it is about.
+func CritiqueOf(t *generable.Type) *generable.Type {
+	fields := append(slices.Clone(VerdictType.Fields), generable.Field{Name: "input", Type: t, Guide: "what was verified"})
+	return &generable.Type{Kind: generable.RecordType, Name: generic("Critique", t), Doc: "A verdict and what it is about", Fields: fields}
+}
+
+// generic names a schema by the type it was made for; of any it has no brackets.
+func generic(name string, t *generable.Type) string {
+	if t.Deref().Kind == generable.AnyType {
+		return name
+	}
+	return fmt.Sprintf("%s[%s]", name, t)
+}
+
+// optional is t | None. What may be anything may be None already.
+func optional(t *generable.Type) *generable.Type {
+	if t.Deref().Kind == generable.AnyType {
+		return t
+	}
+	return generable.OneOf(t, generable.NoneT)
+}
+
+// Attempted makes a value of an [AttemptOf] type: of what a call gave, or what it failed by.
+func Attempted(t *generable.Type, v generable.Value, failed *Error) generable.Value {
+	status, failure := StatusOK, generable.Value{}
+	if failed != nil {
+		status, v, failure = StatusFailed, generable.Value{}, failed.Value()
+	}
+	return generable.NewRecord(t, []generable.Value{generable.BoolOf(failed == nil), v, failure, generable.StrOf(string(status))}).Value()
+}
+
+// Value is the error as a value of [FailureType].
+func (e *Error) Value() generable.Value {
+	return generable.NewRecord(FailureType, []generable.Value{
+		generable.StrOf(string(e.Kind)), generable.StrOf(string(e.Code)), generable.StrOf(e.Message),
+		generable.StrOf(e.Path), generable.StrOf(e.Raw),
+	}).Value()
+}
+
+// Attempt makes a node's outcome a value: X→Y gives X→Attempt[Y].
+func (s *Session) Attempt(site Site, node *Node) *Node {
+	n := &Node{kind: AttemptNode, site: site}
+	return s.structure(n, []*Node{node}, func(int) bool { return s.attempt(n) })
+}
+
+func (s *Session) attempt(n *Node) bool {
+	n.in, n.out = n.kids[0].in, AttemptOf(n.kids[0].out)
+	return true
+}
+
+// attempt runs a node and makes what it came to a value.
+func (b *Branch) attempt(s *step, v generable.Value) (generable.Value, error) {
+	out, err := b.exec(s.kids[0], v)
+	if err == nil {
+		return Attempted(s.node.out, out, nil), nil
+	}
+	failed := b.Catch(err)
+	if failed == nil {
+		return out, err
+	}
+	return Attempted(s.node.out, out, failed), nil
+}
+
+// gather runs n steps at once and does with the failures what the node says.
+func (b *Branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
+	node := s.node
+	if node.onError == OnErrorRaise {
+		return listed(b.fan("", 0, n, node.limit, nil, kid))
+	}
+	failed := make([]*Error, n)
+	out, err := b.fan("", 0, n, node.limit, failed, kid)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	if node.onError == OnErrorKeep {
+		for i := range out {
+			out[i] = Attempted(node.item, out[i], failed[i])
+		}
+		return listed(out, nil)
+	}
+	kept := out[:0]
+	for i, e := range failed {
+		if e == nil {
+			kept = append(kept, out[i])
+			continue
+		}
+		if b.Wants(EventDropped) {
+			k, _ := kid(i)
+			b.emit(Event{Kind: EventDropped, Name: k.node.Label(), Text: fmt.Sprintf("%d of %d failed: %s", i+1, n, e.Message), Err: e})
+		}
+	}
+	return listed(kept, nil)
+}
+
+// itemOf is the type of one item of what branches at once give, t each.
+func (n *Node) itemOf(t *generable.Type) *generable.Type {
+	if n.onError == OnErrorKeep {
+		return AttemptOf(t)
+	}
+	return t
+}
+
+// withNotes adds to an error what else was tried and failed.
+func withNotes(e *Error, others []*Error) *Error {
+	own := *e
+	own.Notes = slices.Clone(e.Notes)
+	for _, o := range others {
+		if o != nil && o != e {
+			at := ""
+			if o.Path != "" {
+				at = o.Path + ": "
+			}
+			own.Notes = append(own.Notes, at+o.Message)
+		}
+	}
+	return &own
+}
+
+// needsModel checks that a model carries out all that an agent does: what is said to the agent
+// reaches nobody else.
+func (s *Session) needsModel(at diag.Span, n *Node, what, remedy string) bool {
+	if n.failed {
+		return true
+	}
+	why := "it is no agent but a " + n.kind.String()
+	if n.kind == AgentNode {
+		i := slices.IndexFunc(n.agent.candidates(), func(sk *Skill) bool { return sk.Run != nil })
+		if i < 0 {
+			return true
+		}
+		why = "it is a function"
+	}
+	d := s.errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
+	d.Label = n.Label() + ": " + why
+	noteDefined(d, n)
+	help(d, "%s", remedy)
+	return false
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// retry runs a node until it gives what will do. A turn's position is the attempt's index, so
+// that no attempt is answered from another one's record.
+func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
+	o, at, said := s.node.retry, b.at, b.heard
+	defer func() { b.at = at }()
+	var failed []*Error
+	var last generable.Value
+	given := false // an attempt gave last
+	var words *brief
+	if o.Feedback != nil {
+		words = &brief{talk: &talk{}}
+	}
+	for turn := range o.Max {
+		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
+		b.heard, b.brief = said, words
+		out, err := b.exec(s.kids[0], v)
+		b.brief = nil
+		if err == nil {
+			last, given = out, true
+			done, err := b.enough(o, out)
+			if done || err != nil {
+				return out, b.located(err, s.node)
+			}
+		} else {
+			e := b.Catch(err)
+			if e == nil {
+				return out, err
+			}
+			failed = append(failed, e)
+		}
+		if words != nil && turn+1 < o.Max {
+			if err := b.feedback(o, words.talk, out, failed, err != nil); err != nil {
+				return out, b.located(err, s.node)
+			}
+		}
+		if turn+1 == o.Max && err != nil && !(o.LastWins && given) {
+			e := failed[len(failed)-1]
+			return out, withNotes(e, failed)
+		}
+	}
+	if o.LastWins {
+		return last, nil
+	}
+	e := Errorf(KindScript, diag.LoopLimit, "until did not hold within %s", count(o.Max, "attempt")).
+		WithHelp("raise max, ask for less, or take the last output with on_limit = \"last\"")
+	return last, withNotes(e, failed)
+}
+
+// enough asks whether an output will do.
+func (b *Branch) enough(o *RetryOptions, out generable.Value) (bool, error) {
+	switch {
+	case o.Until != nil:
+		return o.Until.Holds(out), nil
+	case o.UntilFunc != nil:
+		v, err := b.invokeAs("until", 0, o.UntilFunc, out)
+		return truth(v, err, "until")
+	}
+	return true, nil
+}
+
+// feedback makes what is said to the model before its next attempt. A call that came to no
+// answer is made again as it was: there is nothing to talk about.
+func (b *Branch) feedback(o *RetryOptions, t *talk, out generable.Value, failed []*Error, failing bool) error {
+	if !t.answered() {
+		return nil
+	}
+	about := out
+	if failing {
+		about = failed[len(failed)-1].Value()
+	}
+	v, err := b.invokeAs("feedback", 0, o.Feedback, about)
+	if err != nil {
+		return err
+	}
+	text, ok := v.AsStr()
+	if !ok {
+		return Errorf(KindType, diag.WrongTypeAtBoundary, "feedback gives %s, want str", v.TypeName()).
+			WithHelp("say in words what the next answer should do better")
+	}
+	t.request = t.request.Extend(TextMessage(RoleUser, text))
+	return nil
+}
+
+// located is locate for an error that may be nil.
+func (b *Branch) located(err error, n *Node) error {
+	if err == nil {
+		return nil
+	}
+	return b.locate(err, n)
+}
+
+// brief is what a structure says to the agent inside it, beside the input.
+type brief struct {
+	system *string // the system text in the place of its prompt
+	talk   *talk   // a conversation to go on with
+}
+
+// talk is a conversation that outlives the call that held it. A call that fails before the
+// model answered leaves it as it was.
+type talk struct {
+	request *Request // that the next call begins with, nil at first
+}
+
+// keep remembers what a request has become by an answer, and by what followed it.
+func (t *talk) keep(req *Request, resp *Response, next *Request) {
+	switch {
+	case next != nil:
+		t.request = next
+	case len(resp.Calls()) == 0:
+		t.request = req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts})
+	}
+}
+
+// answered reports whether there is something to say more about: the last word is not ours.
+func (t *talk) answered() bool {
+	return t.request != nil && t.request.Messages[len(t.request.Messages)-1].Role != RoleUser
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// ballot is what one voter gave.
+type ballot struct {
+	value, key generable.Value
+	weight     float64
+}
+
+// elect runs the voters and then counts.
+func (b *Branch) elect(s *step, v generable.Value) (generable.Value, error) {
+	v, err := b.exec(s.kids[0], v)
+	if err != nil {
+		return v, err
+	}
+	ballots, failed, err := cast(s.node, v)
+	if err != nil {
+		return v, err
+	}
+	o := s.node.vote
+	if need := max(1, o.Quorum); len(ballots) < need {
+		e := Errorf(KindScript, diag.NoQuorum, "the vote has %s and needs %d", count(len(ballots), "ballot"), need).
+			WithHelp("see in the notes why voters failed, or ask for a smaller quorum")
+		return v, withNotes(e, failed)
+	}
+	if o.By == VoteJudge {
+		values := make([]generable.Value, len(ballots))
+		for i := range ballots {
+			values[i] = ballots[i].value
+		}
+		return b.exec(s.kids[1], generable.NewList(values).Value())
+	}
+	for i := range ballots {
+		if err := b.keyed(o, i, &ballots[i]); err != nil {
+			return v, err
+		}
+	}
+	if o.By == VoteMax {
+		return highest(ballots), nil
+	}
+	won, _ := majority(ballots)
+	return won, nil
+}
+
+// cast makes ballots of the list that the voters gave; of a failure there is none.
+func cast(n *Node, v generable.Value) (ballots []ballot, failed []*Error, err error) {
+	list, ok := v.AsList()
+	if !ok {
+		return nil, nil, Errorf(KindType, diag.WrongTypeAtBoundary, "a vote counts a list, got %s", v.TypeName())
+	}
+	keeps := n.kids[0].keeps()
+	for i, item := range list.Items() {
+		own := ballot{value: item, weight: 1}
+		if i < len(n.vote.Weights) {
+			own.weight = n.vote.Weights[i]
+		}
+		if keeps {
+			r, _ := item.AsRecord()
+			if ok, _ := r.At(0).AsBool(); !ok {
+				why, _ := r.At(2).AsRecord()
+				failed = append(failed, failureError(why))
+				continue
+			}
+			own.value = r.At(1)
+		}
+		ballots = append(ballots, own)
+	}
+	return ballots, failed, nil
+}
+
+// failureError is the error that a failure is the value of.
+func failureError(r *generable.Record) *Error {
+	text := func(name string) string {
+		v, _ := r.Get(name)
+		s, _ := v.AsStr()
+		return s
+	}
+	return &Error{Kind: ErrKind(text("kind")), Code: diag.Code(text("code")), Message: text("message"), Path: text("path"), Raw: text("raw")}
+}
+
+// keyed fills in what is compared of a ballot.
+func (b *Branch) keyed(o *VoteOptions, i int, of *ballot) (err error) {
+	of.key = of.value
+	switch {
+	case o.Key != nil:
+		of.key, err = b.invokeAs("key", i, o.Key, of.value)
+	case o.Field != "":
+		var ok bool
+		if of.key, ok = field(of.value, o.Field); !ok {
+			err = Errorf(KindType, diag.UnknownPick, "%s has no field %q", of.value.TypeName(), o.Field)
+		}
+	}
+	if err == nil && o.By == VoteMax {
+		if _, ok := of.key.AsNumber(); !ok {
+			err = Errorf(KindType, diag.WrongTypeAtBoundary, "by = \"max\" compares numbers, and a key is %s", of.key.TypeName())
+		}
+	}
+	return err
+}
+
+// highest is the value with the greatest key, the first of those that have it.
+func highest(ballots []ballot) generable.Value {
+	best := 0
+	for i := range ballots {
+		if c, _ := generable.Compare(ballots[i].key, ballots[best].key); c > 0 {
+			best = i
+		}
+	}
+	return ballots[best].value
+}
+
+// majority is the value whose key has the most weight, of those the first, and how many
+// ballots gave it.
+func majority(ballots []ballot) (won generable.Value, votes int) {
+	type tally struct {
+		first, votes int
+		weight       float64
+	}
+	at := make(map[string]int, len(ballots)) // by key, in tallies
+	var tallies []tally
+	var canon []byte
+	for i := range ballots {
+		canon = generable.AppendCanon(canon[:0], ballots[i].key)
+		k, seen := at[string(canon)]
+		if !seen {
+			k = len(tallies)
+			at[string(canon)] = k
+			tallies = append(tallies, tally{first: i})
+		}
+		tallies[k].weight += ballots[i].weight
+		tallies[k].votes++
+	}
+	best := 0
+	for k := range tallies {
+		if tallies[k].weight > tallies[best].weight {
+			best = k
+		}
+	}
+	return ballots[tallies[best].first].value, tallies[best].votes
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Wrap has a teacher X→str write the system text of a student X→Y for each call: X→Y. The
+// student is an agent that a model carries out; its own prompt is for calls without a teacher.
+func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
+	n := &Node{kind: WrapNode, site: site}
+	return s.structure(n, []*Node{teacher, student}, func(int) bool {
+		return s.needsModel(n.site.arg(1), n.kids[1], "the student of wrap",
+			"the teacher writes a system text: give an agent(prompt = ...) itself, and put what follows behind wrap(teacher, student)") && s.wrap(n)
+	})
+}
+
+func (s *Session) wrap(n *Node) bool {
+	teacher, student := n.kids[0], n.kids[1]
+	in, strange := s.commonInput(n.site, n.kids)
+	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	n.in, n.out = in, student.out
+	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
+		return ok
+	}
+	d := s.errorf(diag.CannotJoin, n.site.arg(0), "the teacher of wrap gives the student's system text")
+	d.Label = teacher.Label() + " gives " + teacher.out.String() + ", want str"
+	noteDefined(d, teacher)
+	help(d, "put a template behind it: then(%s, template(\"...\"))", teacher.Label())
+	return false
+}
+
+// wrap asks the teacher and then, with what it wrote, the student. Both hear what a forum said
+// before.
+func (b *Branch) wrap(s *step, v generable.Value) (generable.Value, error) {
+	said := b.heard
+	out, err := b.exec(s.kids[0], v)
+	if err != nil {
+		return out, err
+	}
+	text, ok := out.AsStr()
+	if !ok {
+		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "the teacher of wrap gives %s, want str", out.TypeName())
+	}
+	b.heard, b.brief = said, &brief{system: &text}
+	out, err = b.exec(s.kids[1], v)
+	b.brief = nil
+	return out, err
+}
+
+// taught is the system text that a teacher wrote, with what the skill itself says.
+func (t *turns) taught(text string) string {
+	own := *t.a
+	own.Prompt, own.Template = "", nil
+	return strings.Trim(text+"\n\n"+systemText(&own, t.sk.Skill), "\n")
+}
