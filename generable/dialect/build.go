@@ -265,7 +265,7 @@ func (b *builder) fill(s *shape, p place) {
 			s.form = boxed
 		}
 	case generable.EnumType:
-		s.wide = len(t.Values) > b.enum
+		s.wide = len(t.Values) > b.enum || !b.listsText(t.Values...)
 	case generable.ListType:
 		if tooDeep(1) {
 			*s = *b.text(p)
@@ -400,17 +400,25 @@ func (m *member) lacks(v generable.Value) bool {
 // wireKey is a field's name where the target takes it, else one made of the characters it
 // takes.
 func (b *builder) wireKey(name string, taken map[string]bool) string {
-	if b.KeyLen == 0 {
+	var key string
+	switch {
+	case b.KeyLen > 0:
+		key = plainName(name, b.KeyChars, b.KeyLen)
+	case b.listsText(name):
 		return name
+	default:
+		key = strings.NewReplacer("\"", "_", "\n", "_").Replace(name)
 	}
-	key := plainName(name, b.KeyChars, b.KeyLen)
 	if key == name {
 		return name
 	}
 	base := key
 	for i := 2; taken[key] || key == ""; i++ {
 		end := "_" + strconv.Itoa(i)
-		key = base[:min(len(base), b.KeyLen-len(end))] + end
+		key = base + end
+		if b.KeyLen > 0 {
+			key = base[:min(len(base), b.KeyLen-len(end))] + end
+		}
 	}
 	taken[key] = true
 	return key

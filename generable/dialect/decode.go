@@ -31,6 +31,7 @@ func (w *Wire) Decode(text string, o generable.Options) generable.Result {
 	natural := generable.Decode(w.Natural, text, o)
 	consider(reading{Result: natural, outer: natural.Cost})
 	best.Visits = visits
+	best.Partial = natural.Partial // what is known of an unfinished wire form has no natural one
 	return best.Result
 }
 

@@ -30,7 +30,12 @@ func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 		return false
 	}
 	switch t = t.Deref(); t.Kind {
-	case generable.IntType, generable.FloatType, generable.StrType:
+	case generable.StrType:
+		return !slices.ContainsFunc(of(t, only), func(v generable.Value) bool {
+			s, _ := v.AsStr()
+			return !e.listsText(s)
+		})
+	case generable.IntType, generable.FloatType:
 		return true
 	case generable.BoolType:
 		return e.Literals >= ScalarLiterals

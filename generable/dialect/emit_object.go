@@ -29,7 +29,9 @@ func (e *emitter) object(list []property) *generable.Map {
 	}
 	m := typed("object")
 	m.Set("properties", props.Value())
-	m.Set("required", texts(need))
+	if len(need) > 0 || e.RequireAll { // an empty list is one that clients drop
+		m.Set("required", texts(need))
+	}
 	m.Set("additionalProperties", generable.BoolOf(false))
 	if e.Ordering && len(order) > 1 {
 		m.Set("propertyOrdering", texts(order))

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,11 @@ func plainName(s, extra string, most int) string {
 		s = s[:most]
 	}
 	return s
+}
+
+// listsText reports whether the target takes texts as names and in enums.
+func (r *Rules) listsText(texts ...string) bool {
+	return !r.PlainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
 }
 
 // schemaName is the name that a request gives the schema of t.

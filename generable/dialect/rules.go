@@ -37,6 +37,7 @@ type Rules struct {
 	Formats              string // of strings, separated by blanks
 	KeyChars             string // what a property's name may hold besides letters and digits; "" is anything
 	KeyLen               int
+	PlainNames           bool // names and listed texts hold no quotes and line breaks
 
 	Limits Limits
 }
@@ -131,8 +132,8 @@ var openAI = Rules{
 	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true, Literals: ScalarLiterals,
 	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideWrapped, NullArray: NullScalars,
 	IntBounds: true, NumBounds: true, Exclusive: true, Multiples: true, MaxItems: true, MinItems: anyCount, Patterns: PortablePatterns,
-	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid",
-	Limits:  Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
+	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid", PlainNames: true,
+	Limits: Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
 }
 
 // llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
@@ -149,7 +150,7 @@ var rules = []Rules{
 	openAI,
 	{
 		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true, Literals: ScalarLiterals,
-		Refs: true, Recursion: NoRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
+		Refs: true, Recursion: NoRecursion, RefBeside: BesideDropped, NullArray: NullAnyOf,
 		MinItems: 1, Patterns: PortablePatterns,
 		Formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
 		KeyChars: "_.-", KeyLen: 64,
