@@ -225,7 +225,7 @@ func (c *coercer) enterAny(at int, n *node) bool {
 	case nodeStr, nodeWord, nodeConcat:
 		return c.done(StrOf(c.str(at)))
 	case nodeArr, nodeObj:
-		if f := c.top(); !c.partial && (f == nil || f.typ != AnyT) {
+		if f := c.top(); f == nil || f.typ != AnyT {
 			if v, ok := c.untyped(at); ok {
 				return c.done(v)
 			}

@@ -154,6 +154,9 @@ func (c *coercer) subdoc(at int) int {
 	if !n.isText() || n.flags&flagOpen != 0 {
 		return -1
 	}
+	if s := c.raw(n); len(s) < maxLiteral && n.flags&flagEscape == 0 && strings.IndexAny(s, "{[") < 0 {
+		return -1 // looked at again rather than remembered
+	}
 	d, ok := c.subdocs[at]
 	if !ok {
 		if c.subdocs == nil {

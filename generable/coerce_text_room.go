@@ -16,7 +16,7 @@ type room struct {
 // Blocks have at least and at most so many parts. What is larger has a block of its own.
 const (
 	minBlock  = 4
-	maxBlock  = 1024
+	maxBlock  = 512
 	maxBytes  = 4 << 10
 	ownBlock  = 128
 	ownBytes  = 256

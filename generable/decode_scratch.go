@@ -27,6 +27,7 @@ func (s *scratch) decode(t *Type, text string, o Options) Result {
 		t = AnyT
 	}
 	s.scanner.reset(o.MaxDepth)
+	s.scanner.whole = true
 	if room := 16 + min(len(text)/10, 1<<20); cap(s.scanner.tape) < room {
 		s.scanner.tape = make([]node, 0, room)
 	}

@@ -129,6 +129,8 @@ type scanner struct {
 	src string
 	pos int
 	eof bool
+	// all of the text was there from the start
+	whole bool
 
 	st, ret scanState
 	tape    []node
@@ -249,8 +251,11 @@ func (s *scanner) close() {
 	for {
 		s.run()
 		if !s.finish() {
-			return
+			break
 		}
+	}
+	if cap(s.stack) > keptRepairs { // nothing is open any more
+		s.stack = nil
 	}
 }
 

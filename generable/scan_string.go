@@ -68,7 +68,7 @@ func (s *scanner) openString(kind quoteKind, n int, flags uint8) {
 	}
 	s.cur = len(s.tape)
 	s.pos += n
-	s.tape = append(s.tape, node{kind: nodeStr, flags: flags, start: uint32(s.pos)})
+	s.add(node{kind: nodeStr, flags: flags, start: uint32(s.pos)})
 	s.quote = kind
 	s.tentStr.node = -1
 	s.fenceCut = -1

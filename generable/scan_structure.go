@@ -141,9 +141,29 @@ func (s *scanner) push(kind nodeKind) {
 		s.st = stObjFirst
 	}
 	s.opens[closerIndex(f.closer)]++
-	s.stack = append(doubled(s.stack), f)
-	s.tape = append(doubled(s.tape), node{kind: kind, start: uint32(s.pos)})
+	if len(s.stack) == cap(s.stack) {
+		s.stack = append(make([]scanFrame, 0, s.room(len(s.stack))), s.stack...)
+	}
+	s.stack = append(s.stack, f)
+	s.add(node{kind: kind, start: uint32(s.pos)})
 	s.pos++
+}
+
+// add puts a node on the tape.
+func (s *scanner) add(n node) {
+	if len(s.tape) == cap(s.tape) {
+		s.tape = append(make([]node, 0, s.room(len(s.tape))), s.tape...)
+	}
+	s.tape = append(s.tape, n)
+}
+
+// room is how many entries there should be room for when n are not enough. When all of the text
+// is there, they go on as they came: a text of brackets takes its memory once.
+func (s *scanner) room(n int) int {
+	if s.whole && n > 1<<10 {
+		return n + n/8 + int(float64(n)*float64(len(s.src)-s.pos)/float64(s.pos+1))
+	}
+	return max(8, 2*n)
 }
 
 // doubled makes room in a slice that is full. append takes a quarter more once a slice is
@@ -230,7 +250,7 @@ func (s *scanner) attached() {
 func (s *scanner) leaf(kind nodeKind, start, end int, flags uint8) {
 	s.forget()
 	s.soft = false
-	s.tape = append(s.tape, node{kind: kind, flags: flags, start: uint32(start), end: uint32(end), span: 1})
+	s.add(node{kind: kind, flags: flags, start: uint32(start), end: uint32(end), span: 1})
 	s.attached()
 }
 

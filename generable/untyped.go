@@ -2,7 +2,8 @@ package generable
 
 // untyped makes the value at a container of which no type is known, without frames: it reads
 // the tape from its end, so that the members of a container are there before it. It gives up,
-// leaving no trace, where something has to be reported; the frames know the path.
+// leaving no trace, where something has to be reported; the frames know the path. Of a value
+// that is still to come, or is cut, it leaves out what may change.
 func (c *coercer) untyped(at int) (Value, bool) {
 	mark := c.here()
 	stack := c.pending[:0]
@@ -12,45 +13,58 @@ func (c *coercer) untyped(at int) (Value, bool) {
 		if n.flags&flagKey != 0 {
 			continue
 		}
-		v := Value{}
+		v, known := Value{}, !c.partial || n.flags&flagOpen == 0 || n.kind >= nodeStr && n.kind != nodeWord
 		switch k := int(n.count); n.kind {
-		case nodeNull, nodeMissing:
+		case nodeNull:
+		case nodeMissing:
+			known = known && !c.partial
 		case nodeTrue, nodeFalse:
 			v = BoolOf(n.kind == nodeTrue)
 		case nodeInt, nodeFloat, nodeNumber:
-			var ok bool
-			if v, ok = c.numeral(n); !ok {
+			w, ok := c.numeral(n)
+			if !ok && !c.partial {
+				c.rollback(mark)
 				return Value{}, false
 			}
+			v, known = w, known && ok
 		case nodeStr, nodeWord, nodeConcat:
 			if n.kind == nodeConcat {
 				stack = stack[:len(stack)-k]
 			}
 			v = StrOf(c.str(i))
 		case nodeArr:
-			vals := c.values(k)
-			top := len(stack)
-			for j := range vals {
-				vals[j] = stack[top-1-j]
+			vals := c.values(k)[:0]
+			for range k {
+				if item := stack[len(stack)-1]; !isAbsent(item) {
+					vals = append(vals, item)
+				}
+				stack = stack[:len(stack)-1]
 			}
-			stack = stack[:top-k]
 			v = c.list(vals)
 		case nodeObj:
 			m := NewMap(k)
 			key := i + 1
 			for range k {
-				m.Set(c.str(key), stack[len(stack)-1])
+				if member := stack[len(stack)-1]; !isAbsent(member) {
+					m.Set(c.str(key), member)
+				}
 				stack = stack[:len(stack)-1]
 				key += 1 + int(c.tape[key+1].span)
 			}
-			if m.Len() < k { // a key came twice
+			if m.Len() < k && !c.partial { // a key came twice
 				c.rollback(mark)
 				return Value{}, false
 			}
 			v = m.Value()
 		default: // no finite number
-			c.rollback(mark)
-			return Value{}, false
+			if !c.partial {
+				c.rollback(mark)
+				return Value{}, false
+			}
+			known = false
+		}
+		if !known {
+			v = absent
 		}
 		if len(c.repairs) > int(mark.repairs) || c.cost > int(mark.cost) {
 			c.rollback(mark)
@@ -58,5 +72,5 @@ func (c *coercer) untyped(at int) (Value, bool) {
 		}
 		stack = append(stack, v)
 	}
-	return stack[0], true
+	return stack[0], !isAbsent(stack[0])
 }

@@ -1,0 +1,140 @@
+package generable
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAllocations gates what decoding allocates: parts of values in blocks, the rest of room
+// that is kept.
+func TestAllocations(t *testing.T) {
+	for _, size := range []struct {
+		name                      string
+		items                     int
+		clean, fenced, cut, plain float64
+	}{
+		{"1.8 KB", 6, 30, 40, 90, 60},
+		{"159 KB", 510, 160, 170, 2500, 3600},
+	} {
+		text, typ := catalogue(t, size.items)
+		allocates := func(what, text string, typ *Type, most float64) {
+			n := testing.AllocsPerRun(20, func() {
+				if r := Decode(typ, text, Options{OnBadItem: ItemDrop}); !r.OK {
+					t.Error(r.Errors)
+				}
+			})
+			if n > most {
+				t.Errorf("%s, %s: %v allocations, %v at most", size.name, what, n, most)
+			}
+		}
+		allocates("clean", text, typ, size.clean)
+		allocates("fenced", "Here is {this} as asked [1]:\n```json\n"+text+"```\nHope it helps!", typ, size.fenced)
+		allocates("broken", broken(text), typ, size.cut)
+		allocates("without a type", text, nil, size.plain)
+	}
+}
+
+// TestNothingIsKept wants what is kept for the next text to hold nothing of this one.
+func TestNothingIsKept(t *testing.T) {
+	text, typ := catalogue(t, 6)
+	s := new(scratch)
+	for _, text := range []string{text, broken(text), "```json\n" + text + "```", `{"name": "{\"a\": 1}", "items": [1, {"id": 2}]}`} {
+		want := render(Decode(typ, text, Options{}))
+		for range 2 {
+			r := s.decode(typ, text, Options{})
+			s.clear()
+			if got := render(r); got != want {
+				t.Errorf("with memory that was used before: %s, not %s", got, want)
+			}
+		}
+		c := &s.coercer
+		if s.machine.src != "" || s.scanner.src != "" || c.docs[:1][0] != "" || c.repairs != nil || c.subdocs != nil || c.vals != nil {
+			t.Error("something is kept of the text or of its value")
+		}
+		for _, f := range c.stack[:cap(c.stack)] {
+			if f != nil && (f.typ != nil || f.key != "" || f.vals != nil || f.m != nil || f.more != nil) {
+				t.Error("a frame is kept with what it held")
+			}
+		}
+	}
+}
+
+// memoryEnv makes the test binary run decodeAll in place of its tests.
+const memoryEnv = "AGENTSCRIPT_TEST_DECODE_MEMORY"
+
+// TestPeakMemory bounds the heap that is live while texts are decoded, and the stack of the
+// goroutine that does it, over the families of hostile texts. A process of its own collects at
+// every tenth that the heap grows by, with the world stopped.
+func TestPeakMemory(t *testing.T) {
+	if os.Getenv(memoryEnv) != "" {
+		decodeAll(t)
+		return
+	}
+	if testing.Short() {
+		t.Skip()
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPeakMemory$")
+	cmd.Env = append(os.Environ(), memoryEnv+"=1", "GODEBUG=gcstoptheworld=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func decodeAll(t *testing.T) {
+	const n = 256 << 10
+	debug.SetGCPercent(10)
+	debug.SetMaxStack(64 << 10) // who recurses dies
+	s := newSeedTypes(t)
+	for _, f := range families {
+		text := f.make(n)
+		for _, typ := range []*Type{nil, ListOfType(s.Args)} {
+			done := make(chan Result)
+			if per := peakHeap(text, func() any {
+				go func() { done <- Decode(typ, text, Options{}) }()
+				return <-done
+			}); per > 48 {
+				t.Errorf("%s, %v: %.1f bytes live for each of the text", f.name, typ, per)
+			}
+		}
+	}
+	// Without a limit of nesting a value of brackets alone takes 64 bytes for each.
+	deep := strings.Repeat("[", n)
+	for _, o := range []Options{{MaxDepth: n}, {MaxDepth: n, Partial: true}} {
+		if per := peakHeap(deep, func() any { return Decode(nil, deep, o) }); per > 110 {
+			t.Errorf("%d open brackets: %.1f bytes live for each", n, per)
+		}
+	}
+}
+
+// peakHeap is how many bytes are live at the peak while f runs, for each of the text.
+func peakHeap(text string, f func() any) float64 {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	alive := func() uint64 { metrics.Read(live); return live[0].Value.Uint64() }
+	runtime.GC()
+	base := alive()
+	stop, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		for top := uint64(0); ; {
+			top = max(top, alive())
+			select {
+			case <-stop:
+				peak <- top
+				return
+			case <-time.After(50 * time.Microsecond):
+			}
+		}
+	}()
+	result := f()
+	runtime.GC()
+	close(stop)
+	top := <-peak
+	top = max(top, alive())
+	runtime.KeepAlive(result)
+	return float64(top-min(base, top)) / float64(len(text))
+}
