@@ -147,9 +147,12 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 		v, err = t.sk.give(generable.StrOf(text))
 		return nil, v, err
 	}
-	v, complaint, err := t.decode(text)
+	v, complaint, err := t.decode(text, resp.Dialect)
 	if err == nil {
 		v, err = t.sk.give(v)
+		return nil, v, err
+	}
+	if complaint == "" { // no other answer would do
 		return nil, v, err
 	}
 	if t.asked >= t.a.Repairs {
@@ -210,14 +213,14 @@ func finished(r *Response, agent string) error {
 	return nil
 }
 
-// decode reads an answer as the skill's output.
-func (t *turns) decode(text string) (generable.Value, string, error) {
-	res := generable.Decode(t.sk.Out, text, generable.Options{})
-	if len(res.Repairs) > 0 && t.b.Wants(EventRepair) {
-		for _, r := range res.Repairs {
-			t.b.emit(Event{Kind: EventRepair, Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
-		}
+// decode reads an answer, in the form that a schema of the dialect gave it, as the skill's
+// output.
+func (t *turns) decode(text, form string) (generable.Value, string, error) {
+	res, err := t.b.decode(t.sk.Out, text, form)
+	if err != nil {
+		return generable.Value{}, "", err
 	}
+	t.b.tellRepairs(res.Repairs)
 	if res.OK {
 		return res.Value, "", nil
 	}

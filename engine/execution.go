@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // Execution is one execution of a node or function that its host can give up. A handler that
@@ -23,7 +24,8 @@ type run struct {
 	events  *emitter
 	handler Handler
 	pending pending
-	over    atomic.Bool // it has ended, or was given up: whoever sets it tells its end
+	forms   dialect.Compiler // of answers that a provider's schema gave another form
+	over    atomic.Bool      // it has ended, or was given up: whoever sets it tells its end
 }
 
 // NewExecution makes an execution on a scheduler. It runs once.

@@ -52,6 +52,8 @@ type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Args string `json:"args"` // the arguments as the model wrote them, meant to be a JSON object
+	// Dialect is that of the schema which gave the arguments another form, as of a [Response].
+	Dialect string `json:"dialect,omitempty"`
 }
 
 // ToolResult answers the call of the same ID.
@@ -267,7 +269,11 @@ type Response struct {
 	RawFinish string `json:"raw_finish,omitempty"` // the provider's own word
 	Model     string `json:"model,omitempty"`      // the model that answered, as the provider names it
 	RequestID string `json:"request_id,omitempty"`
-	Usage     Usage  `json:"usage"`
+	// Dialect is that of the schema which gave the answer another form than the output type
+	// has by itself, "" when none did. The text is as the model wrote it; Decode of
+	// generable/dialect reads it.
+	Dialect string `json:"dialect,omitempty"`
+	Usage   Usage  `json:"usage"`
 }
 
 // Text returns the answer's text: all text parts joined, without reasoning.

@@ -69,7 +69,11 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 		failure = sk.unknownTool(c.Name)
 		return "error: " + failure.Message, failure, false
 	}
-	args := generable.Decode(t.params(), orEmptyObject(c.Args), generable.Options{})
+	args, err := b.decode(t.params(), orEmptyObject(c.Args), c.Dialect)
+	if err != nil {
+		return "", asError(err), true
+	}
+	b.tellRepairs(args.Repairs)
 	if !args.OK {
 		failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: %w", args.Errors)
 		failure.Pos = t.Span.Pos

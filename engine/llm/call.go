@@ -20,7 +20,8 @@ type call struct {
 	limits Timeouts
 	keys   *redact.Set
 	forms  *dialect.Compiler
-	form   *dialect.Wire // of the answer, when a schema holds the model to it
+	form   *dialect.Wire            // of the answer, when a schema holds the model to it
+	tools  map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
 }
 
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
@@ -32,6 +33,7 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
 	}
+	c.strictTools()
 	c.req = c.explained()
 	plan.Request = c.req
 	pass, flush := c.tokens()
@@ -44,7 +46,7 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 		// The client's own text hides what happened: a cancelled call, a status, a header.
 		return nil, x.Err
 	case x.Response != nil:
-		c.restore(x.Response)
+		c.inForm(x.Response)
 		return x.Response, nil
 	}
 	if err := wire.Interrupted(ctx); err != nil {
@@ -158,10 +160,8 @@ func (c *call) options() []llms.CallOption {
 	}
 	if len(c.req.Tools) > 0 {
 		tools := make([]llms.Tool, len(c.req.Tools))
-		for i, t := range c.req.Tools {
-			tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
-				Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t.Params),
-			}}
+		for i := range c.req.Tools {
+			tools[i] = llms.Tool{Type: "function", Function: c.definition(&c.req.Tools[i])}
 		}
 		opts = append(opts, llms.WithTools(tools))
 	}

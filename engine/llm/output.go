@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // output decides how a call holds the model to its output type: by the provider's schema,
@@ -72,34 +75,46 @@ func (c *call) explained() *engine.Request {
 	return &r
 }
 
-// restore gives an answer in the schema's form the one that the type has by itself, which is
-// what the caller decodes. An answer that reads the same as it is, or that does not fit, is
-// left to the caller's decoder and its records.
-func (c *call) restore(r *engine.Response) {
-	if c.form == nil || !c.form.Rewritten() || r.Finish == engine.FinishLength || len(r.Calls()) > 0 {
-		return
+// inForm says on an answer in which form its text and the arguments of its calls are, where
+// that is not the one that the types have by themselves. Reading them is the caller's, who
+// keeps record of it.
+func (c *call) inForm(r *engine.Response) {
+	if c.form != nil && c.form.Rewritten() {
+		r.Dialect = c.row.schemas
 	}
-	text := r.Text()
-	t := c.form.Natural
-	read := c.form.Decode(text, generable.Options{})
-	if !read.OK {
-		return
-	}
-	if as := generable.Decode(t, text, generable.Options{}); as.OK && as.Cost <= read.Cost && generable.Equal(as.Value, read.Value) {
-		return
-	}
-	parts := make([]engine.Part, 0, len(r.Parts))
-	given := false
-	for _, p := range r.Parts {
-		if p.Kind == engine.PartText {
-			if given {
-				continue
-			}
-			p.Text, given = generable.JSON(read.Value, t), true
+	for _, called := range r.Calls() {
+		if w := c.tools[called.Name]; w != nil && w.Rewritten() {
+			called.Dialect = c.row.schemas
 		}
-		parts = append(parts, p)
 	}
-	r.Parts = parts
+}
+
+// strictTools compiles the parameters of the tools for providers that hold calls to a schema.
+// A tool that has no form there is sent as it is.
+func (c *call) strictTools() {
+	if c.row.strictTools == nil || !c.row.strictTools(c.conn.base) || c.row.bare != nil && c.row.bare(c.model) {
+		return
+	}
+	c.tools = make(map[string]*dialect.Wire, len(c.req.Tools))
+	for _, t := range c.req.Tools {
+		if t.Params == nil {
+			continue
+		}
+		if w, err := c.forms.Compile(t.Params, c.row.schemas); err == nil {
+			c.tools[t.Name] = w
+		}
+	}
+}
+
+// definition is what the provider is told of a tool: where its arguments have another form,
+// the description says so.
+func (c *call) definition(t *engine.ToolDef) *llms.FunctionDefinition {
+	d := &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t.Params)}
+	if w := c.tools[t.Name]; w != nil {
+		d.Parameters, d.Strict = json.RawMessage(w.Schema), true
+		d.Description = strings.Trim(d.Description+"\n\n"+w.Form, "\n")
+	}
+	return d
 }
 
 func compact(schema string) json.RawMessage {

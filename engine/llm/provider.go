@@ -26,9 +26,12 @@ type provider struct {
 	dialect wire.Dialect
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
-	caps    Caps
-	bare    func(model string) bool // models that take no schema
-	build   func(c connection) (llms.Model, error)
+	// strictTools tells whether calls are held to the tools' schemas, behind an address; nil
+	// is never.
+	strictTools func(base string) bool
+	caps        Caps
+	bare        func(model string) bool // models that take no schema
+	build       func(c connection) (llms.Model, error)
 }
 
 // connection is what a client is made for; clients are shared by all calls of equal ones.
@@ -40,10 +43,11 @@ type connection struct {
 var compatCaps = Caps{Tools: true, Schema: true, JSONMode: true, Stream: true}
 
 func builtin() map[string]*provider {
+	always := func(string) bool { return true }
 	table := []*provider{
 		{
 			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
-			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, build: buildOpenAI,
+			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, build: buildOpenAI,
 		},
 		{
 			name: "ollama", schemas: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
@@ -52,12 +56,12 @@ func builtin() map[string]*provider {
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true},
-			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, build: buildOpenAI,
+			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: buildOpenAI,
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true},
-			caps:    compatCaps, build: buildOpenAI,
+			caps:    compatCaps, strictTools: always, build: buildOpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
@@ -93,6 +97,9 @@ func buildOpenAI(c connection) (llms.Model, error) {
 func buildOllama(c connection) (llms.Model, error) {
 	return ollama.New(ollama.WithServerURL(c.base), ollama.WithHTTPClient(c.http), ollama.WithModel("unset"))
 }
+
+// betaOnly is where DeepSeek knows strict tools.
+func betaOnly(base string) bool { return strings.HasSuffix(strings.TrimSuffix(base, "/"), "/beta") }
 
 // bareOpenAI are models from before schemas could be sent.
 func bareOpenAI(model string) bool {

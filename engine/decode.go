@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// decode reads what a model wrote as a value of a type. form is the dialect of the schema that
+// held the model to it, "" for none. Both forms of the value are read, the schema's and the
+// type's own, since not every route honours a schema.
+func (b *Branch) decode(t *generable.Type, text, form string) (generable.Result, error) {
+	if form == "" {
+		return generable.Decode(t, text, generable.Options{}), nil
+	}
+	w, err := b.run.forms.Compile(t, form)
+	if err != nil { // a model of another version, or a record of one
+		return generable.Result{}, Errorf(KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
+			WithHelp("the model's handler names the dialect of its schemas: it has to be one that this version knows")
+	}
+	return w.Decode(text, generable.Options{}), nil
+}
+
+// tellRepairs makes an event of everything that was changed to read an answer.
+func (b *Branch) tellRepairs(repairs []generable.Repair) {
+	if len(repairs) == 0 || !b.Wants(EventRepair) {
+		return
+	}
+	for _, r := range repairs {
+		b.emit(Event{Kind: EventRepair, Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
+	}
+}
