@@ -117,7 +117,7 @@ place = taken.loop(lambda s: None)
 	for _, c := range []struct{ wrong, code string }{
 		{"x >> taken", "AS401"}, {"x >> y >> taken", "AS401"}, {"x / taken", "AS401"}, {"x * taken", "AS401"}, {"x * y * x", "AS401"},
 		{"x >> number", "AS301"}, {"then(x, y, number)", "AS301"}, {"x >> y >> number", "AS301"},
-		{"x / number", "AS303 AS302"}, {"par(x, y, fn(lambda s: 1, input = str, output = int))", "AS303"}, {"x / fn(lambda s: 1, input = str, output = int)", "AS303"},
+		{"x / number", "AS302"}, {"par(x, y, fn(lambda s: 1, input = str, output = int))", "AS303"}, {"x / fn(lambda s: 1, input = str, output = int)", "AS303"},
 		{"x * number", "AS304"}, {"forum(x, y, rounds = 0)", "AS307"}, {"forum(x)", "AS316"},
 		{"x.loop(number)", "AS301"}, {"x.loop(lambda s: None, max = 0)", "AS307"}, {"x.loop()", "AS203"}, {"x.loop(lambda: None)", "AS216"},
 		{"x.branch({int: y})", "AS306"}, {"x.branch({str: taken})", "AS401"}, {"x.branch({str: number})", "AS301"}, {"x.branch({})", "AS316"},
