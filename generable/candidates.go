@@ -248,7 +248,7 @@ func (s *scanner) fenceInfo() bool {
 	f := &s.fences[len(s.fences)-1]
 	for ; s.pos < len(s.src); s.pos++ {
 		c := s.src[s.pos]
-		if c == '`' && !s.wants(3) {
+		if (c == '`' || c == f.tick) && !s.wants(3) {
 			return false
 		}
 		if c == '\n' || c == '{' || c == '[' || c == f.tick && s.has(s.pos, string([]byte{c, c, c})) {

@@ -289,7 +289,7 @@ func (s *scanner) joinWords() bool {
 	if len(s.tape) < 3 || s.tape[len(s.tape)-3].flags&flagKey == 0 {
 		return false
 	}
-	if (last.kind >= nodeStr && last.kind != nodeWord) || last.flags&flagKey != 0 || key.start-last.end > 4 {
+	if (last.kind >= nodeStr && last.kind != nodeWord) || last.flags&flagKey != 0 || key.start-last.end > 4 || s.furtherIn(len(s.tape)-2) {
 		return false
 	}
 	if s.noComma {

@@ -126,6 +126,9 @@ func (s *scanner) openList() bool {
 	if value.flags&flagKey != 0 || value.span != 1 || value.kind == nodeMissing || at == 0 || s.tape[at-1].flags&flagKey == 0 {
 		return false
 	}
+	if s.furtherIn(at) {
+		return false
+	}
 	if s.due(']') {
 		run, next, k := s.closersAhead(']')
 		if !s.pay(k) || s.afterClosing(run, next, closeNothing) > s.afterClosing(run, next, closeOuter) {
@@ -166,6 +169,13 @@ func (s *scanner) openList() bool {
 	s.pos++
 	s.st = stObjAfter
 	return true
+}
+
+// furtherIn reports whether the scalar at tape index at, which ends before the current key,
+// belongs to the container that was closed last, or may do so.
+func (s *scanner) furtherIn(at int) bool {
+	top, last := int(s.stack[len(s.stack)-1].node), s.lastClosed
+	return last < 0 || last > top && last+int(s.tape[last].span) > at
 }
 
 // continues reports whether a key belongs to the object that ends directly before it, at tape
