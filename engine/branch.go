@@ -24,9 +24,9 @@ type Branch struct {
 
 // callback is what a branch knows of the callback that runs now.
 type callback struct {
-	scope string          // its segment, where it does not stand alone at its position
-	n     int             // the segment's ordinal
-	calls map[callKey]int // how often it called nodes of a kind and name, or opened a place of a word
+	scope string // its segment, where it does not stand alone at its position
+	n     int    // the segment's ordinal
+	calls *tally // how often it called nodes of a kind and name, or opened a place of a word
 }
 
 type callKey struct{ word, name string }
@@ -86,7 +86,7 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 		return generable.Value{}, b.misfit(n, input, errs)
 	}
 	s := *n.compiled().root // with the ordinal of this call
-	s.n = b.ordinal(s.word, n.name)
+	s.n = b.ordinal(callKey{s.word, n.name})
 	outer, at, said := b.callback, b.at, b.heard
 	if outer.scope != "" {
 		b.at = at.child(outer.scope, "", outer.n)

@@ -17,18 +17,55 @@ func (b *Branch) Calls(word string) Calls {
 	if b.callback.scope != "" {
 		at = at.child(b.callback.scope, "", b.callback.n)
 	}
-	return Calls{b, at, word, b.ordinal(word, "")}
+	return Calls{b, at, word, b.ordinal(callKey{word, ""})}
 }
 
-// ordinal counts what the running callback does of a word and name.
-func (b *Branch) ordinal(word, name string) int {
+// ordinal counts what the running callback does of a kind and name.
+func (b *Branch) ordinal(key callKey) int {
 	if b.callback.calls == nil {
-		b.callback.calls = map[callKey]int{}
+		b.callback.calls = &tally{}
 	}
-	key := callKey{word, name}
-	n := b.callback.calls[key]
-	b.callback.calls[key] = n + 1
-	return n
+	return b.callback.calls.count(key)
+}
+
+// tally counts by key. Most callbacks have a few keys, for which a map is ten times as large: it
+// is held by every run that is parked in a function.
+type tally struct {
+	few  []tallied
+	many map[callKey]int // instead, beyond fewKeys
+}
+
+type tallied struct {
+	key callKey
+	n   int
+}
+
+const fewKeys = 8
+
+// count gives how often a key was counted before, and counts it.
+func (t *tally) count(key callKey) int {
+	if t.many != nil {
+		n := t.many[key]
+		t.many[key] = n + 1
+		return n
+	}
+	for i := range t.few {
+		if e := &t.few[i]; e.key == key {
+			e.n++
+			return e.n - 1
+		}
+	}
+	if len(t.few) == fewKeys {
+		t.many = make(map[callKey]int, 2*fewKeys)
+		for _, e := range t.few {
+			t.many[e.key] = e.n
+		}
+		t.few = nil
+		t.many[key] = 1
+		return 0
+	}
+	t.few = append(t.few, tallied{key, 1})
+	return 0
 }
 
 // All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
