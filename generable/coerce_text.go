@@ -221,7 +221,10 @@ func (c *coercer) enterAny(at int, n *node) bool {
 		if v, ok := c.numeral(n); ok {
 			return c.done(v)
 		}
-		return c.badNumber(at, n)
+		if c.o.Level == Strict {
+			return c.badNumber(at, n)
+		}
+		return c.numberAsText(at, n)
 	case nodeStr, nodeWord, nodeConcat:
 		return c.done(StrOf(c.str(at)))
 	case nodeArr, nodeObj:
@@ -235,7 +238,18 @@ func (c *coercer) enterAny(at int, n *node) bool {
 		}
 		return c.push(opDict, at, AnyT)
 	}
-	return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
+	if c.o.Level == Strict {
+		return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
+	}
+	return c.numberAsText(at, n)
+}
+
+// numberAsText keeps a number that is none of ours, NaN or 1e400, as what stands there: no type
+// asks for a number, and the rest of the document is worth reading.
+func (c *coercer) numberAsText(at int, n *node) bool {
+	s := c.raw(n)
+	c.repair(repToString, at, s, string(AppendQuoted(nil, shorten(s))))
+	return c.done(StrOf(s))
 }
 
 // push begins a list, a dict or a record.
@@ -343,8 +357,14 @@ func (c *coercer) stepDict(f *coerceFrame) bool {
 		at := int(f.cur) + 1
 		f.child = int32(at)
 		f.cur = int32(at) + int32(c.tape[at].span)
-		if c.partial && c.tape[at].kind == nodeMissing {
-			continue // the value is still to come
+		if c.tape[at].kind == nodeMissing {
+			if c.partial {
+				continue // the value is still to come
+			}
+			if f.m.find(f.key) >= 0 { // the key came before, with a value
+				c.repair(repDuplicateKey, at-1, f.key, "")
+				continue
+			}
 		}
 		f.mark = c.here()
 		return c.enter(at, f.typ)

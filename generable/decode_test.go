@@ -69,7 +69,7 @@ func TestDecodeText(t *testing.T) {
 		{"LP27 half true inside", `{"a": tru}`, `{"a":true}`, "truncated"},
 		{"LP28 Python true", `{"a": True}`, `{"a":true}`, "python-literal"},
 		{"LP28 Python None", `{"a": None}`, `{"a":null}`, "python-literal"},
-		{"LP28 NaN", `{"a": NaN}`, ``, ""},
+		{"LP28 NaN", `{"a": NaN}`, `{"a":"NaN"}`, "python-literal to-string"},
 		{"LP29 single quotes", `{'a': 1}`, `{"a":1}`, "quotes"},
 		{"LP29 bare key", `{a: 1}`, `{"a":1}`, "unquoted"},
 		{"LP30 comment", "{\"a\":1 // c\n}", `{"a":1}`, "comment"},

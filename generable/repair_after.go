@@ -187,7 +187,8 @@ func (s *scanner) wordAfter(c byte) bool {
 			s.takeBack(last)
 			return s.quoteAgain(int(last.node), s.pos)
 		}
-		if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
+		item := class[c]&isDigit != 0 && !top.obj // rather a number than the rest of a string
+		if s.tentStr.node >= 0 && !(item && int(last.next) < s.pos) && s.reopen(s.tentStr) {
 			return true
 		}
 		if end, ok := s.endsInside(int(n.start), int(last.quote)); ok && int(last.next) == s.pos && s.back(end) {
@@ -206,7 +207,7 @@ func (s *scanner) wordAfter(c byte) bool {
 			}
 			member = s.isMember(s.pos)
 		}
-		if !member && !(class[c]&isDigit != 0 && !top.obj) && s.reopen(last) {
+		if !member && !item && s.reopen(last) {
 			return true
 		}
 	}
