@@ -59,32 +59,103 @@ func floating(s string) (Value, bool) {
 
 // looseNumeral reads what [looseNumber] recognises, with a sign.
 func looseNumeral(s string) (Value, bool) {
-	neg := false
+	if form, ok := looseDecimal(s); ok {
+		if strictNumber(form) == nodeInt {
+			return integer(form)
+		}
+		return floating(form)
+	}
+	neg, body := cutSign(s)
+	if body == "" || !looseNumber(body) {
+		return Value{}, false
+	}
+	b, ok := new(big.Int).SetString(strings.ReplaceAll(strings.TrimSuffix(body, "n"), "_", ""), 0)
+	if !ok {
+		return Value{}, false
+	}
+	if neg {
+		b.Neg(b)
+	}
+	return BigOf(b), true
+}
+
+// looseDecimal writes what [looseNumber] recognises, with a sign, as JSON does. Numbers to
+// another base than ten are none.
+func looseDecimal(s string) (string, bool) {
+	neg, s := cutSign(s)
+	if s == "" || !looseNumber(s) {
+		return "", false
+	}
+	s = strings.ReplaceAll(strings.TrimSuffix(s, "n"), "_", "")
+	if len(s) > 2 && s[0] == '0' && s[1]|0x20 >= 'b' && s[1]|0x20 <= 'x' && s[1]|0x20 != 'e' {
+		return "", false
+	}
+	if s = completeNumber(s); neg {
+		s = "-" + s
+	}
+	return s, true
+}
+
+// cutSign takes a sign off the front of a number.
+func cutSign(s string) (neg bool, rest string) {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
-		neg, s = s[0] == '-', s[1:]
+		return s[0] == '-', s[1:]
 	}
-	if s != "" && looseNumber(s) {
-		s = strings.ReplaceAll(strings.TrimSuffix(s, "n"), "_", "")
-		if len(s) > 2 && s[0] == '0' && s[1]|0x20 >= 'b' && s[1]|0x20 <= 'x' && s[1]|0x20 != 'e' {
-			b, ok := new(big.Int).SetString(s, 0)
-			if !ok {
-				return Value{}, false
-			}
-			if neg {
-				b.Neg(b)
-			}
-			return BigOf(b), true
-		}
-		s = completeNumber(s)
-		if neg {
-			s = "-" + s
-		}
-		if strictNumber(s) == nodeInt {
-			return integer(s)
-		}
-		return floating(s)
+	return false, s
+}
+
+// decimal writes a number that [textNumber] reads as JSON does. Numbers to another base than
+// ten are none.
+func decimal(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	if minus, ok := strings.CutPrefix(s, "\u2212"); ok {
+		s = "-" + minus
 	}
-	return Value{}, false
+	if strictNumber(s) != nodeWord {
+		return s, true
+	}
+	if form, ok := looseDecimal(s); ok {
+		return form, true
+	}
+	if plain, ok := dropThousands(s); ok {
+		return decimal(plain)
+	}
+	return "", false
+}
+
+// whole is the integer that a number stands for which [textNumber] read as a float: 42.0, 1e20.
+// It is judged by the digits, as the float may have lost some.
+func whole(s string) (Value, bool) {
+	s, ok := decimal(s)
+	if !ok {
+		return Value{}, false
+	}
+	neg, s := cutSign(s)
+	exp := 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.Atoi(s[i+1:])
+		if err != nil {
+			e = -len(s) // of no number but zero, as a float holds it
+		}
+		s, exp = s[:i], max(e, -maxText)
+	}
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		exp -= len(s) - i - 1
+		s = s[:i] + s[i+1:]
+	}
+	digits := strings.TrimRight(s, "0")
+	exp += len(s) - len(digits)
+	digits = strings.TrimLeft(digits, "0")
+	switch {
+	case digits == "":
+		return IntOf(0), true
+	case exp < 0:
+		return Value{}, false
+	}
+	if digits += strings.Repeat("0", exp); neg {
+		digits = "-" + digits
+	}
+	return integer(digits)
 }
 
 // textNumber reads a text that is nothing but a number: as JSON or another language writes
@@ -150,13 +221,13 @@ func isDigits(s string) bool {
 
 // foundNumber finds the only number in a text, with its percent or currency sign taken off, or
 // reads it as a fraction. Several numbers are no answer, nor is one that is part of a word or
-// of which a negation speaks.
-func foundNumber(s string) (Value, bool) {
+// of which a negation speaks. The second result is how the number is written.
+func foundNumber(s string) (Value, string, bool) {
 	if len(s) > maxSearched {
-		return Value{}, false
+		return Value{}, "", false
 	}
 	if v, ok := fraction(s); ok {
-		return v, true
+		return v, "", true
 	}
 	from, to := -1, 0
 	for i := 0; i < len(s); {
@@ -165,7 +236,7 @@ func foundNumber(s string) (Value, bool) {
 			continue
 		}
 		if from >= 0 {
-			return Value{}, false
+			return Value{}, "", false
 		}
 		from = i
 		for i < len(s) && (class[s[i]]&isDigit != 0 || ((s[i] == '.' || s[i] == ',') && i+1 < len(s) && class[s[i+1]]&isDigit != 0)) {
@@ -184,10 +255,10 @@ func foundNumber(s string) (Value, bool) {
 		to = i
 	}
 	if from < 0 || to < len(s) && (isAlnum(s[to]) || s[to] == '_') || from > 0 && (isAlnum(s[from-1]) || s[from-1] == '_') {
-		return Value{}, false
+		return Value{}, "", false
 	}
 	if negated(splitWords(s[:from])) {
-		return Value{}, false
+		return Value{}, "", false
 	}
 	if from > 0 && s[from-1] == '.' && (from == 1 || class[s[from-2]]&isBlank != 0) {
 		from--
@@ -200,9 +271,9 @@ func foundNumber(s string) (Value, bool) {
 		minus, signed = strings.CutSuffix(before, "\u2212")
 	}
 	if ok && signed && (minus == "" || class[minus[len(minus)-1]]&isBlank != 0 || minus[len(minus)-1] == ':') {
-		return negative(v), true
+		return negative(v), "-" + s[from:to], true
 	}
-	return v, ok
+	return v, s[from:to], ok
 }
 
 func negative(v Value) Value {
@@ -228,6 +299,11 @@ func fraction(s string) (Value, bool) {
 	y, isNumber2 := b.AsNumber()
 	if !ok1 || !ok2 || !isNumber1 || !isNumber2 || a.kind == Float || b.kind == Float || y == 0 {
 		return Value{}, false
+	}
+	num, _ := a.AsBig()
+	den, _ := b.AsBig()
+	if q, r := new(big.Int).QuoRem(num, den, new(big.Int)); r.Sign() == 0 {
+		return BigOf(q), true
 	}
 	return FloatOf(x / y)
 }

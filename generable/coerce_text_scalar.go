@@ -129,18 +129,21 @@ func findBool(s string) (b, ok bool) {
 func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 	var v Value
 	var ok bool
+	form := "" // how it is written
 	switch {
 	case n.kind == nodeInt || n.kind == nodeFloat || n.kind == nodeNumber:
 		if v, ok = c.numeral(n); !ok {
 			return c.badNumber(at, n)
 		}
+		form = c.raw(n)
 	case n.kind == nodeNaN:
 		return c.failAt(at, "a finite number", c.show(at), "")
 	case n.isText() && c.o.Level != Strict:
 		s := c.str(at)
 		rep := repToNumber
-		if v, ok = textNumber(strings.Trim(s, " \t\r\n*`\"'_")); !ok && c.o.Level == Loose {
-			v, ok = foundNumber(s)
+		form = strings.Trim(s, " \t\r\n*`\"'_")
+		if v, ok = textNumber(form); !ok && c.o.Level == Loose {
+			v, form, ok = foundNumber(s)
 			rep = repFound
 		}
 		if ok {
@@ -166,7 +169,7 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 	if v.kind != Float {
 		return c.done(v)
 	}
-	if w, ok := exactInt(v); ok && c.o.Level != Strict {
+	if w, ok := whole(form); ok && c.o.Level != Strict {
 		c.repair(repFloatToInt, at, c.show(at), JSON(w, nil))
 		return c.done(w)
 	}

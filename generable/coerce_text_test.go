@@ -90,7 +90,7 @@ func TestDecodeTyped(t *testing.T) {
 		{name: "GE10 whole floats", typ: ints, text: `[2147483647.0, -2147483648.0, 1e6]`, want: `[2147483647,-2147483648,1000000]`, repairs: "float-to-int"},
 		{name: "GE10 fraction", typ: ints, text: `[3.5]`, fails: "[0]: want int, got 3.5"},
 		{name: "GE11 long", typ: ints, text: `[1e15]`, want: `[1000000000000000]`, repairs: "float-to-int"},
-		{name: "GE11 beyond long", typ: ints, text: `[1e20]`, fails: "want int, got 1e20"},
+		{name: "GE11 beyond long", typ: ints, text: `[1e20]`, want: `[100000000000000000000]`, repairs: "float-to-int"},
 		{name: "GE11 digits beyond long", typ: ints, text: `[100000000000000000000]`, want: `[100000000000000000000]`},
 		{name: "GE12 float from int", typ: floats, text: `[42]`, want: `[42.0]`, repairs: "int-to-float"},
 		{name: "GE12 float from text", typ: floats, text: `["42.0", "3.14"]`, want: `[42.0,3.14]`, repairs: "string-to-number"},
