@@ -69,6 +69,7 @@ const (
 	NoExit             Code = "AS323"
 	BadVote            Code = "AS324"
 	NeedsModel         Code = "AS325"
+	UnusedAgent        Code = "AS326"
 )
 
 // Placement.

@@ -103,5 +103,9 @@ func composeEntries() []Entry {
 			"`retry(feedback = ...)` goes on with a conversation, and `wrap` writes a system text: both reach a model alone. The node must be an agent with a prompt or with skills that a model carries out, and itself, not a composition around it.",
 			"count = agent(run = lambda s: s)\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n",
 			"count = agent(prompt = \"Count.\")\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n"},
+		{UnusedAgent, "an agent that nothing uses",
+			"The script declares an agent, has a `main`, and speaks of the agent nowhere else: it is in no composition and no function calls it. That is a warning, since it costs nothing but the reader's time; more often a part of the flow was forgotten. Files that are loaded by others are not asked about, nor are names that begin with `_`.",
+			"draft = agent(prompt = \"Draft.\")\nreview = agent(prompt = \"Review.\")\nmain = draft >> fn(str)\n",
+			"draft = agent(prompt = \"Draft.\")\nreview = agent(prompt = \"Review.\")\nmain = draft >> review\n"},
 	}
 }

@@ -106,6 +106,9 @@ func (n *Node) Failed() bool { return n.failed }
 // Agent returns the specification of an agent, nil for other nodes.
 func (n *Node) Agent() *AgentSpec { return n.agent }
 
+// Free reports whether the node has no place in another one.
+func (n *Node) Free() bool { return n.place == nil }
+
 // Routes returns the routes of a branch in order, and its otherwise node.
 func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
 
@@ -155,10 +158,16 @@ func (n *Node) OnError() OnError { return n.onError }
 // Field is the field that a pick projects.
 func (n *Node) Field() string { return n.field }
 
-// Label names the node for people: its name, or its kind.
+// Label names the node for people: its name, that of the script's function that a step is made
+// of, or its kind. Positions hold the name alone.
 func (n *Node) Label() string {
 	if n.name != "" {
 		return n.name
+	}
+	if n.kind == FnNode && n.fn != nil {
+		if info := n.fn.Info(); info.Pos.IsValid() && info.Name != "lambda" {
+			return info.Name
+		}
 	}
 	if n.kind == PickNode {
 		return `pick("` + n.field + `")`

@@ -107,6 +107,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	for _, d := range c.types.check(c.suggest) {
 		c.session.Report(d)
 	}
+	c.checkUnused(entry)
 	c.seal()
 	found := c.session.Diagnostics()
 	for _, d := range found {

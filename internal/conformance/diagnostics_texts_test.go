@@ -161,7 +161,7 @@ l = agent(input = list[int], prompt = "L.")
 		{"a(x)", "", ""}, {"a(\"text\")", "", ""}, {"a(str(3))", "", ""}, {"n(2)", "", ""}, {"n(-2.5)", "", ""}, {"l([1, x])", "", ""}, {"l([])", "", ""}, {"a(*[x])", "", ""},
 		{"p(Plan(title = x))", "", ""}, {"p({\"title\": x})", "", ""}, {"Plan(**{\"title\": x})", "", ""}, {"(lambda a: a(1, 2))(max)", "", ""}, {"helper(x, 1)", "", ""},
 	} {
-		src := parts + "def helper(x, y):\n    return x\ndef main(x = str):\n    return " + c.call + "\n"
+		src := parts + "def helper(x, y):\n    return x\ndef main(x = str):\n    return " + c.call + "\nused = [a, n, p, l]\n"
 		found, shown := checked(src)
 		found = slices.DeleteFunc(found, func(d *diag.Diagnostic) bool { return d.Severity != diag.Error }) // not every agent is used
 		if codes(found) != c.code || !strings.Contains(shown, c.says) {
