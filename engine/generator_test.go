@@ -34,6 +34,7 @@ type generator struct {
 	failures bool
 	names    []string // few, so that nodes share them
 	noise    bool     // sequences have steps between theirs that do nothing
+	told     bool     // every event is to come on every scheduler: nobody is cancelled and that handled
 }
 
 func newGenerator(seed uint64, failures bool) *generator {
@@ -107,7 +108,7 @@ func (g *generator) expr(depth int) expr {
 	}
 	inside := strings.Join(texts, ", ")
 	first := kids[0]
-	switch g.IntN(8) {
+	switch g.IntN(14) {
 	case 0, 1:
 		return expr{func(c *composer) *engine.Node {
 			steps := nodes(c)
@@ -234,6 +235,24 @@ func (g *generator) expr(depth int) expr {
 			}
 			return integer(folded(generable.ListOf(out...))), nil
 		}, fmt.Sprintf("forum(%s, %d)", inside, rounds)}
+	}
+	kind := g.IntN(7)
+	if g.told && (g.failures || kind == 1) {
+		kind = 6
+	}
+	switch kind {
+	case 0:
+		return g.alternatives(kids, nodes, name)
+	case 1:
+		return g.raced(first, name)
+	case 2:
+		return g.retried(first, name)
+	case 3:
+		return g.attempted(first, name)
+	case 4:
+		return g.voted(kids, nodes, name)
+	case 5:
+		return g.kept(kids, nodes, name)
 	}
 	// A callback that calls each node twice.
 	return expr{func(c *composer) *engine.Node {

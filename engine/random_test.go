@@ -258,6 +258,11 @@ func TestRandomBudgets(t *testing.T) {
 	}
 }
 
+// effects lists what a journal holds of handlers: which branch won a race is none of that.
+func effects(j *journal.Memory) []string {
+	return slices.DeleteFunc(j.IDs(), func(id string) bool { return strings.Contains(id, "/won0@") })
+}
+
 // A random graph that ran once is answered wholly from its journal, also when the journal
 // holds more than it needs; with one prompt edited, what does not depend on it still is.
 func TestRandomGraphsReplay(t *testing.T) {
@@ -273,8 +278,8 @@ func TestRandomGraphsReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if int(h.calls.Load()) != len(j.IDs()) {
-			t.Fatalf("seed %d: %d calls, %d recorded", seed, h.calls.Load(), len(j.IDs()))
+		if int(h.calls.Load()) != len(effects(j)) {
+			t.Fatalf("seed %d: %d calls, %d recorded", seed, h.calls.Load(), len(effects(j)))
 		}
 		again := spec
 		again.Handler = refuse

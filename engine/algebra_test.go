@@ -1,0 +1,242 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// slow answers agents in the order of their names: a call waits until those before it have ended.
+type slow struct {
+	mu    sync.Mutex
+	calls []string
+}
+
+func (s *slow) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+	s.mu.Lock()
+	s.calls = append(s.calls, e.Agent)
+	s.mu.Unlock()
+	if strings.HasPrefix(e.Agent, "never") {
+		<-ctx.Done()
+		return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+	}
+	return echo(ctx, e, k)
+}
+
+// The first success of a race cancels the calls of the others, and a replay knows the winner
+// without asking anybody, also with other seeds.
+func TestARaceIsRecorded(t *testing.T) {
+	c := compose()
+	main := c.Race(c.site("race", ""), engine.FirstOptions{}, c.prompted("never1", strT, strT), c.prompted("quick", strT, strT), c.prompted("never2", strT, strT))
+	c.sound(t)
+	j := &journal.Memory{}
+	out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: &slow{}, Journal: j})
+	if err != nil || str(out) != "quick(x)" {
+		t.Fatalf("got %q, %v", str(out), err)
+	}
+	ids := strings.Join(j.IDs(), "\n")
+	if len(j.IDs()) != 2 || !strings.Contains(ids, "main/race0[1]/agent:quick#0/llm0@") || !strings.Contains(ids, "main/race0/won0@") {
+		t.Errorf("recorded\n%s", ids)
+	}
+	for seed := range uint64(8) {
+		out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: refuse, Journal: j})
+		if err != nil || str(out) != "quick(x)" {
+			t.Errorf("replay with seed %d: %q, %v", seed, str(out), err)
+		}
+	}
+	// For another input the record is none.
+	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("y"), Handler: refuse, Journal: j}); err == nil {
+		t.Error("the record of x answered y")
+	}
+}
+
+// What a run must not go on after goes through every structure that handles failures.
+func TestControlIsNotHandled(t *testing.T) {
+	builds := map[string]func(c *composer, n *engine.Node) *engine.Node{
+		"fallback": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, n, c.str())
+		},
+		"race": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Race(c.site("race", ""), engine.FirstOptions{}, n, c.stringFailing())
+		},
+		"retry": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Retry(c.site("retry", ""), n, engine.RetryOptions{})
+		},
+		"attempt": func(c *composer, n *engine.Node) *engine.Node { return c.Attempt(c.site("attempt", ""), n) },
+		"keep": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, n, c.str())
+		},
+		"drop": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorDrop}, n, c.str())
+		},
+		"vote": func(c *composer, n *engine.Node) *engine.Node {
+			return c.Vote(c.site("vote", ""), engine.VoteOptions{Quorum: 1}, n, c.str())
+		},
+	}
+	for name, build := range builds {
+		for _, how := range []string{"budget", "panic", "cancelled"} {
+			c := compose()
+			asked := 0
+			main := build(c, c.Then(c.site("then", ""), c.step("", strT, strT, func(v generable.Value) generable.Value {
+				if how == "panic" {
+					panic("a bug")
+				}
+				return v
+			}), c.prompted("a", strT, strT)))
+			c.sound(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+				asked++
+				cancel()
+				<-ctx.Done()
+				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+			})
+			spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"}
+			want := engine.KindCancelled
+			switch how {
+			case "budget":
+				spec.Limits.ModelCalls, want = engine.AtMost(0), engine.KindBudget
+			case "panic":
+				want = engine.KindPanic
+			}
+			out, err := engine.Exec(engine.NewGoSched(ctx), spec)
+			cancel()
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Kind != want || asked > 1 {
+				t.Errorf("%s, %s: got %s, %v after %d calls", name, how, generable.JSON(out, nil), err, asked)
+			}
+		}
+	}
+}
+
+func (c *composer) stringFailing() *engine.Node {
+	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return generable.Value{}, errPlanned
+	}), strT, strT)
+}
+
+// A failure that ends a fallback or a race carries what else was tried.
+func TestNotesOfTheOthers(t *testing.T) {
+	for name, want := range map[string]string{"fallback": "third, notes [main/fallback0/fn0: first main/fallback0/fn1: second]", "race": "first, notes [main/race0[1]/fn1: second main/race0[2]/fn2: third]"} {
+		c := compose()
+		var nodes []*engine.Node
+		for _, word := range []string{"first", "second", "third"} {
+			nodes = append(nodes, c.Fn(c.site("fn", ""), engine.GoFunc(word, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+				return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "%s", word)
+			}), strT, strT))
+		}
+		make := c.Fallback
+		if name == "race" {
+			make = c.Race
+		}
+		main := make(c.site(name, ""), engine.FirstOptions{}, nodes...)
+		c.sound(t)
+		for seed := range uint64(6) {
+			_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+			var e *engine.Error
+			if !errors.As(err, &e) {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%s, notes %v", e.Message, e.Notes); got != want {
+				t.Errorf("%s, seed %d: %s, want %s", name, seed, got, want)
+			}
+		}
+	}
+}
+
+// A retry with feedback goes on with the conversation: what was said before, tools and all,
+// the answer, and what is wrong with it. A call that came to no answer is made again as it was.
+func TestRetryGoesOnWithTheConversation(t *testing.T) {
+	c := compose()
+	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
+	locate := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
+	min, err := engine.NewPredicate(engine.PredGe, "x", new(generable.IntOf(5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := c.Retry(c.site("retry", ""), locate, engine.RetryOptions{Max: 5, Until: min,
+		Feedback: engine.GoFunc("feedback", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+			r, _ := a[0].AsRecord()
+			if r.Type() == engine.FailureType {
+				return generable.StrOf("failed: " + str(r.At(1))), nil
+			}
+			return generable.StrOf(fmt.Sprintf("%d is too small", integer(r.At(0)))), nil
+		})})
+	c.sound(t)
+	cut := says(`{"x"`)
+	cut.Finish = engine.FinishLength
+	a := &answers{next: []engine.Response{says(`{"x": 1}`), cut, says("somewhere"), says(`{"x": 7}`)}}
+	out, err := run(t, main, a, "the hall")
+	if err != nil || generable.JSON(out, nil) != `{"x":7}` {
+		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
+	}
+	var said []string
+	for _, m := range a.seen[len(a.seen)-1].Messages {
+		said = append(said, string(m.Role)+": "+m.Parts[0].Text)
+	}
+	if got := strings.Join(said, " | "); got != `user: the hall | assistant: {"x": 1} | user: 1 is too small | assistant: somewhere | user: failed: AS706` {
+		t.Errorf("the last request says %s", got)
+	}
+	if n := len(a.seen[2].Messages); n != 3 {
+		t.Errorf("after an answer that was cut off, %d messages are sent, want the same 3", n)
+	}
+}
+
+// The teacher's text is the student's system text, with the format of the answer behind it, and
+// concerns this call alone.
+func TestWrapWritesTheSystemText(t *testing.T) {
+	c := compose()
+	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
+	student := c.Agent(c.site("agent", "student"), &engine.AgentSpec{Name: "student", Out: point, Prompt: "Own words."})
+	main := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), student)
+	c.sound(t)
+	a := &answers{next: []engine.Response{says("Count the lamps."), says(`{"x": 3}`), says(`{"x": 4}`)}}
+	if _, err := run(t, main, a, "hall"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, student, a, "hall"); err != nil {
+		t.Fatal(err)
+	}
+	taught, alone := a.seen[1].System, a.seen[2].System
+	if !strings.HasPrefix(taught, "Count the lamps.\n\n") || !strings.HasSuffix(alone, strings.TrimPrefix(taught, "Count the lamps.\n\n")) || !strings.HasPrefix(alone, "Own words.") {
+		t.Errorf("taught:\n%s\nalone:\n%s", taught, alone)
+	}
+	if a.seen[1].Messages[0].Parts[0].Text != "hall" {
+		t.Error("the student did not get the input")
+	}
+}
+
+// Handoffs and dropped branches are told in events.
+func TestHandoffsAndDropsAreTold(t *testing.T) {
+	c := compose()
+	source := c.step("source", strT, boolT, func(v generable.Value) generable.Value { return generable.BoolOf(str(v) == "yes") })
+	main := c.Handoff(c.site("handoff", ""), source, []engine.Route{on(true, c.step("happy", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(1) })), on(false, c.step("sad", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) }))}, engine.BranchOptions{})
+	all := c.Then(c.site("then", ""), main, c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorDrop}, c.failing(), c.step("fine", intT, intT, identity)))
+	c.sound(t)
+	var told []string
+	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: all, Input: generable.StrOf("no"), Listener: engine.Listener{Kinds: engine.EventHandoff | engine.EventDropped, Emit: func(e engine.Event) {
+		told = append(told, fmt.Sprintf("%s %s %s>%s %s", e.Kind, e.Path, e.From, e.Name, e.Text))
+	}}})
+	if got := strings.Join(told, "; "); err != nil || got != "handoff main/then0/handoff0 source>sad bool; dropped main/then0/par0 >fn 1 of 2 failed: planned failure" {
+		t.Errorf("%v, told: %s", err, got)
+	}
+}
+
+// A recorded failure keeps its notes.
+func TestNotesCrossJSON(t *testing.T) {
+	e := engine.Errorf(engine.KindScript, diag.CallbackFailed, "last")
+	e.Notes = []string{"first", "second"}
+	text, err := e.MarshalJSON()
+	var back engine.Error
+	if err != nil || back.UnmarshalJSON(text) != nil || strings.Join(back.Notes, " ") != "first second" {
+		t.Errorf("%s, %v: %v", text, err, back.Notes)
+	}
+}
