@@ -38,7 +38,7 @@ class Node:
     def branch(self, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
         "a.branch({...}) is branch(a, {...})."
         ...
-    def each(self, *, limit: int = ...) -> Node:
+    def each(self, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> Node:
         "a.each() is each(a)."
         ...
     def loop(self, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
@@ -109,11 +109,21 @@ class Failure:
     def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
 
 class Attempt:
-    """What attempt gives."""
+    """What a call came to, as attempt gives it. Attempt[T] is that of a T."""
     ok: bool
     value: Any
     error: Failure | None
-    def __init__(self, *, ok: bool, value: Any, error: Failure | None) -> None: ...
+    status: Literal["ok", "failed", "skipped", "cancelled"]
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
+
+class Critique:
+    """What verify gives. Critique[T] is that of a T."""
+    success: bool
+    feedback: str
+    input: Any
+    def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
 
 class Remaining:
     """What the budgets leave."""
@@ -208,12 +218,12 @@ def then(*nodes: Node | list[Node]) -> Node:
     "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."
     ...
 
-def par(*nodes: Node | list[Node], limit: int = ..., output: Type = ...) -> Node:
-    "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others."
+def par(*nodes: Node | list[Node], limit: int = ..., output: Type = ..., on_error: Literal["raise", "keep", "drop"] = ..., merge: Node | Callable | Type = ...) -> Node:
+    "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."
     ...
 
-def forum(*nodes: Node | list[Node], rounds: int = ...) -> Node:
-    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b."
+def forum(*nodes: Node | list[Node], rounds: int = ..., captain: Node = ..., consensus: int = ..., otherwise: Node = ...) -> Node:
+    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."
     ...
 
 def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
@@ -228,7 +238,7 @@ def when(predicate: Predicate | Type | Callable, handler: Node) -> When:
     "A route of branch that is taken when a predicate holds."
     ...
 
-def each(node: Node, *, limit: int = ...) -> Node:
+def each(node: Node, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> Node:
     "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."
     ...
 
@@ -285,6 +295,34 @@ def edge(source: Node, target: Node | Finish, *, when: Predicate | Type | Callab
     ...
 
 FINISH: Finish
+
+def fallback(*nodes: Node | list[Node], output: Type = ...) -> Node:
+    "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y."
+    ...
+
+def race(*nodes: Node | list[Node], output: Type = ...) -> Node:
+    "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y."
+    ...
+
+def retry(node: Node, max: int = ..., *, until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ..., feedback: Callable = ...) -> Node:
+    "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again."
+    ...
+
+def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weights: list[float] = ..., key: str | Callable = ..., judge: Node = ..., quorum: int = ..., output: Type = ...) -> Node:
+    "Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters."
+    ...
+
+def wrap(teacher: Node, student: Node) -> Node:
+    "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher."
+    ...
+
+def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+    "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
+    ...
+
+def verify(*, model: str | Model = ..., prompt: str | Node = ..., task: str = ..., input: Type = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+    "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
+    ...
 
 def fmt(value: Any, spec: str = ...) -> str:
     "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."
@@ -346,7 +384,7 @@ def help(about: Any = ...) -> None:
     ...
 
 def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
-    "Calls a function or a node in a run and gives what it came to: ok, value and error. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
     ...
 
 def parallel(f: Callable | Node | list, items: list = ..., /, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:

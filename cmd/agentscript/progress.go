@@ -69,6 +69,10 @@ func (p *progress) event(e engine.Event) {
 			text = e.Err.Message
 		}
 		p.line("budget", at, oneLine(text, 120))
+	case engine.EventHandoff:
+		p.line("hand", at, e.From+" to "+e.Name, e.Text)
+	case engine.EventDropped:
+		p.line("drop", at, e.Name, oneLine(e.Text, 120))
 	case engine.EventLog:
 		p.line("log", at, e.Text)
 	case engine.EventPhase:

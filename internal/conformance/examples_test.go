@@ -38,6 +38,7 @@ var examples = []example{
 	{file: "count.star", in: "41", want: "42"},
 	{file: "forum.star", in: "Should we cache?", want: "Cache reads for one minute, measure, then decide."},
 	{file: "plan.star", args: []string{"title", "cache", "steps", "2"}, want: `{"title":"cache","steps":["count hits for a day","key by query"]}`},
+	{file: "support.star", in: "Order A1 never came.", want: "We are sorry, and look for your order A1 right away."},
 	{file: "tools.star", in: "What is 17 * 3?", want: "51"},
 	{file: "source_review.star", path: "engine/frame.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
