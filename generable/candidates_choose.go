@@ -198,7 +198,7 @@ func (m *Machine) surroundings(a *attemptAt, more int) []Repair {
 		out = make([]Repair, 0, more+4)
 	}
 	s := m.scan
-	if len(s.thinks) > 0 || a.think {
+	if m.besideReasoning(a) {
 		at := 0
 		if len(s.thinks) > 0 {
 			at = s.thinks[0].start
@@ -223,8 +223,15 @@ func (m *Machine) surroundings(a *attemptAt, more int) []Repair {
 	return out
 }
 
+// besideReasoning reports whether the text holds reasoning, other than as a part of the
+// candidate.
+func (m *Machine) besideReasoning(a *attemptAt) bool {
+	th := m.scan.thinks
+	return a.think || len(th) > 0 && (th[0].end <= a.start || th[len(th)-1].end > a.end)
+}
+
 // inThink reports whether all of the text before offset to is one reasoning region.
 func (m *Machine) inThink(to int) bool {
 	th := m.scan.thinks
-	return len(th) == 1 && strings.TrimSpace(m.src[:th[0].start]) == "" && strings.TrimSpace(m.src[th[0].end:max(to, th[0].end)]) == ""
+	return len(th) > 0 && (len(th) == 1 || th[1].start >= to) && strings.TrimSpace(m.src[:th[0].start]) == "" && strings.TrimSpace(m.src[th[0].end:max(to, th[0].end)]) == ""
 }

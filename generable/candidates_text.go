@@ -22,8 +22,11 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 		}
 	}
 	fence := -1
-	start, end = m.withoutReasoning(start, end)
-	if len(s.fences) == 1 && len(s.cands) == 0 { // a scalar in a fence
+	quoted := strictString(m.src[start:end])
+	if !quoted { // tags of reasoning within a string of JSON belong to it
+		start, end = m.withoutReasoning(start, end)
+	}
+	if !quoted && len(s.fences) == 1 && len(s.cands) == 0 { // a scalar in a fence
 		if f := s.fences[0]; f.start == start && (f.end < 0 || f.end+f.n == end) {
 			fence = 0
 			start, end = trimSpan(m.src, f.body, max(f.end, f.body))
@@ -38,7 +41,7 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 	n := node{kind: nodeWord, flags: flagHigh, start: uint32(start), end: uint32(end), span: 1}
 	kind, odd := wholeNone, repNone
 	text := m.src[start:end]
-	if strictString(text) {
+	if quoted || strictString(text) {
 		c.visits += len(text)
 		n.kind, n.flags = nodeStr, flagEscape|flagHigh
 		n.start, n.end = n.start+1, n.end-1

@@ -2,6 +2,8 @@ package generable
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -91,6 +93,24 @@ func TestDecodeAnything(t *testing.T) {
 		g.any = seed%2 == 0
 		if err := checkDecodeAnything(g); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestRootStrings holds that a text which is one string of JSON is that string, whatever it
+// holds.
+func TestRootStrings(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 7))
+	for range rounds {
+		want := strings.ToValidUTF8(randomTokens(rnd), "?")
+		text := string(AppendQuoted(nil, want))
+		for _, typ := range []*Type{nil, StrT} {
+			for _, level := range []Level{Safe, Strict, Loose} {
+				r := Decode(typ, text, Options{Level: level})
+				if got, _ := r.Value.AsStr(); !r.OK || got != want || len(r.Repairs) > 0 {
+					t.Fatalf("%s at level %d: %s", text, level, render(r))
+				}
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ var corpus = []string{
 	"```\n{\"a\": \"foo\n```\nbye", `{"a": http://x.com/a?b=c, "t": 10:30}`, `{COMMENT "a": 1, JUNK "b": 2}`,
 	"~~~\n[1,2\n~~~", "<think> no end {\"a\":1}", "[1,2,3\nThat's it.", "\ufeff{\"a\":1}", "\"a\\u00", "{\"a\":\"\xff\xc3\"}",
 	`{"a": 1, {"b": 2}}`, "{\"a\": ```py\nx\n```}", "[[[[[[", "]]}}", `{"a" "b" "c"}`, `"\"`, "{\"a\":\"\\",
-	"{{}\n\nr", "Template {{}\n\nreplace", `"":{1:nul""}nul]`, `[{""{1"",""}x]}`, `{a:{"a":1}=>nul]`, "~~~x~~~/{",
+	"{{}\n\nr", "Template {{}\n\nreplace", `"":{1:nul""}nul]`, `[{""{1"",""}x]}`, `{a:{"a":1}=>nul]`, `"</think>{}"`, `"x<think>y</think>z"`, "~~~x~~~/{",
 }
 
 // strictValue reads text with encoding/json; ok is false when it is not valid JSON.
