@@ -91,6 +91,8 @@ const (
 	DuplicateName Code = "AS508"
 	MissingField  Code = "AS509"
 	BadSchema     Code = "AS510"
+
+	SchemaTooLarge Code = "AS511"
 )
 
 // Capabilities.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,7 +18,7 @@ import (
 
 func (c *command) checkVerb() *cobra.Command {
 	var format, root string
-	var strict bool
+	var strict, schemas bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
@@ -30,8 +31,12 @@ What a script may read lies below its own directory, below that of another FILE 
 that the parts of a flow are checked beside the flow: check flow.star lib/*.star), or below
 --root.
 
+With --schemas, the output type of each agent is compiled for the provider of its model, or for
+all where the script names none: what the schema uses of the provider's budgets and how it is
+rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
+
 Findings go to stderr; with --format json to stdout, as one document. The exit code is 3
-when a script has errors, 7 when it took too long to load.`,
+when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "human" && format != "json" {
@@ -49,21 +54,26 @@ when a script has errors, 7 when it took too long to load.`,
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			return c.check(ctx, args, root, format == "json", opts)
+			return c.check(ctx, args, root, checking{json: format == "json", strict: strict, schemas: schemas}, opts)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "human", "`human` or json")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	addRoot(cmd.Flags(), &root)
-	cmd.Flags().BoolVar(&strict, "strict", false, "also note what only a run can prove")
+	cmd.Flags().BoolVar(&schemas, "schemas", false, "print what providers make of the output types")
+	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
 }
 
-func (c *command) check(ctx context.Context, files []string, root string, asJSON bool, opts []agentscript.Option) error {
+// checking is how a check goes about its findings.
+type checking struct{ json, strict, schemas bool }
+
+func (c *command) check(ctx context.Context, files []string, root string, how checking, opts []agentscript.Option) error {
 	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
 	code := exitOK
 	var all diag.List
 	texts := map[string]diag.Sources{}
+	var reports []schemaReport
 	for _, file := range files {
 		if f := readable(file); f != nil {
 			all = append(all, f.found...)
@@ -76,14 +86,22 @@ func (c *command) check(ctx context.Context, files []string, root string, asJSON
 			code = max(code, f.code)
 			continue
 		}
-		found, sources, err := c.findings(ctx, file, models, slices.Concat(opts, within))
+		m, found, sources, err := c.findings(ctx, file, models, slices.Concat(opts, within))
 		if err != nil {
 			return err
+		}
+		if how.schemas && m != nil {
+			of, wrong := schemaReports(file, m)
+			reports, found = append(reports, of...), append(found, wrong...)
 		}
 		switch {
 		case found.HasErrors():
 			code = max(code, loadCode(found))
-		case !asJSON && !slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }):
+		case slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }):
+			if how.strict {
+				code = max(code, exitCheck)
+			}
+		case !how.json:
 			fmt.Fprintf(c.stderr, "%s: ok\n", file)
 		}
 		for _, d := range found {
@@ -91,10 +109,10 @@ func (c *command) check(ctx context.Context, files []string, root string, asJSON
 		}
 		all = append(all, found...)
 	}
-	if asJSON {
-		if err := diag.JSON(c.stdout, all); err != nil {
-			return c.unwritten(err)
-		}
+	if err := c.checked(all, reports, how); err != nil {
+		return c.unwritten(err)
+	}
+	if how.json {
 		return c.quietly(code)
 	}
 	c.report(all, diag.SourceFunc(func(file string) (string, bool) {
@@ -108,17 +126,40 @@ func (c *command) check(ctx context.Context, files []string, root string, asJSON
 	return c.quietly(code)
 }
 
+// checked writes what goes to stdout.
+func (c *command) checked(all diag.List, reports []schemaReport, how checking) error {
+	if how.json && !how.schemas {
+		return diag.JSON(c.stdout, all)
+	}
+	var doc bytes.Buffer
+	if !how.json {
+		for _, r := range reports {
+			doc.WriteString(r.String())
+		}
+		_, err := c.stdout.Write(doc.Bytes())
+		return err
+	}
+	if err := diag.JSON(&doc, all); err != nil {
+		return err
+	}
+	text, err := withSchemas(doc.Bytes(), reports)
+	if err == nil {
+		_, err = c.stdout.Write(text)
+	}
+	return err
+}
+
 // findings is all that is to be said about one script.
-func (c *command) findings(ctx context.Context, file string, models *llm.Registry, opts []agentscript.Option) (diag.List, diag.Sources, error) {
+func (c *command) findings(ctx context.Context, file string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
 	m, err := c.engine(opts...).LoadFile(ctx, file)
 	var wrong *agentscript.LoadError
 	switch {
 	case errors.As(err, &wrong):
-		return wrong.List, wrong.Sources, nil
+		return nil, wrong.List, wrong.Sources, nil
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return append(m.Diagnostics(), unknownProviders(m, models)...), m.Sources(), nil
+	return m, append(m.Diagnostics(), unknownProviders(m, models)...), m.Sources(), nil
 }
 
 // quietly ends with a code when all was said.

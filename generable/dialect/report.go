@@ -26,6 +26,16 @@ func Report(t *generable.Type) Reports {
 	return out
 }
 
+// Only are the reports of one target.
+func (r Reports) Only(target string) Reports {
+	for i := range r {
+		if r[i].Target == target {
+			return r[i : i+1]
+		}
+	}
+	return nil
+}
+
 // String gives a paragraph for each target: what its schema uses of the budgets that it has,
 // and what is written otherwise. Targets that take the type in the same way share one.
 func (r Reports) String() string {

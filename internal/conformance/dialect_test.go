@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/dialect"
+)
+
+// dialects are the types of this family, with values that use what providers write otherwise.
+const dialects = `
+Level = enum("low", "high")
+Yes = schema("Yes", sure = float)
+No = schema("No", why = str, hints = field(list[str], default = []))
+Verdict = union("The verdict", Yes, No)
+Tree = schema("A tree", name = str, kids = list[ref("Tree")])
+Review = schema("A review", verdict = Verdict, level = field(Level, default = "low"), note = str | None, counts = dict[str, int], score = field(float, ge = 0, le = 1), tree = Tree)
+Tags = list[str]
+Counts = dict[str, int]
+`
+
+const review = `{"verdict":{"type":"No","why":"x","hints":["a"]},"level":"high","note":null,"counts":{"a b":1},"score":0.5,"tree":{"name":"1","kids":[{"name":"2","kids":[]}]}}`
+
+func dialectType(t *testing.T, name string) *generable.Type {
+	t.Helper()
+	return loaded(t, agentscript.New(), dialects).Type(name)
+}
+
+// Promise 14.1 (one type, every provider): a type compiles to the schema dialect of OpenAI, Anthropic, Gemini,
+// Mistral, DeepSeek, OpenRouter, Ollama and compatible servers, and a value written in any of
+// them comes back as itself.
+func TestPromise_14_1_EveryProvider(t *testing.T) {
+	if got := strings.Join(dialect.Targets(), " "); got != "openai anthropic gemini mistral deepseek openrouter ollama compat" {
+		t.Errorf("the targets are %s", got)
+	}
+	for name, text := range map[string]string{"Review": review, "Tags": `["a","b"]`, "Counts": `{"a":1}`, "Verdict": `{"type":"Yes","sure":0.5}`, "Level": `"high"`} {
+		typ := dialectType(t, name)
+		v := generable.Decode(typ, text, generable.Options{Level: generable.Strict})
+		if !v.OK {
+			t.Fatal(v.Errors)
+		}
+		for _, target := range dialect.Targets() {
+			w, err := dialect.Compile(typ, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			form, err := w.Do(v.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := w.Decode(generable.JSON(form, nil), generable.Options{Level: generable.Strict})
+			if got := generable.JSON(back.Value, typ); !back.OK || got != text {
+				t.Errorf("%s under %s: %s comes back as %s %v", name, target, generable.JSON(form, nil), got, back.Errors)
+			}
+		}
+	}
+}
+
+// Promise 14.2 (one type, every provider): the same type gives the same schema, to the byte, with properties in
+// their declared order.
+func TestPromise_14_2_StableBytes(t *testing.T) {
+	for _, target := range dialect.Targets() {
+		a, err := dialect.Compile(dialectType(t, "Review"), target)
+		b, err2 := dialect.Compile(dialectType(t, "Review"), target)
+		if err != nil || err2 != nil || a.Schema != b.Schema {
+			t.Fatalf("%s: two schemas of one type differ: %v %v", target, err, err2)
+		}
+		at := -1
+		for _, name := range []string{"verdict", "level", "note", "counts", "score", "tree"} {
+			next := strings.Index(a.Schema, `"`+name+`":{`)
+			if next < at {
+				t.Errorf("%s: %s is out of order in\n%s", target, name, a.Schema)
+			}
+			at = next
+		}
+	}
+}
+
+// Promise 14.3 (one type, every provider): check --schemas reports what each provider's schema uses of its
+// budgets and how it is rewritten; what no schema of the provider can say stands in the prompt.
+func TestPromise_14_3_Budgets(t *testing.T) {
+	reports := dialect.Report(dialectType(t, "Review"))
+	for _, r := range reports {
+		if r.Err != nil || len(r.Wire.Budget) == 0 {
+			t.Errorf("%s: %v", r.Target, r.Err)
+		}
+	}
+	all := reports.String()
+	for _, want := range []string{"of 10", "unions", "dict-as-pairs at counts", "recursion-as-text", "required-null at level"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+	if w, _ := dialect.Compile(dialectType(t, "Review"), "anthropic"); !strings.Contains(w.Prompt, "at most 1") {
+		t.Errorf("the prompt for a provider without bounds is\n%s", w.Prompt)
+	}
+}
+
+// Promise 14.4 (one type, every provider): a type is refused only when no rewrite is left, with what it exceeds.
+func TestPromise_14_4_Refusal(t *testing.T) {
+	fields := func(n int) *generable.Type {
+		var list []generable.Field
+		for i := range n {
+			list = append(list, generable.Field{Name: fmt.Sprint("f", i), Type: generable.StrT, Optional: true, Default: generable.StrOf("")})
+		}
+		typ, errs := generable.NewSchema("Wide", "", list)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		return typ
+	}
+	if w, err := dialect.Compile(fields(60), "anthropic"); err != nil || slices.ContainsFunc(w.Budget, dialect.Use.Over) {
+		t.Errorf("60 optional fields are not rewritten to fit: %v", err)
+	}
+	if _, err := dialect.Compile(fields(5001), "openai"); err == nil || !strings.Contains(err.Error(), "properties 5001 of 5000") {
+		t.Errorf("5001 properties: %v", err)
+	}
+}
+
+// Promise 14.5 (one type, every provider): an answer in a provider's form is read though it is broken, with a
+// record of each repair and of each part given back its form, and a re-ask speaks of the type
+// that the script declares.
+func TestPromise_14_5_BrokenForms(t *testing.T) {
+	w, err := dialect.Compile(dialectType(t, "Counts"), "openai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.Decode("```json\n{value: [{\"key\": \"a b\", \"value\": 1,}]\n```", generable.Options{})
+	var kinds []string
+	for _, fix := range r.Repairs {
+		kinds = append(kinds, fix.Kind)
+	}
+	for _, want := range []string{"fence", "trailing-comma", "wrapped", "dict-as-pairs"} {
+		if !r.OK || !slices.Contains(kinds, want) {
+			t.Errorf("no record of %s among %v, %v", want, kinds, r.Errors)
+		}
+	}
+	r = w.Decode(`{"value": [{"key": "a b", "value": "x"}]}`, generable.Options{})
+	if says := r.Complaint(); r.OK || !strings.Contains(says, `["a b"]: expected int, got "x"`) {
+		t.Errorf("the complaint is\n%s", says)
+	}
+}
+
+// Promise 14.6 (one type, every provider): a JSON Schema, as tools and hosts have them, becomes a type and a
+// provider's schema again; literals of any kind, tuples, limits of items and types that contain
+// themselves keep their values.
+func TestPromise_14_6_FromSchemas(t *testing.T) {
+	for schema, text := range map[string]string{
+		`{"enum": [1, 2.5, "a", true, null]}`: `2.5`,
+		`{"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false, "minItems": 2}`:                                                                 `["a",1]`,
+		`{"type": "array", "items": {"type": "string", "maxLength": 3}}`:                                                                                                             `["abc"]`,
+		`{"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": []}`:                                                                                      `{"b":null}`,
+		`{"$ref": "#/$defs/J", "$defs": {"J": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/J"}}, {"additionalProperties": {"$ref": "#/$defs/J"}}]}}}`: `["a",["b"],{"c":"d"}]`,
+	} {
+		typ, _, errs := generable.FromJSONSchemaText(schema, generable.SchemaOptions{})
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		v := generable.Decode(typ, text, generable.Options{Level: generable.Strict})
+		for _, target := range dialect.Targets() {
+			w, err := dialect.Compile(typ, target)
+			if err != nil {
+				t.Fatalf("%s: %v", schema, err)
+			}
+			form, err := w.Do(v.Value)
+			back := w.Decode(generable.JSON(form, nil), generable.Options{})
+			if got := generable.JSON(back.Value, typ); err != nil || got != text {
+				t.Errorf("%s under %s: %s comes back as %s %v %v", schema, target, text, got, err, back.Errors)
+			}
+		}
+	}
+}
