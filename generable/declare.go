@@ -14,12 +14,17 @@ import (
 // usable all the same, so that checking goes on: what is wrong with it has been left out.
 // Defaults and examples are converted to their field's type and kept in that form.
 func NewSchema(name, doc string, fields []Field) (*Type, FieldErrors) {
+	return newSchema(name, doc, fields, false)
+}
+
+// newSchema is NewSchema. The fields of a JSON Schema may have an empty text as their name.
+func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErrors) {
 	t := &Type{Kind: RecordType, Name: name, Doc: doc, Fields: make([]Field, 0, len(fields))}
 	var errs FieldErrors
 	taken := make(map[string]bool, len(fields)) // names and aliases
 	for i := range fields {
 		f := fields[i]
-		if f.Name == "" || !utf8.ValidString(f.Name) {
+		if f.Name == "" && !foreign || !utf8.ValidString(f.Name) {
 			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a name for the field", quoteShort(f.Name), ""))
 			continue
 		}
@@ -183,14 +188,15 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 		errs = append(errs, newFieldError("", "at most one note for each value", count(len(notes), "note"), ""))
 	}
 	t := &Type{Kind: EnumType, Name: name, Doc: doc}
+	listed := make(map[string]bool, len(values))
 	for i, v := range values {
-		at := "[" + strconv.Itoa(i) + "]"
 		switch {
 		case v == "" || !utf8.ValidString(v):
-			errs = append(errs, newFieldError(at, "a text that is not empty", quoteShort(v), ""))
-		case slices.Contains(t.Values, v):
-			errs = append(errs, newFieldError(at, "each value once", "a second "+quoteShort(v), ""))
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a text that is not empty", quoteShort(v), ""))
+		case listed[v]:
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "each value once", "a second "+quoteShort(v), ""))
 		default:
+			listed[v] = true
 			t.Values = append(t.Values, v)
 			if i < len(notes) && (notes[i].Doc != "" || len(notes[i].Alias) > 0) {
 				t.Notes = append(t.Notes, make([]ValueNote, len(t.Values)-len(t.Notes))...)
@@ -198,7 +204,7 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 			}
 		}
 	}
-	errs = append(errs, t.ownAliases()...)
+	errs = append(errs, t.ownAliases(listed)...)
 	if len(values) == 0 {
 		errs = append(errs, newFieldError("", "at least one value", "none", ""))
 	}
@@ -209,12 +215,13 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 }
 
 // ownAliases removes the aliases of an enum's values that are not theirs alone.
-func (t *Type) ownAliases() FieldErrors {
+//
+// taken are the values, and then the aliases as well.
+func (t *Type) ownAliases(taken map[string]bool) FieldErrors {
 	var errs FieldErrors
-	taken := make(map[string]bool, len(t.Notes))
 	for i := range t.Notes {
 		t.Notes[i].Alias = slices.DeleteFunc(slices.Clone(t.Notes[i].Alias), func(alias string) bool {
-			bad := alias == "" || taken[alias] || slices.Contains(t.Values, alias)
+			bad := alias == "" || taken[alias]
 			if bad {
 				errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "an alias that no other value uses", quoteShort(alias), ""))
 			}

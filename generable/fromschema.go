@@ -25,7 +25,20 @@ type SchemaOptions struct {
 // "#/properties/age/minimum". With errors, the type is nil. Ignored are keywords that a type
 // cannot say (only with Lenient), that nobody knows, and formats that are not checked.
 func FromJSONSchema(schema Value, o SchemaOptions) (t *Type, ignored, errs FieldErrors) {
-	im := &importer{o: o, root: plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]bool)}
+	im := newImporter(schema, o)
+	if t = im.read(); len(im.errs) > 0 {
+		return nil, im.ignored, im.errs
+	}
+	return t, im.ignored, nil
+}
+
+func newImporter(schema Value, o SchemaOptions) *importer {
+	return &importer{o: o, root: plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]int)}
+}
+
+// read makes the type of the whole schema.
+func (im *importer) read() (t *Type) {
+	o := im.o
 	if im.index(im.root, "#", 0); len(im.errs) == 0 {
 		whole := im.whole()
 		if m, ok := whole.AsMap(); ok && o.Name != "" {
@@ -39,10 +52,7 @@ func FromJSONSchema(schema Value, o SchemaOptions) (t *Type, ignored, errs Field
 	if im.more > 0 {
 		im.errs = append(im.errs, newFieldError("", "a schema without errors", strconv.Itoa(im.more)+" errors more", ""))
 	}
-	if len(im.errs) > 0 {
-		return nil, im.ignored, im.errs
-	}
-	return t, im.ignored, nil
+	return t
 }
 
 // FromJSONSchemaText is [FromJSONSchema] for the text of a schema, which has to be valid JSON.
@@ -66,6 +76,9 @@ func FromJSONSchemaText(text string, o SchemaOptions) (t *Type, ignored, errs Fi
 const (
 	// maxSchemaNodes bounds the work that one schema makes: allOf can double with each level.
 	maxSchemaNodes = 200_000
+	// maxSchemaLooks bounds how many values of lists are looked at: references can lead to one
+	// long list again and again.
+	maxSchemaLooks = 20_000_000
 	// maxSchemaDepth bounds the nesting of a schema's text.
 	maxSchemaDepth = 2000
 )
@@ -78,9 +91,10 @@ type importer struct {
 	nodes   map[*Map]*schemaUse
 	anchors map[string]*Map // by "#name" and by id
 	base    string          // the id of the root
-	names   map[string]bool // of references, which are known by name alone
+	names   map[string]int  // of references, which are known by name alone, and how many asked for it
 	depth   int
-	work    int
+	work    int // parts and members that were read or merged
+	looked  int // values of lists that were looked at
 
 	errs, ignored FieldErrors
 	more          int
@@ -94,7 +108,8 @@ type schemaUse struct {
 	name   string // under which it is referred to
 	given  string // by the caller
 	merged *Map   // with references and allOf resolved
-	busy   bool   // merged is being made
+	void   bool   // merged cannot be made
+	busy   bool   // its parts are being listed
 }
 
 func (im *importer) use(m *Map) *schemaUse {
@@ -114,6 +129,41 @@ func (im *importer) fail(at, want, got, hint string) *Type {
 		im.errs = append(im.errs, newFieldError(at, want, got, hint))
 	}
 	return ErrorT
+}
+
+// works counts members that are read or merged. It reports false, and an error, when they are
+// too many.
+func (im *importer) works(n int, at string) bool {
+	if im.work += n; im.work <= maxSchemaNodes {
+		return true
+	}
+	im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaNodes)+" parts", "a larger one", "")
+	return false
+}
+
+// looks counts values that are looked at, and is like works otherwise.
+func (im *importer) looks(n int, at string) bool {
+	if im.looked += n; im.looked <= maxSchemaLooks {
+		return true
+	}
+	im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaLooks)+" values", "a larger one", "")
+	return false
+}
+
+// never reports whether a schema says that nothing fits: false, or not everything.
+func never(v Value) bool {
+	if m, ok := v.AsMap(); ok {
+		what, has := m.Get("not")
+		all, ok := what.AsMap()
+		return has && (ok && all.Len() == 0 || what.kind == Bool && what.n != 0)
+	}
+	return v.kind == Bool && v.n == 0
+}
+
+// nothing records a schema that nothing fits. No type says that, and to leave it out would
+// turn it into its opposite.
+func (im *importer) nothing(at string) *Type {
+	return im.fail(at, "a schema that some value fits", "one that no value fits", "")
 }
 
 // beyond records something that a type cannot say.
@@ -169,10 +219,10 @@ func (im *importer) whole() Value {
 
 // typ makes the type of a schema that stands at a place. hint names it where nothing else does.
 func (im *importer) typ(s Value, at, hint string) *Type {
-	if b, ok := s.AsBool(); ok {
-		if !b {
-			im.beyond(at, "a schema that some value fits", "false")
-		}
+	switch {
+	case never(s):
+		return im.nothing(at)
+	case s.kind == Bool:
 		return AnyT
 	}
 	m, ok := s.AsMap()
@@ -189,8 +239,8 @@ func (im *importer) typ(s Value, at, hint string) *Type {
 		}
 		return u.ref
 	}
-	if im.work++; im.work > maxSchemaNodes {
-		return im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaNodes)+" parts", "a larger one", "")
+	if !im.works(1, at) {
+		return ErrorT
 	}
 	if im.depth >= MaxTypeDepth-2 {
 		return im.fail(at, "a schema nested at most "+strconv.Itoa(MaxTypeDepth-2)+" deep", "a deeper one", "")
@@ -303,10 +353,11 @@ func (im *importer) nameOf(m *Map, hint string) string {
 // unique is a name that no other reference has.
 func (im *importer) unique(name string) string {
 	out := name
-	for i := 2; im.names[out]; i++ {
-		out = name + "_" + strconv.Itoa(i)
+	for im.names[out] > 0 {
+		im.names[name]++
+		out = name + "_" + strconv.Itoa(im.names[name])
 	}
-	im.names[out] = true
+	im.names[out] = 1
 	return out
 }
 

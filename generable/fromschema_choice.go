@@ -32,13 +32,19 @@ func (im *importer) choice(m, merged *Map, at, hint string) *Type {
 		case key == "":
 			key, branches = k, list.Items()
 		default:
-			branches = listed(im.cross(ListOf(branches...), v, at))
+			branches = listed((&conjunction{im: im}).cross(ListOf(branches...), v, at))
 		}
 	}
 	if key == "" {
 		return nil
 	}
 	at = pointer(at, key)
+	if slices.ContainsFunc(branches, never) {
+		branches = slices.DeleteFunc(slices.Clone(branches), never)
+	}
+	if len(branches) == 0 {
+		return im.nothing(at)
+	}
 	if slices.ContainsFunc(branches, requiresOnly) {
 		im.beyond(at, "alternatives that are whole schemas", "which keys are required together")
 		return nil
@@ -109,10 +115,14 @@ func (im *importer) distribute(merged *Map, branches []Value) []Value {
 // literals makes the type of exactly these values, of which docs tell more.
 func (im *importer) literals(values []Value, docs map[string]string, m, merged *Map, at, hint string) *Type {
 	kinds := im.kinds(merged)
+	if !im.looks(len(values), at) {
+		return ErrorT
+	}
 	var strs []string
 	var ints, floats, rest []Value
 	var types []*Type
 	yes, no := false, false
+	listed := make(map[string]bool)
 	for _, v := range values {
 		if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return isKind(v, k) }) {
 			im.note(at, "values of type "+strings.Join(kinds, " or "), JSON(v, nil), "it can never be given")
@@ -131,7 +141,8 @@ func (im *importer) literals(values []Value, docs map[string]string, m, merged *
 		case Float:
 			floats = append(floats, v)
 		case Str:
-			if s, _ := v.AsStr(); !slices.Contains(strs, s) {
+			if s, _ := v.AsStr(); !listed[s] {
+				listed[s] = true
 				strs = append(strs, s)
 			}
 		default:
@@ -145,7 +156,7 @@ func (im *importer) literals(values []Value, docs map[string]string, m, merged *
 		}
 	}
 	switch {
-	case slices.Contains(strs, ""):
+	case listed[""]:
 		texts := make([]Value, len(strs))
 		for i, s := range strs {
 			texts[i] = StrOf(s)
@@ -259,8 +270,9 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		values = im.discriminated(d, tag, views, branches, from)
 	} else {
 		props, _ := views[0].Get("properties")
+		required := requiredOf(views)
 		for _, name := range (*Map)(props.p).Keys() {
-			if values = tagValues(name, views); values != nil {
+			if values = im.tagValues(name, views, required, at); values != nil {
 				tag = name
 				break
 			}
@@ -290,14 +302,27 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 	return t
 }
 
+// requiredOf are the names that each alternative requires.
+func requiredOf(views []*Map) []map[string]bool {
+	out := make([]map[string]bool, len(views))
+	for i, view := range views {
+		names, _ := view.Get("required")
+		out[i] = make(map[string]bool)
+		for _, v := range listed(names) {
+			s, ok := v.AsStr()
+			out[i][s] = out[i][s] || ok
+		}
+	}
+	return out
+}
+
 // tagValues are the values of a property that tells the alternatives apart: a required text
 // that is constant in each and another in each. nil when it is not such.
-func tagValues(name string, views []*Map) [][]string {
+func (im *importer) tagValues(name string, views []*Map, required []map[string]bool, at string) [][]string {
 	out := make([][]string, len(views))
 	seen := make(map[string]bool)
 	for i, view := range views {
-		required, _ := view.Get("required")
-		if !slices.ContainsFunc(listed(required), func(v Value) bool { s, _ := v.AsStr(); return s == name }) {
+		if !required[i][name] || !im.looks(1, at) {
 			return nil
 		}
 		if out[i] = constTexts(view, name); len(out[i]) != 1 {
@@ -347,7 +372,17 @@ func constTexts(view *Map, name string) []string {
 // the property, else the mapping, else the names of the schemas.
 func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []Value, from []int) [][]string {
 	mapping, _ := d.Get("mapping")
-	names, _ := mapping.AsMap()
+	names, ok := mapping.AsMap()
+	if !ok {
+		names = NewMap(0)
+	}
+	named := make(map[string][]string) // the mapped values, by the schema's reference or name
+	for j := range names.Len() {
+		if value, to := names.At(j); to.kind == Str {
+			s, _ := to.AsStr()
+			named[s] = append(named[s], value)
+		}
+	}
 	out := make([][]string, len(views))
 	seen := make(map[string]bool)
 	for i, view := range views {
@@ -355,14 +390,8 @@ func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []V
 		ref, _, isRef := refOf((*Map)(branches[from[i]].p))
 		if len(out[i]) == 0 && isRef {
 			last := ref[strings.LastIndexByte(ref, '/')+1:]
-			if names != nil {
-				for j := range names.Len() {
-					if value, to := names.At(j); to.kind == Str {
-						if s, _ := to.AsStr(); s == ref || s == last {
-							out[i] = append(out[i], value)
-						}
-					}
-				}
+			if out[i] = named[ref]; last != ref {
+				out[i] = slices.Concat(out[i], named[last])
 			}
 			if len(out[i]) == 0 {
 				out[i] = []string{last}

@@ -120,15 +120,13 @@ func (im *importer) array(m *Map, at, hint string) *Type {
 	}
 	name := hint + "Item"
 	var rest *Type
-	if hasItems && items.kind != Bool {
+	end, ends := listEnd(m)
+	if hasItems && items.kind != Bool && !ends {
 		rest = im.typ(items, pointer(at, "items"), name)
 	}
 	if !hasFirst {
-		switch {
-		case rest != nil:
+		if rest != nil {
 			return ListOfType(rest)
-		case hasItems && items.n == 0:
-			im.beyond(pointer(at, "items"), "a schema that some value fits", "false")
 		}
 		return ListOfType(AnyT)
 	}
@@ -138,18 +136,42 @@ func (im *importer) array(m *Map, at, hint string) *Type {
 	}
 	var types []*Type
 	for i, s := range list.Items() {
+		if ends && i == end {
+			break
+		}
 		types = append(types, im.typ(s, place+"/"+strconv.Itoa(i), name+strconv.Itoa(i+1)))
 	}
-	if rest == nil && !(hasItems && items.n == 0) {
+	switch {
+	case len(types) == 0:
+		return ListOfType(AnyT)
+	case rest == nil && !ends:
 		rest = AnyT
 	}
 	return TupleType(types, rest)
 }
 
+// listEnd is the number of items behind which no item fits, if there is one.
+func listEnd(m *Map) (int, bool) {
+	items, _ := m.Get("items")
+	first, hasFirst := m.Get("prefixItems")
+	if items.kind == ListKind && !hasFirst {
+		first = items
+		items, _ = m.Get("additionalItems")
+	}
+	n := 0
+	if list, ok := first.AsList(); ok {
+		if n = slices.IndexFunc(list.Items(), never); n >= 0 {
+			return n, true
+		}
+		n = list.Len()
+	}
+	return n, never(items)
+}
+
 // limited gives a type the limits that a schema sets it.
 func (im *importer) limited(t *Type, m *Map, at string) *Type {
 	l := Limits{}
-	switch d := t.Deref(); d.Kind {
+	switch t.Deref().Kind {
 	case StrType:
 		l.MinLen, l.MaxLen = im.size(m, "minLength", at), im.size(m, "maxLength", at)
 		l.Pattern = goPattern(text(m, "pattern"))
@@ -165,10 +187,8 @@ func (im *importer) limited(t *Type, m *Map, at string) *Type {
 		if v, _ := m.Get("uniqueItems"); v.kind == Bool && v.n != 0 {
 			l.Unique = true
 		}
-		if items, has := m.Get("items"); has && items.kind == Bool && items.n == 0 && len(d.Variants) > 0 {
-			if n := len(d.Variants); l.MaxLen == nil || *l.MaxLen > n {
-				l.MaxLen = &n
-			}
+		if n, ends := listEnd(m); ends && (l.MaxLen == nil || *l.MaxLen > n) {
+			l.MaxLen = &n
 		}
 	case DictType:
 		l.MinLen, l.MaxLen = im.size(m, "minProperties", at), im.size(m, "maxProperties", at)
@@ -283,7 +303,11 @@ func (im *importer) unsupported(m *Map, at string) {
 			}
 			im.beyond(pointer(at, key), "something that a type can say", quoteShort(key))
 		case !slices.Contains(knownKeywords, key):
-			im.note(pointer(at, key), "a keyword of JSON Schema", quoteShort(key), didYouMean(key, knownKeywords))
+			hint := ""
+			if len(im.ignored) < maxErrors {
+				hint = didYouMean(key, knownKeywords)
+			}
+			im.note(pointer(at, key), "a keyword of JSON Schema", quoteShort(key), hint)
 		}
 	}
 }

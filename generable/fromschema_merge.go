@@ -1,90 +1,5 @@
 package generable
 
-import "strconv"
-
-// merged is the schema that m comes to when its references and its allOf are written out: all
-// that has to hold, in one object. It is nil, and an error told, when there is no such.
-func (im *importer) merged(m *Map, at string) *Map {
-	u := im.use(m)
-	if u.merged != nil {
-		return u.merged
-	}
-	if u.busy {
-		im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
-		return nil
-	}
-	ref, key, isRef := refOf(m)
-	all, hasAll := m.Get("allOf")
-	if !isRef && !hasAll {
-		u.merged = m
-		return m
-	}
-	u.busy = true
-	defer func() { u.busy = false }()
-	var parts []*Map
-	add := func(v Value, at string) bool {
-		if b, ok := v.AsBool(); ok {
-			if !b {
-				im.beyond(at, "a schema that some value fits", "false")
-			}
-			return true
-		}
-		part, ok := v.AsMap()
-		if !ok {
-			im.fail(at, "a schema: an object, true or false", v.TypeName(), "")
-			return false
-		}
-		if part = im.merged(part, at); part == nil {
-			return false
-		}
-		parts = append(parts, part)
-		return true
-	}
-	if isRef {
-		target, path, ok := im.resolve(ref, pointer(at, key))
-		if !ok || !add(target, path) {
-			return nil
-		}
-	}
-	if hasAll {
-		list, ok := all.AsList()
-		if !ok {
-			im.fail(pointer(at, "allOf"), "a list of schemas", all.TypeName(), "")
-			return nil
-		}
-		for i, part := range list.Items() {
-			if !add(part, pointer(at, "allOf")+"/"+strconv.Itoa(i)) {
-				return nil
-			}
-		}
-	}
-	own := NewMap(m.Len())
-	for i := range m.Len() {
-		if k, v := m.At(i); k != key && k != "allOf" && k != "$defs" && k != "definitions" {
-			own.Set(k, v)
-		}
-	}
-	out := NewMap(m.Len())
-	for _, part := range append(parts, own) {
-		out = im.both(out, part, at)
-		if im.work += out.Len(); im.work > maxSchemaNodes {
-			im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaNodes)+" parts", "a larger one", "")
-			return nil
-		}
-	}
-	if len(parts) > 1 {
-		for _, k := range []string{"title"} { // of one of the parts, not of all together
-			if v, has := own.Get(k); has {
-				out.Set(k, v)
-			} else {
-				out = without(out, k)
-			}
-		}
-	}
-	u.merged = out
-	return out
-}
-
 func without(m *Map, keys ...string) *Map {
 	out := NewMap(m.Len())
 next:
@@ -96,51 +11,6 @@ next:
 			}
 		}
 		out.Set(k, v)
-	}
-	return out
-}
-
-// both is the schema of what fits a and b.
-func (im *importer) both(a, b *Map, at string) *Map {
-	if a.Len() == 0 {
-		return b
-	}
-	out := NewMap(a.Len() + b.Len())
-	for i := range a.Len() {
-		out.Set(a.At(i))
-	}
-	for i := range b.Len() {
-		key, y := b.At(i)
-		x, has := a.Get(key)
-		if !has || Equal(x, y) {
-			out.Set(key, y)
-			continue
-		}
-		switch key {
-		case "properties", "patternProperties":
-			out.Set(key, mergeMembers(x, y))
-		case "required":
-			out.Set(key, mergeTexts(x, y))
-		case "type":
-			out.Set(key, commonTypes(x, y, func() { im.fail(pointer(at, "type"), "types that agree", JSON(x, nil)+" and "+JSON(y, nil), "") }))
-		case "enum":
-			out.Set(key, commonItems(x, y))
-		case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties":
-			out.Set(key, outer(x, y, 1))
-		case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties":
-			out.Set(key, outer(x, y, -1))
-		case "additionalProperties", "items", "propertyNames":
-			out.Set(key, allOf(x, y))
-		case "anyOf", "oneOf":
-			out.Set(key, im.cross(x, y, at))
-		case "const":
-			im.fail(pointer(at, "const"), "one const", JSON(x, nil)+" and "+JSON(y, nil), "")
-		case "pattern", "multipleOf", "prefixItems", "not", "if", "format":
-			im.beyond(pointer(at, key), "a single "+key, "two that both have to hold")
-			out.Set(key, y)
-		default:
-			out.Set(key, y)
-		}
 	}
 	return out
 }
@@ -162,65 +32,34 @@ func allOf(x, y Value) Value {
 	return object("allOf", ListOf(x, y)).Value()
 }
 
-func mergeMembers(x, y Value) Value {
-	a, ok1 := x.AsMap()
-	b, ok2 := y.AsMap()
-	if !ok1 || !ok2 {
-		return y
+// commonTypes are the type names in both, null when there are none; an integer is a number.
+func commonTypes(x, y Value) Value {
+	names := make(map[string]Value)
+	for _, b := range listed(y) {
+		s, _ := b.AsStr()
+		names[s] = b
 	}
-	out := NewMap(a.Len() + b.Len())
-	for i := range a.Len() {
-		out.Set(a.At(i))
-	}
-	for i := range b.Len() {
-		k, v := b.At(i)
-		if have, has := out.Get(k); has && !Equal(have, v) {
-			v = allOf(have, v)
-		}
-		out.Set(k, v)
-	}
-	return out.Value()
-}
-
-func mergeTexts(x, y Value) Value {
-	a, ok1 := x.AsList()
-	b, ok2 := y.AsList()
-	if !ok1 || !ok2 {
-		return y
-	}
-	seen := NewMap(a.Len() + b.Len())
-	for _, l := range []*List{a, b} {
-		for _, v := range l.Items() {
-			s, _ := v.AsStr()
-			seen.Set(s, v)
-		}
-	}
-	out := make([]Value, seen.Len())
-	for i := range out {
-		_, out[i] = seen.At(i)
-	}
-	return ListOf(out...)
-}
-
-// commonTypes are the type names in both; an integer is a number.
-func commonTypes(x, y Value, none func()) Value {
 	var out []Value
+	seen := make(map[string]bool)
 	for _, a := range listed(x) {
-		for _, b := range listed(y) {
-			s, _ := a.AsStr()
-			t, _ := b.AsStr()
-			switch {
-			case s == t || s == "integer" && t == "number":
-				out = append(out, a)
-			case s == "number" && t == "integer":
-				out = append(out, b)
+		s, _ := a.AsStr()
+		if _, both := names[s]; !both {
+			switch _, number := names["number"]; {
+			case s == "integer" && number:
+			case s == "number" && names["integer"].kind == Str:
+				s, a = "integer", names["integer"]
+			default:
+				continue
 			}
+		}
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, a)
 		}
 	}
 	switch len(out) {
 	case 0:
-		none()
-		return x
+		return Value{}
 	case 1:
 		return out[0]
 	}
@@ -234,17 +73,29 @@ func listed(v Value) []Value {
 	return []Value{v}
 }
 
+// commonItems are the values in both.
 func commonItems(x, y Value) Value {
+	both := make(map[string]bool)
+	var b []byte
+	for _, v := range listed(y) {
+		b = appendValueKey(b[:0], v)
+		both[string(b)] = true
+	}
 	var out []Value
-	for _, a := range listed(x) {
-		for _, b := range listed(y) {
-			if Equal(a, b) {
-				out = append(out, a)
-				break
-			}
+	for _, v := range listed(x) {
+		if b = appendValueKey(b[:0], v); both[string(b)] {
+			out = append(out, v)
 		}
 	}
 	return ListOf(out...)
+}
+
+// appendValueKey appends what equal values have in common.
+func appendValueKey(b []byte, v Value) []byte {
+	if w, ok := exactInt(v); ok {
+		v = w
+	}
+	return AppendCanon(b, v)
 }
 
 // outer is the greater of two bounds, with sign -1 the smaller.
@@ -255,22 +106,4 @@ func outer(x, y Value, sign float64) Value {
 		return x
 	}
 	return y
-}
-
-// maxCross bounds what two choices that both have to be made come to.
-const maxCross = 64
-
-// cross makes one choice of two.
-func (im *importer) cross(x, y Value, at string) Value {
-	var out []Value
-	for _, a := range listed(x) {
-		for _, b := range listed(y) {
-			out = append(out, allOf(a, b))
-		}
-	}
-	if len(out) > maxCross {
-		im.beyond(at, "a single anyOf or oneOf", "several that all have to hold")
-		return y
-	}
-	return ListOf(out...)
 }

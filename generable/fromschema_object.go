@@ -11,16 +11,19 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 	props := im.members(m, "properties", at)
 	required := im.required(m, at)
 	extra, hasExtra := m.Get("additionalProperties")
-	closed := hasExtra && extra.kind == Bool && extra.n == 0
+	closed := hasExtra && never(extra)
 	patterns := im.members(m, "patternProperties", at)
 	if patterns.Len() > 0 {
 		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
-		if props.Len() == 0 && patterns.Len() == 1 && !(hasExtra && !closed) {
-			_, extra = patterns.At(0)
-			hasExtra, closed = true, false
+		if _, only := patterns.At(0); props.Len() == 0 && patterns.Len() == 1 && !(hasExtra && !closed) && !never(only) {
+			extra, hasExtra, closed = only, true, false
 		}
 	}
-	if names, ok := m.Get("propertyNames"); ok {
+	if names, ok := m.Get("propertyNames"); ok && never(names) {
+		if props.Len() == 0 {
+			closed = true
+		}
+	} else if ok {
 		if keys := im.keyNames(names, at); len(keys) > 0 && props.Len() == 0 {
 			if !hasExtra {
 				extra = BoolOf(true)
@@ -31,7 +34,7 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 			closed, hasExtra = true, false
 		}
 	}
-	if props.Len() == 0 && len(required) == 0 && !closed {
+	if props.Len() == 0 && required.Len() == 0 && !closed {
 		elem := AnyT
 		if hasExtra {
 			elem = im.typ(extra, pointer(at, "additionalProperties"), name+"Value")
@@ -46,6 +49,9 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 			im.beyond(pointer(at, k), "properties without a count of them", "a count")
 		}
 	}
+	if !im.works(props.Len(), at) { // a union can make several types of them
+		return ErrorT
+	}
 	var fields []Field
 	for i := range props.Len() {
 		key, s := props.At(i)
@@ -53,22 +59,22 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 			continue
 		}
 		place := pointer(pointer(at, "properties"), key)
+		_, needed := required.Get(key)
 		switch {
-		case key == "":
-			im.beyond(place, "a name for the property", "an empty text")
-			continue
-		case s.kind == Bool && s.n == 0:
-			im.beyond(place, "a schema that some value fits", "false")
+		case never(s) && needed:
+			return im.nothing(place)
+		case never(s):
+			im.beyond(place, "a schema that some value fits", "one that no value fits")
 			continue
 		}
-		fields = append(fields, im.property(key, s, slices.Contains(required, key), place))
+		fields = append(fields, im.property(key, s, needed, place))
 	}
-	for _, key := range required {
-		if _, has := props.Get(key); !has && key != tag && key != "" {
+	for _, key := range required.Keys() {
+		if _, has := props.Get(key); !has && (key != tag || tag == "") {
 			fields = append(fields, Field{Name: key, Type: AnyT, Explicit: true})
 		}
 	}
-	t, errs := NewSchema(name, text(m, "description"), fields)
+	t, errs := newSchema(name, text(m, "description"), fields, true)
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, joinHints(e.Path, e.Hint))
 	}
@@ -94,26 +100,25 @@ func (im *importer) members(m *Map, key, at string) *Map {
 	return out
 }
 
-func (im *importer) required(m *Map, at string) []string {
+// required are the names of the properties that have to be there, as keys.
+func (im *importer) required(m *Map, at string) *Map {
+	out := NewMap(0)
 	v, has := m.Get("required")
 	if !has || v.kind == Bool { // drafts before 4 marked the property itself
-		return nil
+		return out
 	}
 	list, ok := v.AsList()
 	if !ok {
 		im.fail(pointer(at, "required"), "a list of names", v.TypeName(), "")
-		return nil
+		return out
 	}
-	var out []string
 	for i, item := range list.Items() {
 		s, ok := item.AsStr()
 		if !ok {
 			im.fail(pointer(at, "required")+"/"+strconv.Itoa(i), "a name", item.TypeName(), "")
-			return nil
+			return out
 		}
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
+		out.Set(s, item)
 	}
 	return out
 }
@@ -152,7 +157,7 @@ func (im *importer) property(name string, s Value, required bool, at string) Fie
 	f.Type, f.Limits = unlimited(f.Type)
 	none := f.Type.AcceptsNone()
 	if f.Type.Kind == RefType { // it is still being made
-		none = im.takesNull(s, at, 0)
+		none = im.takesNull(s, at, make(map[*Map]bool))
 	}
 	m, ok := s.AsMap()
 	if !ok {
@@ -194,20 +199,21 @@ func (im *importer) property(name string, s Value, required bool, at string) Fie
 }
 
 // takesNull tells of a schema whose type is still being made whether null fits it.
-func (im *importer) takesNull(s Value, at string, depth int) bool {
+func (im *importer) takesNull(s Value, at string, seen map[*Map]bool) bool {
 	m, ok := s.AsMap()
-	if !ok || depth > 8 {
+	if !ok {
 		return false
 	}
-	if m = im.merged(m, at); m == nil {
+	if m = im.merged(m, at); m == nil || seen[m] {
 		return false
 	}
+	seen[m] = true
 	if v, _ := m.Get("nullable"); v.kind == Bool && v.n != 0 || slices.Contains(im.kinds(m), "null") {
 		return true
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		branches, _ := m.Get(key)
-		if list, ok := branches.AsList(); ok && slices.ContainsFunc(list.Items(), func(b Value) bool { return im.takesNull(b, at, depth+1) }) {
+		if list, ok := branches.AsList(); ok && slices.ContainsFunc(list.Items(), func(b Value) bool { return im.takesNull(b, at, seen) }) {
 			return true
 		}
 	}

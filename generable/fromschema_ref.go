@@ -141,7 +141,7 @@ func member(v Value, name string) (Value, bool) {
 // nearDef suggests a definition of nearly that name.
 func (im *importer) nearDef(name string) string {
 	root, ok := im.root.AsMap()
-	if !ok {
+	if !ok || len(im.errs) >= maxErrors {
 		return ""
 	}
 	for _, key := range []string{"$defs", "definitions"} {

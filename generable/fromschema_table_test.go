@@ -76,6 +76,18 @@ func TestFromSchemaReads(t *testing.T) {
 		{"discriminator by name", pets, `{"pet": "Dog", "age": 3}`, `{"pet":"Dog","age":3}`},
 		{"untagged by fit", `{"anyOf": [{"properties": {"a": {"type": "integer"}}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}, "required": ["b"]}]}`, `{"b": 1}`, `{"b":1}`},
 		{"beside anyOf", `{"type": "string", "anyOf": [{"maxLength": 1}, {"minLength": 5}]}`, `"abc"`, `!`},
+		{"no items", `{"type": "array", "items": false}`, `[1]`, `!at most 0 items`},
+		{"no items, none", `{"type": "array", "items": {"not": {}}}`, `[]`, `[]`},
+		{"tuple with an end", `{"prefixItems": [{"type": "integer"}, false]}`, `[1, 2]`, `!at most 1 item`},
+		{"no keys", `{"type": "object", "propertyNames": false}`, `{}`, `{}`},
+		{"choice of one", `{"anyOf": [false, {"type": "integer"}]}`, `"7"`, `7`},
+		{"empty key", `{"properties": {"": {"type": "integer"}, "a": {}}, "required": [""]}`, `{"": "3", "a": 1}`, `{"":3,"a":1}`},
+		{"empty key, missing", `{"properties": {"": {"type": "integer"}}, "required": [""]}`, `{"a": 1}`, `!want int, got nothing`},
+		{"empty key, other type", `{"properties": {"": {"type": "integer"}}}`, `{"": "x"}`, `!([""]: want int|x`},
+		{"empty key, left out", `{"properties": {"": {"type": "integer"}, "a": {}}}`, `{"a": 1}`, `{"a":1}`},
+		{"required empty key", `{"type": "object", "required": [""]}`, `{"": null}`, `{"":null}`},
+		{"allOf of one property", `{"allOf": [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"minimum": 5}}}, {"properties": {"a": {"maximum": 9}}}]}`, `{"a": 4}`, `!a: want at least 5`},
+		{"allOf of enums", `{"type": "string", "allOf": [{"enum": ["a", "b", "c"]}, {"enum": ["c", "b"]}, {"enum": ["b", "d"]}]}`, `"c"`, `!want one of b`},
 		{"title with blanks", `{"title": "my thing", "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}`, `[]`, `!MyThing`},
 	} {
 		typ, _, errs := FromJSONSchemaText(c.schema, SchemaOptions{})
@@ -134,7 +146,12 @@ func TestFromSchemaErrors(t *testing.T) {
 		{`~{"properties": {"a": {"type": "integer", "default": "x"}}}`, `#/properties/a/default`},
 		{`~{"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}`, `#/additionalProperties`},
 		{`~{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}`, `#/anyOf`},
-		{`~false`, `#: want a schema that some value fits`},
+		{`{"allOf": [{"type": "integer"}, false]}`, `#/allOf/1: want a schema that some value fits`},
+		{`{"anyOf": [false, {"not": true}]}`, `#/anyOf: want a schema that some value fits`},
+		{`{"properties": {"a": false}, "required": ["a"]}`, `#/properties/a: want a schema that some value fits`},
+		{`{"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"not": {}}}}`, `want a schema that some value fits`},
+		{`~{"properties": {"a": false}}`, `#/properties/a: want a schema that some value fits`},
+		{`false`, `#: want a schema that some value fits, got one that no value fits`},
 	} {
 		schema, soft := strings.CutPrefix(c.schema, "~")
 		typ, _, errs := FromJSONSchemaText(schema, SchemaOptions{})
