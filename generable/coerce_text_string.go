@@ -91,7 +91,7 @@ type textEnd uint8
 
 const (
 	endWhole textEnd = iota // by its quote
-	endCut                  // for good: what is left of an escape is dropped, a backslash stays
+	endCut                  // for good: what is left of an escape is dropped
 	endGrows                // for now: what may become an escape is not shown yet
 )
 
@@ -124,7 +124,7 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 		b = append(b, s[:i]...)
 		s = s[i+1:]
 		if s == "" { // the text ends in the backslash
-			if end != endGrows {
+			if end == endWhole {
 				b = append(b, '\\')
 			}
 			return b, bad
@@ -149,11 +149,11 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 			switch {
 			case n == 0 && len(s) < 4 && end != endWhole && isHex(s):
 				s = ""
-			case n == 4 && end == endGrows && r == utf8.RuneError && mayPair(s[4:]):
+			case n == 4 && end != endWhole && r == utf8.RuneError && mayPair(s[4:]):
 				s = ""
 			case n == 0:
 				bad++
-				b = append(b, 'u')
+				b = append(b, '\\', 'u') // C:\users
 			default:
 				b = utf8.AppendRune(b, r)
 				s = s[n:]
