@@ -40,6 +40,10 @@ var examples = []example{
 	{file: "plan.star", args: []string{"title", "cache", "steps", "2"}, want: `{"title":"cache","steps":["count hits for a day","key by query"]}`},
 	{file: "support.star", in: "Order A1 never came.", want: "We are sorry, and look for your order A1 right away."},
 	{file: "tools.star", in: "What is 17 * 3?", want: "51"},
+	{file: "answer.star", in: "Sure: {severity: High, 'text': 'eval on input'", want: "[high] eval on input (repaired: prose, unquoted, quotes, truncated, enum-fold)"},
+	{file: "answer.star", in: "{severity: medium, text: eval}", want: "Please answer again:\n- severity: want one of low, high, got \"medium\" at line 1, column 12"},
+	{file: "live.star", in: "{'goal': 'tea', 'steps': [{'title': 'boil'}, {'title': 'pour'}, {'title': 'wait'}]}", want: "tea: boil and pour come first"},
+	{file: "live.star", in: `{"goal": "tea", "steps": [{"title": "boil"}, {"title": "po`, want: "1 steps, and the rest is missing"},
 	{file: "source_review.star", path: "engine/frame.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
 

@@ -1,0 +1,78 @@
+package conformance
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Promise 13.34 (types and decoding): no text makes the decoder look at a byte more than four times
+// on the average, at once or in pieces, and ten million open brackets are no exception.
+func TestPromise_13_34_Visits(t *testing.T) {
+	families := map[string]func(n int) string{
+		"brackets": func(n int) string { return strings.Repeat("[", n) },
+		"closed":   func(n int) string { return strings.Repeat("[", n/2) + strings.Repeat("]", n/2) },
+		"clean":    func(n int) string { return "[" + strings.Repeat(`{"id": 1, "text": "a text"}, `, n/29) + "1]" },
+		"broken":   func(n int) string { return "[" + strings.Repeat(`{id: 1 'text': "a "text"",} `, n/28) },
+		"fenced":   func(n int) string { return strings.Repeat("~~~\n{\"a\": \"x\n~~~\n", n/17) },
+		"thinking": func(n int) string { return strings.Repeat("<think>{\"a\": 1}</think>", n/23) },
+		"quotes":   func(n int) string { return `{"a": "` + strings.Repeat(`x", y "z, `, n/10) },
+		"escaped":  func(n int) string { return "{" + strings.Repeat(`\"a\": \"b\", `, n/12) + "}" },
+		"wide":     func(n int) string { return strings.Repeat(`｛“a”：［1，`, n/24) },
+		"prose":    func(n int) string { return strings.Repeat(`and {so} [on] {"a": 1} `, n/23) },
+	}
+	for name, make := range families {
+		for _, n := range []int{1 << 12, 1 << 17} {
+			text := make(n)
+			whole := generable.Decode(nil, text, generable.Options{})
+			for _, size := range []int{len(text), 4096, 7, 1} {
+				m := generable.NewMachine(nil, generable.Options{})
+				for at := 0; at < len(text); at += size {
+					m.Feed(text[at:min(at+size, len(text))])
+				}
+				got := m.Close()
+				if got.Visits > 4*len(text)+512 || got.Visits < len(text)/2 || got.OK != whole.OK {
+					t.Errorf("%s in pieces of %d: %d visits of %d bytes, ok is %t, at once %t", name, size, got.Visits, len(text), got.OK, whole.OK)
+				}
+			}
+		}
+	}
+	if res := generable.Decode(nil, strings.Repeat("[", 10<<20), generable.Options{}); res.OK || res.Visits > 40<<20 {
+		t.Errorf("10 MB of brackets: ok is %t after %d visits", res.OK, res.Visits)
+	}
+}
+
+// Promise 13.35 (types and decoding): the decoder holds at most 48 bytes for each byte of text, and
+// its stack does not grow with the text's depth.
+func TestPromise_13_35_Memory(t *testing.T) {
+	const n = 1 << 19
+	for name, unit := range map[string]string{"brackets": "[", "objects": `{"a":`, "numbers": "1,", "quotes": `"`, "empty": "{},", "lists": "[1],", "words": "a b,", "fences": "```\n[\n"} {
+		text := "[" + strings.Repeat(unit, n/len(unit))
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m := generable.NewMachine(nil, generable.Options{})
+		m.Feed(text)
+		res := m.Close()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		// The machine holds the text too, as it would have to be held by whoever reads it.
+		if per := (float64(after.HeapAlloc)-float64(before.HeapAlloc))/float64(len(text)) - 1; per > 48 {
+			t.Errorf("%s: %.1f bytes are held for each byte of text", name, per)
+		}
+		runtime.KeepAlive(m)
+		runtime.KeepAlive(res)
+	}
+	// A stack of 256 KiB is enough for half a million levels: beyond it the process would end.
+	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
+	done := make(chan generable.Result)
+	go func() {
+		done <- generable.Decode(nil, strings.Repeat(`[{"a":`, 1<<17)+"1", generable.Options{MaxDepth: 1 << 20})
+	}()
+	if res := <-done; !res.OK {
+		t.Errorf("a quarter of a million levels: %v", res.Errors)
+	}
+}
