@@ -48,6 +48,13 @@ var kinds = []struct {
 			return n + 1
 		}
 	}},
+	{"fallback", "fallback(fn(lambda n: fail(\"no\"), input = int, output = int), inc())", "fallback(sum(), sum())", base},
+	{"race", "race(fn(lambda n: fail(\"no\"), input = int, output = int), inc())", "race(sum())", base},
+	{"retry", "retry(inc(), until = gt(0))", "retry(sum(), 2)", base},
+	{"vote", "vote(inc(), double(), inc())", "vote(sum(), sum())", base},
+	{"attempt", "then(attempt(inc()), fn(lambda a: a.value, input = Attempt[int], output = int))", "then(attempt(sum()), fn(lambda a: a.value, input = Attempt[int], output = int))", base},
+	{"merge", "par(inc(), double(), merge = fn(lambda ns: ns[0], input = list[int], output = int))", "par(sum(), sum(), merge = fn(lambda ns: ns[0], input = list[int], output = int))", base},
+	{"handoff", "handoff(inc(), {int: fn(lambda n: n, input = int, output = int)})", "handoff(sum(), {int: fn(lambda n: n, input = int, output = int)})", base},
 }
 
 // base is what the agents of the table compute: one more of an int, the sum of a list.
