@@ -170,9 +170,6 @@ func (c *goCodec) structOf(t reflect.Type) *goStruct {
 				hidden = append(hidden, f.Index)
 				continue
 			case name == "" && inner.Kind() == reflect.Struct && !has[jsonMarshaler](inner) && !has[textMarshaler](inner):
-				if f.Type.Kind() == reflect.Pointer && !f.IsExported() { // cannot be set
-					hidden = append(hidden, f.Index)
-				}
 				continue
 			}
 			hidden = append(hidden, f.Index)

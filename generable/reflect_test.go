@@ -275,3 +275,66 @@ func TestInto(t *testing.T) {
 		}
 	}
 }
+
+type hiddenPart struct {
+	A int
+	B string `json:"b,omitempty"`
+}
+
+// The fields of an embedded pointer to a struct that is not exported are written as
+// encoding/json writes them, and read where there is such a struct to read into.
+func TestGoEmbeddedPointer(t *testing.T) {
+	type whole struct {
+		*hiddenPart
+		C int
+	}
+	for _, v := range []whole{{&hiddenPart{A: 1}, 2}, {&hiddenPart{B: "x"}, 0}, {nil, 3}} {
+		want, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := FromGo(v)
+		if err != nil || JSON(got, nil) != string(want) {
+			t.Errorf("%s, %v, want %s", JSON(got, nil), err, want)
+		}
+		back := whole{hiddenPart: &hiddenPart{}}
+		if err := Into(got, &back); err != nil || back.C != v.C || v.hiddenPart != nil && *back.hiddenPart != *v.hiddenPart {
+			t.Errorf("%s: %v %v", want, back, err)
+		}
+	}
+	var none whole
+	v, _ := FromGo(whole{&hiddenPart{A: 1}, 2})
+	if err := Into(v, &none); err == nil || !strings.Contains(err.Error(), "A: want a field that can be reached") || none.C != 2 {
+		t.Errorf("%v %v", none, err)
+	}
+}
+
+type pairKey struct{ s string }
+
+func (k *pairKey) UnmarshalText(b []byte) error {
+	k.s = strings.ToUpper(string(b))
+	return nil
+}
+
+// Keys that become one key of a Go map are errors: a value would be lost.
+func TestIntoMapKeys(t *testing.T) {
+	read := func(text string, dst any) string {
+		t.Helper()
+		r := Decode(AnyT, text, Options{Level: Strict})
+		if err := Into(r.Value, dst); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	var ints map[int]int
+	if got := read(`{"1": 2, "01": 3, "+1": 4, "2": 5}`, &ints); strings.Count(got, "want keys that a Go int tells apart, got a second one for 1") != 2 || !strings.Contains(got, `["01"]`) {
+		t.Error(got)
+	}
+	var pairs map[pairKey]int
+	if got := read(`{"a": 1, "A": 2}`, &pairs); !strings.Contains(got, "A: want keys that a Go generable.pairKey tells apart") {
+		t.Error(got)
+	}
+	if got := read(`{"1": 2, "2": 3}`, &ints); got != "" || ints[1] != 2 || ints[2] != 3 {
+		t.Error(got, ints)
+	}
+}

@@ -250,6 +250,10 @@ func (c *goCodec) intoMap(v Value, dst reflect.Value, at *path) {
 		if !c.intoKey(key, k, &step) {
 			return
 		}
+		if out.MapIndex(k).IsValid() {
+			c.bad(&step, "keys that a Go "+t.Key().String()+" tells apart", "a second one for "+shorten(fmt.Sprint(k)), "")
+			return
+		}
 		item := reflect.New(t.Elem()).Elem()
 		c.into(v, item, &step)
 		out.SetMapIndex(k, item)
@@ -302,6 +306,11 @@ func (c *goCodec) intoStruct(v Value, dst reflect.Value, at *path) {
 		for _, at := range g.index {
 			if f.Kind() == reflect.Pointer {
 				if f.IsNil() {
+					if !f.CanSet() {
+						c.bad(&step, "a field that can be reached", "one behind a nil "+f.Type().String(),
+							"an embedded pointer to a struct that is not exported has to be set before")
+						return
+					}
 					f.Set(reflect.New(f.Type().Elem()))
 				}
 				f = f.Elem()
