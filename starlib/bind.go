@@ -46,6 +46,9 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	if e == nil {
 		return nil, fmt.Errorf("%s was called outside of a script", b.Name)
 	}
+	if b.inRun != nil && e.running() {
+		b = b.inRun
+	}
 	c := &Call{row: b, env: e, thread: thread, recv: recv}
 	c.bind(args, kwargs)
 	if len(c.wrong) > 0 {

@@ -107,6 +107,9 @@ func (b *Builtin) help() string {
 		}
 		fmt.Fprintf(&out, "): %s\n", p.Doc)
 	}
+	if b.inRun != nil {
+		out.WriteString("\nIn a function that runs:\n" + b.inRun.help())
+	}
 	return strings.TrimRight(out.String(), "\n")
 }
 

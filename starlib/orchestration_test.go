@@ -17,21 +17,21 @@ import (
 // TestWrongCalls: mistakes that only a run can see say what to write instead.
 func TestWrongCalls(t *testing.T) {
 	for body, want := range map[string]string{
-		`parallel(a)`:                          `parallel needs the items to call a with | parallel(a, items), or a list of calls: parallel([(a, x)])`,
-		`parallel([a, b])`:                     `call 0 is the agent a without its input | write (a, x); to run all on one input compose them: par(...)`,
-		`parallel([a("x"), b("y")])`:           `call 0 is str "a", want (function or node, arguments...) or a function | write (f, x) or lambda: f(x); f(x) is called before parallel begins`,
-		`parallel([(a, "x")], ["y"])`:          `parallel takes a list of calls alone | each call brings its own arguments: [(f, x), (g, x)]`,
-		`parallel(lambda: 1, lambda: 2)`:       `items: want list, got a lambda | put the calls into a list: parallel([(f, x), (g, y)])`,
-		`parallel(a, {"x": 1})`:                `items: want list, got dict | write d.items(), d.keys() or d.values()`,
-		`parallel(a, "abc")`:                   `items: want list, got str "abc" | a list of one is [text]`,
-		`parallel(a, ["x"], limit = 0)`:        `limit: want at least 1, got 0`,
-		`stream(["x"])`:                        `stream needs stages for its items | stream(items, f, g): functions or nodes`,
-		`stream(["x"], a("x"))`:                `stages: want function or node, got str "a" | give the function itself: stream(items, f, g) calls f and g`,
-		`stream(["x"], a, b, limit = [1])`:     `limit: one number for 2 stages | give one number for all stages, or a list with one for each`,
-		`stream(["x"], a, b, limit = [1, 0])`:  `limit: want at least 1, got 0 for stage 1`,
-		`sum([[1]])`:                           `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
-		`sum(["a"])`:                           `item 0 is str "a" | texts are joined: "".join(items)`,
-		"parallel(len, [SEEN]); L.append(1)":   `append: cannot append to frozen list | the last one entered`,
+		`parallel(a)`:                         `parallel needs the items to call a with | parallel(a, items), or a list of calls: parallel([(a, x)])`,
+		`parallel([a, b])`:                    `call 0 is the agent a without its input | write (a, x); to run all on one input compose them: par(...)`,
+		`parallel([a("x"), b("y")])`:          `call 0 is str "a", want (function or node, arguments...) or a function | write (f, x) or lambda: f(x); f(x) is called before parallel begins`,
+		`parallel([(a, "x")], ["y"])`:         `parallel takes a list of calls alone | each call brings its own arguments: [(f, x), (g, x)]`,
+		`parallel(lambda: 1, lambda: 2)`:      `items: want list, got a lambda | put the calls into a list: parallel([(f, x), (g, y)])`,
+		`parallel(a, {"x": 1})`:               `items: want list, got dict | write d.items(), d.keys() or d.values()`,
+		`parallel(a, "abc")`:                  `items: want list, got str "abc" | a list of one is [text]`,
+		`parallel(a, ["x"], limit = 0)`:       `limit: want at least 1, got 0`,
+		`stream(["x"])`:                       `stream needs stages for its items | stream(items, f, g): functions or nodes`,
+		`stream(["x"], a("x"))`:               `stages: want function or node, got str "a" | give the function itself: stream(items, f, g) calls f and g`,
+		`stream(["x"], a, b, limit = [1])`:    `limit: one number for 2 stages | give one number for all stages, or a list with one for each`,
+		`stream(["x"], a, b, limit = [1, 0])`: `limit: want at least 1, got 0 for stage 1`,
+		`sum([[1]])`:                          `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
+		`sum(["a"])`:                          `item 0 is str "a" | texts are joined: "".join(items)`,
+		"parallel(len, [SEEN]); L.append(1)":  `append: cannot append to frozen list | the last one entered`,
 	} {
 		m := sound(t, "a = agent(run = lambda s: \"a\")\nb = agent(run = lambda s: \"b\")\nSEEN = []\ndef main(x = str):\n    L = []\n    "+strings.ReplaceAll(body, "[SEEN]", "[L]")+"\n")
 		_, err := exec(t, m, `{"x": "x"}`, nil)

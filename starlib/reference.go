@@ -81,6 +81,9 @@ func (b *Builtin) reference(out *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(out, "```python\n%s -> %s\n```\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	if f := b.inRun; f != nil {
+		fmt.Fprintf(out, "\nIn a function that runs it makes calls:\n\n```python\n%s -> %s\n```\n\n%s\n", f.Signature(), f.Returns, f.Doc)
+	}
 	switch b.Effect {
 	case Reads:
 		out.WriteString("\nReads files of the script.\n")

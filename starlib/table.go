@@ -53,6 +53,7 @@ type Builtin struct {
 
 	index map[string]int                   // parameters that can be given by keyword
 	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
+	inRun *Builtin                         // how it is called in a function that runs, where that differs
 }
 
 // Shape says how an argument may be given.
@@ -164,6 +165,7 @@ func newTable(host []Builtin) *Table {
 	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows()} {
 		t.add(rows)
 	}
+	t.addForms(callForms())
 	for _, b := range host {
 		if b.Group == "" {
 			b.Group = GroupHost
@@ -176,12 +178,7 @@ func newTable(host []Builtin) *Table {
 func (t *Table) add(rows []Builtin) {
 	for i := range rows {
 		b := &rows[i]
-		b.index = make(map[string]int, len(b.Params))
-		for i, p := range b.Params {
-			if p.Shape == Either || p.Shape == KeywordOnly {
-				b.index[p.Name] = i
-			}
-		}
+		b.index = indexOf(b.Params)
 		t.rows = append(t.rows, b)
 		by := t.methods
 		switch {
@@ -195,6 +192,17 @@ func (t *Table) add(rows []Builtin) {
 		}
 		by[b.Of][b.Name] = b
 	}
+}
+
+// indexOf maps names to the parameters that can be given by keyword.
+func indexOf(params []Param) map[string]int {
+	index := make(map[string]int, len(params))
+	for i, p := range params {
+		if p.Shape == Either || p.Shape == KeywordOnly {
+			index[p.Name] = i
+		}
+	}
+	return index
 }
 
 // Rows returns all rows in the order of the reference.
