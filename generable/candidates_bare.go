@@ -69,10 +69,25 @@ func (m *Machine) beginsInside(list []candidate) bool {
 	if m.src[start] != '"' { // a: 1} lacks its first brace
 		p := skipName(m.src, start, false)
 		text := strings.TrimRight(m.src[start:], " \t\r\n")
-		return p < end && m.src[p] == ':' && isWord(m.src[start:p]) && text[len(text)-1] == '}' && strings.Count(text, "{") < strings.Count(text, "}")
+		return p < end && m.src[p] == ':' && isWord(m.src[start:p]) && text[len(text)-1] == '}' && m.closersLeft(list)
 	}
 	p := skipName(m.src, start+1, true)
 	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")
+}
+
+// closersLeft reports whether the text has more closing braces than opening ones. Those of a
+// candidate that is valid JSON are in its strings, or matched.
+func (m *Machine) closersLeft(list []candidate) bool {
+	balance, at := 0, 0
+	count := func(text string) { balance += strings.Count(text, "{") - strings.Count(text, "}") }
+	for i := range list {
+		if k := &list[i]; !k.broken && k.start >= at {
+			count(m.src[at:k.start])
+			at = k.end
+		}
+	}
+	count(m.src[at:])
+	return balance < 0
 }
 
 // shifted is the offset in the input of an offset in the text with a bracket put before it.

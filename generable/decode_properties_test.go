@@ -175,3 +175,21 @@ func TestPartialGrows(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnouncedObjects holds that an object behind a word and a colon is the value, whatever
+// brackets its strings hold.
+func TestAnnouncedObjects(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 7))
+	for range rounds {
+		m := NewMap(0)
+		for i := range 1 + rnd.IntN(4) {
+			m.Set("k"+itoa(i), StrOf(strings.ToValidUTF8(randomTokens(rnd), "?")))
+		}
+		for _, before := range []string{"Here:\n", "Here: ", "Here it is: "} {
+			text := before + JSON(m.Value(), nil)
+			if r := Decode(nil, text, Options{}); !r.OK || !Equal(r.Value, m.Value()) || r.Cost > 0 {
+				t.Fatalf("%s: %s", text, render(r))
+			}
+		}
+	}
+}
