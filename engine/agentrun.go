@@ -225,7 +225,7 @@ func (t *turns) decode(text, form string) (generable.Value, string, error) {
 		return res.Value, "", nil
 	}
 	e := Errorf(KindSchema, diag.BadModelOutput, "the answer to agent %q is no %s: %w", t.a.Name, t.sk.Out, res.Errors)
-	e.Raw, e.Partial, e.Usage = text, res.Value, t.usage
+	e.Raw, e.Partial, e.Usage = text, res.Partial, t.usage
 	return res.Value, res.Complaint(), e.WithHelp("%s", t.badOutputHelp())
 }
 

@@ -47,7 +47,6 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 		}
 	}
 	errs = l.checkMore(v, at, errs)
-	errs = l.checkMore(v, at, errs)
 	if l.MinLen != nil || l.MaxLen != nil {
 		if n, unit := sizeOf(v); unit != "" {
 			if l.MinLen != nil && n < *l.MinLen {

@@ -133,3 +133,12 @@ func TestLimitsWithoutRoom(t *testing.T) {
 		t.Error("a check that checks nothing was accepted")
 	}
 }
+
+// TestLimitsAreToldOnce wants one error for one broken limit.
+func TestLimitsAreToldOnce(t *testing.T) {
+	five := 5.0
+	f := &Field{Name: "n", Type: IntT, Limits: &Limits{MultipleOf: &five}}
+	if errs := CheckLimits(f, IntOf(7)); len(errs) != 1 {
+		t.Errorf("got %v", errs)
+	}
+}
