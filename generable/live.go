@@ -33,11 +33,12 @@ type live struct {
 	shown   int  // the version of last
 	last    Value
 
-	repairs int           // the first syntax repair not reported yet
-	owing   int           // of all frames together
-	telling bool          // the listener is being called
-	held    []StreamEvent // of values that are not shown yet
-	event   StreamEvent   // the one being told
+	repairs int                // the first syntax repair not reported yet
+	owing   int                // of all frames together
+	telling bool               // the listener is being called
+	told    map[toldRepair]int // repairs that were told
+	held    []StreamEvent      // of values that are not shown yet
+	event   StreamEvent        // the one being told
 }
 
 // liveFrame is one container that is being read.

@@ -31,8 +31,33 @@ func (l *live) emit(e StreamEvent, depth int) {
 	l.tell(ev)
 }
 
+// toldRepair tells repairs apart.
+type toldRepair struct {
+	kind   string
+	offset int
+}
+
+// tellMissing tells the repairs of the result that only the end made known.
+func (l *live) tellMissing(all []Repair) {
+	for i := range all {
+		r := &all[i]
+		key := toldRepair{r.Kind, r.Offset}
+		if l.told[key] > 0 {
+			l.told[key]--
+			continue
+		}
+		l.tell(&StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: r.Path})
+	}
+}
+
 // tell calls the listener.
 func (l *live) tell(e *StreamEvent) {
+	if e.Repair != nil {
+		if l.told == nil {
+			l.told = map[toldRepair]int{}
+		}
+		l.told[toldRepair{e.Repair.Kind, e.Repair.Offset}]++
+	}
 	l.telling = true
 	l.on(e)
 	l.telling = false

@@ -189,11 +189,11 @@ func lookupKey(v Value, path string) (Value, string, bool) {
 
 // extends reports whether b keeps all that a showed: texts and lists only get longer, members
 // stay, scalars do not change. A dict may become the instance of the schema that it was the
-// beginning of.
-func extends(a, b Value) bool {
+// beginning of. Null as the whole is nothing known yet.
+func extends(a, b Value) bool { return a.kind == Null || keeps(a, b) }
+
+func keeps(a, b Value) bool {
 	switch a.kind {
-	case Null:
-		return true
 	case Str:
 		x, _ := a.AsStr()
 		y, ok := b.AsStr()
@@ -205,7 +205,7 @@ func extends(a, b Value) bool {
 			return false
 		}
 		for i := range x.Len() {
-			if !extends(x.At(i), y.At(i)) {
+			if !keeps(x.At(i), y.At(i)) {
 				return false
 			}
 		}
@@ -232,7 +232,7 @@ func mapExtends(x *Map, b Value) bool {
 		} else if w, ok = r.Get(k); !ok { // the tag
 			w, ok = StrOf(r.typ.Name), v.kind == Str
 		}
-		if !ok || !extends(v, w) {
+		if !ok || !keeps(v, w) {
 			return false
 		}
 	}

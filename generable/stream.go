@@ -35,7 +35,7 @@ const (
 	StreamField                     // a member of an instance or dict is complete: Value
 	StreamItem                      // an item of a list is complete: Value
 	StreamVariant                   // which variant of a union it is: Text
-	StreamRepair                    // Repair was made
+	StreamRepair                    // Repair was made; some are only known at the end, and told before done
 	StreamReset                     // all that was shown is void; Text says why
 	StreamDone                      // the stream was closed: Result
 )
@@ -238,6 +238,7 @@ func (s *Stream) Close() Result {
 		} else if r.OK {
 			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
 		}
+		l.tellMissing(r.Repairs)
 		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
 	}
 	return r

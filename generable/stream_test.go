@@ -29,6 +29,7 @@ func ending(s string) string { return s[max(0, len(s)-120):] }
 // tell what snapshots show, and that the result is the one of the whole text.
 func checkStream(typ *Type, text string, o Options, rnd *rand.Rand, most int) (resets int, err error) {
 	var log []string
+	repairs := map[string]int{}
 	shown := map[string]string{} // texts as the events told them
 	var s *Stream
 	var inside Value
@@ -44,6 +45,8 @@ func checkStream(typ *Type, text string, o Options, rnd *rand.Rand, most int) (r
 			clear(shown)
 		case StreamText:
 			shown[e.Path()] += e.Text
+		case StreamRepair:
+			repairs[fmt.Sprint(e.Repair.Kind, e.Repair.Offset)]++
 		}
 	}})
 	fail := func(format string, args ...any) {
@@ -69,6 +72,11 @@ func checkStream(typ *Type, text string, o Options, rnd *rand.Rand, most int) (r
 		last, before = now, resets
 	})
 	got := s.Close()
+	for _, r := range got.Repairs {
+		if repairs[fmt.Sprint(r.Kind, r.Offset)] == 0 {
+			fail("the repair %+v was not told", r)
+		}
+	}
 	if got.OK {
 		for path, text := range shown {
 			v, _ := lookup(got.Value, path)
