@@ -38,6 +38,7 @@ var examples = []example{
 	{file: "count.star", in: "41", want: "42"},
 	{file: "forum.star", in: "Should we cache?", want: "Cache reads for one minute, measure, then decide."},
 	{file: "plan.star", args: []string{"title", "cache", "steps", "2"}, want: `{"title":"cache","steps":["count hits for a day","key by query"]}`},
+	{file: "orchestrate.star", args: []string{"topics", `["tides","x"]`}, want: `[{"title":"Tides","text":"About tides. Good."},{"title":"X","text":"Short: x"}]`},
 	{file: "support.star", in: "Order A1 never came.", want: "We are sorry, and look for your order A1 right away."},
 	{file: "tools.star", in: "What is 17 * 3?", want: "51"},
 	{file: "answer.star", in: "Sure: {severity: High, 'text': 'eval on input'", want: "[high] eval on input (repaired: prose, unquoted, quotes, truncated, enum-fold)"},
