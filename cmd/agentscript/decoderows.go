@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -39,7 +42,7 @@ func (c *command) decodeRows(in io.Reader, name string, t *generable.Type, how g
 	w := bufio.NewWriterSize(c.stdout, 1<<16)
 	d := &rowDecoder{typ: t, how: how, types: make(map[string]schemaType)}
 	var line, out []byte
-	for {
+	for n := 1; ; n++ {
 		var tooLong bool
 		var err error
 		line, tooLong, err = readRow(r, line[:0])
@@ -52,9 +55,13 @@ func (c *command) decodeRows(in io.Reader, name string, t *generable.Type, how g
 		last := err == io.EOF
 		switch {
 		case tooLong:
-			out = appendAnswer(out[:0], generable.Value{}, nil, refusal("", "a row of at most "+strconv.Itoa(maxRow>>20)+" MiB", "a longer one", ""))
+			out = appendAnswer(out[:0], noID, nil, refusal("", "a row of at most "+strconv.Itoa(maxRow>>20)+" MiB", "a longer one", ""))
 		case !blank(line):
-			out = d.answer(out[:0], string(line))
+			row := line
+			if n == 1 {
+				row = bytes.TrimPrefix(line, []byte("\ufeff"))
+			}
+			out = d.answer(out[:0], row, n)
 		default:
 			out = out[:0]
 		}
@@ -104,38 +111,40 @@ func blank(line []byte) bool {
 	return true
 }
 
-// answer appends the answer to one row. What goes wrong inside is an answer, too: the rows
-// behind it are not to blame.
-func (d *rowDecoder) answer(b []byte, line string) (out []byte) {
-	var id generable.Value
+// answer appends the answer to the row on a line. What goes wrong inside is an answer, too: the
+// rows behind it are not to blame.
+func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
+	id := noID
 	start := len(b)
 	defer func() {
 		if p := recover(); p != nil {
 			out = appendAnswer(b[:start], id, nil, refusal("", "a row that can be decoded", fmt.Sprint("a panic: ", p), "this is a defect of agentscript"))
 		}
 	}()
-	row := generable.Decode(nil, line, generable.Options{Level: generable.Strict})
-	m, isMap := row.Value.AsMap()
-	if !row.OK || !isMap {
-		// Whatever can be made out of it may tell which row it was.
-		if broken, ok := generable.Decode(nil, line, generable.Options{}).Value.AsMap(); ok {
-			id, _ = broken.Get("id")
-		}
-		if !row.OK {
-			for _, e := range row.Errors {
-				e.Hint = "the row is no JSON"
-			}
-			return appendAnswer(b, id, nil, generable.Result{Errors: row.Errors})
-		}
-		return appendAnswer(b, id, nil, refusal("", "a row that is an object", row.Value.TypeName(), ""))
+	text := string(row)
+	if !json.Valid(row) {
+		id = brokenID(text)
+		return appendAnswer(b, id, nil, noRow(text, line))
 	}
-	id, _ = m.Get("id")
+	if text = strings.Trim(text, " \t\r"); text[0] != '{' {
+		e := &generable.FieldError{Expected: "a row that is an object", Got: shown(text), Line: line, Col: 1}
+		return appendAnswer(b, id, nil, generable.Result{Errors: generable.FieldErrors{e}})
+	}
+	id = rawID(text)
+	r := generable.Decode(nil, text, generable.Options{Level: generable.Strict})
+	m, isMap := r.Value.AsMap()
+	if !r.OK || !isMap { // nested too deep, numbers too long
+		for _, e := range r.Errors {
+			e.Line = line
+		}
+		return appendAnswer(b, id, nil, generable.Result{Errors: r.Errors})
+	}
 	t, how, bad := d.read(m)
 	if bad != nil {
 		return appendAnswer(b, id, nil, generable.Result{Errors: bad})
 	}
 	input, has := m.Get("input")
-	text, ok := input.AsStr()
+	answer, ok := input.AsStr()
 	if !ok {
 		got := input.TypeName()
 		if !has {
@@ -143,7 +152,7 @@ func (d *rowDecoder) answer(b []byte, line string) (out []byte) {
 		}
 		return appendAnswer(b, id, nil, refusal(".input", "str", got, "it is the text of the answer"))
 	}
-	return appendAnswer(b, id, t, generable.Decode(t, text, how))
+	return appendAnswer(b, id, t, generable.Decode(t, answer, how))
 }
 
 // read gives the type of a row's answer and how to read it.
@@ -220,9 +229,9 @@ func refusal(path, want, got, hint string) generable.Result {
 	return generable.Result{Errors: generable.FieldErrors{{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}}}
 }
 
-// appendAnswer appends the answer to a row, on one line.
-func appendAnswer(b []byte, id generable.Value, t *generable.Type, r generable.Result) []byte {
-	b = generable.AppendJSON(append(b, `{"id":`...), id, nil)
+// appendAnswer appends the answer to a row, on one line. id is the text of its id.
+func appendAnswer(b []byte, id string, t *generable.Type, r generable.Result) []byte {
+	b = append(append(b, `{"id":`...), id...)
 	b = strconv.AppendBool(append(b, `,"ok":`...), r.OK)
 	b = append(b, `,"value":`...)
 	if r.OK {
