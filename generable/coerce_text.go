@@ -17,12 +17,13 @@ type coercer struct {
 	ret    Value          // what the value entered last came to
 	ok     bool
 
-	repairs []Repair
-	errs    FieldErrors
-	more    int // errors beyond maxErrors
-	cost    int
-	score   int // what only tells the branches of a union apart
-	visits  int
+	repairs  []Repair
+	errs     FieldErrors
+	more     int // errors beyond maxErrors
+	cost     int
+	compared int // names that hints were chosen from
+	score    int // what only tells the branches of a union apart
+	visits   int
 
 	trials  int
 	memo    map[trialKey]*trialResult

@@ -328,6 +328,7 @@ type trialResult struct {
 	score   int
 	repairs []Repair
 	errs    FieldErrors
+	more    int // errors that were not recorded
 }
 
 // trialState is the state of the attempts at one node: at the branches of a union, or at the
@@ -436,7 +437,7 @@ func (c *coercer) takeTrial(f *coerceFrame) {
 		better = now < have
 	case len(st.ends) > 0 && st.next > st.ends[0]: // it suits the node less
 	default:
-		better = len(c.errs)-int(m.errs) < len(st.best.errs)
+		better = len(c.errs)-int(m.errs)+c.more-int(m.more) < len(st.best.errs)+st.best.more
 	}
 	if better {
 		st.best, st.of, st.ties = c.cutTrial(m, c.ret, c.ok), of, nil
@@ -447,7 +448,7 @@ func (c *coercer) takeTrial(f *coerceFrame) {
 
 // cutTrial takes all that was recorded since a mark away as the result of a trial.
 func (c *coercer) cutTrial(m coerceMark, v Value, ok bool) *trialResult {
-	r := &trialResult{v: v, ok: ok, cost: c.cost - int(m.cost), score: c.score - int(m.score)}
+	r := &trialResult{v: v, ok: ok, cost: c.cost - int(m.cost), score: c.score - int(m.score), more: c.more - int(m.more)}
 	if len(c.repairs) > int(m.repairs) {
 		r.repairs = slices.Clone(c.repairs[m.repairs:])
 	}
@@ -460,8 +461,10 @@ func (c *coercer) cutTrial(m coerceMark, v Value, ok bool) *trialResult {
 
 // settle completes a union with the result of its best branch.
 func (c *coercer) settle(r *trialResult) bool {
-	c.repairs = append(c.repairs, r.repairs...)
-	c.errs = append(c.errs, r.errs...)
+	c.repairs = append(c.repairs, r.repairs[:max(0, min(len(r.repairs), maxRepairs-len(c.repairs)))]...)
+	n := max(0, min(len(r.errs), maxErrors-len(c.errs)))
+	c.errs = append(c.errs, r.errs[:n]...)
+	c.more += r.more + len(r.errs) - n
 	c.cost += r.cost
 	c.score += r.score
 	c.ret, c.ok = r.v, r.ok

@@ -250,7 +250,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		mode = ExtraError
 	}
 	if mode == ExtraError {
-		c.failAt(keyAt, "no key but "+listNames(f.typ.FieldNames()), c.show(keyAt), didYouMean(f.key, f.typ.FieldNames()))
+		c.failAt(keyAt, "no key but "+listNames(f.typ.FieldNames()), c.show(keyAt), c.nearest(f.key, f.typ.FieldNames()))
 		return false
 	}
 	c.repair(repExtraKey, at, c.show(at), "")

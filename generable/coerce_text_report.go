@@ -42,6 +42,19 @@ func (c *coercer) failAt(at int, want, got, hint string) bool {
 	return c.fail()
 }
 
+// maxCompared bounds the names that all hints of one text are chosen from.
+const maxCompared = 20_000
+
+// nearest is the hint that names the candidate nearest to a name, as long as errors are recorded
+// and not too much has been compared.
+func (c *coercer) nearest(name string, candidates []string) string {
+	if c.partial || len(c.errs) >= maxErrors || c.compared+len(candidates) > maxCompared {
+		return ""
+	}
+	c.compared += len(candidates)
+	return didYouMean(name, candidates)
+}
+
 // failUnder records an error about what stands under the given keys in the object being
 // entered.
 func (c *coercer) failUnder(at int, want, got, hint string, keys ...string) bool {

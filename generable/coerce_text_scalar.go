@@ -221,10 +221,14 @@ func (c *coercer) enumAt(at int, n *node, t *Type) bool {
 			for k, i := range ties {
 				all[k] = t.Values[i]
 			}
-			return c.failAt(at, oneOfTexts(t.Values), c.show(at), "it names "+strings.Join(all, " and "))
+			hint := "it names " + strings.Join(all, " and ")
+			if len(all) > 4 {
+				hint = "it names " + listNames(all)
+			}
+			return c.failAt(at, oneOfTexts(t.Values), c.show(at), hint)
 		}
 	}
-	return c.failAt(at, oneOfTexts(t.Values), c.show(at), didYouMean(s, t.Values))
+	return c.failAt(at, oneOfTexts(t.Values), c.show(at), c.nearest(s, t.Values))
 }
 
 // enumNamed finds the value of an enum that a text names by itself: by name or alias, with the

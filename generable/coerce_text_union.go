@@ -1,9 +1,6 @@
 package generable
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // enterUnion begins a value of a declared union. Its tag alone decides which variant it is,
 // exact or folded, wherever it stands, also as the only key around the body; only at level
@@ -87,7 +84,7 @@ func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	name := c.str(tagAt + 1)
 	v, rep := c.variantNamed(t, name)
 	if v == nil {
-		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), didYouMean(name, t.variantNames()), key)
+		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), c.nearest(name, t.variantNames()), key)
 	}
 	if rep != repNone {
 		c.repair(rep, tagAt+1, c.show(tagAt+1), v.Name)
@@ -186,8 +183,6 @@ func (c *coercer) variantNamed(t *Type, name string) (*Type, repairKind) {
 	}
 	return nil, repNone
 }
-
-func listNames(names []string) string { return strings.Join(names, ", ") }
 
 func allOptional(t *Type) bool {
 	for i := range t.Fields {

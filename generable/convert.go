@@ -93,12 +93,22 @@ func wanted(t *Type) (want, hint string) {
 }
 
 // oneOfTexts lists an enum's values for an error, shortened when there are many.
-func oneOfTexts(values []string) string {
+func oneOfTexts(values []string) string { return "one of " + listNames(values) }
+
+// listNames lists names or values for an error, those that are long and the list itself shortened.
+func listNames(names []string) string {
 	const most = 12
-	if len(values) > most {
-		return "one of " + strings.Join(values[:most], ", ") + " and " + strconv.Itoa(len(values)-most) + " more"
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(shorten(name))
 	}
-	return "one of " + strings.Join(values, ", ")
+	if len(names) > most {
+		b.WriteString(" and " + strconv.Itoa(len(names)-most) + " more")
+	}
+	return b.String()
 }
 
 func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {

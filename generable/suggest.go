@@ -13,7 +13,7 @@ func didYouMean(name string, candidates []string) string {
 	}
 	folded := strings.ToLower(name)
 	for _, c := range candidates {
-		if len(c) > maxSuggestLen || c == name {
+		if len(c) > maxSuggestLen || c == name || max(len(c)-len(name), len(name)-len(c)) >= bestDist {
 			continue
 		}
 		if d := editDistance(folded, strings.ToLower(c)); d < bestDist {
