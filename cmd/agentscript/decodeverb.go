@@ -52,9 +52,11 @@ value may stand in prose, in fences or behind reasoning, and be broken as models
 --schema it is the value of a JSON Schema, or of a type of a script (types.star:Name); without, any
 value. Repairs and errors go to stderr.
 
-With --jsonl the input is rows {"id", "schema", "input", "partial", "level", "pick"}, of which only
-input is needed, and the output a row {"id", "ok", "value", "errors", "repairs", "cost"} for each, in
-order and as they come. A row that cannot be read is answered with "ok": false.
+With --jsonl the input is rows, one JSON object {"id", "schema", "input"} on each line, of which only
+input is needed. A row may set "level", "pick", "on_bad_item", "extra_keys", "max_cost", "max_depth"
+and "partial", else the flags hold. The output is a row {"id", "ok", "value", "errors", "repairs",
+"cost"} for each, in order and as they come, with the id as it was written. A row that is no JSON
+object, or one with more behind it, is answered with "ok": false.
 
 The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
 		Args: cobra.ArbitraryArgs,
