@@ -12,6 +12,7 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 	}
 	start, end := trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
+	start, end, fence := m.withinFence(start, end)
 	if start >= end {
 		return false
 	}
@@ -31,8 +32,8 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 		return false // before the last sign: with it ends a text that lacks its first bracket
 	}
 	root := s.cands[0].node
-	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && !takesList(m.typ, 0) {
-		root++ // a single value needs no list around it
+	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.tape[root+1].kind == nodeArr) {
+		root++ // a single value needs no list around it, nor does a tuple
 	}
 	doc := uint16(len(c.docs))
 	c.docs = append(c.docs, s.src)
@@ -43,7 +44,7 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 		n.doc = doc
 		c.tape = append(c.tape, n)
 	}
-	cand := candidate{node: at + root, start: start, end: end, fence: -1, broken: true, repairs: len(m.scan.repairs)}
+	cand := candidate{node: at + root, start: start, end: end, fence: fence, broken: true, repairs: len(m.scan.repairs)}
 	for _, r := range s.repairs { // offsets in the input: the bracket shifts them by one
 		r.off, r.end, r.node = shifted(r.off, start, end), shifted(r.end, start, end), 0
 		m.scan.repairs = append(m.scan.repairs, r)

@@ -26,14 +26,8 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 	if !quoted { // tags of reasoning within a string of JSON belong to it
 		start, end = m.withoutReasoning(start, end)
 	}
-	if !quoted && len(s.fences) == 1 && len(s.cands) == 0 { // a scalar in a fence
-		if f := s.fences[0]; f.start == start && (f.end < 0 || f.end+f.n == end) {
-			fence = 0
-			start, end = trimSpan(m.src, f.body, max(f.end, f.body))
-			if f.end < 0 {
-				_, end = trimSpan(m.src, f.body, len(m.src))
-			}
-		}
+	if !quoted {
+		start, end, fence = m.withinFence(start, end)
 	}
 	if start >= end {
 		return candidate{}, wholeNone
@@ -93,6 +87,25 @@ func (m *Machine) withoutReasoning(start, end int) (int, int) {
 		}
 	}
 	return start, end
+}
+
+// withinFence narrows a range to the content of the fence that it consists of, and returns the
+// index of that; -1 when there is none, or a value with brackets in it.
+func (m *Machine) withinFence(start, end int) (int, int, int) {
+	s := m.scan
+	if len(s.fences) != 1 || len(s.cands) > 0 {
+		return start, end, -1
+	}
+	f := s.fences[0]
+	switch {
+	case f.start != start || f.end >= 0 && f.end+f.n != end:
+		return start, end, -1
+	case f.end < 0:
+		start, end = trimSpan(m.src, f.body, len(m.src))
+	default:
+		start, end = trimSpan(m.src, f.body, max(f.end, f.body))
+	}
+	return start, end, 0
 }
 
 // strictString reports whether text is one valid JSON string.

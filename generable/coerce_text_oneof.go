@@ -130,7 +130,7 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 	case first == nil:
 		return c.noBranch(at, n, t)
 	case fitting == 1 && (possible == 1 && !c.mayBeNone(n, t) || !c.mayFail(n, first)):
-		return c.enter(at, first)
+		return c.enterOnly(at, first, t)
 	}
 	open := c.partial && n.flags&flagOpen != 0
 	if open && n.kind != nodeObj {
@@ -167,13 +167,25 @@ func (c *coercer) enterOneOf(at int, n *node, t *Type) bool {
 	}
 	switch {
 	case len(fit) == 1 && !c.mayBeNone(n, t):
-		return c.enter(at, fit[0])
+		return c.enterOnly(at, fit[0], t)
 	case open && len(fit) == 1:
 		return c.enter(at, fit[0])
 	case open:
 		return c.fail()
 	}
 	return c.try(at, t, slices.Clone(fit), slices.Clone(ends))
+}
+
+// enterOnly begins the only branch of a union that suits a node. Where that is an enum, its
+// error tells of null too.
+func (c *coercer) enterOnly(at int, branch, union *Type) bool {
+	from := len(c.errs)
+	done := c.enter(at, branch)
+	none := union.Variants[len(union.Variants)-1].Kind == NoneType
+	if done && !c.ok && none && branch.Deref().Kind == EnumType && len(c.errs) == from+1 {
+		c.errs[from].Expected += " or null"
+	}
+	return done
 }
 
 // mayFail reports whether a node may turn out to be no value of the type that suits it best, so
