@@ -177,6 +177,9 @@ func (s *scanner) takeBack(m marker) {
 func (s *scanner) wordAfter(c byte) bool {
 	top := &s.stack[len(s.stack)-1]
 	member := false
+	if done, ok := s.wordsAfter(); done || !ok {
+		return ok
+	}
 	if end := s.paragraph(); end >= 0 && top.obj && class[c]&isIdent != 0 && int(top.node)+1 < len(s.tape) && s.tape[top.node+1].kind == nodeStr {
 		s.endRegion(end) // words after a blank line: the value was cut off
 		return true
