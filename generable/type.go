@@ -203,6 +203,8 @@ func (t *Type) item(i int) *Type {
 func OneOf(types ...*Type) *Type {
 	var out []*Type
 	none := false
+	var seen map[oneOfKey]bool // only beyond smallMap types that were looked for
+	looks := 0
 	var add func(t *Type)
 	add = func(t *Type) {
 		switch t.Kind {
@@ -218,12 +220,22 @@ func OneOf(types ...*Type) *Type {
 		case NoneType:
 			none = true
 		default:
-			for _, have := range out {
-				if Same(have, t) {
-					return
+			if looks++; looks <= smallMap {
+				if !slices.ContainsFunc(out, func(have *Type) bool { return Same(have, t) }) {
+					out = append(out, t)
 				}
+				return
 			}
-			out = append(out, t)
+			if seen == nil {
+				seen = make(map[oneOfKey]bool)
+			}
+			for _, have := range out[len(seen):] {
+				seen[have.oneOfKey()] = true
+			}
+			if key := t.oneOfKey(); !seen[key] {
+				seen[key] = true
+				out = append(out, t)
+			}
 		}
 	}
 	for _, t := range types {
@@ -243,6 +255,17 @@ func OneOf(types ...*Type) *Type {
 		depth = max(depth, t.depth+1)
 	}
 	return &Type{Kind: OneOfType, Variants: out, depth: depth}
+}
+
+// oneOfKey is what types that are the same have in common; see [Same].
+type oneOfKey struct {
+	kind TypeKind
+	id   string
+}
+
+func (t *Type) oneOfKey() oneOfKey {
+	t = t.resolved()
+	return oneOfKey{t.Kind, t.ID()}
 }
 
 // FieldIndex returns the index of the named field, or -1.

@@ -199,3 +199,26 @@ func TestCompareToFloat(t *testing.T) {
 		t.Error("a text compares")
 	}
 }
+
+// However many types an inline union has, each is in it once, in the order given.
+func TestOneOfMany(t *testing.T) {
+	limited := func(i int) *Type {
+		typ, _ := Limited(StrT, Limits{MaxLen: &i})
+		return typ
+	}
+	var types []*Type
+	for i := range 100 {
+		types = append(types, limited(i), NoneT, limited(i/2))
+	}
+	got := OneOf(OneOf(types...), limited(99), OneOf(limited(3), IntT))
+	if len(got.Variants) != 102 || got.Variants[101] != NoneT || got.Variants[100] != IntT {
+		t.Fatalf("%d members", len(got.Variants))
+	}
+	seen := make(map[string]bool)
+	for _, v := range got.Variants {
+		if seen[v.ID()] {
+			t.Errorf("%s twice", v.ID())
+		}
+		seen[v.ID()] = true
+	}
+}
