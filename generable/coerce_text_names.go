@@ -3,16 +3,20 @@ package generable
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // nameTable finds which of a type's parts a text names: the fields of a schema, the values of
 // an enum, the variants of a union. It is made once per type.
 type nameTable struct {
 	how    folding
-	alias  map[string]int32 // the other names, as they are
-	folded map[string]int32 // all names and aliases; -1 where several parts have one
-	phrase map[string]int32 // what a part means, alone or behind its name
-	parts  []partName       // all names and aliases, in order
+	signs  bool             // some name has a sign that makes another value of it
+	alias  map[string]int32  // the other names, as they are
+	folded map[string]int32  // all names and aliases; -1 where several parts have one
+	phrase map[string]int32  // what a part means, alone or behind its name
+	parts  []partName        // all names and aliases, in order
+	words  func() []partName // [nameTable.byLength], in lower case
+	cased  func() []partName // the same where case counts
 }
 
 type partName struct {
@@ -33,6 +37,8 @@ func (t *Type) partNames() *nameTable {
 
 func newNameTable(t *Type) *nameTable {
 	n := &nameTable{how: foldValue, folded: make(map[string]int32)}
+	n.words = sync.OnceValue(func() []partName { return n.byLength(false) })
+	n.cased = sync.OnceValue(func() []partName { return n.byLength(true) })
 	switch t.Kind {
 	case RecordType:
 		n.how = foldKey
@@ -40,6 +46,7 @@ func newNameTable(t *Type) *nameTable {
 			n.add(i, t.Fields[i].Name, t.Fields[i].Alias)
 		}
 	case EnumType:
+		n.signs = hasSigns(t)
 		for i, v := range t.Values {
 			note := t.Note(i)
 			n.add(i, v, note.Alias)
@@ -53,15 +60,40 @@ func newNameTable(t *Type) *nameTable {
 	return n
 }
 
+// hasSigns reports whether signs tell the values of an enum apart from other texts.
+func hasSigns(t *Type) bool {
+	has := func(name string) bool { return len(appendSigns(nil, plainSigns(name, true))) > 0 }
+	for i, v := range t.Values {
+		if has(v) || slices.ContainsFunc(t.Note(i).Alias, has) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendKey appends what a name is looked up by.
+func (n *nameTable) appendKey(b []byte, name string) []byte {
+	if n.how != foldValue {
+		return appendFold(b, name, n.how)
+	}
+	name = plainSigns(name, n.signs)
+	from := len(b)
+	b = appendFold(b, name, n.how)
+	if n.signs && len(b) > from {
+		b = appendSigns(append(b, 0), name)
+	}
+	return b
+}
+
 func (n *nameTable) add(i int, name string, aliases []string) {
-	n.fold(n.folded, name, i)
+	enter(n.folded, string(n.appendKey(nil, name)), i)
 	n.parts = append(n.parts, partName{name, int32(i)})
 	for _, a := range aliases {
 		if n.alias == nil {
 			n.alias = make(map[string]int32)
 		}
 		n.alias[a] = int32(i)
-		n.fold(n.folded, a, i)
+		enter(n.folded, string(n.appendKey(nil, a)), i)
 		n.parts = append(n.parts, partName{a, int32(i)})
 	}
 }
@@ -75,14 +107,14 @@ func (n *nameTable) describe(i int, name string, note ValueNote) {
 	if n.phrase == nil {
 		n.phrase = make(map[string]int32)
 	}
-	n.fold(n.phrase, note.Doc, i)
+	enter(n.phrase, fold(note.Doc, n.how), i)
 	for _, name := range append([]string{name}, note.Alias...) {
-		n.fold(n.phrase, name+" "+note.Doc, i)
+		enter(n.phrase, fold(name+" "+note.Doc, n.how), i)
 	}
 }
 
-func (n *nameTable) fold(to map[string]int32, text string, i int) {
-	key := fold(text, n.how)
+// enter gives a key to part i, or to none when another part has it.
+func enter(to map[string]int32, key string, i int) {
 	if key == "" {
 		return
 	}
@@ -108,9 +140,12 @@ func (n *nameTable) find(text string) int {
 		return -1
 	}
 	var buf [maxName]byte
-	key := appendFold(buf[:0], text, n.how)
+	key := n.appendKey(buf[:0], text)
 	i, ok := n.folded[string(key)]
 	if ok && i >= 0 {
+		if n.how == foldValue && doubted(plainSigns(text, true)) && !doubted(n.parts[n.firstOf(i)].name) {
+			return -1
+		}
 		return int(i)
 	}
 	if !ok && len(key) > 0 {
@@ -157,29 +192,34 @@ func (n *nameTable) mentioned(text string) (int, []int) {
 	return part, ties
 }
 
-func (n *nameTable) mentions(w wordText, exact bool) (int, []int) {
-	type key struct {
-		text string
-		of   int32
-	}
-	keys := make([]key, 0, len(n.parts))
+// byLength lists all names reduced to their words, longer ones first.
+func (n *nameTable) byLength(exact bool) []partName {
+	keys := make([]partName, 0, len(n.parts))
 	for _, p := range n.parts {
 		if k := splitText(p.name, exact).text; k != "" {
-			keys = append(keys, key{k, p.of})
+			keys = append(keys, partName{k, p.of})
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b key) int { return len(b.text) - len(a.text) })
+	slices.SortStableFunc(keys, func(a, b partName) int { return len(b.name) - len(a.name) })
+	return keys
+}
+
+func (n *nameTable) mentions(w wordText, exact bool) (int, []int) {
+	keys := n.words
+	if exact {
+		keys = n.cased
+	}
 	taken := make([]bool, len(w.starts))
 	counts := make(map[int32]int)
 	most := 0
-	for _, k := range keys {
-		for at := 0; ; {
-			i := strings.Index(w.text[at:], k.text)
+	for _, k := range keys() {
+		for at := 0; len(w.text)-at >= len(k.name); {
+			i := strings.Index(w.text[at:], k.name)
 			if i < 0 {
 				break
 			}
 			at += i
-			first, next := w.wordAt(at), w.wordAt(at+len(k.text))
+			first, next := w.wordAt(at), w.wordAt(at+len(k.name))
 			if first < 0 || next < 0 || slices.Contains(taken[first:next], true) {
 				at++
 				continue
@@ -187,7 +227,7 @@ func (n *nameTable) mentions(w wordText, exact bool) (int, []int) {
 			for j := first; j < next; j++ {
 				taken[j] = true
 			}
-			at += len(k.text)
+			at += len(k.name)
 			if !negated(w.words[:first]) {
 				counts[k.of]++
 				most = max(most, counts[k.of])
@@ -195,8 +235,11 @@ func (n *nameTable) mentions(w wordText, exact bool) (int, []int) {
 		}
 	}
 	var top []int
+	if most == 0 {
+		return -1, nil
+	}
 	for _, p := range n.parts {
-		if most > 0 && counts[p.of] == most && !slices.Contains(top, int(p.of)) {
+		if counts[p.of] == most && !slices.Contains(top, int(p.of)) {
 			top = append(top, int(p.of))
 		}
 	}
