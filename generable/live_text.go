@@ -211,8 +211,10 @@ func (t *liveText) extend(src, seg string, escaped bool) {
 	if !t.own {
 		return
 	}
-	if escaped {
-		seg, _ = unescape(seg, endWhole)
+	if escaped { // what an escape means may depend on what stands before it
+		n := len(t.buf)
+		b, _ := appendUnescaped(t.buf, seg, strings.IndexByte(seg, '\\'), endWhole)
+		seg = string(b[n:])
 	}
 	for _, r := range seg { // each bad byte becomes one replacement character
 		t.buf = utf8.AppendRune(t.buf, r)
