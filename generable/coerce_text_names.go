@@ -143,7 +143,7 @@ func (n *nameTable) find(text string) int {
 	key := n.appendKey(buf[:0], text)
 	i, ok := n.folded[string(key)]
 	if ok && i >= 0 {
-		if n.how == foldValue && doubted(plainSigns(text, true)) && !doubted(n.parts[n.firstOf(i)].name) {
+		if n.how == foldValue && doubted(plainSigns(text, true)) && !slices.ContainsFunc(n.parts, func(p partName) bool { return p.of == i && doubted(p.name) }) {
 			return -1
 		}
 		return int(i)
