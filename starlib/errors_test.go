@@ -93,6 +93,7 @@ func TestEveryComposeErrorIsCovered(t *testing.T) {
 	elsewhere := []diag.Code{
 		diag.ComposedWhileRunning, // a run gives it: testdata/flows/composed_inside.star
 		diag.SealedNode,           // a session gives it; the builtins ask first
+		"AS511",                   // check --schemas gives it: testdata/script/check_schemas.txtar
 	}
 	for _, e := range diag.Entries() {
 		c := string(e.Code)

@@ -302,14 +302,24 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	}
 }
 
-// words splits a command line with double quotes.
+// words splits a command line at blanks outside of quotes.
 func words(line string) []string {
 	var out []string
-	for i, part := range strings.Split(line, `"`) {
-		if i%2 == 1 {
-			out = append(out, part)
-		} else {
-			out = append(out, strings.Fields(part)...)
+	word, quote := "", rune(0)
+	begun := false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, begun = r, true
+		case quote == 0 && r == ' ':
+			if begun {
+				out = append(out, word)
+			}
+			word, begun = "", false
+		default:
+			word, begun = word+string(r), true
 		}
 	}
 	return out
