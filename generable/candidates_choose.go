@@ -171,7 +171,23 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	}
 	r.Repairs = m.appendSyntax(r.Repairs, a.candidate, list)
 	r.Repairs = append(r.Repairs, a.repairs...)
+	if len(list) >= maxRepairs || len(a.repairs) >= maxRepairs {
+		r.tellRest()
+	}
 	return r
+}
+
+// tellRest adds a record with the cost of the repairs that have none of their own, since there
+// are so many.
+func (r *Result) tellRest() {
+	rest := r.Cost
+	for i := range r.Repairs {
+		rest -= r.Repairs[i].Cost
+	}
+	if rest > 0 {
+		last := &r.Repairs[len(r.Repairs)-1]
+		r.Repairs = append(r.Repairs, Repair{Kind: repMore.String(), Offset: last.Offset, Cost: rest})
+	}
 }
 
 // expects says what the text should have held.

@@ -10,7 +10,7 @@ import (
 // an enum, the variants of a union. It is made once per type.
 type nameTable struct {
 	how    folding
-	signs  bool             // some name has a sign that makes another value of it
+	signs  bool              // some name has a sign that makes another value of it
 	alias  map[string]int32  // the other names, as they are
 	folded map[string]int32  // all names and aliases; -1 where several parts have one
 	phrase map[string]int32  // what a part means, alone or behind its name

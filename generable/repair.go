@@ -52,6 +52,7 @@ const (
 	repTruncated
 	repDuplicateKey
 	repSequence
+	repMore // those beyond the first maxRepairs, as one
 	repBrackets
 	// Coercions.
 	repIntToFloat
@@ -126,6 +127,7 @@ var repairInfo = [...]struct {
 	repTruncated:     {"truncated", 5},
 	repDuplicateKey:  {"duplicate-key", 1},
 	repSequence:      {"sequence", 1},
+	repMore:          {"more-repairs", 0},
 
 	repIntToFloat:   {"int-to-float", 0},
 	repFloatToInt:   {"float-to-int", 1},
