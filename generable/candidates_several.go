@@ -45,12 +45,18 @@ func (m *Machine) several(c *coercer, list []candidate) candidate {
 	run.node, run.items, run.broken, run.bare = len(c.tape), len(kept), true, false
 	run.cost = repairInfo[repSequence].cost
 	c.tape = append(c.tape, node{kind: nodeArr, flags: flagRepaired, count: uint32(len(kept))})
+	run.repairs = len(m.scan.repairs)
 	for _, k := range kept {
+		// What was repaired between them belongs to values that are left out.
+		for _, r := range m.scan.repairs[k.repairs:k.repairsEnd] {
+			r.node += uint32(len(c.tape) - k.node)
+			m.scan.repairs = append(m.scan.repairs, r)
+		}
 		c.tape = append(c.tape, c.tape[k.node:k.node+int(c.tape[k.node].span)]...)
 		run.start, run.end = min(run.start, k.start), max(run.end, k.end)
-		run.repairs, run.repairsEnd = min(run.repairs, k.repairs), max(run.repairsEnd, k.repairsEnd)
 		run.cost += k.cost
 	}
+	run.repairsEnd = len(m.scan.repairs)
 	root := &c.tape[run.node]
 	root.start, root.end, root.span = uint32(run.start), uint32(run.end), uint32(len(c.tape)-run.node)
 	return run

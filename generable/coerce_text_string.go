@@ -124,7 +124,7 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 		b = append(b, s[:i]...)
 		s = s[i+1:]
 		if s == "" { // the text ends in the backslash
-			if end == endWhole {
+			if end == endWhole || end == endCut && len(b) == 0 { // one that is all there is stays
 				b = append(b, '\\')
 			}
 			return b, bad
@@ -153,7 +153,10 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 				s = ""
 			case n == 0:
 				bad++
-				b = append(b, '\\', 'u') // C:\users
+				if len(b) > 0 { // C:\users
+					b = append(b, '\\')
+				}
+				b = append(b, 'u')
 			default:
 				b = utf8.AppendRune(b, r)
 				s = s[n:]

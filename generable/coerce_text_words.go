@@ -86,9 +86,11 @@ const negationReach = 3
 func negated(before []string) bool {
 	for i := len(before) - 1; i >= 0 && i >= len(before)-negationReach; i-- {
 		switch w := before[i]; w {
-		case "not", "no", "never", "neither", "nor", "without", "cannot", "isnt", "arent", "wasnt", "dont", "doesnt", "hardly":
+		case "not", "no", "never", "non", "neither", "nor", "without", "cannot", "isnt", "arent", "wasnt", "dont", "doesnt", "hardly":
 			return true
-		case "but", "rather", "instead", "however":
+		case "but":
+			return i > 0 && (before[i-1] == "anything" || before[i-1] == "everything" || before[i-1] == "all")
+		case "rather", "instead", "however":
 			return false
 		default:
 			if strings.HasSuffix(w, "n't") {

@@ -48,7 +48,7 @@ func TestPromise_13_23_Events(t *testing.T) {
 			`variant No|text .why be|text .why cause|field .why "because"|text .hints[0] a|repair quotes|text .hints[0] b|item .hints[0] "ab"|field .hints ["ab"]|done`},
 		{nil, []string{`{"a": 1, "b": [tr`, `ue, 2`, `5]}`}, `field .a 1|item .b[0] true|item .b[1] 25|field .b [true,25]|done`},
 		{generable.ListOfType(generable.IntT), []string{"Not [3] but\n", "```json\n[1", ", 2]", "\n```"},
-			"item [0] 3|reset another value|item [0] 1|item [1] 2|done"},
+			"item [0] 3|reset another value|item [0] 1|item [1] 2|repair fence|repair prose|done"},
 	} {
 		var log events
 		s := generable.NewStream(c.typ, generable.StreamOptions{On: log.on})
