@@ -30,7 +30,7 @@ func dialectType(t *testing.T, name string) *generable.Type {
 	return loaded(t, agentscript.New(), dialects).Type(name)
 }
 
-// Promise 14.1 (one type, every provider): a type compiles to the schema dialect of OpenAI, Anthropic, Gemini,
+// Promise 14.1 (every provider): a type compiles to the schema dialect of OpenAI, Anthropic, Gemini,
 // Mistral, DeepSeek, OpenRouter, Ollama and compatible servers, and a value written in any of
 // them comes back as itself.
 func TestPromise_14_1_EveryProvider(t *testing.T) {
@@ -60,7 +60,7 @@ func TestPromise_14_1_EveryProvider(t *testing.T) {
 	}
 }
 
-// Promise 14.2 (one type, every provider): the same type gives the same schema, to the byte, with properties in
+// Promise 14.2 (every provider): the same type gives the same schema, to the byte, with properties in
 // their declared order.
 func TestPromise_14_2_StableBytes(t *testing.T) {
 	for _, target := range dialect.Targets() {
@@ -80,7 +80,7 @@ func TestPromise_14_2_StableBytes(t *testing.T) {
 	}
 }
 
-// Promise 14.3 (one type, every provider): check --schemas reports what each provider's schema uses of its
+// Promise 14.3 (every provider): check --schemas reports what each provider's schema uses of its
 // budgets and how it is rewritten; what no schema of the provider can say stands in the prompt.
 func TestPromise_14_3_Budgets(t *testing.T) {
 	reports := dialect.Report(dialectType(t, "Review"))
@@ -100,7 +100,7 @@ func TestPromise_14_3_Budgets(t *testing.T) {
 	}
 }
 
-// Promise 14.4 (one type, every provider): a type is refused only when no rewrite is left, with what it exceeds.
+// Promise 14.4 (every provider): a type is refused only when no rewrite is left, with what it exceeds.
 func TestPromise_14_4_Refusal(t *testing.T) {
 	fields := func(n int) *generable.Type {
 		var list []generable.Field
@@ -121,7 +121,7 @@ func TestPromise_14_4_Refusal(t *testing.T) {
 	}
 }
 
-// Promise 14.5 (one type, every provider): an answer in a provider's form is read though it is broken, with a
+// Promise 14.5 (every provider): an answer in a provider's form is read though it is broken, with a
 // record of each repair and of each part given back its form, and a re-ask speaks of the type
 // that the script declares.
 func TestPromise_14_5_BrokenForms(t *testing.T) {
@@ -145,7 +145,7 @@ func TestPromise_14_5_BrokenForms(t *testing.T) {
 	}
 }
 
-// Promise 14.6 (one type, every provider): a JSON Schema, as tools and hosts have them, becomes a type and a
+// Promise 14.6 (every provider): a JSON Schema, as tools and hosts have them, becomes a type and a
 // provider's schema again; literals of any kind, tuples, limits of items and types that contain
 // themselves keep their values.
 func TestPromise_14_6_FromSchemas(t *testing.T) {

@@ -34,7 +34,7 @@ var areas = []area{
 	{11, "bad input", "Bad input"},
 	{12, "performance", "Performance"},
 	{13, "types and decoding", "Types and decoding"},
-	{14, "one type, every provider", "One type, every provider"},
+	{14, "every provider", "One type, every provider"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
