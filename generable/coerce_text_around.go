@@ -154,7 +154,7 @@ func (c *coercer) subdoc(at int) int {
 	if !n.isText() || n.flags&flagOpen != 0 {
 		return -1
 	}
-	if s := c.raw(n); len(s) < maxLiteral && n.flags&flagEscape == 0 && strings.IndexAny(s, "{[") < 0 {
+	if s := c.raw(n); len(s) < maxLiteral && n.flags&flagEscape == 0 && !strings.ContainsAny(s, "{[") {
 		return -1 // looked at again rather than remembered
 	}
 	d, ok := c.subdocs[at]
@@ -180,7 +180,7 @@ func (c *coercer) readSubdoc(at int) subdoc {
 		text, _ = unescape(text[1:len(text)-1], endWhole)
 		text = strings.TrimSpace(text)
 	}
-	if len(text) < 2 || strings.IndexAny(text, "{[") < 0 {
+	if len(text) < 2 || !strings.ContainsAny(text, "{[") {
 		return none
 	}
 	loose := c.o.Level == Loose

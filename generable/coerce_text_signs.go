@@ -30,7 +30,7 @@ func plainSigns(s string, tight bool) string {
 		}
 	}
 	s = strings.Trim(s, " \t\r\n\"'`*")
-	if !tight || strings.IndexAny(s, signBytes) < 0 {
+	if !tight || !strings.ContainsAny(s, signBytes) {
 		return s
 	}
 	b := make([]byte, 0, len(s))

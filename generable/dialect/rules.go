@@ -220,6 +220,3 @@ func (r *Rules) takesFormat(name string) bool {
 	}
 	return false
 }
-
-// repeats reports whether n may be counted by the target.
-func (r *Rules) repeats(n int) bool { return r.MaxRepeat == 0 || n <= r.MaxRepeat }
