@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// connected checks that every node is reached from the start and can reach the end.
+func (s *Session) connected(n *Node, leads [][]int) bool {
+	g, ok := n.graph, true
+	reached := make([]bool, g.nodes)
+	var walk []int
+	visit := func(k int) {
+		if k >= 0 && !reached[k] {
+			reached[k] = true
+			walk = append(walk, k)
+		}
+	}
+	visit(0)
+	for len(walk) > 0 {
+		k := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		for _, to := range leads[k] {
+			visit(to)
+		}
+	}
+	ends := make([]bool, g.nodes) // can reach the end
+	for again := true; again; {
+		again = false
+		for k := range leads {
+			if !ends[k] && slices.ContainsFunc(leads[k], func(to int) bool { return to < 0 || ends[to] }) {
+				ends[k], again = true, true
+			}
+		}
+	}
+	for k := range g.nodes {
+		switch {
+		case n.kids[k].failed:
+		case !reached[k]:
+			ok = false
+			d := s.errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
+			noteDefined(d, n.kids[k])
+			help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+		}
+	}
+	if ok && !ends[0] && g.noMatch != NoMatchError { // one message for a cycle: at the start
+		ok = false
+		d := s.errorf(diag.NoExit, n.site.Span, "this graph never ends")
+		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"
+		help(d, "let some edge lead to FINISH: edge(node, FINISH, when = ...)")
+	}
+	return ok
+}
+
+// ending finds the type of what a graph gives.
+func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*generable.Type, bool) {
+	for _, t := range ends {
+		if t.Deref().Kind == generable.ErrorType {
+			return t, true
+		}
+	}
+	switch {
+	case n.declared != nil:
+		ok := true
+		for i, t := range ends {
+			if generable.Assignable(t, n.declared) != nil {
+				ok = false
+				d := s.errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
+				d.Label = fmt.Sprintf("it ends with %s of %s", t, names[i])
+				help(d, "widen it: output = %s", generable.OneOf(n.declared, t))
+			}
+		}
+		return n.declared, ok
+	case len(ends) == 0:
+		return generable.AnyT, true
+	}
+	if t, ok := generable.Join(ends, s.unions); ok {
+		return t, true
+	}
+	other := 0
+	for i, t := range ends {
+		if t.Deref().Kind == generable.AnyType {
+			return generable.AnyT, true
+		}
+		if other == 0 && !generable.Same(ends[0], t) {
+			other = i
+		}
+	}
+	d := s.errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
+	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
+	help(d, "declare it: output = %s", generable.OneOf(ends...))
+	return generable.ErrorT, false
+}
