@@ -58,6 +58,7 @@ const DefaultMaxSteps = 1000
 type graphSpec struct {
 	edges    []Edge
 	out      [][]int // edges that leave a node, in order
+	to       []int   // by edge: the node that it leads to, -1 for the end
 	nodes    int
 	noMatch  NoMatch
 	other    int // the node for what no edge takes, or -1
@@ -76,20 +77,35 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	}
 	kids := []*Node{start}
 	spans := []diag.Span{site.arg(0)}
-	add := func(n *Node, at diag.Span) {
-		if n != nil && !slices.Contains(kids, n) {
+	index := map[*Node]int{}
+	if start != nil {
+		index[start] = 0
+	}
+	add := func(n *Node, at diag.Span) int { // -1 when there is none
+		if n == nil {
+			return -1
+		}
+		if _, ok := index[n]; !ok {
+			index[n] = len(kids)
 			kids, spans = append(kids, n), append(spans, at)
 		}
+		return index[n]
 	}
+	from := make([]int, len(edges))
 	for i := range edges {
-		add(edges[i].From, edges[i].Span)
-		add(edges[i].To, edges[i].Span)
+		from[i] = add(edges[i].From, edges[i].Span)
+		g.to = append(g.to, add(edges[i].To, edges[i].Span))
 	}
 	if o.OnNoMatch == NoMatchNode {
-		add(o.Otherwise, site.Span)
-		g.other = slices.Index(kids, o.Otherwise)
+		g.other = add(o.Otherwise, site.Span)
 	}
 	g.nodes, g.at = len(kids), slices.Clone(spans)
+	g.out = make([][]int, g.nodes)
+	for i, k := range from {
+		if k >= 0 {
+			g.out[k] = append(g.out[k], i)
+		}
+	}
 	for i := range edges {
 		if m := edges[i].Map; m != nil { // given to another edge as well, it is placed twice
 			kids, spans = append(kids, m), append(spans, edges[i].Span)
@@ -104,7 +120,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 			help(d, "the default is %d", DefaultMaxSteps)
 			ok = false
 		}
-		g.wire(n.kids)
+		g.takeMaps(n.kids)
 		for i := range g.edges {
 			if w := g.edges[i].Guard.When; w != nil {
 				ok = s.arity(spanOr(g.edges[i].Guard.Span, g.edges[i].Span), w, 1, "when") && ok
@@ -114,28 +130,15 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	})
 }
 
-// wire has the edges lead between the kids, which stand in for nodes that were left out.
-func (g *graphSpec) wire(kids []*Node) {
-	g.out = make([][]int, g.nodes)
+// takeMaps has the edges hold the kids that are their maps, which stand in for those left out.
+func (g *graphSpec) takeMaps(kids []*Node) {
 	maps := g.nodes
 	for i := range g.edges {
-		e := &g.edges[i]
-		if e.Map != nil {
+		if e := &g.edges[i]; e.Map != nil {
 			e.Map = kids[maps]
 			maps++
 		}
-		if from := slices.Index(kids[:g.nodes], e.From); from >= 0 {
-			g.out[from] = append(g.out[from], i)
-		}
 	}
-}
-
-// target is the node that an edge leads to, -1 for the end.
-func (g *graphSpec) target(kids []*Node, i int) int {
-	if g.edges[i].To == nil {
-		return -1
-	}
-	return slices.Index(kids[:g.nodes], g.edges[i].To)
 }
 
 // graph checks every edge of a graph and finds its output.
@@ -149,7 +152,7 @@ func (s *Session) graph(n *Node) bool {
 		ends, names = append(ends, t), append(names, from.Label())
 	}
 	leads := make([][]int, g.nodes) // nodes that a node may lead to; -1 is the end
-	for _, k := range g.order(n.kids) {
+	for _, k := range g.order() {
 		from := n.kids[k]
 		if from.failed {
 			leads[k] = []int{-1}
@@ -192,13 +195,13 @@ func (s *Session) graph(n *Node) bool {
 				sent = w.routes[r].sent
 			}
 			if len(sent) == 0 { // nothing is left for it
-				leads[k] = append(leads[k], g.target(n.kids, i))
+				leads[k] = append(leads[k], g.to[i])
 				continue
 			}
 			g.sent[i] = generable.OneOf(sent...)
 			t, good := s.carried(e, from, g.sent[i])
 			ok = ok && good
-			to := g.target(n.kids, i)
+			to := g.to[i]
 			leads[k] = append(leads[k], to)
 			if to < 0 {
 				end(t, from)
@@ -223,7 +226,7 @@ func (s *Session) graph(n *Node) bool {
 
 // order lists the nodes so that what leads to one comes before it where it can: the types of
 // steps that follow their input are known then.
-func (g *graphSpec) order(kids []*Node) []int {
+func (g *graphSpec) order() []int {
 	seen := make([]bool, g.nodes)
 	order := make([]int, 0, g.nodes)
 	queue := []int{0}
@@ -240,7 +243,7 @@ func (g *graphSpec) order(kids []*Node) []int {
 		k := queue[at]
 		order = append(order, k)
 		for _, i := range g.out[k] {
-			if to := g.target(kids, i); to >= 0 && !seen[to] {
+			if to := g.to[i]; to >= 0 && !seen[to] {
 				seen[to] = true
 				queue = append(queue, to)
 			}

@@ -2,19 +2,21 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
-// connected checks that every node is reached from the start and can reach the end.
+// connected checks that every node is reached from the start, and that the end is.
 func (s *Session) connected(n *Node, leads [][]int) bool {
 	g, ok := n.graph, true
 	reached := make([]bool, g.nodes)
+	exits := false // a node that is reached can end the graph
 	var walk []int
 	visit := func(k int) {
-		if k >= 0 && !reached[k] {
+		if k < 0 {
+			exits = true
+		} else if !reached[k] {
 			reached[k] = true
 			walk = append(walk, k)
 		}
@@ -27,15 +29,6 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 			visit(to)
 		}
 	}
-	ends := make([]bool, g.nodes) // can reach the end
-	for again := true; again; {
-		again = false
-		for k := range leads {
-			if !ends[k] && slices.ContainsFunc(leads[k], func(to int) bool { return to < 0 || ends[to] }) {
-				ends[k], again = true, true
-			}
-		}
-	}
 	for k := range g.nodes {
 		switch {
 		case n.kids[k].failed:
@@ -46,7 +39,7 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 			help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
 		}
 	}
-	if ok && !ends[0] && g.noMatch != NoMatchError { // one message for a cycle: at the start
+	if ok && !exits && g.noMatch != NoMatchError { // one message for a cycle: at the start
 		ok = false
 		d := s.errorf(diag.NoExit, n.site.Span, "this graph never ends")
 		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"

@@ -34,7 +34,7 @@ func (b *Branch) jump(s *step, v generable.Value) (generable.Value, error) {
 				return v, err
 			}
 		}
-		if k = s.targets[e]; k < 0 {
+		if k = g.to[e]; k < 0 {
 			return v, nil
 		}
 	}

@@ -43,7 +43,6 @@ type step struct {
 	agent      *agentPlan
 	merge      *step   // of opPar: what is made of the list, or nil
 	maps       []*step // of opJump, by edge: what changes the value on the way, or nil
-	targets    []int   // by edge: the kid that it leads to, or -1
 }
 
 // compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
@@ -126,9 +125,12 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 		for _, k := range n.kids {
 			s.kids = append(s.kids, giving(lower(k, from, at), n.out, n))
 		}
-	case RetryNode, AttemptNode, VerifyNode:
-		s.op = map[NodeKind]opcode{RetryNode: opRetry, AttemptNode: opAttempt, VerifyNode: opVerify}[n.kind]
-		s.kids = []*step{lower(n.kids[0], from, at)}
+	case RetryNode:
+		s.op, s.kids = opRetry, []*step{lower(n.kids[0], from, at)}
+	case AttemptNode:
+		s.op, s.kids = opAttempt, []*step{lower(n.kids[0], from, at)}
+	case VerifyNode:
+		s.op, s.kids = opVerify, []*step{lower(n.kids[0], from, at)}
 	case WrapNode:
 		s.op = opWrap
 		s.kids = []*step{giving(lower(n.kids[0], from, at), generable.StrT, n), lower(n.kids[1], from, at)}
@@ -156,11 +158,10 @@ func (s *step) lowerGraph(from *generable.Type, at joint) {
 	for k, kid := range n.kids[1:g.nodes] {
 		s.kids = append(s.kids, lower(kid, kid.in, joint{g.at[k+1], n}))
 	}
-	s.maps, s.targets = make([]*step, len(g.edges)), make([]int, len(g.edges))
+	s.maps = make([]*step, len(g.edges))
 	var maps []*step
 	for i := range g.edges {
 		e := &g.edges[i]
-		s.targets[i] = g.target(n.kids, i)
 		given, giver := g.sent[i], e.From
 		if given == nil { // a mistake: it is never followed
 			continue
@@ -171,7 +172,7 @@ func (s *step) lowerGraph(from *generable.Type, at joint) {
 			given, giver = e.Map.out, e.Map
 		}
 		if e.To != nil && !proven(given, e.To.in) {
-			unproven(s.kids[s.targets[i]], joint{e.Span, giver})
+			unproven(s.kids[g.to[i]], joint{e.Span, giver})
 		}
 		if e.To == nil && !proven(given, n.out) {
 			s.gives, s.output = n.out, joint{n.site.Span, n}
