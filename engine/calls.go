@@ -71,36 +71,24 @@ func (t *tally) count(key callKey) int {
 // All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
 // body that fails cancels the others, and the error of the lowest index is returned.
 func (c Calls) All(n, limit int, body func(i int, br *Branch) error) error {
-	return c.b.sched.Par(n, limit, func(i int, s Sched) error { return c.run(i, s, body) })
-}
-
-// First runs n bodies at once until one is settled, cancels the others and returns its index and
-// error. When none settles it returns -1 and the error of the lowest index.
-func (c Calls) First(n int, body func(i int, br *Branch) (settled bool, err error)) (int, error) {
-	return c.b.sched.First(n, func(i int, s Sched) (settled bool, err error) {
-		err = c.run(i, s, func(i int, br *Branch) (err error) {
-			settled, err = body(i, br)
-			return err
-		})
-		return settled || isPanic(err), err
-	})
+	return c.b.sched.Par(n, limit, func(i int, s Sched) error { return c.run(i, c.branch(i, s), body) })
 }
 
 // One runs one body, at index i, before it returns.
 func (c Calls) One(i int, body func(br *Branch) error) error {
-	return c.run(i, c.b.sched, func(_ int, br *Branch) error { return body(br) })
+	return c.run(i, c.branch(i, c.b.sched), func(_ int, br *Branch) error { return body(br) })
 }
 
-func isPanic(err error) bool {
-	e, ok := err.(*Error)
-	return ok && e.Kind == KindPanic
-}
-
-// run is one body on its branch. A panic is its error.
-func (c Calls) run(i int, s Sched, body func(i int, br *Branch) error) error {
+// branch is the branch of body i.
+func (c Calls) branch(i int, s Sched) *Branch {
 	br := c.b.fork(s, c.at.index(c.word, "", c.n, i))
 	br.heard = hearing{} // a forum's members alone hear what was said
 	br.depth++
+	return br
+}
+
+// run is one body on its branch. A panic is its error.
+func (c Calls) run(i int, br *Branch, body func(i int, br *Branch) error) error {
 	return br.guard(func() error {
 		if br.depth > maxNesting {
 			return br.locate(tooDeep(), nil)

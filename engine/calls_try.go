@@ -5,22 +5,9 @@ import "github.com/agentscript/agentscript/generable"
 // Fallback runs bodies one after the other until one succeeds. When all fail, the last error is
 // given, with notes of the others; what may not be caught ends it at once.
 func (c Calls) Fallback(n int, body func(i int, br *Branch) error) error {
-	var failed []*Error
-	for i := range n {
-		err := c.One(i, func(br *Branch) error { return body(i, br) })
-		if err == nil {
-			return nil
-		}
-		e := c.b.Catch(err)
-		if e == nil {
-			return err
-		}
-		if i == n-1 {
-			return withNotes(e, failed)
-		}
-		failed = append(failed, e)
-	}
-	return nil
+	return c.b.inTurn(n, func(i int) error {
+		return c.One(i, func(br *Branch) error { return body(i, br) })
+	})
 }
 
 // Retry runs a body at most so many times until it succeeds and says that what it gave will do.
@@ -60,36 +47,9 @@ func (c Calls) Race(n int, body func(i int, br *Branch) error) (int, error) {
 		e = &Effect{Kind: EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.child(c.word, "", c.n).child("won", "", 0),
 			Req: &Choice{n, generable.Value{}}, Class: ClassRead}
 	}
-	if i, known := b.chosen(e, n); known {
-		err := c.One(i, func(br *Branch) error { return body(i, br) })
-		if err == nil {
-			return i, nil
-		}
-		if b.Catch(err) == nil {
-			return -1, err
-		}
-	} // it would not win any more: run them all
-	failed := make([]*Error, n)
-	i, err := c.First(n, func(i int, br *Branch) (bool, error) {
-		err := body(i, br)
-		if err == nil {
-			return true, nil
-		}
-		if failed[i] = br.Catch(err); failed[i] != nil {
-			return false, failed[i]
-		}
-		return !IsControl(err), err // what nobody may handle ends the race
+	return b.compete(e, n, func(i int, s Sched) (*Error, error) {
+		br := c.branch(i, s)
+		err := c.run(i, br, body)
+		return br.Catch(err), err
 	})
-	switch {
-	case i >= 0 && err == nil:
-		return i, b.choose(e, i)
-	case i >= 0:
-		return -1, err
-	}
-	for _, e := range failed {
-		if e != nil && err == error(e) {
-			return -1, withNotes(e, failed)
-		}
-	}
-	return -1, err
 }

@@ -10,68 +10,86 @@ import (
 
 // fallback runs the alternatives in order until one succeeds. Each hears what a forum said
 // before, as branches that run at once do.
-func (b *Branch) fallback(s *step, v generable.Value) (generable.Value, error) {
+func (b *Branch) fallback(s *step, v generable.Value) (out generable.Value, err error) {
 	said := b.heard
-	var failed []*Error
-	for i, k := range s.kids {
+	err = b.inTurn(len(s.kids), func(i int) error {
 		b.heard = said
-		out, err := b.exec(k, v)
+		out, err = b.exec(s.kids[i], v)
+		return err
+	})
+	return out, err
+}
+
+// inTurn does n things one after the other until one succeeds. When all fail, the last error is
+// given, with notes of the others; what may not be caught ends it at once.
+func (b *Branch) inTurn(n int, do func(i int) error) error {
+	var failed []*Error
+	for i := range n {
+		err := do(i)
 		if err == nil {
-			return out, nil
+			return nil
 		}
 		e := b.Catch(err)
 		if e == nil {
-			return out, err
+			return err
 		}
-		if i == len(s.kids)-1 {
-			return out, withNotes(e, failed)
+		if i == n-1 {
+			return withNotes(e, failed)
 		}
 		failed = append(failed, e)
 	}
-	return v, nil // no fallback is empty
+	return nil
 }
 
-// race runs the alternatives at once until one succeeds. Which one won is recorded, so that a
-// replay does not depend on who is faster then.
+// race runs the alternatives at once until one succeeds.
 func (b *Branch) race(s *step, v generable.Value) (generable.Value, error) {
-	n, at := len(s.kids), b.at
-	e := b.choice(s, v)
-	out := make([]generable.Value, n)
-	failed := make([]*Error, n)
-	begin := func(i int, sched Sched) (bool, error) {
+	at := b.at
+	out := make([]generable.Value, len(s.kids))
+	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) (*Error, error) {
 		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
 		err := br.guard(func() (err error) {
 			out[i], err = br.exec(s.kids[i], v)
 			return err
 		})
-		if err == nil {
-			return true, nil
-		}
-		if failed[i] = br.Catch(err); failed[i] != nil {
-			return false, failed[i]
+		return br.Catch(err), err
+	})
+	if err != nil {
+		return generable.Value{}, err
+	}
+	return out[won], nil
+}
+
+// compete runs n branches at once until one succeeds, and gives its index. Which one won is
+// recorded as the effect e, unless that is nil, so that a replay does not depend on who is faster
+// then. A branch that fails tells what of that may be handled.
+func (b *Branch) compete(e *Effect, n int, run func(i int, s Sched) (*Error, error)) (int, error) {
+	failed := make([]*Error, n)
+	begin := func(i int, s Sched) (bool, error) {
+		f, err := run(i, s)
+		if failed[i] = f; f != nil {
+			return false, f
 		}
 		return !IsControl(err), err // what nobody may handle ends the race
 	}
 	if i, known := b.chosen(e, n); known {
-		if won, err := begin(i, b.sched); won || err != nil && failed[i] == nil {
-			return out[i], err
+		if _, err := begin(i, b.sched); failed[i] == nil {
+			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
 	}
 	i, err := b.sched.First(n, begin)
 	if i >= 0 {
-		if err != nil {
-			return generable.Value{}, err
+		if err == nil {
+			err = b.choose(e, i)
 		}
-		return out[i], b.choose(e, i)
+		return i, err
 	}
-	for _, e := range failed {
-		if e != nil && err == error(e) {
-			err = withNotes(e, failed)
-			break
+	for _, f := range failed {
+		if f != nil && err == error(f) {
+			return -1, withNotes(f, failed)
 		}
 	}
-	return generable.Value{}, err
+	return -1, err
 }
 
 // Choice is the request of an [EffectChoice]: which of several branches won. Nothing handles it;
