@@ -328,14 +328,22 @@ func (im *importer) tagValues(name string, views []*Map, required []map[string]b
 		if out[i] = constTexts(view, name); len(out[i]) != 1 {
 			return nil
 		}
-		for _, s := range out[i] {
-			if s == "" || seen[s] {
-				return nil
-			}
-			seen[s] = true
+		if !allNew(out[i], seen) {
+			return nil
 		}
 	}
 	return out
+}
+
+// allNew reports whether none of the texts is empty or was seen before, and has them seen.
+func allNew(texts []string, seen map[string]bool) bool {
+	for _, s := range texts {
+		if s == "" || seen[s] {
+			return false
+		}
+		seen[s] = true
+	}
+	return true
 }
 
 // constTexts are the texts that a property can have, if they are listed.
@@ -397,14 +405,8 @@ func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []V
 				out[i] = []string{last}
 			}
 		}
-		if len(out[i]) == 0 {
+		if len(out[i]) == 0 || !allNew(out[i], seen) {
 			return nil
-		}
-		for _, s := range out[i] {
-			if s == "" || seen[s] {
-				return nil
-			}
-			seen[s] = true
 		}
 	}
 	return out

@@ -246,9 +246,6 @@ func (l *live) aim(at int) {
 	c := &l.c
 	c.tape = tape[at:end:end]
 	c.docs = append(c.docs[:0], l.m.src)
-	if c.base == nil {
-		c.base, c.depths = []int{0}, []int{0}
-	}
 	c.base, c.depths = c.base[:1], c.depths[:1]
 	c.stack, c.repairs, c.errs, c.subdocs = c.stack[:0], c.repairs[:0], c.errs[:0], nil
 	c.more, c.cost, c.score, c.trials = 0, 0, 0, 0
