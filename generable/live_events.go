@@ -96,13 +96,16 @@ func (l *live) pathOf(depth int, read bool) string {
 	return string(b)
 }
 
-// repaired tells of a coercion of a key.
-func (l *live) repaired(kind repairKind, at int, before, after string) {
+// coerced takes note of what the coercer changed, and tells it.
+func (l *live) coerced() {
+	l.exact = l.exact && l.c.cost == 0 && len(l.c.repairs) == 0
 	if l.on == nil {
 		return
 	}
-	r := Repair{Kind: kind.String(), Path: l.path(len(l.frames)), Offset: int(l.m.scan.tape[at].start), Before: shorten(before), After: shorten(after), Cost: repairInfo[kind].cost}
-	l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
+	for _, r := range l.c.repairs { // a copy of each: an event may be kept
+		r.Path = l.path(len(l.frames)) + r.Path
+		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
+	}
 }
 
 // tellRepairs tells the repairs of the syntax that have become certain.
@@ -113,12 +116,9 @@ func (l *live) tellRepairs() {
 	s := l.m.scan
 	n := s.certainRepairs()
 	for l.repairs < n {
-		k := s.repairs[l.repairs]
+		r := l.m.syntaxRepair(s.repairs[l.repairs])
+		r.Path = l.path(len(l.frames))
 		l.repairs++
-		r := Repair{
-			Kind: k.kind.String(), Path: l.path(len(l.frames)), Offset: int(k.off), Cost: repairInfo[k.kind].cost,
-			Before: shorten(l.m.src[k.off:max(k.off, k.end)]), After: repairAfter(k.kind, l.m.src[k.off:max(k.off, k.end)]),
-		}
 		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
 	}
 }

@@ -179,7 +179,9 @@ func (l *live) member(f *liveFrame) bool {
 	if i, rep := l.c.findField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
 		f.field, f.skip = i, false
 		if rep != repNone {
-			l.repaired(rep, f.cur, f.key, f.typ.Fields[i].Name)
+			l.aim(f.cur)
+			l.c.repair(rep, 0, f.key, f.typ.Fields[i].Name)
+			l.coerced()
 			f.key = f.typ.Fields[i].Name
 		}
 	}

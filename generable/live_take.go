@@ -36,19 +36,12 @@ func (l *live) decode(f *liveFrame, at int) (Value, bool) {
 		}
 	}
 	v, ok := l.c.decode(0, t)
-	l.exact = l.exact && ok && l.c.cost == 0 && len(l.c.repairs) == 0
+	l.exact = l.exact && ok
 	if !ok && f.op != opRecord && l.m.o.OnBadItem == ItemKeep {
 		l.aim(at)
 		v, ok = l.c.decode(0, AnyT)
 	}
-	for i := range l.c.repairs {
-		r := &l.c.repairs[i]
-		if l.on == nil {
-			break
-		}
-		r.Path = l.path(len(l.frames)) + r.Path
-		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: r}, len(l.frames))
-	}
+	l.coerced()
 	if ok && f.op == opRecord {
 		fld := &f.typ.Fields[f.field]
 		ok = fld.Limits == nil || len(CheckLimits(fld, v)) == 0

@@ -16,14 +16,19 @@ func (m *Machine) appendSyntax(out []Repair, cand candidate, list []synRepair) [
 	}
 	from := len(out)
 	for _, r := range list {
-		before := m.src[r.off:max(r.off, r.end)]
-		out = append(out, Repair{
-			Kind: r.kind.String(), Offset: int(r.off), Cost: repairInfo[r.kind].cost,
-			Before: shorten(before), After: repairAfter(r.kind, before),
-		})
+		out = append(out, m.syntaxRepair(r))
 	}
 	m.setPaths(cand, list, out[from:])
 	return out
+}
+
+// syntaxRepair is the record of one change of the scanner's, without its path.
+func (m *Machine) syntaxRepair(r synRepair) Repair {
+	before := m.src[r.off:max(r.off, r.end)]
+	return Repair{
+		Kind: r.kind.String(), Offset: int(r.off), Cost: repairInfo[r.kind].cost,
+		Before: shorten(before), After: repairAfter(r.kind, before),
+	}
 }
 
 // repairAfter is what a repair of that kind reads the text before it as. It is empty where

@@ -2,6 +2,7 @@ package generable
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -134,6 +135,49 @@ func TestStreamOfDocuments(t *testing.T) {
 			}
 			if row.resets >= 0 && got != row.resets {
 				t.Errorf("%q: %d resets in pieces of %d", ending(row.text), got, most)
+			}
+		}
+	}
+}
+
+// TestStreamKeepsRecords wants what is coerced on record at the end as when the text is read at
+// once, and told once, also when nothing listens and when it is held back.
+func TestStreamKeepsRecords(t *testing.T) {
+	m := must(t)
+	a := m(NewSchema("Alpha", "", []Field{{Name: "name", Type: StrT, Alias: []string{"title"}}, {Name: "n", Type: OneOf(IntT, NoneT)}}))
+	b := m(NewSchema("Beta", "", []Field{{Name: "text", Type: StrT}}))
+	u := m(NewUnion("U", "", "", []*Type{a, b}))
+	late := m(NewSchema("Late", "", []Field{{Name: "n", Type: IntT}, {Name: "f", Type: FloatT}, {Name: "id", Type: IntT, Stream: StreamFirst}}))
+	for _, c := range []struct {
+		typ  *Type
+		text string
+	}{
+		{a, `{"Name":"x","n":1}`}, {a, `{"title":"x","n":1}`}, {a, `{"name":"x","n":"1"}`}, {u, `{"type":"beta","text":"x"}`}, {u, `{"type":"Alpha","name":"x"}`},
+		{ListOfType(a), `[{"Title":"x","n":1},{"name":"y","N":"2"}]`}, {late, `{"n":"1","f":"2.5","id":"3"}`}, {nil, `{'a': 1}`},
+	} {
+		want := Decode(c.typ, c.text, Options{})
+		counts := map[string]int{}
+		for _, r := range want.Repairs {
+			counts[fmt.Sprint(r.Kind, r.Offset, r.Before)]++
+		}
+		for _, listens := range []bool{true, false} {
+			told := map[string]int{}
+			o := StreamOptions{}
+			if listens {
+				o.On = func(e *StreamEvent) {
+					if e.Repair != nil {
+						told[fmt.Sprint(e.Repair.Kind, e.Repair.Offset, e.Repair.Before)]++
+					}
+				}
+			}
+			s := NewStream(c.typ, o)
+			s.Feed(c.text)
+			got := s.Close()
+			if got.Visits = want.Visits; render(got) != render(want) {
+				t.Errorf("%s, listens %t:\n%s\nat once\n%s", c.text, listens, render(got), render(want))
+			}
+			if listens && !maps.Equal(told, counts) {
+				t.Errorf("%s: told %v, on record %v", c.text, told, counts)
 			}
 		}
 	}
