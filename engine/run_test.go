@@ -166,14 +166,17 @@ func TestEachRunsOverAList(t *testing.T) {
 
 func TestFailingBranchCancelsItsSiblings(t *testing.T) {
 	c := compose()
+	// A sibling that is cancelled before its call never calls: boom fails only when slow is in its call.
+	started, stopped := make(chan struct{}), make(chan error, 1)
 	boom := c.Fn(c.site("fn", "boom"), engine.GoFunc("boom", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		<-started
 		return generable.Value{}, errors.New("boom")
 	}), strT, strT)
 	slow := c.prompted("slow", strT, strT)
 	main := c.Par(c.site("par", "main"), engine.ParOptions{}, slow, boom)
 	c.sound(t)
-	stopped := make(chan error, 1)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		close(started)
 		<-ctx.Done()
 		stopped <- context.Cause(ctx)
 		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped"))
