@@ -184,7 +184,7 @@ def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
     "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
     ...
 
-def agent(*, input: Type = ..., output: Type = ..., name: str = ..., model: str | Model = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ...) -> Node:
+def agent(*, input: Type = ..., output: Type = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when run is given."
     ...
 
@@ -210,7 +210,7 @@ class budget(Budget):
         "Tells, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds. What nothing bounds is None. The answer is recorded: a replay gives the same."
         ...
 
-def model(name: str, *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ...) -> Model:
+def model(name: str | list[str], *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Model:
     "Describes a model with its parameters, for several agents. What the agent says itself goes first."
     ...
 
@@ -320,7 +320,7 @@ def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node
     "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
     ...
 
-def verify(*, model: str | Model = ..., prompt: str | Node = ..., task: str = ..., input: Type = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: Type = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
     "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
     ...
 

@@ -140,7 +140,7 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 		if err != nil {
 			return nil, v, err
 		}
-		return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}), v, nil
+		return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}).called(), v, nil
 	}
 	text := resp.Text()
 	if t.sk.output == nil {
@@ -187,8 +187,9 @@ func (t *turns) request() (*Request, error) {
 	if t.said.last != nil {
 		user += "\n\n## Transcript\n\n" + t.said.text()
 	}
+	model, fallbacks := t.b.run.modelFor(t.a)
 	return &Request{
-		Model: t.b.run.modelFor(t.a), System: system, Messages: []Message{TextMessage(RoleUser, user)},
+		Model: model, Fallbacks: fallbacks, Choice: t.a.Choice, System: system, Messages: []Message{TextMessage(RoleUser, user)},
 		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params, known: &t.sk.head,
 	}, nil
 }

@@ -116,7 +116,7 @@ func (b *Branch) sink(e *Effect) Sink {
 	}
 	path, id := e.At.Path(), e.ID()
 	return func(t Token) {
-		b.emit(Event{Kind: EventToken, Path: path, ID: id, Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning})
+		b.emit(Event{Kind: EventToken, Path: path, ID: id, Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 	}
 }
 

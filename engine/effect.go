@@ -96,12 +96,22 @@ type Outcome struct {
 // starts the text anew) and a sequence number within it.
 type Sink func(Token)
 
-// Token is a piece of streamed text.
+// Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call.
 type Token struct {
 	Attempt   int
 	Seq       int
 	Text      string
 	Reasoning bool
+	Call      *CallDelta // a piece of a call; Text is empty then
+}
+
+// CallDelta is a piece of a tool call. The pieces of one call have the same index; id and name
+// come with the first that has them.
+type CallDelta struct {
+	Index int    `json:"index"` // from 0, in the order in which the answer's calls begin
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Args  string `json:"args,omitempty"` // continues the arguments
 }
 
 // Handler runs effects. It is the effect side of the engine: it may block and is called from

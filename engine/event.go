@@ -46,20 +46,21 @@ const (
 // Event is something that happened in a run. Events are for watching: nothing that the
 // engine does depends on a listener. No event carries a secret.
 type Event struct {
-	Kind      EventKind `json:"kind"`
-	Phase     Phase     `json:"phase,omitempty"`
-	Run       string    `json:"run"`
-	Path      string    `json:"path,omitempty"`
-	ID        string    `json:"id,omitempty"`   // of an effect
-	From      string    `json:"from,omitempty"` // of a handoff
-	Name      string    `json:"name,omitempty"`
-	Attempt   int       `json:"attempt,omitempty"`
-	Seq       uint64    `json:"seq"` // total order within the run
-	At        time.Time `json:"at"`
-	Text      string    `json:"text,omitempty"`      // token, log line, or what was repaired
-	Reasoning bool      `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
-	Replayed  bool      `json:"replayed,omitempty"`
-	Usage     *Usage    `json:"usage,omitempty"`
+	Kind      EventKind  `json:"kind"`
+	Phase     Phase      `json:"phase,omitempty"`
+	Run       string     `json:"run"`
+	Path      string     `json:"path,omitempty"`
+	ID        string     `json:"id,omitempty"`   // of an effect
+	From      string     `json:"from,omitempty"` // of a handoff
+	Name      string     `json:"name,omitempty"`
+	Attempt   int        `json:"attempt,omitempty"`
+	Seq       uint64     `json:"seq"` // total order within the run
+	At        time.Time  `json:"at"`
+	Text      string     `json:"text,omitempty"`      // token, log line, or what was repaired
+	Reasoning bool       `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
+	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
+	Replayed  bool       `json:"replayed,omitempty"`
+	Usage     *Usage     `json:"usage,omitempty"`
 
 	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request] or *[ToolRequest]
 	Response *Response `json:"response,omitempty"` // of a model at the end of its effect

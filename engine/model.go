@@ -2,12 +2,10 @@ package engine
 
 import (
 	"crypto/sha256"
-	"strconv"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
-	"unsafe"
 
-	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,18 +31,29 @@ type PartKind string
 // The kinds of parts.
 const (
 	PartText      PartKind = "text"
+	PartImage     PartKind = "image"
 	PartReasoning PartKind = "reasoning" // the model's thoughts: never shown as its answer
 	PartCall      PartKind = "call"
 	PartResult    PartKind = "result"
 )
 
-// Part is a piece of a message: text, reasoning, a tool call or a tool's result.
+// Part is a piece of a message: text, an image, reasoning, a tool call or a tool's result.
 type Part struct {
 	Kind   PartKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"` // of text and reasoning
+	Image  *Image      `json:"image,omitempty"`
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`
+}
+
+// Image is a picture by reference. Nothing is fetched to build a request: the provider reads an
+// http or https URL itself, and a data URL holds the picture.
+type Image struct {
+	URL string `json:"url"`
+	// MIME is the media type, as image/png. A data URL says it itself; for others it may be
+	// empty where the provider does not ask for it.
+	MIME string `json:"mime,omitempty"`
 }
 
 // ToolCall is a model's wish to run a tool.
@@ -91,7 +100,36 @@ type Params struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty"`  // of the answer
 	Seed        *int     `json:"seed,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
+	// Effort is how long a model is to think that can: none, minimal, low, medium, high, xhigh
+	// or max, as far as the provider has them; "" leaves it to the provider.
+	Effort string `json:"effort,omitempty"`
+	// ReasoningTokens bounds the thinking where a provider counts it in tokens; 0 turns it off.
+	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
+	// Cache marks the prompt for a provider that caches only what is marked. Others cache by
+	// themselves or not at all, and are sent nothing.
+	Cache bool `json:"cache,omitempty"`
+	// ParallelCalls says whether one answer may hold several calls of tools.
+	ParallelCalls *bool `json:"parallel_calls,omitempty"`
+	// Extra is a JSON object whose members go into the provider's request as they are, last.
+	Extra json.RawMessage `json:"extra,omitempty"`
 }
+
+// ToolChoice says whether a model must call tools. The zero ToolChoice leaves it to the model.
+type ToolChoice struct {
+	Mode ChoiceMode `json:"mode"`
+	Tool string     `json:"tool,omitempty"` // of ChoiceTool
+}
+
+// ChoiceMode is a way to choose tools.
+type ChoiceMode string
+
+// The ways to choose tools.
+const (
+	ChoiceAuto     ChoiceMode = ""         // the model decides
+	ChoiceRequired ChoiceMode = "required" // some tool must be called
+	ChoiceNone     ChoiceMode = "none"     // no tool may be called
+	ChoiceTool     ChoiceMode = "tool"     // this one must be called
+)
 
 // Structured says how firmly a model is held to its output type.
 type Structured string
@@ -119,8 +157,11 @@ type Request struct {
 	System   string
 	Messages []Message
 	Tools    []ToolDef
+	Choice   ToolChoice
 	Output   *Output
 	Params   Params
+	// Fallbacks are the models to ask, in order, when Model cannot answer.
+	Fallbacks []string
 
 	head   [sha256.Size]byte // digest of everything but the messages
 	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
@@ -137,116 +178,13 @@ func (r *Request) Extend(messages ...Message) *Request {
 	return &next
 }
 
-// Digest returns the hash of the canonical request. Branches must not share a Request whose
-// digest was never taken.
-func (r *Request) Digest() [sha256.Size]byte {
-	if !r.headed {
-		r.head, r.headed = r.digestHead(), true
+// called is the request after tools were called: a model that had to call one is free to answer
+// then, or it would call for ever.
+func (r *Request) called() *Request {
+	if r.Choice.Mode == ChoiceRequired || r.Choice.Mode == ChoiceTool {
+		r.Choice, r.headed = ToolChoice{}, false
 	}
-	for ; r.hashed < len(r.Messages); r.hashed++ {
-		b := append(make([]byte, 0, 256), r.chain[:]...)
-		r.chain = sha256.Sum256(r.Messages[r.hashed].appendCanon(b))
-	}
-	var both [2 * sha256.Size]byte
-	copy(both[:], r.head[:])
-	copy(both[sha256.Size:], r.chain[:])
-	return sha256.Sum256(both[:])
-}
-
-// headDigest is the digest of all but the messages of the requests that an agent makes, as long
-// as they are the same: a long prompt is hashed once and not by every run.
-type headDigest struct {
-	of  headKey
-	sum [sha256.Size]byte
-}
-
-// headKey tells heads apart by what they point to, which does not change.
-type headKey struct {
-	model, system   string
-	tools           *ToolDef
-	output          *Output
-	temperature     *float64
-	topP            *float64
-	maxTokens, seed *int
-	stop            *string
-	nTools, nStop   int
-}
-
-func (r *Request) digestHead() [sha256.Size]byte {
-	p := &r.Params
-	key := headKey{r.Model, r.System, unsafe.SliceData(r.Tools), r.Output, p.Temperature, p.TopP, p.MaxTokens, p.Seed,
-		unsafe.SliceData(p.Stop), len(r.Tools), len(p.Stop)}
-	if r.known != nil {
-		if d := r.known.Load(); d != nil && d.of == key {
-			return d.sum
-		}
-	}
-	sum := sha256.Sum256(r.appendHead(make([]byte, 0, 512+len(r.System))))
-	if r.known != nil {
-		r.known.Store(&headDigest{key, sum})
-	}
-	return sum
-}
-
-func (r *Request) appendHead(b []byte) []byte {
-	b = abi.AppendText(b, r.Model)
-	b = abi.AppendText(b, r.System)
-	for _, t := range r.Tools {
-		b = abi.AppendText(append(b, 't'), t.Name)
-		b = abi.AppendText(b, t.Description)
-		if t.Params != nil {
-			b = append(b, t.Params.ID()...)
-		}
-	}
-	if r.Output != nil {
-		b = append(append(b, 'o'), r.Output.Type.ID()...)
-		b = append(b, r.Output.Structured...)
-	}
-	return r.Params.appendCanon(b)
-}
-
-func (p *Params) appendCanon(b []byte) []byte {
-	for _, f := range []*float64{p.Temperature, p.TopP} {
-		b = append(b, ';')
-		if f != nil {
-			b = strconv.AppendFloat(b, *f, 'g', -1, 64)
-		}
-	}
-	for _, n := range []*int{p.MaxTokens, p.Seed} {
-		b = append(b, ';')
-		if n != nil {
-			b = strconv.AppendInt(b, int64(*n), 10)
-		}
-	}
-	for _, s := range p.Stop {
-		b = abi.AppendText(b, s)
-	}
-	return b
-}
-
-func (m *Message) appendCanon(b []byte) []byte {
-	b = append(b, m.Role...)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		b = append(append(b, '/'), p.Kind...)
-		b = abi.AppendText(b, p.Text)
-		if p.Call != nil {
-			b = abi.AppendText(b, p.Call.ID)
-			b = abi.AppendText(b, p.Call.Name)
-			b = abi.AppendText(b, p.Call.Args)
-		}
-		if p.Result != nil {
-			b = abi.AppendText(b, p.Result.CallID)
-			b = abi.AppendText(b, p.Result.Name)
-			b = abi.AppendText(b, p.Result.Text)
-			b = strconv.AppendBool(b, p.Result.IsError)
-		}
-		if p.Opaque != nil {
-			b = abi.AppendText(b, p.Opaque.Provider)
-			b = abi.AppendText(b, p.Opaque.Data)
-		}
-	}
-	return b
+	return r
 }
 
 // Finish says why a model stopped.

@@ -213,8 +213,10 @@ type AgentSpec struct {
 	Name        string
 	In, Out     *generable.Type // default str
 	Model       string          // "provider/model"; "" takes the run's default
+	Fallbacks   []string        // models to ask, in order, when Model cannot answer
 	ModelSpan   diag.Span       // where the script says so
 	Params      Params
+	Choice      ToolChoice // of the model's first answer in a call of the agent
 	Structured  Structured
 	Prompt      string        // the system text, literal
 	Template    *TemplateText // the system text with the input's fields, instead of Prompt

@@ -125,10 +125,13 @@ func (b *Branch) main(spec *RunSpec) (generable.Value, error) {
 }
 
 // modelFor gives the model of an agent: the caller's for this one, the caller's for all, the
-// script's, the default.
-func (r *run) modelFor(a *AgentSpec) string {
+// script's with those that stand in for it, the default.
+func (r *run) modelFor(a *AgentSpec) (model string, fallbacks []string) {
 	if m, ok := r.spec.Models[a.Name]; ok {
-		return m
+		return m, nil
 	}
-	return cmp.Or(r.spec.Override, a.Model, r.spec.Model)
+	if r.spec.Override == "" && a.Model != "" {
+		return a.Model, a.Fallbacks
+	}
+	return cmp.Or(r.spec.Override, r.spec.Model), nil
 }

@@ -15,13 +15,7 @@ func agentRows() []Builtin {
 	opt := func(name string, kind Kind, def, doc string) Param {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
-	sampling := []Param{
-		opt("temperature", FloatKind, "None", "0 to 2; the provider's default when not given"),
-		opt("top_p", FloatKind, "None", "0 to 1"),
-		opt("max_tokens", IntKind, "None", "the most tokens of one answer"),
-		opt("seed", IntKind, "None", "asks for the same answer again, where the provider can"),
-		opt("stop", either(StrKind, listOf(StrKind)), "None", "texts that end the answer"),
-	}
+	sampling := samplingParams()
 	structured := opt("structured", oneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
 	return []Builtin{
 		{Name: "agent", Group: GroupAgents, Returns: "node", Effect: Compose, Func: agentFunc,
@@ -29,7 +23,7 @@ func agentRows() []Builtin {
 				opt("input", TypeKind, "str", "what it takes"),
 				opt("output", TypeKind, "str", "what it gives"),
 				opt("name", StrKind, "None", "its name; else the variable it is assigned to, else the function around it"),
-				opt("model", either(StrKind, modelKind), "None", `"provider/model" or model(...); the run's default when not given`),
+				opt("model", either(StrKind, modelKind, listOf(StrKind)), "None", modelDoc),
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
@@ -37,6 +31,7 @@ func agentRows() []Builtin {
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
+				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
@@ -79,84 +74,9 @@ func agentRows() []Builtin {
 			},
 			Doc: "Bounds what one call of an agent may use. The run's own budget holds as well."},
 		{Name: "model", Group: GroupAgents, Returns: "model", Effect: Compose, Func: modelFunc,
-			Params: append([]Param{{Name: "name", Kind: StrKind, Doc: `"provider/model"`}, structured}, sampling...),
+			Params: append([]Param{{Name: "name", Kind: either(StrKind, listOf(StrKind)), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
 	}
-}
-
-// settings are the parameters of model calls that agent and model share.
-type settings struct {
-	name       string
-	structured engine.Structured
-	params     engine.Params
-}
-
-func (c *Call) settings() settings {
-	s := settings{structured: engine.Structured(c.Str("structured"))}
-	s.params = engine.Params{Temperature: c.bounded("temperature", 2), TopP: c.bounded("top_p", 1)}
-	if c.Has("max_tokens") {
-		n := c.Int("max_tokens", 0)
-		if n < 1 {
-			c.complain(diag.WrongArgument, c.spanOf("max_tokens"), "max_tokens: want at least 1, got %d", n)
-		}
-		s.params.MaxTokens = &n
-	}
-	if c.Has("seed") {
-		n := c.Int("seed", 0)
-		s.params.Seed = &n
-	}
-	switch stop := c.Arg("stop").(type) {
-	case starlark.String:
-		s.params.Stop = []string{string(stop)}
-	case *starlark.List:
-		for item := range starlark.Elements(stop) {
-			text, _ := item.(starlark.String)
-			s.params.Stop = append(s.params.Stop, string(text))
-		}
-	}
-	return s
-}
-
-// bounded reads a number from 0 to most.
-func (c *Call) bounded(name string, most float64) *float64 {
-	f := c.Float(name)
-	if f != nil && (*f < 0 || *f > most) {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 0 to %g, got %g", name, most, *f)
-	}
-	return f
-}
-
-// over fills in what s leaves open from other.
-func (s settings) over(other settings) settings {
-	if s.name == "" {
-		s.name = other.name
-	}
-	if s.structured == "" {
-		s.structured = other.structured
-	}
-	p, q := &s.params, other.params
-	if p.Temperature == nil {
-		p.Temperature = q.Temperature
-	}
-	if p.TopP == nil {
-		p.TopP = q.TopP
-	}
-	if p.MaxTokens == nil {
-		p.MaxTokens = q.MaxTokens
-	}
-	if p.Seed == nil {
-		p.Seed = q.Seed
-	}
-	if p.Stop == nil {
-		p.Stop = q.Stop
-	}
-	return s
-}
-
-func modelFunc(c *Call) (starlark.Value, error) {
-	s := c.settings()
-	s.name = c.Str("name")
-	return &modelValue{s: s}, nil
 }
 
 // agentName is the agent's name: given, its variable's, the enclosing function's, or what it is.
@@ -200,14 +120,8 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1)}
-	s := c.settings()
-	switch m := c.Arg("model").(type) {
-	case starlark.String:
-		s.name = string(m)
-	case *modelValue:
-		s = s.over(m.s)
-	}
-	spec.Model, spec.Params, spec.Structured = s.name, s.params, s.structured
+	c.settings().over(c.modelNamed()).into(spec)
+	spec.Choice = c.toolChoice()
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
@@ -229,6 +143,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 			c.stood = true
 		}
 	}
+	c.chosen(spec.Choice, toolNames(spec))
 	if len(c.wrong) > 0 || c.stood {
 		return c.standIn(), nil
 	}
@@ -261,7 +176,8 @@ func (c *Call) idle() {
 	}
 	for _, p := range c.row.Params {
 		switch p.Name {
-		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "structured", "temperature", "top_p", "max_tokens", "seed", "stop":
+		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured",
+			"temperature", "top_p", "max_tokens", "seed", "stop", "effort", "reasoning_tokens", "cache", "parallel_tool_calls", "extra":
 			if c.Has(p.Name) {
 				add(p.Name, p.Name)
 			}

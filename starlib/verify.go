@@ -14,7 +14,7 @@ func verifyRows() []Builtin {
 	return []Builtin{
 		{Name: "verify", Group: GroupAgents, Returns: "node", Effect: Compose, Func: verifyFunc, May: true,
 			Params: []Param{
-				opt("model", either(StrKind, modelKind), "None", `"provider/model" or model(...); the run's default when not given`),
+				opt("model", either(StrKind, modelKind, listOf(StrKind)), "None", modelDoc),
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, or template(...)"),
 				opt("task", StrKind, "None", "what was asked for: the model judges by it"),
 				opt("input", TypeKind, "str", "what it takes"),
@@ -37,12 +37,7 @@ func verifyFunc(c *Call) (starlark.Value, error) {
 	}
 	name := c.agentName()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: engine.VerdictType, Repairs: c.atLeastZero("repairs", 1), Tools: c.toolList("tools"), Prompt: judging}
-	switch m := c.Arg("model").(type) {
-	case starlark.String:
-		spec.Model = string(m)
-	case *modelValue:
-		spec.Model, spec.Params, spec.Structured = m.s.name, m.s.params, m.s.structured
-	}
+	c.modelNamed().into(spec)
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	task := dedent(c.Str("task"))
 	switch p := c.Arg("prompt").(type) {

@@ -101,16 +101,19 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
 	for _, n := range agentsOf(m) {
-		if n.Agent().Model == "" {
+		a := n.Agent()
+		if a.Model == "" {
 			continue
 		}
-		if err := models.Check(n.Agent().Model); err != nil && err.Code == diag.UnknownProvider {
-			d := diagnose(err)
-			d.Severity, d.Span.Pos = diag.Warning, n.Pos()
-			if at := n.Agent().ModelSpan; at.IsValid() {
-				d.Span = at
+		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+			if err := models.Check(model); err != nil && err.Code == diag.UnknownProvider {
+				d := diagnose(err)
+				d.Severity, d.Span.Pos = diag.Warning, n.Pos()
+				if at := a.ModelSpan; at.IsValid() {
+					d.Span = at
+				}
+				found.Add(d)
 			}
-			found.Add(d)
 		}
 	}
 	return found

@@ -36,9 +36,11 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	c.strictTools()
 	c.req = c.explained()
 	plan.Request = c.req
-	pass, flush := c.tokens()
-	defer flush()
-	plan.Stream, plan.Sink = c.sink != nil, pass
+	if c.sink != nil {
+		p := newPieces(c.sink, c.keys, 1)
+		defer p.end()
+		plan.Stream, plan.Sink = true, p.add
+	}
 	x := &wire.Exchange{Plan: plan}
 	_, clientErr := c.client.GenerateContent(wire.With(ctx, x), c.conversation(), c.options()...)
 	switch {
@@ -53,33 +55,6 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 		return nil, x.Fail(err.Kind, err.Cause, err.Help, "%s", err.Message)
 	}
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
-}
-
-// tokens passes pieces of text to the sink, numbered from 0 within the one attempt made here and
-// without keys. flush passes what was held back because it might have become one.
-func (c *call) tokens() (pass func(text string, reasoning bool), flush func()) {
-	if c.sink == nil {
-		return nil, func() {}
-	}
-	seq := 0
-	emit := func(text string, reasoning bool) {
-		if text != "" {
-			c.sink(engine.Token{Attempt: 1, Seq: seq, Text: text, Reasoning: reasoning})
-			seq++
-		}
-	}
-	answer, thoughts := redact.Stream{Keys: c.keys}, redact.Stream{Keys: c.keys}
-	pass = func(text string, reasoning bool) {
-		if reasoning {
-			emit(thoughts.Add(text), true)
-		} else {
-			emit(answer.Add(text), false)
-		}
-	}
-	return pass, func() {
-		emit(thoughts.End(), true)
-		emit(answer.End(), false)
-	}
 }
 
 // conversation is what the client is given. Reasoning is not part of it: the dialects that

@@ -34,11 +34,11 @@ func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
 		}
 	}
 	if c.sink != nil && caps.Stream {
-		pass, flush := c.tokens()
-		defer flush()
+		p := newPieces(c.sink, c.keys, 1)
+		defer p.end()
 		opts = append(opts, llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
 			if len(chunk) > 0 && !isCallChunk(chunk) {
-				pass(string(chunk), false)
+				p.add(engine.Token{Text: string(chunk)})
 			}
 			return ctx.Err()
 		}))

@@ -20,7 +20,7 @@ type answer struct {
 	ended     bool   // an end marker was seen: nothing of the answer is missing
 	usage     *engine.Usage
 	failure   *failure // an error object inside an answer of status 200
-	sink      func(text string, reasoning bool)
+	sink      func(engine.Token)
 	keys      *redact.Set
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
@@ -29,6 +29,7 @@ type answer struct {
 const longestName = 1024
 
 type callPieces struct {
+	index    int // in the order of the answer
 	id, name string
 	args     strings.Builder
 }
@@ -39,7 +40,7 @@ func (a *answer) addText(s string) {
 	}
 	a.text.WriteString(s)
 	if a.sink != nil {
-		a.sink(s, false)
+		a.sink(engine.Token{Text: s})
 	}
 }
 
@@ -49,7 +50,7 @@ func (a *answer) addReasoning(s string) {
 	}
 	a.reasoning.WriteString(s)
 	if a.sink != nil {
-		a.sink(s, true)
+		a.sink(engine.Token{Text: s, Reasoning: true})
 	}
 }
 
@@ -58,9 +59,9 @@ func (a *answer) addReasoning(s string) {
 func (a *answer) addCall(index *int, id, name, args string) {
 	c := a.find(index, id, name)
 	if c == nil {
-		c = &callPieces{}
-		a.calls = append(a.calls, c)
+		c = a.newCall()
 	}
+	hadID, hadName := c.id, c.name
 	if index != nil {
 		if a.byIndex == nil {
 			a.byIndex = map[int]*callPieces{}
@@ -78,13 +79,32 @@ func (a *answer) addCall(index *int, id, name, args string) {
 		c.name += name
 	}
 	c.args.WriteString(args)
+	if a.sink != nil {
+		d := engine.CallDelta{Index: c.index, Args: args}
+		if hadID == "" {
+			d.ID = c.id
+		}
+		if hadName != c.name {
+			d.Name = c.name[len(hadName):]
+		}
+		a.sink(engine.Token{Call: &d})
+	}
+}
+
+func (a *answer) newCall() *callPieces {
+	c := &callPieces{index: len(a.calls)}
+	a.calls = append(a.calls, c)
+	return c
 }
 
 // addWholeCall takes a call that comes in one piece.
 func (a *answer) addWholeCall(id, name, args string) {
-	c := &callPieces{id: id, name: name}
+	c := a.newCall()
+	c.id, c.name = id, name
 	c.args.WriteString(args)
-	a.calls = append(a.calls, c)
+	if a.sink != nil {
+		a.sink(engine.Token{Call: &engine.CallDelta{Index: c.index, ID: id, Name: name, Args: args}})
+	}
 }
 
 func (a *answer) empty() bool {

@@ -195,11 +195,11 @@ func TestQuirks(t *testing.T) {
 			t.Run(q.name+" "+how, func(t *testing.T) {
 				var streamed, thought strings.Builder
 				p := planFor(q.dialect)
-				p.Sink = func(text string, reasoning bool) {
-					if reasoning {
-						thought.WriteString(text)
+				p.Sink = func(t engine.Token) {
+					if t.Reasoning {
+						thought.WriteString(t.Text)
 					} else {
-						streamed.WriteString(text)
+						streamed.WriteString(t.Text)
 					}
 				}
 				r, err := p.Decode(200, http.Header{}, reader(strings.NewReader(q.body)))

@@ -22,10 +22,10 @@ type Plan struct {
 	Origin   string // scheme://host[:port]: the only place that this call may reach
 	Dialect  Dialect
 	Request  *engine.Request
-	Output   *Output // nil when the prompt alone holds the model to its type
-	Stream   bool    // ask for a stream
-	Sink     func(text string, reasoning bool)
-	Bearer   string // the key, sent as Authorization; "" sends none
+	Output   *Output            // nil when the prompt alone holds the model to its type
+	Stream   bool               // ask for a stream
+	Sink     func(engine.Token) // gets pieces of the answer without number or attempt; may be nil
+	Bearer   string             // the key, sent as Authorization; "" sends none
 	Limits   Limits
 	Keys     *redact.Set // what nothing that leaves the call may show
 	Hints    Hints

@@ -1,0 +1,64 @@
+package llm
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+)
+
+// pieces passes the pieces of an answer to a sink, numbered from 0 within one attempt and
+// without keys.
+type pieces struct {
+	sink             engine.Sink
+	keys             *redact.Set
+	attempt, seq     int
+	answer, thoughts redact.Stream
+	calls            []*redact.Stream // of the arguments
+}
+
+func newPieces(sink engine.Sink, keys *redact.Set, attempt int) *pieces {
+	return &pieces{sink: sink, keys: keys, attempt: attempt, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
+}
+
+// add passes on a piece, as far as it cannot become a part of a key.
+func (p *pieces) add(t engine.Token) {
+	switch {
+	case t.Call != nil:
+		for len(p.calls) <= t.Call.Index {
+			p.calls = append(p.calls, &redact.Stream{Keys: p.keys})
+		}
+		d := *t.Call
+		d.ID, d.Name, d.Args = p.keys.String(d.ID), p.keys.String(d.Name), p.calls[d.Index].Add(d.Args)
+		p.call(d)
+	case t.Reasoning:
+		p.text(p.thoughts.Add(t.Text), true)
+	default:
+		p.text(p.answer.Add(t.Text), false)
+	}
+}
+
+// end passes on what was held back because it might have become a key.
+func (p *pieces) end() {
+	p.text(p.thoughts.End(), true)
+	p.text(p.answer.End(), false)
+	for i, c := range p.calls {
+		p.call(engine.CallDelta{Index: i, Args: c.End()})
+	}
+}
+
+func (p *pieces) text(text string, reasoning bool) {
+	if text != "" {
+		p.emit(engine.Token{Text: text, Reasoning: reasoning})
+	}
+}
+
+func (p *pieces) call(d engine.CallDelta) {
+	if d.ID != "" || d.Name != "" || d.Args != "" {
+		p.emit(engine.Token{Call: &d})
+	}
+}
+
+func (p *pieces) emit(t engine.Token) {
+	t.Attempt, t.Seq = p.attempt, p.seq
+	p.seq++
+	p.sink(t)
+}
