@@ -96,8 +96,23 @@ func (c *call) conversation() []llms.MessageContent {
 			}
 			add(llms.ChatMessageTypeAI, parts...)
 		default:
-			add(llms.ChatMessageTypeHuman, llms.TextContent{Text: joinText(m.Parts, "\n\n")})
+			add(llms.ChatMessageTypeHuman, said(m.Parts, flat)...)
 		}
+	}
+	return out
+}
+
+// said is what a user's message says: its text, and pictures where the client knows them.
+func said(parts []engine.Part, flat bool) []llms.ContentPart {
+	text := llms.TextContent{Text: joinText(parts, "\n\n")}
+	var out []llms.ContentPart
+	for i := range parts {
+		if img := parts[i].Image; img != nil && !flat {
+			out = append(out, llms.ImageURLContent{URL: img.URL})
+		}
+	}
+	if len(out) == 0 || text.Text != "" {
+		out = append([]llms.ContentPart{text}, out...)
 	}
 	return out
 }

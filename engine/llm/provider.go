@@ -55,18 +55,19 @@ func builtin() map[string]*provider {
 		},
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true, Thinking: wire.ThinkSwitch},
 			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: buildOpenAI,
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any"},
 			caps:    compatCaps, strictTools: always, build: buildOpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
-			caps:    compatCaps, build: buildOpenAI,
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true,
+				Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
+			caps: compatCaps, build: buildOpenAI,
 		},
 		{
 			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},

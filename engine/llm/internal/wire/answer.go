@@ -15,6 +15,8 @@ type answer struct {
 	byIndex map[int]*callPieces
 	byID    map[string]*callPieces
 
+	details []*Body // reasoning_details, to be sent back
+
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
 	ended     bool   // an end marker was seen: nothing of the answer is missing
@@ -149,8 +151,8 @@ func (a *answer) response() *engine.Response {
 	if a.usage != nil {
 		r.Usage = *a.usage
 	}
-	if a.reasoning.Len() > 0 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String()})
+	if opaque := a.opaqueDetails(); a.reasoning.Len() > 0 || opaque != nil {
+		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
 	}
 	if a.text.Len() > 0 {
 		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.text.String()})

@@ -73,6 +73,21 @@ func (b *Body) Delete(keys ...string) {
 	}
 }
 
+// Merge sets the members of a JSON object; nothing is fine.
+func (b *Body) Merge(object json.RawMessage) error {
+	if len(object) == 0 {
+		return nil
+	}
+	extra, err := ParseBody(object)
+	if err != nil {
+		return fmt.Errorf("extra: %w", err)
+	}
+	for _, key := range extra.keys {
+		b.SetRaw(key, extra.values[key])
+	}
+	return nil
+}
+
 // Len returns the number of members.
 func (b *Body) Len() int { return len(b.keys) }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -23,6 +24,7 @@ type ollamaMessage struct {
 	Content  string       `json:"content"`
 	Thinking string       `json:"thinking,omitempty"`
 	Calls    []ollamaCall `json:"tool_calls,omitempty"`
+	Images   []string     `json:"images,omitempty"` // base64
 	ToolName string       `json:"tool_name,omitempty"`
 	CallID   string       `json:"tool_call_id,omitempty"`
 }
@@ -40,11 +42,21 @@ type ollamaCall struct {
 // an error: the server's default is to cut it in silence.
 func (d *Ollama) Patch(b *Body, p *Plan) error {
 	r := p.Request
-	b.Delete("format", "options", "tools", "stream")
-	if err := b.Set("messages", ollamaMessages(r)); err != nil {
+	b.Delete("format", "options", "tools", "stream", "think")
+	if err := ollamaTakes(r); err != nil {
 		return err
 	}
-	if len(r.Tools) > 0 {
+	messages, err := ollamaMessages(r)
+	if err == nil {
+		err = b.Set("messages", messages)
+	}
+	if err == nil {
+		err = ollamaThink(b, &r.Params)
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.Tools) > 0 && r.Choice.Mode != engine.ChoiceNone {
 		if err := b.Set("tools", ollamaTools(r.Tools)); err != nil {
 			return err
 		}
@@ -85,7 +97,33 @@ func (d *Ollama) Patch(b *Body, p *Plan) error {
 	return b.Set("stream", p.Stream)
 }
 
-func ollamaMessages(r *engine.Request) []ollamaMessage {
+// ollamaTakes refuses what the server would pass over in silence.
+func ollamaTakes(r *engine.Request) error {
+	switch {
+	case len(r.Tools) > 0 && (r.Choice.Mode == engine.ChoiceRequired || r.Choice.Mode == engine.ChoiceTool):
+		return fmt.Errorf("ollama cannot be made to call a tool: leave out tool_choice, or say in the prompt that the tool is to be called")
+	case r.Params.ReasoningTokens != nil && *r.Params.ReasoningTokens > 0:
+		return fmt.Errorf("ollama counts no reasoning_tokens: say effort = \"low\", \"medium\" or \"high\" instead")
+	}
+	return nil
+}
+
+// ollamaThink turns thinking off, on, or to one of three degrees, which some models know.
+func ollamaThink(b *Body, p *engine.Params) error {
+	switch {
+	case p.Effort == "none" || p.ReasoningTokens != nil:
+		return b.Set("think", false)
+	case p.Effort == "low", p.Effort == "medium", p.Effort == "high":
+		return b.Set("think", p.Effort)
+	case p.Effort == "minimal":
+		return b.Set("think", "low")
+	case p.Effort != "":
+		return b.Set("think", "high")
+	}
+	return nil
+}
+
+func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 	var out []ollamaMessage
 	if r.System != "" {
 		out = append(out, ollamaMessage{Role: "system", Content: r.System})
@@ -110,10 +148,20 @@ func ollamaMessages(r *engine.Request) []ollamaMessage {
 			}
 			out = append(out, msg)
 		default:
-			out = append(out, ollamaMessage{Role: "user", Content: joined(m.Parts, engine.PartText, "\n\n")})
+			msg := ollamaMessage{Role: "user", Content: joined(m.Parts, engine.PartText, "\n\n")}
+			for j := range m.Parts {
+				if img := m.Parts[j].Image; img != nil {
+					_, data, ok := DataURL(img.URL)
+					if !ok {
+						return nil, fmt.Errorf("ollama reads no images from the net: give %s as a data URL", quote(img.URL))
+					}
+					msg.Images = append(msg.Images, data)
+				}
+			}
+			out = append(out, msg)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // argsObject gives a call's arguments as the object that the server demands. A model's own

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +26,10 @@ type OpenAI struct {
 	NoStreamOptions bool       // stream_options is refused; usage comes anyway
 	ShortCallIDs    bool       // ids of calls must be 9 letters and digits
 	EchoReasoning   bool       // reasoning is to be sent back as reasoning_content
+	EchoDetails     bool       // reasoning_details are to be sent back as they came
+	Thinking        Thinking   // how it takes what a request says of thinking
+	AnyTool         string     // the word for "some tool must be called"; default required
+	CacheMarks      bool       // what is to be cached must be marked
 	Extra           map[string]json.RawMessage
 }
 
@@ -46,8 +49,12 @@ func (d *OpenAI) CallID(id string) string {
 // an unset one from a zero, sends a temperature always and top_p never.
 func (d *OpenAI) Patch(b *Body, p *Plan) error {
 	params := &p.Request.Params
-	b.Delete("temperature", "top_p", "stop", "seed", "max_tokens", "max_completion_tokens", "metadata", "stream", "stream_options", "response_format")
+	b.Delete("temperature", "top_p", "stop", "seed", "max_tokens", "max_completion_tokens", "metadata", "stream", "stream_options", "response_format",
+		"tool_choice", "parallel_tool_calls", "reasoning_effort", "reasoning", "thinking")
 	if err := d.echo(b, p.Request); err != nil {
+		return err
+	}
+	if err := d.mark(b, p.Request); err != nil {
 		return err
 	}
 	set := func(ok bool, key string, value func() any) error {
@@ -72,6 +79,9 @@ func (d *OpenAI) Patch(b *Body, p *Plan) error {
 		set(p.Stream, "stream", func() any { return true }),
 		set(p.Stream && !d.NoStreamOptions, "stream_options", func() any { return map[string]bool{"include_usage": true} }),
 		set(p.Output != nil, "response_format", func() any { return responseFormat(p.Output) }),
+		set(len(p.Request.Tools) > 0 && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", func() any { return d.choice(p.Request.Choice) }),
+		set(len(p.Request.Tools) > 0 && params.ParallelCalls != nil, "parallel_tool_calls", func() any { return *params.ParallelCalls }),
+		d.think(b, p),
 	} {
 		if err != nil {
 			return err
@@ -95,45 +105,6 @@ func responseFormat(o *Output) any {
 		Strict bool            `json:"strict"`
 		Schema json.RawMessage `json:"schema"`
 	}{o.Name, o.Strict, o.Schema}}
-}
-
-// echo sends an assistant's reasoning back where the provider demands it. The client above
-// writes one assistant message for each of the request's, so the nth is the nth.
-func (d *OpenAI) echo(b *Body, r *engine.Request) error {
-	if !d.EchoReasoning {
-		return nil
-	}
-	var messages []json.RawMessage
-	if err := json.Unmarshal(b.Get("messages"), &messages); err != nil {
-		return fmt.Errorf("messages: %w", err)
-	}
-	var thoughts []string
-	for i := range r.Messages {
-		if r.Messages[i].Role == engine.RoleAssistant {
-			thoughts = append(thoughts, joined(r.Messages[i].Parts, engine.PartReasoning, ""))
-		}
-	}
-	for i, raw := range messages {
-		m, err := ParseBody(raw)
-		if err != nil {
-			return fmt.Errorf("message %d: %w", i, err)
-		}
-		if text(m.Get("role")) != "assistant" || len(thoughts) == 0 {
-			continue
-		}
-		thought := thoughts[0]
-		thoughts = thoughts[1:]
-		if thought == "" {
-			continue
-		}
-		if err := m.Set("reasoning_content", thought); err != nil {
-			return err
-		}
-		if messages[i], err = encode(m); err != nil {
-			return err
-		}
-	}
-	return b.Set("messages", messages)
 }
 
 func joined(parts []engine.Part, kind engine.PartKind, sep string) string {

@@ -36,6 +36,7 @@ type completionMessage struct {
 	Refusal   loose           `json:"refusal"`
 	Reasoning json.RawMessage `json:"reasoning"`
 	Thoughts  loose           `json:"reasoning_content"`
+	Details   json.RawMessage `json:"reasoning_details"`
 	Calls     []callPiece     `json:"tool_calls"`
 	Function  *functionPiece  `json:"function_call"` // the older form of a call
 }
@@ -131,6 +132,10 @@ func (a *answer) completion(c *completion, whole bool) {
 		if reasoning == "" {
 			reasoning, _ = pieces(m.Reasoning)
 		}
+		if reasoning == "" {
+			reasoning = thoughtsIn(m.Details)
+		}
+		a.addDetails(m.Details)
 		content, thoughts := pieces(m.Content)
 		a.addReasoning(reasoning + thoughts)
 		a.addText(content + string(ch.Text))
@@ -156,7 +161,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && len(m.Calls) == 0 && m.Function == nil
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function == nil
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.

@@ -84,6 +84,9 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 		err = x.Dialect.Patch(body, &x.Plan)
 	}
 	if err == nil {
+		err = body.Merge(x.Request.Params.Extra)
+	}
+	if err == nil {
 		data, err = encode(body)
 	}
 	if err != nil {
