@@ -53,6 +53,30 @@ func scenarios() map[string]*engine.Request {
 			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", "ok"), resultPart("call_b", "now", "noon")}},
 		}, Tools: tools()},
 		"tools_schema": {Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}},
+		"choice_required": {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceRequired}, Params: engine.Params{ParallelCalls: ptr(false)}},
+		"choice_tool":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}},
+		"choice_none":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceNone}},
+		"effort":          {Messages: user, Params: engine.Params{Effort: "low", MaxTokens: ptr(4000)}},
+		"no_thinking":     {Messages: user, Params: engine.Params{ReasoningTokens: ptr(0)}},
+		"budget":          {Messages: user, Params: engine.Params{ReasoningTokens: ptr(2000), MaxTokens: ptr(4000)}},
+		"cache":           {System: "Be brief.", Messages: user, Tools: tools(), Params: engine.Params{Cache: true}},
+		"extra":           {Messages: user, Params: engine.Params{Extra: json.RawMessage(`{"service_tier":"flex","user":"u1"}`)}},
+		"image": {Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
+			{Kind: engine.PartText, Text: "What is this?"},
+			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+		}}}},
+		"image_url": {Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
+			{Kind: engine.PartText, Text: "What is this?"},
+			{Kind: engine.PartImage, Image: &engine.Image{URL: "https://example.com/a.png"}},
+		}}}},
+		"opaque": {Messages: []engine.Message{
+			user[0],
+			{Role: engine.RoleAssistant, Parts: []engine.Part{
+				{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "openrouter", Data: `[{"type":"reasoning.encrypted","data":"abc","index":0}]`}},
+				{Kind: engine.PartText, Text: "Yes."},
+			}},
+			user[0],
+		}},
 		"broken_args": {Messages: []engine.Message{
 			user[0],
 			{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "now", `{"x`)}},
@@ -80,8 +104,15 @@ func TestRequestBodies(t *testing.T) {
 					s := server(t, llmtest.Reply{Text: "yes"})
 					e := effect(model, req)
 					e.Stream = stream
-					need(t, port(t, s).Do(t.Context(), e, func(engine.Token) {}))
+					out := port(t, s).Do(t.Context(), e, func(engine.Token) {})
 					got := s.Requests()
+					if out.Err != nil { // a parameter that this provider cannot carry is said, and nothing is sent
+						if len(got) != 0 {
+							t.Fatalf("%v after %d requests", out.Err, len(got))
+						}
+						golden(t, file+".json", []byte(out.Err.Error()+"\n"))
+						return
+					}
 					if len(got) != 1 {
 						t.Fatalf("%d requests", len(got))
 					}

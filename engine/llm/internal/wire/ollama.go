@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -101,9 +100,9 @@ func (d *Ollama) Patch(b *Body, p *Plan) error {
 func ollamaTakes(r *engine.Request) error {
 	switch {
 	case len(r.Tools) > 0 && (r.Choice.Mode == engine.ChoiceRequired || r.Choice.Mode == engine.ChoiceTool):
-		return fmt.Errorf("ollama cannot be made to call a tool: leave out tool_choice, or say in the prompt that the tool is to be called")
+		return &Unsupported{"cannot be made to call a tool", "leave out tool_choice, or say in the prompt that the tool is to be called"}
 	case r.Params.ReasoningTokens != nil && *r.Params.ReasoningTokens > 0:
-		return fmt.Errorf("ollama counts no reasoning_tokens: say effort = \"low\", \"medium\" or \"high\" instead")
+		return &Unsupported{"takes no reasoning_tokens", `say effort = "low", "medium" or "high" instead`}
 	}
 	return nil
 }
@@ -153,7 +152,7 @@ func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 				if img := m.Parts[j].Image; img != nil {
 					_, data, ok := DataURL(img.URL)
 					if !ok {
-						return nil, fmt.Errorf("ollama reads no images from the net: give %s as a data URL", quote(img.URL))
+						return nil, &Unsupported{"reads no images from the net, as " + quote(img.URL), "give the picture as a data URL"}
 					}
 					msg.Images = append(msg.Images, data)
 				}

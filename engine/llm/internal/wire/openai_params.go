@@ -26,7 +26,7 @@ func (d *OpenAI) think(b *Body, p *Plan) error {
 	}
 	off := effort == "none" || budget != nil && *budget == 0
 	if budget != nil && *budget > 0 && d.Thinking != ThinkReasoning {
-		return fmt.Errorf("%s counts no reasoning_tokens: say effort = \"low\", \"medium\" or \"high\" instead", p.Provider)
+		return &Unsupported{"takes no reasoning_tokens", `say effort = "low", "medium" or "high" instead`}
 	}
 	switch d.Thinking {
 	case ThinkReasoning:

@@ -75,6 +75,15 @@ type Dialect interface {
 	lines() bool
 }
 
+// Unsupported is the error of a [Dialect] that has no way to say what a request asks for.
+// Leaving it out would be a silent failure.
+type Unsupported struct {
+	What string // as in "takes no images": the provider's name stands before it
+	Help string
+}
+
+func (u *Unsupported) Error() string { return u.What }
+
 type exchangeKey struct{}
 
 // With returns a context that carries x to the transport.

@@ -89,6 +89,10 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if err == nil {
 		data, err = encode(body)
 	}
+	var u *Unsupported
+	if errors.As(err, &u) {
+		return nil, x.Fail(engine.KindUnsupported, nil, u.Help, "it %s", u.What)
+	}
 	if err != nil {
 		return nil, x.Fail(engine.KindBadRequest, err, "", "the request cannot be written: %v", err)
 	}
