@@ -63,7 +63,11 @@ func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
 
 // hostedOptions are the call's without the model's name: the host's model is one already.
 func (c *call) hostedOptions() []llms.CallOption {
-	return append(c.options(), func(o *llms.CallOptions) { o.Model = "" })
+	opts := append(c.options(), func(o *llms.CallOptions) { o.Model = "" })
+	if choice := c.req.Choice; len(c.req.Tools) > 0 && choice != (engine.ToolChoice{}) {
+		opts = append(opts, llms.WithToolChoice((&wire.OpenAI{}).Choice(choice))) // what langchaingo's clients pass on
+	}
+	return opts
 }
 
 // foreignResponse gathers the text of all choices and the calls of each, as some clients give

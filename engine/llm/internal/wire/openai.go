@@ -79,7 +79,7 @@ func (d *OpenAI) Patch(b *Body, p *Plan) error {
 		set(p.Stream, "stream", func() any { return true }),
 		set(p.Stream && !d.NoStreamOptions, "stream_options", func() any { return map[string]bool{"include_usage": true} }),
 		set(p.Output != nil, "response_format", func() any { return responseFormat(p.Output) }),
-		set(len(p.Request.Tools) > 0 && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", func() any { return d.choice(p.Request.Choice) }),
+		set(len(p.Request.Tools) > 0 && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", func() any { return d.Choice(p.Request.Choice) }),
 		set(len(p.Request.Tools) > 0 && params.ParallelCalls != nil, "parallel_tool_calls", func() any { return *params.ParallelCalls }),
 		d.think(b, p),
 	} {

@@ -52,8 +52,8 @@ func (d *OpenAI) think(b *Body, p *Plan) error {
 	return b.Set("reasoning_effort", effort)
 }
 
-// choice is the request's word on tools.
-func (d *OpenAI) choice(c engine.ToolChoice) any {
+// Choice is a request's word on tools.
+func (d *OpenAI) Choice(c engine.ToolChoice) any {
 	switch c.Mode {
 	case engine.ChoiceTool:
 		return map[string]any{"type": "function", "function": map[string]string{"name": c.Tool}}
