@@ -48,15 +48,24 @@ func WriteReference(w io.Writer) error {
 			family = f
 			b.WriteString("\n## " + family + "\n")
 		}
-		b.WriteString("\n### " + string(e.Code) + ": " + e.Title + "\n\n" + e.Explain + "\n")
-		for _, x := range [...]struct{ head, script string }{{"Refused", e.Wrong}, {"Accepted", e.Right}} {
-			if x.script != "" {
-				b.WriteString("\n" + x.head + ":\n\n```python\n" + strings.Trim(x.script, "\n") + "\n```\n")
-			}
-		}
+		b.WriteString("\n### " + string(e.Code) + ": " + e.Title + "\n\n" + e.Markdown())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Markdown gives the explanation and the two scripts, without the title.
+func (e Entry) Markdown() string { return e.text("```python\n", "\n```\n") }
+
+// text gives the explanation and the two scripts, each between two marks.
+func (e Entry) text(begin, end string) string {
+	text := e.Explain + "\n"
+	for _, x := range [...]struct{ head, script string }{{"Refused", e.Wrong}, {"Accepted", e.Right}} {
+		if x.script != "" {
+			text += "\n" + x.head + ":\n\n" + begin + strings.Trim(x.script, "\n") + end
+		}
+	}
+	return text
 }
 
 func familyOf(c Code) string {

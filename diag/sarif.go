@@ -30,12 +30,18 @@ type (
 		ID    string    `json:"id"`
 		Short sarifText `json:"shortDescription"`
 		Full  sarifText `json:"fullDescription"`
+		Help  sarifHelp `json:"help"`
+	}
+	sarifHelp struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
 	}
 	sarifResult struct {
 		RuleID    string          `json:"ruleId,omitempty"`
+		RuleIndex *int            `json:"ruleIndex,omitempty"`
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations,omitempty"`
@@ -79,8 +85,14 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 func SARIF(w io.Writer, l List, version string) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: make([]sarifResult, 0, len(l))}
 	run.Tool.Driver = sarifDriver{Name: "agentscript", Version: version, Rules: rulesOf(l)}
+	index := map[string]*int{}
+	for i, rule := range run.Tool.Driver.Rules {
+		index[rule.ID] = &i
+	}
 	for _, d := range l {
-		run.Results = append(run.Results, sarifOf(d))
+		r := sarifOf(d)
+		r.RuleIndex = index[r.RuleID]
+		run.Results = append(run.Results, r)
 	}
 	text, err := encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 	if err != nil {
@@ -99,7 +111,7 @@ func rulesOf(l List) []sarifRule {
 	rules := []sarifRule{}
 	for _, e := range Entries() {
 		if used[e.Code] {
-			rules = append(rules, sarifRule{string(e.Code), sarifText{e.Title}, sarifText{e.Explain}})
+			rules = append(rules, sarifRule{string(e.Code), sarifText{e.Title}, sarifText{e.Explain}, sarifHelp{e.text("", "\n"), e.Markdown()}})
 		}
 	}
 	return rules
@@ -155,8 +167,15 @@ func region(s Span) sarifRegion {
 	return r
 }
 
-// artifact gives a file as a relative or absolute URI reference.
+// artifact gives a file as a URI: a relative reference, or one of the scheme file where the path
+// is absolute, on whatever system.
 func artifact(file string) sarifArtifact {
 	u := url.URL{Path: strings.ReplaceAll(file, `\`, "/")}
+	if len(u.Path) > 2 && u.Path[1:3] == ":/" { // C:/
+		u.Path = "/" + u.Path
+	}
+	if strings.HasPrefix(u.Path, "/") {
+		u.Scheme = "file"
+	}
 	return sarifArtifact{URI: u.String()}
 }

@@ -42,6 +42,26 @@ func DidYouMean(name string, among []string) string {
 	return ""
 }
 
+// Meant says which name of among was meant by the one that the diagnostic is about: in its help, and
+// as a fix where its span is that name. It reports whether one is near.
+func (d *Diagnostic) Meant(name string, among []string) bool {
+	near, ok := Suggest(name, among)
+	if ok && d.Span.Len == utf8.RuneCountInString(name) {
+		d.Means(near)
+	} else if ok {
+		d.Help = append(d.Help, DidYouMean(name, among))
+	}
+	return ok
+}
+
+// Means says that name is meant by what stands at the diagnostic's span.
+func (d *Diagnostic) Means(name string) {
+	d.Help = append(d.Help, `did you mean "`+name+`"?`)
+	if d.Span.IsValid() {
+		d.Fixes = append(d.Fixes, Fix{Message: "write " + name, Span: d.Span, Replacement: name})
+	}
+}
+
 // A rank orders candidates: by kind of likeness, then distance, then first rune.
 type rank struct {
 	kind     int // 0 another spelling, 1 near, 2 begins with it

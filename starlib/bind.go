@@ -198,11 +198,10 @@ func (c *Call) unknown(name string) {
 	names := c.keywordNames()
 	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
 	meant := c.row.synonym(name)
-	switch hint := didYouMean(name, names); {
+	switch {
 	case meant != "":
 		d.Help = append(d.Help, meant)
-	case hint != "":
-		d.Help = append(d.Help, hint)
+	case d.Meant(name, names):
 	case len(names) == 0:
 		d.Help = append(d.Help, "its arguments are given by position: "+c.row.Signature())
 	default:

@@ -143,14 +143,15 @@ func (c *composer) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t 
 	})
 	for _, name := range unknown {
 		d := &diag.Diagnostic{Code: diag.UnknownField, Message: t.String() + " has no field " + name.Name,
-			Span: diag.Span{Pos: position(name.NamePos), Len: utf8.RuneCountInString(name.Name)},
-			Help: []string{"its fields are " + joined(t.FieldNames())}}
+			Span: diag.Span{Pos: position(name.NamePos), Len: utf8.RuneCountInString(name.Name)}}
 		if near, ok := diag.Suggest(name.Name, notGiven(t, given)); ok {
-			d.Help = []string{"did you mean " + near + "?"}
+			d.Means(near)
 			meant[near] = true
 		} else if len(unknown) == 1 && len(missing) == 1 { // it must be the one that lacks
-			d.Help = []string{"did you mean " + missing[0] + "?"}
+			d.Means(missing[0])
 			meant[missing[0]] = true
+		} else {
+			d.Help = []string{"its fields are " + joined(t.FieldNames())}
 		}
 		c.session.Report(d)
 	}

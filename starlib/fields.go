@@ -168,9 +168,8 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 	}
 	d := &diag.Diagnostic{Code: diag.UnknownAttribute, Message: t.String() + " has no ." + name,
 		Span: diag.Span{Pos: position(dot.Name.NamePos), Len: utf8.RuneCountInString(name)}}
-	switch hint := didYouMean(name, names); {
-	case hint != "":
-		d.Help = []string{hint}
+	switch {
+	case d.Meant(name, names):
 	case t.Kind == generable.RecordType && len(names) > 0:
 		d.Help = []string{"its fields are " + joined(names)}
 	case t.Kind == generable.UnionType || t.Kind == generable.OneOfType:

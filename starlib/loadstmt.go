@@ -64,9 +64,7 @@ func (c *composer) missingName(from, u *unit, id *syntax.Ident) {
 	if u.names == nil {
 		u.names = u.globals.Keys()
 	}
-	if hint := c.suggest(id.Name, u.names); hint != "" {
-		d.Help = []string{hint}
-	} else if len(u.names) > 0 {
+	if !c.meant(d, id.Name, u.names) && len(u.names) > 0 {
 		d.Help = []string{"it defines " + some(u.names)}
 	}
 	from.missing.list = append(from.missing.list, d)

@@ -100,10 +100,11 @@ func (f *findings) told() diag.List {
 // undefined tells of a name that means nothing.
 func (c *composer) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
-		Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
-		Help: []string{"assign it, or load it: load(\"file.star\", \"" + id.Name + "\")"}}
-	if hint := c.nameHint(id.Name, bound); hint != "" {
+		Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}
+	if hint, ok := habits.Hint(id.Name); ok {
 		d.Help = []string{hint}
+	} else if !c.meant(d, id.Name, bound) {
+		d.Help = []string{"assign it, or load it: load(\"file.star\", \"" + id.Name + "\")"}
 	}
 	return d
 }
@@ -131,14 +132,6 @@ func (u *unit) droppedLines() map[int32]bool {
 	return lines
 }
 
-// nameHint says what an undefined name may have meant.
-func (c *composer) nameHint(name string, bound []string) string {
-	if hint, ok := habits.Hint(name); ok {
-		return hint
-	}
-	return c.suggest(name, bound)
-}
-
 // mostCompared bounds how many names of a usual length are compared while a script loads, to say
 // what unknown ones may have meant: a script can have many of both.
 const mostCompared = 1_000_000
@@ -146,11 +139,20 @@ const mostCompared = 1_000_000
 // suggest is didYouMean as long as that is not too much work, which grows with the square of the
 // name's length.
 func (c *composer) suggest(name string, among []string) string {
-	c.compared += len(among) * (1 + len(name)*len(name)/128)
-	if c.compared > mostCompared || c.ctx.Err() != nil {
+	if !c.compares(name, among) {
 		return ""
 	}
 	return didYouMean(name, among)
+}
+
+// meant is the same for the name that a diagnostic is about.
+func (c *composer) meant(d *diag.Diagnostic, name string, among []string) bool {
+	return c.compares(name, among) && d.Meant(name, among)
+}
+
+func (c *composer) compares(name string, among []string) bool {
+	c.compared += len(among) * (1 + len(name)*len(name)/128)
+	return c.compared <= mostCompared && c.ctx.Err() == nil
 }
 
 // boundNames lists all that a name of the file could be: builtins, and what the file binds

@@ -212,14 +212,13 @@ func fieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 	switch {
 	case d.FieldIndex(field) < 0:
 		out.Code, out.Message = diag.UnknownField, d.String()+" has no field "+field
-		out.Help = []string{"its fields are " + joined(d.FieldNames())}
-		if meant, ok := diag.Suggest(field, notGiven(d, given)); ok {
-			out.Help = []string{"did you mean " + meant + "?"}
-		}
 		for _, a := range site.Args {
 			if a.Name == field {
 				out.Span = a.NameSpan
 			}
+		}
+		if out.Help = nil; !out.Meant(field, notGiven(d, given)) {
+			out.Help = []string{"its fields are " + joined(d.FieldNames())}
 		}
 	case !has:
 		out.Code = diag.MissingField

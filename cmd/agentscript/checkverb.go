@@ -35,12 +35,15 @@ With --schemas, the output type of each agent is compiled for the provider of it
 all where the script names none: what the schema uses of the provider's budgets and how it is
 rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
 
-Findings go to stderr; with --format json to stdout, as one document. The exit code is 3
-when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
+Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
+code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "human" && format != "json" {
-				return usagef(diag.DidYouMean(format, []string{"human", "json"}), "--format is human or json, not %q", format)
+			if !slices.Contains(checkFormats, format) {
+				return usagef(diag.DidYouMean(format, checkFormats), "--format is human, json or sarif, not %q", format)
+			}
+			if schemas && format == formatSARIF {
+				return usagef("ask for them apart: check --schemas --format json", "--schemas has no form in SARIF")
 			}
 			if len(args) == 0 {
 				return usagef("usage: "+cmd.UseLine(), "check needs a FILE")
@@ -54,10 +57,10 @@ when a script has errors, with --strict also when it has warnings, 7 when it too
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			return c.check(ctx, args, root, checking{json: format == "json", strict: strict, schemas: schemas}, opts)
+			return c.check(ctx, args, root, checking{format: format, strict: strict, schemas: schemas}, opts)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "human", "`human` or json")
+	cmd.Flags().StringVar(&format, "format", formatHuman, "`human`, json or sarif")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	addRoot(cmd.Flags(), &root)
 	cmd.Flags().BoolVar(&schemas, "schemas", false, "print what providers make of the output types")
@@ -66,7 +69,18 @@ when a script has errors, with --strict also when it has warnings, 7 when it too
 }
 
 // checking is how a check goes about its findings.
-type checking struct{ json, strict, schemas bool }
+type checking struct {
+	format          string
+	strict, schemas bool
+}
+
+const (
+	formatHuman = "human"
+	formatJSON  = "json"
+	formatSARIF = "sarif"
+)
+
+var checkFormats = []string{formatHuman, formatJSON, formatSARIF}
 
 func (c *command) check(ctx context.Context, files []string, root string, how checking, opts []agentscript.Option) error {
 	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
@@ -101,7 +115,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 			if how.strict {
 				code = max(code, exitCheck)
 			}
-		case !how.json:
+		case how.format == formatHuman:
 			fmt.Fprintf(c.stderr, "%s: ok\n", file)
 		}
 		for _, d := range found {
@@ -112,7 +126,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 	if err := c.checked(all, reports, how); err != nil {
 		return c.unwritten(err)
 	}
-	if how.json {
+	if how.format != formatHuman {
 		return c.quietly(code)
 	}
 	c.report(all, diag.SourceFunc(func(file string) (string, bool) {
@@ -128,11 +142,14 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 
 // checked writes what goes to stdout.
 func (c *command) checked(all diag.List, reports []schemaReport, how checking) error {
-	if how.json && !how.schemas {
+	switch {
+	case how.format == formatSARIF:
+		return diag.SARIF(c.stdout, all, thisVersion().Version)
+	case how.format == formatJSON && !how.schemas:
 		return diag.JSON(c.stdout, all)
 	}
 	var doc bytes.Buffer
-	if !how.json {
+	if how.format == formatHuman {
 		for _, r := range reports {
 			doc.WriteString(r.String())
 		}
