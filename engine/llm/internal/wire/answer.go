@@ -15,7 +15,8 @@ type answer struct {
 	byIndex map[int]*callPieces
 	byID    map[string]*callPieces
 
-	details []*Body // reasoning_details, to be sent back
+	details []*Body  // reasoning_details, to be sent back
+	blocks  []*block // of dialects whose answers are lists of parts
 
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
@@ -100,13 +101,14 @@ func (a *answer) newCall() *callPieces {
 }
 
 // addWholeCall takes a call that comes in one piece.
-func (a *answer) addWholeCall(id, name, args string) {
+func (a *answer) addWholeCall(id, name, args string) *callPieces {
 	c := a.newCall()
 	c.id, c.name = id, name
 	c.args.WriteString(args)
 	if a.sink != nil {
 		a.sink(engine.Token{Call: &engine.CallDelta{Index: c.index, ID: id, Name: name, Args: args}})
 	}
+	return c
 }
 
 func (a *answer) empty() bool {
@@ -151,16 +153,10 @@ func (a *answer) response() *engine.Response {
 	if a.usage != nil {
 		r.Usage = *a.usage
 	}
-	if opaque := a.opaqueDetails(); a.reasoning.Len() > 0 || opaque != nil {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
-	}
-	if a.text.Len() > 0 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.text.String()})
-	}
-	for _, c := range a.calls {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{
-			ID: c.id, Name: c.name, Args: c.args.String(),
-		}})
+	if len(a.blocks) > 0 {
+		r.Parts = a.parts()
+	} else {
+		r.Parts = a.gathered()
 	}
 	r.Finish = FinishOf(a.finish, len(a.calls) > 0)
 	if a.refusal.Len() > 0 {
@@ -170,6 +166,21 @@ func (a *answer) response() *engine.Response {
 		}
 	}
 	return r
+}
+
+// gathered are the parts of an answer that gives its kinds side by side.
+func (a *answer) gathered() []engine.Part {
+	var parts []engine.Part
+	if opaque := a.opaqueDetails(); a.reasoning.Len() > 0 || opaque != nil {
+		parts = append(parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
+	}
+	if a.text.Len() > 0 {
+		parts = append(parts, engine.Part{Kind: engine.PartText, Text: a.text.String()})
+	}
+	for _, c := range a.calls {
+		parts = append(parts, engine.Part{Kind: engine.PartCall, Call: c.made()})
+	}
+	return parts
 }
 
 // FinishOf reads a provider's word for why it stopped. Several say "stop" after calls.

@@ -73,7 +73,8 @@ func (b *Body) Delete(keys ...string) {
 	}
 }
 
-// Merge sets the members of a JSON object; nothing is fine.
+// Merge sets the members of a JSON object; nothing is fine. Where both hold an object under a
+// key, its members are merged in turn.
 func (b *Body) Merge(object json.RawMessage) error {
 	if len(object) == 0 {
 		return nil
@@ -83,7 +84,16 @@ func (b *Body) Merge(object json.RawMessage) error {
 		return fmt.Errorf("extra: %w", err)
 	}
 	for _, key := range extra.keys {
-		b.SetRaw(key, extra.values[key])
+		value := extra.values[key]
+		if own, err := ParseBody(b.values[key]); err == nil && bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
+			if err := own.Merge(value); err != nil {
+				return err
+			}
+			if value, err = encode(own); err != nil {
+				return err
+			}
+		}
+		b.SetRaw(key, value)
 	}
 	return nil
 }

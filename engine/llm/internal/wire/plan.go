@@ -9,6 +9,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -68,11 +69,22 @@ type Dialect interface {
 	// Canonical writes a complete plain answer for the client above.
 	Canonical(r *engine.Response) ([]byte, error)
 
-	// document takes a whole answer of one JSON object, event one piece of a stream.
+	Form
+}
+
+// Form is a provider's way to write answers.
+type Form interface {
+	// document takes a whole answer of one JSON text, event one piece of a stream.
 	document(data []byte, a *answer) error
 	event(data []byte, a *answer) error
 	// lines reports whether streams are JSON objects one after the other, not SSE.
 	lines() bool
+}
+
+// addressed is a dialect that says more than the body: where a request goes, and the key in a
+// header of its own.
+type addressed interface {
+	address(req *http.Request, p *Plan)
 }
 
 // Unsupported is the error of a [Dialect] that has no way to say what a request asks for.

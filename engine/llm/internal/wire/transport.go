@@ -106,6 +106,9 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if x.Bearer != "" {
 		out.Header.Set("Authorization", "Bearer "+x.Bearer)
 	}
+	if d, ok := x.Dialect.(addressed); ok {
+		d.address(out, &x.Plan)
+	}
 	return out, nil
 }
 
