@@ -7,10 +7,12 @@ import "unsafe"
 // keeps a part of a result keeps its block, as its strings keep the text.
 type room struct {
 	vals    []Value
+	keys    []string
 	lists   []List
+	dicts   []Map
 	records []Record
 	bytes   []byte
-	sizes   struct{ vals, lists, records, bytes int32 } // of the blocks made last
+	sizes   struct{ vals, keys, lists, dicts, records, bytes int32 } // of the blocks made last
 }
 
 // Blocks have at least and at most so many parts. What is larger has a block of its own.
@@ -62,6 +64,19 @@ func (r *room) values(n int) []Value {
 	return v
 }
 
+// names returns room for n keys.
+func (r *room) names(n int) []string {
+	if n > len(r.keys) {
+		if n > ownBlock {
+			return make([]string, n)
+		}
+		r.keys = make([]string, max(n, int(nextBlock(&r.sizes.keys, 2*minBlock, maxBlock))))
+	}
+	v := r.keys[:n:n]
+	r.keys = r.keys[n:]
+	return v
+}
+
 // list returns a list of those items.
 func (r *room) list(items []Value) Value {
 	if len(r.lists) == 0 {
@@ -71,6 +86,17 @@ func (r *room) list(items []Value) Value {
 	r.lists = r.lists[1:]
 	l.items = items
 	return l.Value()
+}
+
+// dict returns a dict of those keys and values, of which there are as many.
+func (r *room) dict(keys []string, vals []Value) Value {
+	if len(r.dicts) == 0 {
+		r.dicts = make([]Map, nextBlock(&r.sizes.dicts, minBlock, maxBlock))
+	}
+	m := &r.dicts[0]
+	r.dicts = r.dicts[1:]
+	m.keys, m.vals = keys, vals
+	return m.Value()
 }
 
 // record returns an instance of t, as [NewRecord] does.

@@ -16,7 +16,7 @@ func DecodeContext(ctx context.Context, t *Type, text string, o Options) (Result
 		}
 		n = min(n+contextStep, len(text))
 		m.src = text[:n]
-		m.scan.feed(m.src)
+		m.open().feed(m.src)
 	}
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)

@@ -9,17 +9,21 @@ package generable
 // node (an inline union, a text that holds JSON) it waits for the node and hands it to the
 // coercer. What a text is read as in the end is decided by [Machine.Close] alone.
 type live struct {
-	m       *Machine
-	c       coercer
-	frames  []liveFrame
-	text    liveText
-	on      func(*StreamEvent)
-	minText int // how much a text has to grow by before that is told
+	m         *Machine
+	c         coercer
+	frames    []liveFrame
+	text      liveText
+	spare     []byte // room for texts behind those that were put together
+	spareSize int32
+	on        func(*StreamEvent)
+	minText   int // how much a text has to grow by before that is told
 
 	next  int   // the candidate to look at next
 	cand  int   // the candidate that is followed, or -1
 	known bool  // something of it was shown
 	root  Value // its value once it is complete; until it is known, that of the one before
+
+	plainly bool // a text is wanted as it stands
 
 	early    int // a string that was taken though the scanner may still reopen it, or -1
 	earlyEnd uint32
@@ -62,7 +66,7 @@ type liveFrame struct {
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, exact: true, text: liveText{node: -1}, on: on}
+	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == StrType}
 }
 
 // advance takes in what the scanner has read since.
@@ -70,11 +74,14 @@ func (l *live) advance() {
 	if l.telling { // a listener asks: it sees what is known up to its event
 		return
 	}
-	if l.m.typ.Deref().Kind == StrType {
+	s := l.m.scan
+	if s == nil { // nothing has arrived
+		return
+	}
+	if l.plainly {
 		l.advanceText()
 		return
 	}
-	s := l.m.scan
 	if t := l.text.node; t >= 0 && s.st == stString && s.cur == t && l.early < 0 && s.thought == 0 {
 		l.grow(t) // the text that was being read goes on
 		l.tellRepairs()
@@ -83,14 +90,13 @@ func (l *live) advance() {
 	if l.cand >= 0 && l.undone() {
 		l.restart()
 	}
-	edge := s.settled()
-	for l.step(edge) {
+	for l.step() {
 	}
 	l.tellRepairs()
 }
 
 // step takes one node, or reports that there is none to take yet.
-func (l *live) step(edge int) bool {
+func (l *live) step() bool {
 	l.visits++
 	if len(l.frames) == 0 {
 		return l.begin()
@@ -124,7 +130,7 @@ func (l *live) step(edge int) bool {
 	if child.kind == nodeStr && (l.text.node == at || f.textual()) {
 		l.grow(at)
 	}
-	if !closed && !l.certain(at, edge) {
+	if !closed && !l.certain(at) {
 		return false
 	}
 	switch l.openChild(f, at) {
@@ -139,7 +145,7 @@ func (l *live) step(edge int) bool {
 
 // certain reports whether the node at a place is complete, or is a container, and can no more
 // turn into something else.
-func (l *live) certain(at, edge int) bool {
+func (l *live) certain(at int) bool {
 	s := l.m.scan
 	n := &s.tape[at]
 	switch {
@@ -147,7 +153,7 @@ func (l *live) certain(at, edge int) bool {
 		return n.span != 0 || !s.tentative(at)
 	case n.span == 0:
 		return false
-	case at < edge:
+	case at < s.settled():
 		return at+1 < len(s.tape) || !s.afterLeaf()
 	}
 	// A string that a comma follows, as in valid JSON, may still turn out to end later when

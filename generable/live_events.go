@@ -110,10 +110,10 @@ func (l *live) coerced() {
 
 // tellRepairs tells the repairs of the syntax that have become certain.
 func (l *live) tellRepairs() {
-	if l.on == nil {
+	s := l.m.scan
+	if l.on == nil || l.repairs >= len(s.repairs) {
 		return
 	}
-	s := l.m.scan
 	n := s.certainRepairs()
 	for l.repairs < n {
 		r := l.m.syntaxRepair(s.repairs[l.repairs])

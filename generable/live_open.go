@@ -195,11 +195,15 @@ func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
 	}
 	l.frames = l.frames[:n+1]
 	f := &l.frames[n]
-	// Room of a frame that stood here before is used again, unless a snapshot holds it.
-	old := *f
-	*f = liveFrame{op: op, node: at, cur: at + 1, typ: t}
-	if !old.shared && op != opList {
-		f.vals, f.keys, f.fields, f.place = old.vals[:0], old.keys[:0], old.fields[:0], old.place[:0]
+	// Room of a frame that stood here before is used again, unless a value holds it.
+	if f.shared {
+		f.vals, f.keys, f.shared = nil, nil, false
+	}
+	f.op, f.node, f.cur, f.typ, f.tag = op, at, at+1, t, ""
+	f.vals, f.keys, f.fields, f.place = f.vals[:0], f.keys[:0], f.fields[:0], f.place[:0]
+	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
+	if f.index != nil {
+		f.index = nil
 	}
 	if n == 0 {
 		l.known = false // until something of it is shown, the candidate before is
@@ -219,9 +223,19 @@ func (l *live) pushRecord(at int, t *Type, tag string) {
 	f := l.push(opRecord, at, t)
 	f.owed, f.tag = owed, tag
 	n := len(t.Fields)
-	f.place = append(f.place, make([]int32, n)...)
+	if cap(f.place) < n {
+		f.place = make([]int32, n)
+	}
+	f.place = f.place[:n]
+	clear(f.place)
 	if n++; cap(f.vals) < n { // one more for a tag
-		f.vals, f.keys, f.fields = make([]Value, 0, n), make([]string, 0, n), make([]int, 0, n)
+		f.vals = make([]Value, 0, n)
+	}
+	if cap(f.keys) < n {
+		f.keys = make([]string, 0, n)
+	}
+	if cap(f.fields) < n {
+		f.fields = make([]int, 0, n)
 	}
 	if tag != "" {
 		f.vals, f.keys, f.fields = append(f.vals, StrOf(t.Name)), append(f.keys, tag), append(f.fields, -1)

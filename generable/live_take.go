@@ -1,10 +1,12 @@
 package generable
 
+import "slices"
+
 // take decodes the complete child at a place.
 func (l *live) take(at int) {
 	f := &l.frames[len(l.frames)-1]
-	v, ok := l.decode(f, at)
 	span := int(l.m.scan.tape[at].span)
+	v, ok := l.decode(f, at)
 	if l.text.node == at { // it was shown while it grew
 		l.finishText(at, v)
 		v, ok = l.text.last, true
@@ -22,11 +24,11 @@ func (l *live) pass(f *liveFrame, at int) {
 
 // decode makes the value of the child at a place.
 func (l *live) decode(f *liveFrame, at int) (Value, bool) {
-	l.aim(at)
+	n := &l.m.scan.tape[at]
 	t := f.childType()
 	if f.op == opRecord {
 		fld := &f.typ.Fields[f.field]
-		if n := &l.c.tape[0]; n.kind == nodeMissing {
+		if n.kind == nodeMissing {
 			return Value{}, false
 		} else if n.kind == nodeNull && fld.Optional && !fld.Type.AcceptsNone() && l.m.o.Level != Strict {
 			l.exact = false
@@ -35,19 +37,63 @@ func (l *live) decode(f *liveFrame, at int) (Value, bool) {
 			l.exact = false // it may count as left out
 		}
 	}
-	v, ok := l.c.decode(0, t)
-	l.exact = l.exact && ok
-	if !ok && f.op != opRecord && l.m.o.OnBadItem == ItemKeep {
+	v, ok := l.asItStands(n, at, t)
+	if !ok {
 		l.aim(at)
-		v, ok = l.c.decode(0, AnyT)
+		v, ok = l.c.decode(0, t)
+		l.exact = l.exact && ok
+		if !ok && f.op != opRecord && l.m.o.OnBadItem == ItemKeep {
+			l.aim(at)
+			v, ok = l.c.decode(0, AnyT)
+		}
+		l.coerced()
 	}
-	l.coerced()
 	if ok && f.op == opRecord {
 		fld := &f.typ.Fields[f.field]
 		ok = fld.Limits == nil || len(CheckLimits(fld, v)) == 0
 		l.exact = l.exact && ok
 	}
 	return v, ok
+}
+
+// asItStands makes the value of a scalar that is one of t beyond doubt, as the coercer would:
+// most are, and it takes many times as long.
+func (l *live) asItStands(n *node, at int, t *Type) (Value, bool) {
+	switch n.kind {
+	case nodeNull:
+		switch t.Kind {
+		case AnyType, NoneType:
+			return Value{}, true
+		case OneOfType:
+			return Value{}, l.m.o.Level != Loose && t.Variants[len(t.Variants)-1].Kind == NoneType
+		}
+	case nodeTrue, nodeFalse:
+		if t.Kind == BoolType {
+			return BoolOf(n.kind == nodeTrue), true
+		}
+	case nodeInt:
+		if t.Kind == IntType || t.Kind == AnyType {
+			return integer(l.m.src[n.start:n.end])
+		}
+	case nodeFloat:
+		if t.Kind == FloatType || t.Kind == AnyType {
+			return floating(l.m.src[n.start:n.end])
+		}
+	case nodeStr:
+		plain := n.flags&(flagEscape|flagHigh|flagFenced|flagDouble) == 0
+		switch t.Kind {
+		case StrType, AnyType:
+			if plain {
+				return StrOf(l.m.src[n.start:n.end]), true
+			}
+			return l.grown(n, at)
+		case EnumType:
+			if s := l.m.src[n.start:n.end]; plain && slices.Contains(t.Values, s) {
+				return StrOf(s), true
+			}
+		}
+	}
+	return Value{}, false
 }
 
 // place puts a complete value into the innermost frame, or leaves out what does not fit.
@@ -106,7 +152,7 @@ func (f *liveFrame) repeats() bool {
 // close completes the innermost frame.
 func (l *live) close() {
 	f := &l.frames[len(l.frames)-1]
-	v := f.complete()
+	v := f.complete(&l.c.room)
 	l.exact = l.exact && (f.op != opRecord || len(f.vals) >= len(f.typ.Fields))
 	l.owing -= f.owed
 	end := f.node + int(l.m.scan.tape[f.node].span)
@@ -128,17 +174,22 @@ func (l *live) close() {
 // complete makes the value of a frame that is read to its end. Where fields are missing it
 // stays the dict of those that are there: what was shown stays, and the end says what is
 // wrong.
-func (f *liveFrame) complete() Value {
+func (f *liveFrame) complete(r *room) Value {
+	n := len(f.vals)
 	if f.op != opRecord {
-		f.shared = true // it is the value now
+		// What is small is copied, so that the next frame has the room; the rest is the value now.
+		vals, keys := f.vals, f.keys[:min(n, len(f.keys))]
+		if f.shared = f.shared || n > ownBlock; !f.shared {
+			vals, keys = r.values(n), r.names(len(keys))
+			copy(vals, f.vals)
+			copy(keys, f.keys)
+		}
+		if f.op == opList {
+			return r.list(vals)
+		}
+		return r.dict(keys, vals)
 	}
-	switch f.op {
-	case opList:
-		return NewList(f.vals).Value()
-	case opDict:
-		return (&Map{keys: f.keys[:len(f.vals)], vals: f.vals}).Value()
-	}
-	vals := make([]Value, len(f.typ.Fields))
+	vals := r.values(len(f.typ.Fields))
 	for i := range f.typ.Fields {
 		fld := &f.typ.Fields[i]
 		switch at := f.place[i]; {
@@ -148,8 +199,8 @@ func (f *liveFrame) complete() Value {
 			vals[i] = fld.Default
 		case !fld.Type.AcceptsNone():
 			f.shared = true
-			return (&Map{keys: f.keys[:len(f.vals)], vals: f.vals}).Value()
+			return (&Map{keys: f.keys[:n], vals: f.vals}).Value()
 		}
 	}
-	return NewRecord(f.typ, vals).Value()
+	return r.record(f.typ, vals)
 }

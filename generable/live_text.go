@@ -15,6 +15,7 @@ type liveText struct {
 	told  int // bytes of the text that were told
 	buf   []byte
 	own   bool  // the text is in buf
+	odd   bool  // some of it was no JSON or no UTF-8, and is to be put on record
 	last  Value // what it came to, once it is complete
 	done  bool
 }
@@ -70,7 +71,7 @@ func (l *live) grow(at int) {
 		if n.flags&(flagDouble|flagFenced) != 0 || s.concat >= 0 || s.tentStr.node >= 0 || (n.span == 0 && (s.cur != at || s.st != stString)) {
 			return
 		}
-		*t = liveText{node: at, start: int(n.start), pos: int(n.start)}
+		l.text = liveText{node: at, start: int(n.start), pos: int(n.start)}
 	}
 	end := int(n.end)
 	if n.span == 0 {
@@ -82,14 +83,25 @@ func (l *live) grow(at int) {
 	if end <= t.pos {
 		return
 	}
-	seg := wholeRunes(l.m.src[t.pos:end])
-	if i := strings.IndexByte(seg, '\\'); i >= 0 {
-		seg = seg[:i+wholeEscapes(seg[i:])]
+	seg, escape := l.m.src[t.pos:end], -1
+	if n.flags&flagHigh != 0 {
+		seg = wholeRunes(seg)
+	}
+	if n.flags&flagEscape != 0 {
+		if escape = strings.IndexByte(seg, '\\'); escape >= 0 {
+			if seg = seg[:escape+wholeEscapes(seg[escape:])]; len(seg) == escape {
+				escape = -1
+			}
+		}
 	}
 	if seg == "" {
 		return
 	}
-	t.extend(l.m.src, seg, true)
+	if t.own || escape >= 0 || n.flags&flagHigh != 0 {
+		l.extend(seg, escape)
+	} else {
+		t.pos += len(seg)
+	}
 	l.visits += len(seg)
 	if f := &l.frames[len(l.frames)-1]; f.op != opList && len(f.keys) == len(f.vals) {
 		f.keys = append(f.keys, f.key)
@@ -130,6 +142,20 @@ func (l *live) finishText(at int, v Value) {
 	t.done = true
 	l.tellText(t.last, int(l.m.scan.tape[at].end), 0)
 	t.node = -1
+	if t.own { // the next text may have what is left of the room
+		l.spare = t.buf[len(t.buf):]
+	}
+}
+
+// grown is the text that was shown while it grew, when all of it was and nothing is to be put on
+// record: it need not be made again.
+func (l *live) grown(n *node, at int) (Value, bool) {
+	t := &l.text
+	if t.node != at || t.odd || t.start != int(n.start) || t.pos != int(n.end) || n.flags&(flagFenced|flagDouble) != 0 {
+		return Value{}, false
+	}
+	l.c.visits += t.pos - t.start
+	return t.value(l.m.src), true
 }
 
 // advanceText shows more of a text that is wanted as it stands. What may still turn out as a
@@ -150,7 +176,7 @@ func (l *live) advanceText() {
 		return
 	}
 	if seg := wholeRunes(m.src[t.pos:end]); seg != "" {
-		t.extend(m.src, seg, false)
+		l.extend(seg, -1)
 		l.visits += len(seg)
 		l.show()
 		l.root = t.value(m.src)
@@ -200,25 +226,48 @@ func (l *live) textSpan() (start, end int) {
 	return p.start, p.end
 }
 
-// extend adds the next piece of the input to the text.
-func (t *liveText) extend(src, seg string, escaped bool) {
-	escaped = escaped && strings.IndexByte(seg, '\\') >= 0
-	if !t.own && (escaped || !utf8.ValidString(seg)) {
+// extend adds the next piece of the input to the text, of which the first escape is at a place,
+// or at -1 when there is none.
+func (l *live) extend(seg string, escape int) {
+	t := &l.text
+	n := len(seg)
+	valid := utf8.ValidString(seg)
+	if !t.own && (escape >= 0 || !valid) {
 		t.own = true
-		t.buf = append(t.buf[:0:0], src[t.start:t.pos]...)
+		t.buf = append(l.textRoom(t.pos-t.start+n), l.m.src[t.start:t.pos]...)
 	}
-	t.pos += len(seg)
-	if !t.own {
+	t.pos += n
+	switch {
+	case !t.own:
+		return
+	case escape >= 0: // what an escape means may depend on what stands before it
+		from, bad := len(t.buf), 0
+		t.buf, bad = appendUnescaped(t.buf, seg, escape, endWhole)
+		t.odd = t.odd || bad > 0
+		if valid || utf8.Valid(t.buf[from:]) {
+			return
+		}
+		seg = string(t.buf[from:])
+		t.buf = t.buf[:from]
+	case valid:
+		t.buf = append(t.buf, seg...)
 		return
 	}
-	if escaped { // what an escape means may depend on what stands before it
-		n := len(t.buf)
-		b, _ := appendUnescaped(t.buf, seg, strings.IndexByte(seg, '\\'), endWhole)
-		seg = string(b[n:])
-	}
+	t.odd = true
 	for _, r := range seg { // each bad byte becomes one replacement character
 		t.buf = utf8.AppendRune(t.buf, r)
 	}
+}
+
+// textRoom is where a text may be put together of which n bytes are there, to be appended to. What
+// it grows beyond is left to who was shown it.
+func (l *live) textRoom(n int) []byte {
+	room := l.spare
+	if cap(room) < 2*n {
+		room = make([]byte, 0, max(2*n, int(nextBlock(&l.spareSize, ownBytes, maxBytes))))
+	}
+	l.spare = nil
+	return room
 }
 
 // wholeRunes cuts the beginning of a rune off the end of a text.

@@ -19,6 +19,7 @@ type Machine struct {
 	result Result
 	live   *live    // what is known meanwhile; made when first asked for
 	spare  *coercer // to be used once, or nil
+	held   *scratch // where scan and spare are, to be given back
 }
 
 // maxText bounds the text: offsets have 32 bits.
@@ -29,36 +30,64 @@ func NewMachine(t *Type, o Options) *Machine {
 	if t == nil {
 		t = AnyT
 	}
-	return &Machine{typ: t, o: o, scan: newScanner(o.MaxDepth)}
+	return &Machine{typ: t, o: o}
+}
+
+// open takes the memory that reading needs, when there is something to read. It is given back
+// when the text has ended.
+func (m *Machine) open() *scanner {
+	if m.scan == nil {
+		m.held = scratches.Get().(*scratch)
+		m.scan, m.spare = &m.held.scanner, &m.held.coercer
+		m.scan.reset(m.o.MaxDepth)
+	}
+	return m.scan
+}
+
+// release gives the memory back. Nothing of the result is in it.
+func (m *Machine) release() {
+	if m.held == nil {
+		return
+	}
+	m.held.clear()
+	scratches.Put(m.held)
+	m.held, m.scan, m.spare = nil, nil, nil
 }
 
 // Feed adds a piece of the text. Pieces may end anywhere, also inside of a rune. Feed does
 // nothing after Close.
 func (m *Machine) Feed(chunk string) {
-	if m.closed || chunk == "" {
-		return
-	}
-	if m.buf == nil && m.src != "" {
-		m.buf = append(m.buf, m.src...)
-	}
-	// Twice the room each time: append would take a quarter more, and copy the text more often.
-	if n := len(m.buf) + len(chunk); n > cap(m.buf) {
-		m.buf = append(make([]byte, 0, max(256, 2*n)), m.buf...)
-	}
-	if s := m.scan; cap(s.tape)-len(s.tape) < 8 {
-		s.tape = append(make([]node, 0, max(32, 2*len(s.tape))), s.tape...)
-	}
-	m.buf = append(m.buf, chunk...)
-	if unsafe.StringData(m.src) == &m.buf[0] && unsafe.StringData(m.scan.src) == &m.buf[0] {
-		lengthen(&m.src, len(m.buf))
-		lengthen(&m.scan.src, len(m.buf))
-	} else {
-		m.src = unsafe.String(&m.buf[0], len(m.buf))
-		m.scan.src = m.src
-	}
-	if len(m.src) <= maxText {
+	if !m.closed && chunk != "" && !m.append(chunk) {
 		m.scan.run()
 	}
+}
+
+// append adds a piece to the text, and reads it if it goes on with what stands before it: then it
+// reports true, and there is nothing to decide.
+func (m *Machine) append(chunk string) bool {
+	n := len(m.buf)
+	if len(chunk) > cap(m.buf)-n {
+		m.grow(len(chunk))
+	}
+	m.buf = append(m.buf, chunk...)
+	n += len(chunk)
+	lengthen(&m.src, n)
+	s := m.scan
+	lengthen(&s.src, n)
+	return n > maxText || s.glides()
+}
+
+// grow makes room for n bytes more of the text: twice of what there is each time, as append would
+// take a quarter more, and copy the text more often.
+func (m *Machine) grow(n int) {
+	s := m.open()
+	if m.buf == nil {
+		m.buf = []byte(m.src)
+	}
+	n += len(m.buf)
+	m.buf = append(make([]byte, 0, max(256, 2*n)), m.buf...)
+	m.src = unsafe.String(unsafe.SliceData(m.buf), len(m.buf))
+	s.src = m.src
 }
 
 // lengthen lets a string reach further into the buffer that it lies in. A new string would be
@@ -72,23 +101,28 @@ func lengthen(s *string, n int) {
 
 // Close ends the text and returns the value found in it. Further calls return the same.
 func (m *Machine) Close() Result {
-	if m.closed {
-		return m.result
+	if !m.closed {
+		m.close()
+		m.release()
 	}
+	return m.result
+}
+
+// close makes the result.
+func (m *Machine) close() {
 	m.closed = true
 	if len(m.src) > maxText {
 		m.result.Errors = FieldErrors{{Expected: "less than 2 GiB of text", Got: "more", Offset: -1}}
-		return m.result
+		return
 	}
-	m.scan.close()
+	m.open().close()
 	if m.o.Partial && m.cut() {
 		m.result = Result{Visits: m.scan.visits()}
 		if m.result.Value, m.result.OK = m.known(m.scan); m.result.OK {
-			return m.result
+			return
 		}
 	}
 	m.result = m.choose()
-	return m.result
 }
 
 // cut reports whether the text ended inside of what it holds.

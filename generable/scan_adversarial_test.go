@@ -172,7 +172,7 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		m := NewMachine(nil, Options{})
 		m.src = text
-		m.scan.feed(text)
+		m.open().feed(text)
 		r := m.Close()
 		runtime.GC()
 		runtime.ReadMemStats(&after)

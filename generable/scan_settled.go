@@ -11,12 +11,8 @@ func (s *scanner) between() scanState {
 // settled returns the tape index up to which nodes are certain: those behind it may still be
 // taken back. Containers count as what they are, closed or not.
 func (s *scanner) settled() int {
-	edge := len(s.tape)
-	for _, i := range [...]int{int(s.lastStr.node), int(s.tentStr.node), s.lastConcat, s.concat} {
-		if i >= 0 {
-			edge = min(edge, i)
-		}
-	}
+	// Where there is none of these it is -1, which as an unsigned number is the largest.
+	edge := int(min(uint(len(s.tape)), uint(int(s.lastStr.node)), uint(int(s.tentStr.node)), uint(s.lastConcat), uint(s.concat)))
 	if s.noComma { // the words that follow may belong to the value before them
 		edge = min(edge, len(s.tape)-2)
 	}

@@ -123,8 +123,15 @@ func (s *Stream) Feed(chunk string) bool {
 	if s.stopped || s.closed || s.m.live.telling {
 		return false
 	}
-	s.m.Feed(chunk)
-	if l := s.m.live; l.on != nil && !l.gathers() {
+	if chunk == "" {
+		return true
+	}
+	goesOn := s.m.append(chunk)
+	if !goesOn {
+		s.m.scan.run()
+	}
+	// A text that is shown goes on to be, and nothing else comes of what needs no decision.
+	if l := s.m.live; l.on != nil && (!goesOn || l.text.node >= 0 || l.plainly) && !l.gathers() {
 		l.advance()
 	}
 	return !s.stopped
@@ -222,16 +229,15 @@ func (s *Stream) Close() Result {
 		s.m.o.Partial = true
 	}
 	if len(s.m.src) <= maxText {
-		s.m.scan.close()
+		s.m.open().close()
 	}
-	var r Result
 	if s.exact() {
 		// All that stands in the text has been decoded, to the byte: it need not be again.
-		r = Result{Value: l.root, OK: true, Visits: s.m.scan.visits() + l.c.visits}
-		s.m.closed, s.m.result = true, r
+		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.visits() + l.c.visits}
 	} else {
-		r = s.m.Close()
+		s.m.close()
 	}
+	r := s.m.result
 	if l.on != nil {
 		if r.OK && extends(shown, r.Value) {
 			l.tellRest(r.Value)
@@ -241,5 +247,6 @@ func (s *Stream) Close() Result {
 		l.tellMissing(r.Repairs)
 		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
 	}
+	s.m.release()
 	return r
 }
