@@ -109,14 +109,22 @@ func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 	b.emit(ev)
 }
 
-// sink hands an effect's tokens to the listener, nil when nobody listens.
+// sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
 func (b *Branch) sink(e *Effect) Sink {
-	if !e.Stream {
+	if !e.Stream && !b.Wants(EventRetry) {
 		return nil
 	}
-	path, id := e.At.Path(), e.ID()
+	path := ""
+	if e.Stream { // else retries alone are told, which are few
+		path = e.At.Path()
+	}
 	return func(t Token) {
-		b.emit(Event{Kind: EventToken, Path: path, ID: id, Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+		switch r := t.Retry; {
+		case r != nil && b.Wants(EventRetry):
+			b.emit(Event{Kind: EventRetry, Path: e.At.Path(), ID: e.ID(), From: r.From, Name: r.To, Attempt: t.Attempt, Wait: r.Wait, Err: r.Err})
+		case r == nil && e.Stream:
+			b.emit(Event{Kind: EventToken, Path: path, ID: e.ID(), Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+		}
 	}
 }
 

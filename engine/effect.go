@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"sync"
+	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
@@ -93,16 +94,27 @@ type Outcome struct {
 }
 
 // Sink receives an effect's tokens while it runs, tagged with the attempt (a new attempt
-// starts the text anew) and a sequence number within it.
+// starts the text anew) and a sequence number within it. It is there when somebody listens to
+// tokens, which [Effect].Stream says, or to retries alone.
 type Sink func(Token)
 
-// Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call.
+// Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call. Or
+// it says that the attempt came to nothing, and that what was streamed of it does not count.
 type Token struct {
 	Attempt   int
 	Seq       int
 	Text      string
 	Reasoning bool
 	Call      *CallDelta // a piece of a call; Text is empty then
+	Retry     *Retry     // the attempt failed, and another one follows
+}
+
+// Retry tells of an attempt that failed and of the one that follows.
+type Retry struct {
+	Err  *Error        // what the attempt failed by
+	Wait time.Duration // until the next one
+	From string        // the model that was asked, as the script names it
+	To   string        // the one that is asked next, From when it is tried again
 }
 
 // CallDelta is a piece of a tool call. The pieces of one call have the same index; id and name

@@ -23,11 +23,12 @@ const (
 	EventPhase                         // the script says what it comes to
 	EventHandoff                       // a node hands its output over: From, Name (to) and Text (its type)
 	EventDropped                       // a branch failed and is left out: Name, Text and Err
-	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped
+	EventRetry                         // an attempt at an effect failed, and another one follows: see [Retry]
+	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
-	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped"}
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -51,7 +52,7 @@ type Event struct {
 	Run       string     `json:"run"`
 	Path      string     `json:"path,omitempty"`
 	ID        string     `json:"id,omitempty"`   // of an effect
-	From      string     `json:"from,omitempty"` // of a handoff
+	From      string     `json:"from,omitempty"` // of a handoff; of a retry what failed, as Name is what is asked next
 	Name      string     `json:"name,omitempty"`
 	Attempt   int        `json:"attempt,omitempty"`
 	Seq       uint64     `json:"seq"` // total order within the run
@@ -61,6 +62,8 @@ type Event struct {
 	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
 	Replayed  bool       `json:"replayed,omitempty"`
 	Usage     *Usage     `json:"usage,omitempty"`
+
+	Wait time.Duration `json:"wait,omitempty"` // until a retry is made
 
 	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request] or *[ToolRequest]
 	Response *Response `json:"response,omitempty"` // of a model at the end of its effect

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
@@ -73,6 +74,35 @@ func TestListenersThatPanic(t *testing.T) {
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindPanic || !errors.Is(err, errHost) || e.Path == "" || called != 1 {
 			t.Errorf("%s: called %d times, %v", kind, called, err)
+		}
+	}
+}
+
+// TestRetryEvents: a listener to retries alone gets them, and no tokens.
+func TestRetryEvents(t *testing.T) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	c.sound(t)
+	why := engine.Errorf(engine.KindOverloaded, "", "busy")
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		sink(engine.Token{Attempt: 1, Text: "half"})
+		sink(engine.Token{Attempt: 1, Retry: &engine.Retry{Err: why, Wait: time.Second, From: "m/m", To: "m/n"}})
+		return echo(ctx, e, sink)
+	})
+	for kinds, want := range map[engine.EventKind]int{engine.EventRetry: 1, engine.EventToken: 1, engine.EventRetry | engine.EventToken: 2} {
+		var seen []engine.Event
+		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
+			Listener: engine.Listener{Kinds: kinds, Emit: func(e engine.Event) {
+				if e.Kind == engine.EventRetry || e.Kind == engine.EventToken {
+					seen = append(seen, e)
+				}
+			}}})
+		if err != nil || len(seen) != want {
+			t.Fatalf("%v, events %+v", err, seen)
+		}
+		e := seen[want-1]
+		if kinds&engine.EventRetry != 0 && (e.Kind != engine.EventRetry || e.Err != why || e.Wait != time.Second || e.From != "m/m" || e.Name != "m/n" || e.Attempt != 1 || e.ID == "" || e.Path != "main/agent:a#0/llm0") {
+			t.Errorf("%+v", e)
 		}
 	}
 }

@@ -205,6 +205,7 @@ type Response struct {
 	Parts     []Part `json:"parts"`
 	Finish    Finish `json:"finish"`
 	RawFinish string `json:"raw_finish,omitempty"` // the provider's own word
+	Provider  string `json:"provider,omitempty"`   // that answered, as in "openai"
 	Model     string `json:"model,omitempty"`      // the model that answered, as the provider names it
 	RequestID string `json:"request_id,omitempty"`
 	// Dialect is that of the schema which gave the answer another form than the output type
