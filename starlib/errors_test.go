@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,35 +72,5 @@ func TestErrors(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
-	}
-}
-
-// TestEveryComposeErrorIsCovered demands a script for every code that loading can give.
-func TestEveryComposeErrorIsCovered(t *testing.T) {
-	files, _ := filepath.Glob("testdata/errors/*.star")
-	covered := map[string]bool{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, _, _ := strings.Cut(string(data), ":")
-		for _, code := range strings.Fields(strings.TrimPrefix(first, "# ")) {
-			covered[code] = true
-		}
-	}
-	elsewhere := []diag.Code{
-		diag.ComposedWhileRunning, // a run gives it: testdata/flows/composed_inside.star
-		diag.SealedNode,           // a session gives it; the builtins ask first
-		"AS511",                   // check --schemas gives it: testdata/script/check_schemas.txtar
-	}
-	for _, e := range diag.Entries() {
-		c := string(e.Code)
-		if c[2] == '1' || c[2] == '7' || slices.Contains(elsewhere, e.Code) { // syntax has tests of its own; runs have flows
-			continue
-		}
-		if !covered[c] {
-			t.Errorf("no script in testdata/errors gives %s: %s", c, e.Title)
-		}
 	}
 }

@@ -1,0 +1,155 @@
+package starlib_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// full is a journal whose store takes nothing.
+type full struct{ journal.Memory }
+
+func (*full) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {
+	return errors.New("the disk is full")
+}
+
+// failures are what a host alone can bring about, each with the rule that it shows.
+var failures = []struct {
+	code diag.Code
+	rule string
+	fail func(t *testing.T) error
+}{
+	{diag.SealedNode, "a node of a loaded script is composed nowhere else", func(t *testing.T) error {
+		m := sound(t, "main = agent(prompt = \"P.\")\n")
+		s := engine.NewSession()
+		s.Then(engine.Site{What: "then"}, spec(t, m, generable.StrOf("x")).Node, s.Pick(engine.Site{}, "f", nil))
+		return s.Diagnostics().Err()
+	}},
+	{diag.Cancelled, "a run whose caller gave up says so", func(t *testing.T) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		return ended(t, ctx, starlib.Options{}, nil, nil)
+	}},
+	{diag.Panic, "a function of the host that panics fails the run alone", func(t *testing.T) error {
+		row := starlib.Builtin{Name: "explode", Returns: "None", Doc: "Panics.", Func: func(*starlib.Call) (starlark.Value, error) { panic("boom") }}
+		return ended(t, context.Background(), starlib.Options{Builtins: []starlib.Builtin{row}}, nil, nil)
+	}},
+	{diag.ReplayMismatch, "a replay makes no call that was not recorded", func(t *testing.T) error {
+		return ended(t, context.Background(), starlib.Options{}, nil, refuse)
+	}},
+	{diag.JournalFailed, "an outcome that is not on record ends the run", func(t *testing.T) error {
+		return ended(t, context.Background(), starlib.Options{}, &full{}, nil)
+	}},
+}
+
+// ended runs a script that asks a model, and what the host adds when there is any.
+func ended(t *testing.T, ctx context.Context, o starlib.Options, j engine.Journal, h engine.Handler) error {
+	t.Helper()
+	call := ""
+	for _, b := range o.Builtins {
+		call = "    " + b.Name + "()\n"
+	}
+	m, found := loadWith(o, "writer = agent(prompt = \"Write.\")\n\ndef main(x = str):\n"+call+"    return writer(x)\n")
+	if found.HasErrors() {
+		t.Fatal(render(m, found))
+	}
+	s := spec(t, m, value(t, `{"x": "a fox"}`))
+	s.Model, s.Journal, s.Handler = "test/model", j, h
+	if h == nil {
+		s.Handler = answers(nil)
+	}
+	_, err := engine.Exec(engine.NewGoSched(ctx), &s)
+	return err
+}
+
+var digest = regexp.MustCompile(`@[0-9a-f]{16}`)
+
+// TestFailures holds them against a golden file.
+func TestFailures(t *testing.T) {
+	var got strings.Builder
+	for _, f := range failures {
+		err := f.fail(t)
+		fmt.Fprintf(&got, "# %s: %s\n", f.code, f.rule)
+		var e *engine.Error
+		var l diag.List
+		switch {
+		case errors.As(err, &e):
+			fmt.Fprintf(&got, "%s[%s]: %s\n", e.Kind, e.Code, e.Message)
+			if at := e.Pos.String(); at != "" {
+				fmt.Fprintf(&got, "  at %s in %s\n", at, e.Path)
+			}
+			if e.Help != "" {
+				fmt.Fprintf(&got, "  help: %s\n", e.Help)
+			}
+		case errors.As(err, &l):
+			if err := diag.Render(&got, l, nil, diag.Options{NoSummary: true}); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("%s: %v", f.code, err)
+		}
+		got.WriteByte('\n')
+	}
+	text := digest.ReplaceAllString(got.String(), "@…") // it changes with what a request is made of
+	const golden = "testdata/failures.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// rows find "# AS301 AS302: the rule", as golden rows are headed.
+var rows = regexp.MustCompile(`(?m)^# (AS\d{3}(?: AS\d{3})*): .`)
+
+// TestEveryCodeHasAGoldenRow demands, for every code that there is, a golden row which names the
+// rule: of loading in testdata/errors, of running in testdata/script, and of hosts in failures.
+func TestEveryCodeHasAGoldenRow(t *testing.T) {
+	files, err := filepath.Glob("testdata/errors/*.star")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	files = append(files, "testdata/failures.golden", "../testdata/script/run_codes.txtar", "../testdata/script/check_schemas.txtar")
+	covered := map[string]bool{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rows.FindAllStringSubmatch(string(data), -1) {
+			for _, code := range strings.Fields(m[1]) {
+				covered[code] = true
+			}
+		}
+	}
+	for _, e := range diag.Entries() {
+		if !covered[string(e.Code)] {
+			t.Errorf("no golden row gives %s: %s", e.Code, e.Title)
+		}
+		delete(covered, string(e.Code))
+	}
+	for code := range covered {
+		t.Errorf("golden rows are about %s, which there is not", code)
+	}
+}
