@@ -13,7 +13,12 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 	start, end := trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
 	start, end, fence := m.withinFence(start, end)
-	if start >= end {
+	return m.bracketedAt(c, start, end, fence, consider)
+}
+
+// bracketedAt does so with a range of the text, in the fence of that index.
+func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(candidate)) bool {
+	if start >= end || m.o.Level == Strict {
 		return false
 	}
 	text := m.src[start:end]
@@ -35,15 +40,7 @@ func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
 	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.tape[root+1].kind == nodeArr) {
 		root++ // a single value needs no list around it, nor does a tuple
 	}
-	doc := uint16(len(c.docs))
-	c.docs = append(c.docs, s.src)
-	c.base = append(c.base, start)
-	c.depths = append(c.depths, 1)
-	at := len(c.tape)
-	for _, n := range s.tape {
-		n.doc = doc
-		c.tape = append(c.tape, n)
-	}
+	at := m.embed(c, s, start)
 	cand := candidate{node: at + root, start: start, end: end, fence: fence, broken: true, repairs: len(m.scan.repairs)}
 	for _, r := range s.repairs { // offsets in the input: the bracket shifts them by one
 		r.off, r.end, r.node = shifted(r.off, start, end), shifted(r.end, start, end), 0

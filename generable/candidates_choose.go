@@ -20,8 +20,10 @@ func (m *Machine) choose() Result {
 	s := m.scan
 	c := m.coercer(s)
 	var best *attemptAt
-	var fit []int // offsets of the candidates that fit
-	covered := 0  // end of the last list of neighbouring candidates that fits
+	var fit []int          // offsets of the candidates that fit
+	covered := 0           // end of the last list of neighbouring candidates that fits
+	var single []candidate // objects that fit where a list is wanted
+	collects := m.typ.Deref().Kind == ListType && m.o.Pick == PickBest && m.o.Level != Strict
 	consider := func(cand candidate) {
 		if m.o.Pick != PickBest && cand.items == 0 && cand.start < covered {
 			return // it is an item of that list
@@ -29,8 +31,14 @@ func (m *Machine) choose() Result {
 		a := m.attempt(c, cand)
 		if a.ok {
 			fit = append(fit, cand.start)
-			if cand.items > 0 {
+			switch {
+			case cand.items > 0:
 				covered = cand.end
+			case !collects || a.tooDeep:
+			case c.tape[cand.node].kind == nodeObj:
+				single = append(single, cand)
+			case c.tape[cand.node].count > 0:
+				collects = false // there is a list
 			}
 		}
 		if best == nil || m.prefers(a, best) {
@@ -40,6 +48,7 @@ func (m *Machine) choose() Result {
 	switch whole, kind := m.whole(c); {
 	case kind == wholeText:
 		consider(whole)
+	case m.unescaped(c, consider):
 	default:
 		list := answers(s)
 		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
@@ -47,7 +56,7 @@ func (m *Machine) choose() Result {
 		}
 		runs := 0
 		for i := 0; i < len(list); i++ {
-			if run := m.run(c, list[i:]); run.items > 0 {
+			if run := m.run(c, list, i); run.items > 0 {
 				consider(run)
 				runs++
 			}
@@ -57,6 +66,14 @@ func (m *Machine) choose() Result {
 			if all := m.several(c, list); all.items > 0 {
 				consider(all)
 			}
+		}
+		if collects && len(single) > 1 {
+			if all := m.collected(c, single); all.items > 0 {
+				consider(all)
+			}
+		}
+		if best == nil || !best.ok {
+			m.inFence(c, consider)
 		}
 		if kind == wholeScalar && (best == nil || !best.ok) {
 			consider(whole)
@@ -135,6 +152,9 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 	return true
 }
 
+// maxCitation bounds brackets in a sentence that are rather no value.
+const maxCitation = 8
+
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence
 // are often no value at all: [1] is a citation.
 func (a *attemptAt) weight() int {
@@ -142,7 +162,7 @@ func (a *attemptAt) weight() int {
 		return a.coerced*4 - 1
 	}
 	w := a.cost * 4
-	if a.bare && a.end-a.start < 8 {
+	if a.bare && a.end-a.start < maxCitation {
 		w += 1 << 10
 	}
 	return w

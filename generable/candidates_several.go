@@ -41,6 +41,31 @@ func (m *Machine) several(c *coercer, list []candidate) candidate {
 	if len(kept) < 2 {
 		return none
 	}
+	return m.join(c, kept)
+}
+
+// collected is the list of the objects that a text holds apart from each other, where a list of
+// such is wanted and the text has no other. If some stand in fences, those outside are no part of
+// the answer.
+func (m *Machine) collected(c *coercer, list []candidate) candidate {
+	var kept []candidate
+	for _, k := range list {
+		fenced := k.fence >= 0
+		switch {
+		case len(kept) == 0 || fenced == (kept[0].fence >= 0):
+			kept = append(kept, k)
+		case fenced:
+			kept = append(kept[:0], k)
+		}
+	}
+	if len(kept) < 2 {
+		return candidate{}
+	}
+	return m.join(c, kept)
+}
+
+// join is the list of several candidates, a copy.
+func (m *Machine) join(c *coercer, kept []candidate) candidate {
 	run := kept[0]
 	run.node, run.items, run.broken, run.bare = len(c.tape), len(kept), true, false
 	run.cost = repairInfo[repSequence].cost

@@ -22,20 +22,23 @@ func (m *Machine) whole(c *coercer) (candidate, wholeKind) {
 		}
 	}
 	fence := -1
-	quoted := strictString(m.src[start:end])
-	if !quoted { // tags of reasoning within a string of JSON belong to it
+	if !strictString(m.src[start:end]) { // tags of reasoning within a string of JSON belong to it
 		start, end = m.withoutReasoning(start, end)
-	}
-	if !quoted {
 		start, end, fence = m.withinFence(start, end)
 	}
+	return m.wholeAt(c, start, end, fence)
+}
+
+// wholeAt does so with a range of the text, in the fence of that index.
+func (m *Machine) wholeAt(c *coercer, start, end, fence int) (candidate, wholeKind) {
+	s := m.scan
 	if start >= end {
 		return candidate{}, wholeNone
 	}
 	n := node{kind: nodeWord, flags: flagHigh, start: uint32(start), end: uint32(end), span: 1}
 	kind, odd := wholeNone, repNone
 	text := m.src[start:end]
-	if quoted || strictString(text) {
+	if strictString(text) {
 		c.visits += len(text)
 		n.kind, n.flags = nodeStr, flagEscape|flagHigh
 		n.start, n.end = n.start+1, n.end-1
@@ -97,15 +100,70 @@ func (m *Machine) withinFence(start, end int) (int, int, int) {
 		return start, end, -1
 	}
 	f := s.fences[0]
-	switch {
-	case f.start != start || f.end >= 0 && f.end+f.n != end:
+	if f.start != start || f.end >= 0 && f.end+f.n != end {
 		return start, end, -1
-	case f.end < 0:
-		start, end = trimSpan(m.src, f.body, len(m.src))
-	default:
-		start, end = trimSpan(m.src, f.body, max(f.end, f.body))
 	}
+	start, end = m.fenced(f)
 	return start, end, 0
+}
+
+// fenced is the range of the content of a fence. On one line, ```json null```, it stands behind
+// the tag.
+func (m *Machine) fenced(f fenceMark) (int, int) {
+	if f.end < 0 {
+		return trimSpan(m.src, f.body, len(m.src))
+	}
+	start, end := trimSpan(m.src, f.body, max(f.end, f.body))
+	if _, _, inline := strings.Cut(f.tag, " "); start == end && inline {
+		start, end = trimSpan(m.src, f.start+f.n, f.body)
+		start += strings.IndexByte(m.src[start:end], ' ')
+		start, end = trimSpan(m.src, start, end)
+	}
+	return start, end
+}
+
+// inFence considers the content of the last fence for data in which no bracket stands, as a
+// scalar or as what lacks its brackets, with prose around the fence.
+func (m *Machine) inFence(c *coercer, consider func(candidate)) {
+	s := m.scan
+	held := make(map[int]bool)
+	for i := range s.cands {
+		held[s.cands[i].fence] = true
+	}
+	for i := len(s.fences) - 1; i >= 0; i-- {
+		f := s.fences[i]
+		if tag, _, _ := strings.Cut(f.tag, " "); held[i] || !isDataTag(tag) || m.inReasoning(f.start) {
+			continue
+		}
+		start, end := m.fenced(f)
+		if start == end {
+			continue
+		}
+		if cand, kind := m.wholeAt(c, start, end, i); kind != wholeNone {
+			consider(cand)
+		}
+		m.bracketedAt(c, start, end, i, consider)
+		return
+	}
+}
+
+// inReasoning reports whether offset p stands in a reasoning region.
+func (m *Machine) inReasoning(p int) bool {
+	for _, t := range m.scan.thinks {
+		if t.start <= p && p < t.end {
+			return true
+		}
+	}
+	return false
+}
+
+// isDataTag reports whether a fence's language says that its content is data.
+func isDataTag(tag string) bool {
+	switch strings.ToLower(tag) {
+	case "yaml", "yml", "text", "txt", "plaintext":
+		return true
+	}
+	return isJSONTag(tag)
 }
 
 // strictString reports whether text is one valid JSON string.
@@ -164,12 +222,13 @@ func takesItem(t *Type) bool {
 	return t.Kind == ListType && takesScalars(t.Elem, 0)
 }
 
-// run is the list of the candidates at the head of the given ones that only blanks and commas
+// run is the list of the candidates from the one at index i on that only blanks and commas
 // separate: values on lines of their own. There is one where the type is a list, or where
-// there is no type and the text holds nothing else. It has no items otherwise, or when the
-// first candidate continues an earlier run.
-func (m *Machine) run(c *coercer, list []candidate) candidate {
+// there is no type and the text holds no other. It has no items otherwise, or when the first
+// candidate continues an earlier run.
+func (m *Machine) run(c *coercer, all []candidate, i int) candidate {
 	none := candidate{}
+	list := all[i:]
 	untyped := m.typ.Deref().Kind == AnyType
 	if (!takesList(m.typ, 0) && !untyped) || m.o.Level == Strict || list[0].adjacent {
 		return none
@@ -178,7 +237,7 @@ func (m *Machine) run(c *coercer, list []candidate) candidate {
 	for n < len(list) && list[n].adjacent {
 		n++
 	}
-	if n == 1 || (untyped && !m.newlines(list[:n])) {
+	if n == 1 || (untyped && !(m.onLines(list[:n]) && (n == len(all) || m.alone(list[:n])))) {
 		return none
 	}
 	first, last := list[0], list[n-1]
@@ -198,14 +257,18 @@ func (m *Machine) run(c *coercer, list []candidate) candidate {
 	return run
 }
 
-// newlines reports whether the candidates stand on lines of their own, and are all there is
-// in the text or in a fence.
-func (m *Machine) newlines(list []candidate) bool {
+// onLines reports whether the candidates stand on lines of their own, or between commas.
+func (m *Machine) onLines(list []candidate) bool {
 	for i := 1; i < len(list); i++ {
 		if !strings.ContainsAny(m.src[list[i-1].end:list[i].start], "\n,") {
 			return false
 		}
 	}
+	return true
+}
+
+// alone reports whether the candidates are all there is in the text or in a fence.
+func (m *Machine) alone(list []candidate) bool {
 	start, end := trimSpan(m.src, 0, len(m.src))
 	first, last := list[0], list[len(list)-1]
 	if first.fence >= 0 {

@@ -11,6 +11,7 @@ import (
 type nameTable struct {
 	how    folding
 	signs  bool              // some name has a sign that makes another value of it
+	values map[string]bool   // of an enum that has many
 	alias  map[string]int32  // the other names, as they are
 	folded map[string]int32  // all names and aliases; -1 where several parts have one
 	phrase map[string]int32  // what a part means, alone or behind its name
@@ -47,6 +48,12 @@ func newNameTable(t *Type) *nameTable {
 		}
 	case EnumType:
 		n.signs = hasSigns(t)
+		if len(t.Values) > fewValues {
+			n.values = make(map[string]bool, len(t.Values))
+			for _, v := range t.Values {
+				n.values[v] = true
+			}
+		}
 		for i, v := range t.Values {
 			note := t.Note(i)
 			n.add(i, v, note.Alias)
@@ -58,6 +65,17 @@ func newNameTable(t *Type) *nameTable {
 		}
 	}
 	return n
+}
+
+// fewValues is how many values of an enum are compared with one by one.
+const fewValues = 16
+
+// hasValue reports whether a text is one of the values of an enum.
+func (t *Type) hasValue(s string) bool {
+	if len(t.Values) > fewValues {
+		return t.partNames().values[s]
+	}
+	return slices.Contains(t.Values, s)
 }
 
 // hasSigns reports whether signs tell the values of an enum apart from other texts.
@@ -185,7 +203,7 @@ func (n *nameTable) mentioned(text string) (int, []int) {
 	}
 	part, ties := -1, []int(nil)
 	for _, exact := range []bool{true, false} {
-		if part, ties = n.mentions(splitText(text, exact), exact); part >= 0 || len(ties) > 0 {
+		if part, ties = n.mentions(splitText(text, exact, n.signs), exact); part >= 0 || len(ties) > 0 {
 			break
 		}
 	}
@@ -196,7 +214,7 @@ func (n *nameTable) mentioned(text string) (int, []int) {
 func (n *nameTable) byLength(exact bool) []partName {
 	keys := make([]partName, 0, len(n.parts))
 	for _, p := range n.parts {
-		if k := splitText(p.name, exact).text; k != "" {
+		if k := splitText(p.name, exact, n.signs).text; k != "" {
 			keys = append(keys, partName{k, p.of})
 		}
 	}

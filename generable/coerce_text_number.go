@@ -1,6 +1,7 @@
 package generable
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -126,12 +127,25 @@ func decimal(s string) (string, bool) {
 // whole is the integer that a number stands for which [textNumber] read as a float: 42.0, 1e20.
 // It is judged by the digits, as the float may have lost some.
 func whole(s string) (Value, bool) {
-	s, ok := decimal(s)
-	if !ok {
+	neg, digits, exp, ok := scientific(s)
+	switch {
+	case !ok:
+		return Value{}, false
+	case digits == "":
+		return IntOf(0), true
+	case exp < 0:
 		return Value{}, false
 	}
-	neg, s := cutSign(s)
-	exp := 0
+	return signed(neg, digits+strings.Repeat("0", exp))
+}
+
+// scientific takes a number apart that [decimal] reads: its digits, without zeros around them,
+// and the power of ten that they count.
+func scientific(s string) (neg bool, digits string, exp int, ok bool) {
+	if s, ok = decimal(s); !ok {
+		return false, "", 0, false
+	}
+	neg, s = cutSign(s)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		e, err := strconv.Atoi(s[i+1:])
 		if err != nil {
@@ -143,19 +157,44 @@ func whole(s string) (Value, bool) {
 		exp -= len(s) - i - 1
 		s = s[:i] + s[i+1:]
 	}
-	digits := strings.TrimRight(s, "0")
+	digits = strings.TrimRight(s, "0")
 	exp += len(s) - len(digits)
-	digits = strings.TrimLeft(digits, "0")
-	switch {
-	case digits == "":
-		return IntOf(0), true
-	case exp < 0:
-		return Value{}, false
-	}
-	if digits += strings.Repeat("0", exp); neg {
+	return neg, strings.TrimLeft(digits, "0"), exp, true
+}
+
+func signed(neg bool, digits string) (Value, bool) {
+	if neg {
 		digits = "-" + digits
 	}
 	return integer(digits)
+}
+
+// rounded is the integer next to a float that is none, of two the one further from zero: by the
+// digits it was written with, where those are known.
+func rounded(s string, v Value) (Value, bool) {
+	neg, digits, exp, ok := scientific(s)
+	if !ok {
+		f, _ := v.AsFloat()
+		return IntOf(int64(math.Round(f))), math.Abs(f) < 1<<53
+	}
+	at := len(digits) + exp // where the decimal point stands
+	if at < 0 || exp >= 0 {
+		return IntOf(0), true
+	}
+	w := IntOf(0)
+	if at > 0 {
+		if w, ok = integer(digits[:at]); !ok {
+			return Value{}, false
+		}
+	}
+	b, _ := w.AsBig()
+	if digits[at] >= '5' {
+		b = new(big.Int).Add(b, big.NewInt(1))
+	}
+	if neg {
+		b = new(big.Int).Neg(b)
+	}
+	return BigOf(b), true
 }
 
 // textNumber reads a text that is nothing but a number: as JSON or another language writes
@@ -269,6 +308,9 @@ func foundNumber(s string) (Value, string, bool) {
 	minus, signed := strings.CutSuffix(before, "-")
 	if !signed {
 		minus, signed = strings.CutSuffix(before, "\u2212")
+	}
+	if last := len(minus) - 1; signed && last >= 0 && (minus[last] == '-' || minus[last] == '+') {
+		return Value{}, "", false // two signs
 	}
 	if ok && signed && (minus == "" || class[minus[len(minus)-1]]&isBlank != 0 || minus[len(minus)-1] == ':') {
 		return negative(v), "-" + s[from:to], true

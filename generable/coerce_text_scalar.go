@@ -1,8 +1,6 @@
 package generable
 
 import (
-	"math"
-	"slices"
 	"strings"
 )
 
@@ -169,14 +167,15 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 	if v.kind != Float {
 		return c.done(v)
 	}
-	if w, ok := whole(form); ok && c.o.Level != Strict {
+	if w, ok := whole(form); ok {
 		c.repair(repFloatToInt, at, c.show(at), JSON(w, nil))
 		return c.done(w)
 	}
-	if f, _ := v.AsFloat(); c.o.Level == Loose && math.Abs(f) < 1<<53 {
-		w := IntOf(int64(math.Round(f)))
-		c.repair(repRound, at, c.show(at), JSON(w, nil))
-		return c.done(w)
+	if c.o.Level == Loose {
+		if w, ok := rounded(form, v); ok {
+			c.repair(repRound, at, c.show(at), JSON(w, nil))
+			return c.done(w)
+		}
 	}
 	return c.failAt(at, "int", c.show(at), "a whole number is wanted")
 }
@@ -192,7 +191,7 @@ func (c *coercer) badNumber(at int, n *node) bool {
 
 func (c *coercer) enumAt(at int, n *node, t *Type) bool {
 	s := c.text(at, n)
-	if slices.Contains(t.Values, s) && (n.isText() || c.o.Level != Strict) {
+	if t.hasValue(s) && (n.isText() || c.o.Level != Strict) {
 		if !n.isText() {
 			c.repair(repToString, at, s, string(AppendQuoted(nil, s)))
 		}

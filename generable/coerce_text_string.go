@@ -45,7 +45,7 @@ func (c *coercer) str(at int) string {
 		}
 	}
 	if bad > 0 {
-		c.repair(repEscape, at, c.show(at), "")
+		c.repair(repEscape, at, c.raw(n), s)
 	}
 	return c.valid(at, s)
 }

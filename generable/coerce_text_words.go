@@ -29,8 +29,16 @@ type wordText struct {
 	words  []string // the words in lower case, for negations
 }
 
-// splitText reduces a text to its words, without accents; in lower case unless case counts.
-func splitText(s string, exact bool) wordText {
+// besideSigns drops the blank behind signs that compare.
+var besideSigns = strings.NewReplacer("< ", "<", "> ", ">", "= ", "=", "~ ", "~")
+
+// splitText reduces a text to its words, without accents; in lower case unless case counts. A
+// minus belongs to its number, and so do other signs if those tell names apart; a sign that
+// negates is a word of its own, but none that is searched.
+func splitText(s string, exact, signs bool) wordText {
+	if s = plainSigns(s, false); signs {
+		s = besideSigns.Replace(s)
+	}
 	var w wordText
 	var b []byte
 	inWord := false
@@ -57,6 +65,15 @@ func splitText(s string, exact bool) wordText {
 		case inWord && (r == '\'' || r == '’'):
 		case inWord && (r == '+' || r == '#') && (i+n == len(s) || !isAlnum(s[i+n])): // C++
 			b = append(b, byte(r))
+		case inWord && (r == '+' || r == '-') && signs && (i+n == len(s) || class[s[i+1]]&isBlank != 0): // A-
+			b = append(b, byte(r))
+		case !inWord && i+1 < len(s) && (r == '-' && class[s[i+1]]&isDigit != 0 && !endsInDigit(s[:i]) || signs && strings.IndexByte("+#~<>", byte(r)) >= 0 && r < utf8.RuneSelf && isAlnum(s[i+1])):
+			inWord, from = true, i
+			w.starts = append(w.starts, len(b))
+			b = append(b, byte(r))
+		case !inWord && r == '!' && denies(s, i):
+			w.starts, w.words = append(w.starts, len(b)), append(w.words, "not")
+			b = append(b, ' ')
 		default:
 			end(i)
 		}
@@ -65,6 +82,12 @@ func splitText(s string, exact bool) wordText {
 	end(len(s))
 	w.text = string(b)
 	return w
+}
+
+// endsInDigit reports whether a text ends in a digit, blanks aside: 1 -2 is a range.
+func endsInDigit(s string) bool {
+	s = strings.TrimRight(s, " ")
+	return s != "" && class[s[len(s)-1]]&isDigit != 0
 }
 
 // wordAt is the index of the word that begins at an offset; of the word that would come next

@@ -1,7 +1,5 @@
 package generable
 
-import "slices"
-
 // Conforms tells how v, as it stands, is no value of type t; nothing when it is one. Nothing
 // is converted. It is the check of a composition boundary: it allocates nothing for a value
 // that fits, and trusts records, which were checked when they were made.
@@ -35,7 +33,7 @@ func fits(v Value, t *Type) bool {
 		return v.kind == Str
 	case EnumType:
 		s, ok := v.AsStr()
-		return ok && slices.Contains(t.Values, s)
+		return ok && t.hasValue(s)
 	case ListType:
 		if v.kind != ListKind {
 			return false

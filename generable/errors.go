@@ -51,15 +51,26 @@ func (l FieldErrors) Err() error {
 	return l
 }
 
-// Complaint tells a model what is wrong with its answer, one line for each error, and how to
-// answer. It is empty when nothing is wrong.
+// maxComplaints and maxComplaint bound what a model is told: the hundredth line helps nobody, and
+// each of them is paid for.
+const (
+	maxComplaints = 30
+	maxComplaint  = 8 << 10 // bytes
+)
+
+// Complaint tells a model what is wrong with its answer, one line for each error up to 30, and
+// how to answer. It is empty when nothing is wrong.
 func (l FieldErrors) Complaint() string {
 	if len(l) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("Your answer does not fit:\n")
-	for _, e := range l {
+	for i, e := range l {
+		if i == maxComplaints || b.Len() > maxComplaint {
+			b.WriteString("- and " + count(len(l)-i, "error") + " more\n")
+			break
+		}
 		b.WriteString("- ")
 		if e.Path != "" {
 			b.WriteString(strings.TrimPrefix(e.Path, ".") + ": ")

@@ -159,16 +159,45 @@ func (m *Machine) known(s *scanner) (Value, bool) {
 	}
 	c := m.coercer(s)
 	c.partial = true
-	for _, i := range slices.Backward(answers(s)) {
-		at := i.node
-		if root := c.tape[at].kind; len(s.cands) > 1 && root == nodeNull {
-			continue
-		}
-		if v, ok := c.decode(at, m.typ); ok {
-			return v, true
+	list := answers(s)
+	for i := range list {
+		if run := m.run(c, list, i); run.items > 0 && i+run.items == len(list) {
+			list = append(slices.Clone(list), run)
+			break
 		}
 	}
-	return Value{}, false
+	best, found, rank := Value{}, false, -1
+	for _, i := range slices.Backward(list) {
+		if root := c.tape[i.node].kind; len(s.cands) > 1 && root == nodeNull {
+			continue
+		}
+		if v, ok := c.decode(i.node, m.typ); ok {
+			if r := m.tells(i, v); r > rank {
+				best, found, rank = v, true, r
+			}
+		}
+		if rank == mostTold {
+			break
+		}
+	}
+	return best, found
+}
+
+// mostTold is the most that [Machine.tells] says.
+const mostTold = 2
+
+// tells says how much a part of a value is worth beside others: nothing when it is empty, and
+// little when it is a few signs in the middle of a sentence.
+func (m *Machine) tells(cand candidate, v Value) int {
+	l, isList := v.AsList()
+	d, isMap := v.AsMap()
+	switch {
+	case isList && l.Len() == 0, isMap && d.Len() == 0:
+		return 0
+	case cand.bare && cand.end-cand.start < maxCitation && !m.ownLine(cand):
+		return 1
+	}
+	return mostTold
 }
 
 func (m *Machine) coercer(s *scanner) *coercer {

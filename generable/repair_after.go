@@ -1,5 +1,7 @@
 package generable
 
+import "strings"
+
 // This file repairs what stands where a comma or a closer should.
 
 // oddAfter reads what follows a value and is neither comma nor closer.
@@ -190,7 +192,15 @@ func (s *scanner) wordAfter(c byte) bool {
 			s.takeBack(last)
 			return s.quoteAgain(int(last.node), s.pos)
 		}
-		item := class[c]&isDigit != 0 && !top.obj // rather a number than the rest of a string
+		item := false // rather a value of its own than the rest of a string
+		if !top.obj && int(last.next) < s.pos {
+			if !s.wants(maxLiteral + maxGap) {
+				return false
+			}
+			item = s.isItem(s.pos)
+		} else if !top.obj {
+			item = class[c]&isDigit != 0
+		}
 		if s.tentStr.node >= 0 && !(item && int(last.next) < s.pos) && s.reopen(s.tentStr) {
 			return true
 		}
@@ -231,6 +241,37 @@ func (s *scanner) wordAfter(c byte) bool {
 	}
 	s.st = stArrNext
 	return true
+}
+
+// isItem reports whether a number or a literal stands at offset p, and what may follow an item
+// stands behind it. It looks at a bounded number of bytes.
+func (s *scanner) isItem(p int) bool {
+	src := s.src[:min(len(s.src), p+maxLiteral+maxGap)]
+	first, next, _ := cutItem(src[p:])
+	if kind, _ := classifyWord(first); kind == nodeWord {
+		return false
+	}
+	if next == "" {
+		return true
+	}
+	switch next[0] {
+	case ',', ']', '"', '{', '[':
+		return true
+	}
+	second, _, blank := cutItem(next)
+	kind, _ := classifyWord(second)
+	return blank && kind != nodeWord
+}
+
+// cutItem cuts a text behind its first word and the blanks behind that, and tells whether there
+// are such.
+func cutItem(text string) (word, rest string, blank bool) {
+	p := 0
+	for p < len(text) && class[text[p]]&(isBlank|isNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
+		p++
+	}
+	rest = strings.TrimLeft(text[p:], " \t\r\n")
+	return text[:p], rest, len(rest) < len(text)-p || rest == "" || class[rest[0]]&isNumEnd != 0
 }
 
 // paragraph returns where the text before the current position ends, if a blank line separates

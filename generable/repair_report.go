@@ -24,11 +24,35 @@ func (m *Machine) appendSyntax(out []Repair, cand candidate, list []synRepair) [
 
 // syntaxRepair is the record of one change of the scanner's, without its path.
 func (m *Machine) syntaxRepair(r synRepair) Repair {
+	if r.kind == repComment {
+		r.off, r.end = commentAt(m.src, r.off)
+	}
 	before := m.src[r.off:max(r.off, r.end)]
 	return Repair{
 		Kind: r.kind.String(), Offset: int(r.off), Cost: repairInfo[r.kind].cost,
 		Before: shorten(before), After: repairAfter(r.kind, before),
 	}
+}
+
+// commentAt is the range of the comment that was seen at offset p: in the opening of a block
+// comment, at its second sign. It looks no further than what a record shows.
+func commentAt(src string, p uint32) (uint32, uint32) {
+	end := "\n"
+	if int(p) >= len(src) {
+		return p, p
+	}
+	if src[p] == '*' && p > 0 {
+		p--
+		end = "*/"
+	}
+	text := src[p:min(len(src), int(p)+4*maxShown)]
+	switch i := strings.Index(text, end); {
+	case i >= 0 && end == "\n":
+		text = strings.TrimRight(text[:i], "\r")
+	case i >= 0:
+		text = text[:i+len(end)]
+	}
+	return p, p + uint32(len(text))
 }
 
 // repairAfter is what a repair of that kind reads the text before it as. It is empty where

@@ -112,11 +112,24 @@ func (s *scanner) wordsEnd() int {
 				end = s.trimBefore(p)
 			}
 		case '/', '#':
-			if class[src[p-1]]&isBlank == 0 || c == '/' && !s.has(p, "//") {
+			if class[src[p-1]]&isBlank == 0 {
+				continue
+			}
+			if s.has(p, "/*") {
+				n := strings.Index(src[p:], "*/")
+				if n < 0 || end >= 0 {
+					return -1
+				}
+				if n += p + 2; s.goesOnBehind(n) {
+					return s.trimBefore(p)
+				}
+				continue
+			}
+			if c == '/' && !s.has(p, "//") {
 				continue
 			}
 			line := strings.IndexByte(src[p:], '\n')
-			if line >= 0 && end < 0 && s.goesOn(p+line+1) {
+			if line >= 0 && end < 0 && s.goesOnBehind(p+line+1) {
 				return s.trimBefore(p)
 			}
 			return -1
@@ -124,7 +137,7 @@ func (s *scanner) wordsEnd() int {
 			switch {
 			case end >= 0 && s.src[s.trimBefore(p)-1] == ',':
 				return end
-			case end < 0 && s.goesOn(p+1):
+			case end < 0 && s.goesOnBehind(p+1):
 				return s.trimBefore(p)
 			}
 			return -1
@@ -139,6 +152,18 @@ func (s *scanner) trimBefore(p int) int {
 		p--
 	}
 	return p
+}
+
+// goesOnBehind does what goesOn does, and also where the comma stands on the line at p.
+func (s *scanner) goesOnBehind(p int) bool {
+	q := p
+	for end := p + maxGap; q < len(s.src) && q < end && class[s.src[q]]&isBlank != 0; {
+		q++
+	}
+	if q < len(s.src) && s.src[q] == ',' {
+		return s.goesOn(q + 1)
+	}
+	return s.goesOn(p)
 }
 
 // goesOn reports whether the innermost container goes on or is closed at offset p, behind

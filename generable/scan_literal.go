@@ -107,6 +107,9 @@ func strictNumber(w string) nodeKind {
 // looseNumber recognises an unsigned number as other languages write it: .5 and 2., 0x1F,
 // 0b1, 0o7, 1_000, 5n. Leading zeros do not make one: 007 is rather a code.
 func looseNumber(w string) bool {
+	if w == "" || w[0] != '.' && class[w[0]]&isDigit == 0 {
+		return false // nothing, or a second sign
+	}
 	w = strings.TrimSuffix(w, "n")
 	if len(w) > 2 && w[0] == '0' {
 		base := ""
