@@ -13,6 +13,10 @@ type Usage struct {
 	CacheRead  int  `json:"cache_read,omitempty"`
 	CacheWrite int  `json:"cache_write,omitempty"`
 	Estimated  bool `json:"estimated,omitempty"` // the provider reported none; counted as runes/4
+	// CostUSD is what the calls cost whose price is known, in US dollars. Unpriced counts the
+	// others: a sum with any of them is a least amount, not the cost.
+	CostUSD  float64 `json:"cost_usd,omitempty"`
+	Unpriced int     `json:"unpriced,omitempty"`
 }
 
 // MaxUsage is the most tokens that one call is believed to have used of any sort.
@@ -26,15 +30,18 @@ func (u Usage) Plausible() bool {
 			return false
 		}
 	}
-	return true
+	return u.CostUSD >= 0 && u.CostUSD <= MaxCostUSD && u.Unpriced >= 0
 }
+
+// MaxCostUSD is the most that one call is believed to cost, in US dollars.
+const MaxCostUSD = 1e6
 
 // Add returns the sum of two usages. A sum that is too large stays at the largest int.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		In: sum(u.In, v.In), Out: sum(u.Out, v.Out), Reasoning: sum(u.Reasoning, v.Reasoning),
 		CacheRead: sum(u.CacheRead, v.CacheRead), CacheWrite: sum(u.CacheWrite, v.CacheWrite),
-		Estimated: u.Estimated || v.Estimated,
+		Estimated: u.Estimated || v.Estimated, CostUSD: u.CostUSD + v.CostUSD, Unpriced: sum(u.Unpriced, v.Unpriced),
 	}
 }
 

@@ -24,7 +24,19 @@ type call struct {
 	tools  map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
 }
 
+// do makes the call and prices it, also where it failed after all.
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
+	resp, err := c.made(ctx)
+	if err != nil {
+		own := *err // a host's model may keep its errors
+		c.cost(&own.Usage)
+		return nil, &own
+	}
+	c.cost(&resp.Usage)
+	return resp, nil
+}
+
+func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
 	}

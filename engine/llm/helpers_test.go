@@ -23,7 +23,11 @@ func env(pairs ...string) llm.Option {
 	for i := 0; i < len(pairs); i += 2 {
 		m[pairs[i]] = pairs[i+1]
 	}
-	return llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
+	secrets := llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
+	return func(r *llm.Registry) {
+		secrets(r)
+		llm.WithPrices(nil)(r) // tests of usage count tokens; those of cost give a table
+	}
 }
 
 func server(t *testing.T, replies ...llmtest.Reply) *llmtest.Server {

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
@@ -29,6 +30,7 @@ type Registry struct {
 	models    map[string]hosted
 	bases     map[string]string
 	fallback  string
+	prices    *prices.Table
 	timeouts  Timeouts
 	base      http.RoundTripper
 	http      *http.Client
@@ -48,7 +50,7 @@ var _ engine.Handler = (*Registry)(nil)
 func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
-		bases: map[string]string{}, timeouts: DefaultTimeouts(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
+		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
 	}
 	for _, opt := range opts {
 		if opt != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/llm/prices"
 )
 
 // target is where the calls of one model go: a built-in provider's connection, or a model of
@@ -25,10 +26,20 @@ type target struct {
 	keyEnv string
 
 	host *hosted
+
+	prices *prices.Table
 }
 
 // resolve finds the target of a model string. It is what both checks and calls go through.
 func (r *Registry) resolve(name string) (*target, *engine.Error) {
+	t, err := r.find(name)
+	if t != nil {
+		t.prices = r.prices
+	}
+	return t, err
+}
+
+func (r *Registry) find(name string) (*target, *engine.Error) {
 	if name == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
 			WithHelp("set model = \"provider/model\" or --model; %s; without any, --scripted FILE answers from a file", r.available())

@@ -64,6 +64,7 @@ type completionUsage struct {
 		Reasoning count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 	CacheHit count `json:"prompt_cache_hit_tokens"` // DeepSeek's name
+	Cost     cost  `json:"cost"`                    // OpenRouter's: US dollars
 }
 
 func (d *OpenAI) document(data []byte, a *answer) error {
@@ -217,6 +218,7 @@ func (u *completionUsage) normal() *engine.Usage {
 	n := &engine.Usage{
 		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)),
 		CacheRead: int(max(u.Details.Cached, u.CacheHit, 0)), CacheWrite: int(max(u.Details.Written, 0)),
+		CostUSD: float64(u.Cost),
 	}
 	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
 		n.Out += hidden
@@ -239,6 +241,17 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	*c = noCount
 	if f, err := n.Float64(); err == nil && f >= 0 && f <= engine.MaxUsage {
 		*c = count(f)
+	}
+	return nil
+}
+
+// cost is an amount of money; what is none is 0, which is not known.
+type cost float64
+
+func (c *cost) UnmarshalJSON(data []byte) error {
+	var f float64
+	if json.Unmarshal(data, &f) == nil && f > 0 && f <= engine.MaxCostUSD {
+		*c = cost(f)
 	}
 	return nil
 }

@@ -1,0 +1,39 @@
+package llm
+
+import (
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/prices"
+)
+
+// WithPrices replaces the table that calls are priced by, which is [prices.Embedded]. With nil no
+// call is priced, nor counted as one without a price.
+func WithPrices(t *prices.Table) Option { return func(r *Registry) { r.prices = t } }
+
+// Prices returns the table that calls are priced by.
+func (r *Registry) Prices() *prices.Table { return r.prices }
+
+// Price returns what is known of a model's price and context window.
+func (r *Registry) Price(model string) (prices.Model, bool) {
+	if r.prices == nil {
+		return prices.Model{}, false
+	}
+	return r.prices.Find(model)
+}
+
+// cost puts the price of a call into its usage. A provider that says it itself knows best, and
+// a server on the user's own machine takes nothing. Without a price the call is counted as one
+// that has none: it is not free.
+func (c *call) cost(u *engine.Usage) {
+	if c.prices == nil || u.CostUSD > 0 || *u == (engine.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
+		return
+	}
+	if m, ok := c.prices.Find(c.provider + "/" + c.model); ok {
+		if usd, known := m.Cost(*u, time.Now()); known {
+			u.CostUSD = usd
+			return
+		}
+	}
+	u.Unpriced = 1
+}

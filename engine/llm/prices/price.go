@@ -1,0 +1,94 @@
+package prices
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// price is what a model costs, always, from a day on, or between two times of the day.
+type price struct {
+	In, Out, Read, Write, Thought *rate // of a million tokens
+	Request                       *rate // of a thousand calls
+
+	Since string // 2006-01-02, "" for always
+	From  string // 15:04:05Z, "" for the whole day
+	Until string
+}
+
+// at is the price that holds at a time: the last of those that do.
+func (m Model) at(now time.Time) *price {
+	now = now.UTC()
+	for i := len(m.prices) - 1; i >= 0; i-- {
+		if m.prices[i].holds(now) {
+			return &m.prices[i]
+		}
+	}
+	if len(m.prices) > 0 {
+		return &m.prices[0]
+	}
+	return nil
+}
+
+func (p *price) holds(now time.Time) bool {
+	if p.Since != "" {
+		return now.Format(time.DateOnly) >= p.Since
+	}
+	if p.From == "" {
+		return true
+	}
+	clock := now.Format("15:04:05") + "Z"
+	if p.Until < p.From { // over midnight
+		return clock >= p.From || clock < p.Until
+	}
+	return clock >= p.From && clock < p.Until
+}
+
+// rate is a price, which may depend on how long the prompt is.
+type rate struct {
+	base  float64
+	tiers []tier // by their start
+}
+
+type tier struct {
+	Start int     `json:"start"` // holds for prompts of more tokens than these
+	Price float64 `json:"price"`
+}
+
+func (r *rate) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, &r.base); err == nil {
+		return nil
+	}
+	var tiered struct {
+		Base  float64
+		Tiers []tier
+	}
+	if err := json.Unmarshal(data, &tiered); err != nil {
+		return err
+	}
+	slices.SortFunc(tiered.Tiers, func(a, b tier) int { return a.Start - b.Start })
+	r.base, r.tiers = tiered.Base, tiered.Tiers
+	return nil
+}
+
+// of is the price for a prompt of so many tokens; no rate costs nothing.
+func (r *rate) of(prompt int) float64 {
+	if r == nil {
+		return 0
+	}
+	usd := r.base
+	for _, t := range r.tiers {
+		if prompt > t.Start {
+			usd = t.Price
+		}
+	}
+	return usd
+}
+
+// or is the rate, or the one of what it is a part of.
+func (r *rate) or(whole *rate) *rate {
+	if r == nil {
+		return whole
+	}
+	return r
+}

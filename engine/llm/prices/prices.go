@@ -1,0 +1,161 @@
+// Package prices knows what model calls cost and how much a model can read. The table is made
+// from a maintained public source and says of which day it is; a user's own file goes before
+// it. What is not in either has no price, which is never taken for nothing.
+package prices
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+//go:embed prices.jsonl
+var embedded []byte
+
+// Table holds models and their prices. It is immutable and safe for concurrent use.
+type Table struct {
+	// Source names where the table is from, and Date the day of its prices (2006-01-02).
+	Source, Date string
+
+	providers map[string]*provider
+	own       map[string]Model // by full name, of a user's file
+}
+
+type provider struct {
+	models []Model
+	also   []string // providers whose models it sells at their prices
+}
+
+// Model is what the table knows of one model.
+type Model struct {
+	ID     string // as the table names it; a model string may be longer
+	Window int    // tokens that it can read and write in all; 0 is not known
+	match  rule
+	prices []price
+}
+
+var embeddedTable = sync.OnceValues(func() (*Table, error) { return parse(embedded) })
+
+// Embedded returns the table that the program carries. It is read when it is first asked for.
+func Embedded() *Table {
+	t, err := embeddedTable()
+	if err != nil {
+		return &Table{Source: "none: " + err.Error()} // held by a test
+	}
+	return t
+}
+
+func parse(data []byte) (*Table, error) {
+	t := &Table{providers: map[string]*provider{}}
+	var at *provider
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var row struct {
+			Source, Version, Date string
+			Provider              string
+			Also                  []string
+			ID                    string
+			Match                 rule
+			Window                int
+			Prices                []price
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		switch {
+		case row.Source != "":
+			t.Source, t.Date = row.Source+" "+row.Version, row.Date
+		case row.Provider != "":
+			at = &provider{also: row.Also}
+			t.providers[row.Provider] = at
+		case at == nil:
+			return nil, fmt.Errorf("line %d: a model before any provider", n)
+		default:
+			at.models = append(at.models, Model{ID: row.ID, Window: row.Window, match: row.Match, prices: row.Prices})
+		}
+	}
+	return t, lines.Err()
+}
+
+// Find returns what is known of a model named "provider/model". Case does not count, and a date
+// written together is found written apart.
+func (t *Table) Find(name string) (Model, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if m, ok := t.own[name]; ok {
+		return m, true
+	}
+	prefix, id, _ := strings.Cut(name, "/")
+	if m, ok := t.find(prefix, id, nil); ok {
+		return m, true
+	}
+	if apart := datesApart(id); apart != id {
+		return t.find(prefix, apart, nil)
+	}
+	return Model{}, false
+}
+
+func (t *Table) find(provider, id string, seen []string) (Model, bool) {
+	p := t.providers[provider]
+	if p == nil || slices.Contains(seen, provider) {
+		return Model{}, false
+	}
+	for _, m := range p.models {
+		if m.match.fits(id) {
+			return m, true
+		}
+	}
+	for _, other := range p.also {
+		if m, ok := t.find(other, id, append(seen, provider)); ok {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// Models lists the ids of a provider's models in the table's order.
+func (t *Table) Models(providerName string) []Model {
+	if p := t.providers[providerName]; p != nil {
+		return slices.Clone(p.models)
+	}
+	return nil
+}
+
+// Cost returns the price of a call in US dollars, and whether it is known.
+func (m Model) Cost(u engine.Usage, at time.Time) (usd float64, known bool) {
+	p := m.at(at)
+	if p == nil || p.In == nil && p.Request == nil {
+		return 0, false
+	}
+	fresh := max(u.In-u.CacheRead-u.CacheWrite, 0)
+	usd = float64(fresh)*p.In.of(u.In) + float64(u.CacheRead)*p.Read.or(p.In).of(u.In) + float64(u.CacheWrite)*p.Write.or(p.In).of(u.In)
+	thought := min(u.Reasoning, u.Out)
+	usd += float64(u.Out-thought)*p.Out.of(u.In) + float64(thought)*p.Thought.or(p.Out).of(u.In)
+	usd /= 1e6
+	if p.Request != nil {
+		usd += p.Request.of(0) / 1e3
+	}
+	return usd, true
+}
+
+// Rates are the prices of a million tokens in US dollars, of a prompt that is not long.
+type Rates struct {
+	In, Out, CacheRead, CacheWrite float64
+}
+
+// Rates returns what a million tokens cost at a time, and whether that is known.
+func (m Model) Rates(at time.Time) (Rates, bool) {
+	p := m.at(at)
+	if p == nil || p.In == nil {
+		return Rates{}, false
+	}
+	return Rates{p.In.of(0), p.Out.of(0), p.Read.or(p.In).of(0), p.Write.or(p.In).of(0)}, true
+}
