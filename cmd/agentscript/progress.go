@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -171,7 +173,23 @@ func tokens(u engine.Usage) string {
 	if u.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s%d+%d tokens", about, u.In, u.Out)
+	return fmt.Sprintf("%s%d+%d tokens", about, u.In, u.Out) + money(u)
+}
+
+// money is what calls cost, to two digits that count. Of calls without a known price it says so
+// only beside others that have one: where none has, there is nothing to sum up.
+func money(u engine.Usage) string {
+	if u.CostUSD == 0 {
+		return ""
+	}
+	amount := strconv.FormatFloat(u.CostUSD, 'f', 2, 64)
+	if u.CostUSD < 1 {
+		amount = strconv.FormatFloat(u.CostUSD, 'f', 1-int(math.Floor(math.Log10(u.CostUSD))), 64)
+	}
+	if u.Unpriced > 0 {
+		return fmt.Sprintf(", $%s and %s without a known price", amount, plural(u.Unpriced, "call"))
+	}
+	return ", $" + amount
 }
 
 func plural(n int, what string) string {

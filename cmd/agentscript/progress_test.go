@@ -91,3 +91,17 @@ func TestProgressIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+func TestProgressOfCost(t *testing.T) {
+	for want, u := range map[string]engine.Usage{
+		"5+2 tokens": {In: 5, Out: 2, Unpriced: 1},
+		"5+2 tokens, $0.00012 and 1 call without a known price": {In: 5, Out: 2, CostUSD: 0.00012, Unpriced: 1},
+		"5+2 tokens, $0.25":  {In: 5, Out: 2, CostUSD: 0.25},
+		"5+2 tokens, $12.30": {In: 5, Out: 2, CostUSD: 12.3},
+		"about 5+2 tokens, $0.020 and 3 calls without a known price": {In: 5, Out: 2, CostUSD: 0.02, Unpriced: 3, Estimated: true},
+	} {
+		if got := tokens(u); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
