@@ -48,6 +48,9 @@ func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 	c.strictTools()
 	c.req = c.explained()
 	plan.Request = c.req
+	if c.row.writes {
+		plan.Tools = c.told()
+	}
 	if c.sink != nil {
 		p := newPieces(c.sink, c.keys, 1)
 		defer p.end()
@@ -72,6 +75,9 @@ func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 // conversation is what the client is given. Reasoning is not part of it: the dialects that
 // send it back write it themselves.
 func (c *call) conversation() []llms.MessageContent {
+	if c.row != nil && c.row.writes {
+		return standIn()
+	}
 	flat := false // the client knows no calls, and the dialect writes them itself
 	callID := func(id string) string { return id }
 	if c.row != nil {
@@ -160,7 +166,7 @@ func (c *call) options() []llms.CallOption {
 	if len(p.Stop) > 0 {
 		opts = append(opts, llms.WithStopWords(p.Stop))
 	}
-	if len(c.req.Tools) > 0 {
+	if len(c.req.Tools) > 0 && (c.row == nil || !c.row.writes) {
 		tools := make([]llms.Tool, len(c.req.Tools))
 		for i := range c.req.Tools {
 			tools[i] = llms.Tool{Type: "function", Function: c.definition(&c.req.Tools[i])}

@@ -53,6 +53,10 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 			}
 			return &wire.Output{}, "the provider takes no schema"
 		}
+	case *wire.Anthropic:
+		if c.row.bare(c.model) {
+			return nil, "the model takes no schema"
+		}
 	default:
 		return nil, "the provider takes no schema"
 	}
@@ -90,17 +94,25 @@ func (c *call) inForm(r *engine.Response) {
 }
 
 // strictTools compiles the parameters of the tools for providers that hold calls to a schema.
-// A tool that has no form there is sent as it is.
+// A tool that has no form there is sent as it is, and so is one for which the budgets that all
+// schemas of a request share have nothing left.
 func (c *call) strictTools() {
 	if c.row.strictTools == nil || !c.row.strictTools(c.conn.base) || c.row.bare != nil && c.row.bare(c.model) {
 		return
+	}
+	budgets, err := dialect.NewRequest(c.row.schemas)
+	if err != nil {
+		return // a dialect without schemas
+	}
+	if c.form != nil {
+		budgets.Answer(c.form)
 	}
 	c.tools = make(map[string]*dialect.Wire, len(c.req.Tools))
 	for _, t := range c.req.Tools {
 		if t.Params == nil {
 			continue
 		}
-		if w, err := c.forms.Compile(t.Params, c.row.schemas); err == nil {
+		if w, err := c.forms.Compile(t.Params, c.row.schemas); err == nil && budgets.Tool(w) {
 			c.tools[t.Name] = w
 		}
 	}

@@ -24,6 +24,7 @@ type provider struct {
 	fix     func(string) (string, error)
 	local   bool // a server that the user runs
 	dialect wire.Dialect
+	writes  bool   // the dialect writes conversation and tools: the client knows too little
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
 	// strictTools tells whether calls are held to the tools' schemas, behind an address; nil
@@ -48,6 +49,10 @@ func builtin() map[string]*provider {
 		{
 			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
 			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, build: buildOpenAI,
+		},
+		{
+			name: "anthropic", schemas: "anthropic", keyEnv: []string{"ANTHROPIC_API_KEY"}, baseEnv: []string{"ANTHROPIC_BASE_URL"}, base: "https://api.anthropic.com/v1", fix: anthropicURL,
+			dialect: &wire.Anthropic{}, writes: true, caps: Caps{Tools: true, Schema: true, Stream: true}, bare: bareClaude, strictTools: always, build: buildAnthropic,
 		},
 		{
 			name: "ollama", schemas: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",

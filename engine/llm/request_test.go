@@ -52,7 +52,7 @@ func scenarios() map[string]*engine.Request {
 			}},
 			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", "ok"), resultPart("call_b", "now", "noon")}},
 		}, Tools: tools()},
-		"tools_schema": {Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}},
+		"tools_schema":    {Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}},
 		"choice_required": {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceRequired}, Params: engine.Params{ParallelCalls: ptr(false)}},
 		"choice_tool":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}},
 		"choice_none":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceNone}},
@@ -89,6 +89,7 @@ func TestRequestBodies(t *testing.T) {
 	models := map[string]string{
 		"openai": "openai/gpt-5-mini", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
 		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "openrouter": "openrouter/x/y:free",
+		"anthropic": "anthropic/claude-haiku-4-5",
 	}
 	for provider, model := range models {
 		for name, req := range scenarios() {

@@ -31,9 +31,9 @@ func canary(variable string) string {
 // Promise 6.7 (models): a provider's key reaches no other provider's host.
 func TestPromise_6_7_KeysStay(t *testing.T) {
 	own := map[string]string{"openai": "OPENAI_API_KEY", "deepseek": "DEEPSEEK_API_KEY", "mistral": "MISTRAL_API_KEY",
-		"openrouter": "OPENROUTER_API_KEY", "compat": "AGENTSCRIPT_COMPAT_API_KEY", "ollama": ""}
+		"openrouter": "OPENROUTER_API_KEY", "compat": "AGENTSCRIPT_COMPAT_API_KEY", "ollama": "", "anthropic": "ANTHROPIC_API_KEY"}
 	address := map[string]string{"openai": "OPENAI_BASE_URL", "deepseek": "DEEPSEEK_BASE_URL", "mistral": "MISTRAL_BASE_URL",
-		"openrouter": "OPENROUTER_BASE_URL", "compat": "AGENTSCRIPT_COMPAT_URL", "ollama": "OLLAMA_BASE_URL"}
+		"openrouter": "OPENROUTER_BASE_URL", "compat": "AGENTSCRIPT_COMPAT_URL", "ollama": "OLLAMA_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 	// Each server repeats the key that it got in its refusal, as some do, and one answers.
 	servers := map[string]*llmtest.Server{}
 	var env, pairs []string
@@ -209,7 +209,7 @@ func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 		says        []string
 	}{
 		{"an unknown provider", "opnai/gpt", none, "AS708", []string{`there is no provider "opnai"`, `did you mean "openai/gpt"?`}},
-		{"nothing like it", "zzzzzz/gpt", none, "AS708", []string{"the providers are compat, deepseek, mistral, ollama, openai, openrouter"}},
+		{"nothing like it", "zzzzzz/gpt", none, "AS708", []string{"the providers are anthropic, compat, deepseek, "}},
 		{"no provider", "gpt-5", none, "AS708", []string{"names no provider", "write provider/model"}},
 		{"a provider alone", "openai", none, "AS708", []string{`write "openai/…"`}},
 		{"no model", "openai/", some, "AS707", []string{"names a provider and no model"}},

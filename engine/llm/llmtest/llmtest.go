@@ -1,6 +1,6 @@
 // Package llmtest is a fake provider for tests: an HTTP server that speaks OpenAI's chat
-// completions and Ollama's chat, plain and streamed, from a list of replies, with the faults
-// that real servers have. It records the requests that it gets.
+// completions, Anthropic's messages and Ollama's chat, plain and streamed, from a list of
+// replies, with the faults that real servers have. It records the requests that it gets.
 package llmtest
 
 import (
@@ -34,6 +34,7 @@ const (
 type Reply struct {
 	Text      string
 	Reasoning string
+	Signature string // of the reasoning, Anthropic only
 	Refusal   string // OpenAI only
 	Calls     []Call
 	Finish    string // the provider's word; default stop, or tool_calls
@@ -96,6 +97,9 @@ func (s *Server) Close() {
 
 // OpenAI is the base URL for OpenAI's dialect.
 func (s *Server) OpenAI() string { return s.URL + "/v1" }
+
+// Anthropic is the base URL for Anthropic's dialect.
+func (s *Server) Anthropic() string { return s.URL }
 
 // Ollama is the base URL for Ollama's dialect.
 func (s *Server) Ollama() string { return s.URL }
@@ -170,6 +174,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
 		stream := asked.Stream != nil && *asked.Stream && !reply.Plain
 		pieces = openAI(reply, stream)
+		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
+	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
+		stream := asked.Stream != nil && *asked.Stream && !reply.Plain
+		pieces = anthropic(reply, stream)
 		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
 	case strings.HasSuffix(r.URL.Path, "/api/chat"):
 		stream := (asked.Stream == nil || *asked.Stream) && !reply.Plain

@@ -17,6 +17,7 @@ type answer struct {
 
 	details []*Body  // reasoning_details, to be sent back
 	blocks  []*block // of dialects whose answers are lists of parts
+	claude  claudeAnswer
 
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
@@ -196,7 +197,7 @@ func finishOf(raw string) engine.Finish {
 	switch strings.ToLower(raw) {
 	case "stop", "end_turn", "stop_sequence", "eos", "eos_token":
 		return engine.FinishStop
-	case "length", "max_tokens", "model_length":
+	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
 		return engine.FinishLength
 	case "tool_calls", "function_call", "tool_use":
 		return engine.FinishCalls

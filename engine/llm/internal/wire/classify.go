@@ -21,6 +21,9 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 		status: status, code: e.code, says: e.message, param: e.param,
 		requestID: requestID(header), wait: retryAfter(header, e, now),
 	}
+	if f.requestID == "" {
+		f.requestID = e.request
+	}
 	f.kind, f.what = byWords(e, status)
 	if f.kind == "" {
 		f.kind, f.what = byStatus(status)

@@ -274,7 +274,9 @@ func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *
 	default:
 		f = unreadable(err, header)
 	}
-	f.requestID = requestID(header)
+	if id := requestID(header); id != "" {
+		f.requestID = id
+	}
 	f.raw = a.text.String()
 	if a.usage != nil {
 		f.usage = *a.usage

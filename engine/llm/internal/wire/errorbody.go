@@ -17,6 +17,7 @@ type errorBody struct {
 	status  int    // a code that is a number
 	delay   string // Google's retryDelay
 	reset   string // OpenRouter's reset, in milliseconds since 1970
+	request string // its own id of the request
 	other   bool   // the body is no JSON: a proxy or another program answered
 }
 
@@ -36,6 +37,7 @@ func parseErrorBody(data []byte) errorBody {
 		return e
 	}
 	e.object(top)
+	e.request = quote(text(top["request_id"]))
 	if inner, ok := top["error"]; ok {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(inner, &fields) == nil {

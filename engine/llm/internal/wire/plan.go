@@ -23,6 +23,7 @@ type Plan struct {
 	Origin   string // scheme://host[:port]: the only place that this call may reach
 	Dialect  Dialect
 	Request  *engine.Request
+	Tools    []Tool             // as the provider is to be told of them, for dialects that write them
 	Output   *Output            // nil when the prompt alone holds the model to its type
 	Stream   bool               // ask for a stream
 	Sink     func(engine.Token) // gets pieces of the answer without number or attempt; may be nil
@@ -30,6 +31,15 @@ type Plan struct {
 	Limits   Limits
 	Keys     *redact.Set // what nothing that leaves the call may show
 	Hints    Hints
+
+	refusal string // why the model refused, where the text of the answer does not say it
+}
+
+// Tool is a tool as a provider is told of it.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage // of its arguments, an object's
+	Strict            bool            // calls are held to the schema
 }
 
 // Output is the provider's own constraint on the answer.

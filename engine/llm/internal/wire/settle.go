@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
@@ -31,7 +32,11 @@ func (p *Plan) judge(r *engine.Response) *failure {
 	case engine.FinishFilter:
 		return &failure{kind: engine.KindRefused, what: "the provider's content filter stopped the answer", code: r.RawFinish}
 	case engine.FinishRefusal:
-		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(r.Text())}
+		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(p.Keys.String(strings.TrimSpace(r.Text() + " " + p.refusal)))}
+	case engine.FinishUnknown:
+		if r.RawFinish == "pause_turn" {
+			return &failure{kind: engine.KindTruncated, what: "the provider paused the answer to go on with tools of its own", code: r.RawFinish, help: "let it use fewer tools of its own"}
+		}
 	}
 	calls := r.Calls()
 	for _, c := range calls {

@@ -62,6 +62,7 @@ func (x *Exchange) run(base http.RoundTripper, req *http.Request) (*engine.Respo
 		}
 		return nil, x.error(f)
 	}
+	x.refusal = a.claude.refusal
 	return x.Settle(a.named(res.Header))
 }
 

@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Anthropic is the dialect of Anthropic's messages. The client above loses parallel calls, all
+// results but the first and every thought, and is given a stand-in for the conversation; the
+// patch writes the real one.
+type Anthropic struct{}
+
+var _ Dialect = (*Anthropic)(nil)
+
+// claudeFamily is the name under which the provider's signatures are kept.
+const claudeFamily = "anthropic"
+
+func (d *Anthropic) lines() bool { return false }
+
+// CallID returns the id itself, or one of the same form for an id that another provider gave.
+func (d *Anthropic) CallID(id string) string {
+	for _, r := range id {
+		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-') {
+			return "toolu_" + shortID(id)
+		}
+	}
+	if id == "" {
+		return "toolu_" + shortID(id)
+	}
+	return id
+}
+
+// Patch writes the request anew but for the model's name: the client always sends a temperature,
+// which newer models refuse, and knows nothing of tool choice, schemas, effort and images by URL.
+func (d *Anthropic) Patch(b *Body, p *Plan) error {
+	b.Delete("messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "tools", "top_p", "thinking")
+	call, err := claudeCallOf(p)
+	if err != nil {
+		return err
+	}
+	cache := p.Request.Params.Cache
+	if s := p.Request.System; s != "" {
+		system := any(s)
+		if cache {
+			system = []any{claudeText{Type: "text", Text: s, Cache: ephemeral}}
+		}
+		if err := b.Set("system", system); err != nil {
+			return err
+		}
+	}
+	messages, err := d.messages(p.Request)
+	if err != nil {
+		return err
+	}
+	if cache {
+		messages.mark()
+	}
+	if err := b.Set("messages", messages); err != nil {
+		return err
+	}
+	tools := d.tools(p)
+	if n := len(tools); n > 0 {
+		if len(p.Tools) == 0 {
+			call.choice = &claudeChoice{Type: "none"}
+		}
+		if cache {
+			tools[n-1].Cache = ephemeral
+		}
+		if err := b.Set("tools", tools); err != nil {
+			return err
+		}
+	}
+	return call.write(b, p)
+}
+
+type claudeTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Strict      bool            `json:"strict,omitempty"`
+	Cache       *cacheMark      `json:"cache_control,omitempty"`
+}
+
+// tools are the request's, or, where it has none, those that its conversation has called: the
+// provider wants to know them, and is told that none may be called any more.
+func (d *Anthropic) tools(p *Plan) []claudeTool {
+	var out []claudeTool
+	for _, t := range p.Tools {
+		out = append(out, claudeTool{Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	told := map[string]bool{}
+	for i := range p.Request.Messages {
+		for j := range p.Request.Messages[i].Parts {
+			if c := p.Request.Messages[i].Parts[j].Call; c != nil && !told[c.Name] {
+				told[c.Name] = true
+				out = append(out, claudeTool{Name: c.Name, Schema: json.RawMessage(`{"type":"object"}`)})
+			}
+		}
+	}
+	return out
+}
+
+// Canonical writes the answer as one block of text.
+func (d *Anthropic) Canonical(r *engine.Response) ([]byte, error) {
+	return encode(map[string]any{
+		"id": r.RequestID, "type": "message", "role": "assistant", "model": r.Model,
+		"content":     []any{claudeText{Type: "text", Text: r.Text()}},
+		"stop_reason": r.RawFinish,
+		"usage":       map[string]int{"input_tokens": r.Usage.In, "output_tokens": r.Usage.Out},
+	})
+}
+
+// address puts the key where this provider wants it.
+func (d *Anthropic) address(req *http.Request, p *Plan) {
+	req.Header.Del("Authorization")
+	req.Header.Set("X-Api-Key", p.Bearer)
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+}

@@ -1,0 +1,288 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// claudeAnswer is what an answer of this dialect gathers beside what all do.
+type claudeAnswer struct {
+	open    []*openBlock // of a stream, by the index that its pieces name
+	noUsage bool         // a count was none: no later one makes up for it
+	refusal string       // why the model refused, in the provider's words
+}
+
+// openBlock is a block while its pieces come.
+type openBlock struct {
+	*block
+	index int
+	seal  claudeSeal      // of a thought
+	input json.RawMessage // of a call, for when no piece of it follows
+}
+
+// claudeMessage is a whole answer, and the first event of a stream.
+type claudeMessageAnswer struct {
+	Type    string          `json:"type"`
+	ID      loose           `json:"id"`
+	Model   loose           `json:"model"`
+	Content json.RawMessage `json:"content"`
+	claudeStop
+	Usage *claudeUsage `json:"usage"`
+}
+
+type claudeStop struct {
+	Reason  loose `json:"stop_reason"`
+	Details struct {
+		Explanation loose `json:"explanation"`
+	} `json:"stop_details"`
+}
+
+// claudeContent is a block of an answer. Of the types only a few are read: what tools of the
+// provider's own do and find is left out, and so is any type that is not known.
+type claudeContent struct {
+	Type      string          `json:"type"`
+	Text      loose           `json:"text"`
+	Thinking  loose           `json:"thinking"`
+	Signature loose           `json:"signature"`
+	Data      loose           `json:"data"`
+	ID        loose           `json:"id"`
+	Name      loose           `json:"name"`
+	Input     json.RawMessage `json:"input"`
+}
+
+type claudeEvent struct {
+	Type    string              `json:"type"`
+	Index   int                 `json:"index"`
+	Message claudeMessageAnswer `json:"message"`
+	Block   claudeContent       `json:"content_block"`
+	Delta   struct {
+		Type      string `json:"type"`
+		Text      loose  `json:"text"`
+		Thinking  loose  `json:"thinking"`
+		Signature loose  `json:"signature"`
+		Partial   loose  `json:"partial_json"`
+		claudeStop
+	} `json:"delta"`
+	Usage *claudeUsage `json:"usage"`
+}
+
+type claudeUsage struct {
+	In      *count `json:"input_tokens"`
+	Out     *count `json:"output_tokens"`
+	Written *count `json:"cache_creation_input_tokens"`
+	Read    *count `json:"cache_read_input_tokens"`
+	Details struct {
+		Thinking *count `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+func (d *Anthropic) document(data []byte, a *answer) error {
+	var m claudeMessageAnswer
+	if err := json.Unmarshal(data, &m); err != nil {
+		return wrongForm("message", err)
+	}
+	if m.Content == nil {
+		return &malformed{"the answer does not have the form of a message: it has no content"}
+	}
+	a.claudeMessage(&m)
+	a.ended = true
+	return nil
+}
+
+func (d *Anthropic) event(data []byte, a *answer) error {
+	var e claudeEvent
+	if err := json.Unmarshal(data, &e); err != nil {
+		return wrongForm("message's event", err)
+	}
+	switch e.Type {
+	case "message": // a server that was asked for a stream may put all into one event
+		return d.document(data, a)
+	case "message_start":
+		a.claudeMessage(&e.Message)
+	case "content_block_start":
+		a.claudeBegin(e.Index, &e.Block)
+	case "content_block_delta":
+		a.claudePiece(&e)
+	case "content_block_stop":
+		if o := a.claudeOpen(e.Index); o != nil {
+			a.claudeClose(o)
+		}
+	case "message_delta":
+		a.claudeStop(&e.Delta.claudeStop)
+		a.claudeUsage(e.Usage)
+	case "message_stop":
+		for _, o := range a.claude.open {
+			a.claudeClose(o)
+		}
+		a.done()
+	}
+	return nil
+}
+
+func (a *answer) claudeMessage(m *claudeMessageAnswer) {
+	a.id, a.model = string(m.ID), string(m.Model)
+	if len(m.Content) > 0 && m.Content[0] == '"' {
+		a.grow(a.addBlock(engine.PartText), text(m.Content))
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(m.Content, &list) == nil {
+		for _, raw := range list {
+			var c claudeContent
+			if json.Unmarshal(raw, &c) == nil {
+				a.claudeWhole(&c)
+			}
+		}
+	}
+	a.claudeStop(&m.claudeStop)
+	a.claudeUsage(m.Usage)
+}
+
+// claudeWhole takes a block that comes in one piece.
+func (a *answer) claudeWhole(c *claudeContent) {
+	if c.Type == "tool_use" {
+		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Input)))
+		return
+	}
+	a.claudeText(c)
+}
+
+// claudeText begins a part of text or thoughts with what its block holds already; nil is a block
+// of any other type.
+func (a *answer) claudeText(c *claudeContent) *openBlock {
+	o := &openBlock{}
+	switch c.Type {
+	case "text":
+		o.block = a.addBlock(engine.PartText)
+		a.grow(o.block, string(c.Text))
+	case thinkingBlock:
+		o.block, o.seal.Type = a.addBlock(engine.PartReasoning), c.Type
+		a.grow(o.block, string(c.Thinking))
+		o.sign(string(c.Signature))
+	case redactedBlock:
+		o.block, o.seal.Type = a.addBlock(engine.PartReasoning), c.Type
+		if o.seal.Data = string(c.Data); o.seal.Data != "" {
+			o.opaque = opaqueThought(o.seal)
+		}
+	default:
+		return nil
+	}
+	return o
+}
+
+func (o *openBlock) sign(signature string) {
+	if o.seal.Signature += signature; o.seal.Signature != "" {
+		o.opaque = opaqueThought(o.seal)
+	}
+}
+
+func (a *answer) claudeBegin(index int, c *claudeContent) {
+	var o *openBlock
+	if c.Type == "tool_use" {
+		call := a.addWholeCall(string(c.ID), string(c.Name), "")
+		o = &openBlock{block: a.addCallBlock(call), input: bytes.Clone(c.Input)}
+	} else if o = a.claudeText(c); o == nil {
+		o = &openBlock{} // its pieces are passed over
+	}
+	o.index = index
+	a.claude.open = append(a.claude.open, o)
+}
+
+// claudeOpen is the block that a piece belongs to, the last that has the index.
+func (a *answer) claudeOpen(index int) *openBlock {
+	for i := len(a.claude.open) - 1; i >= 0; i-- {
+		if a.claude.open[i].index == index {
+			return a.claude.open[i]
+		}
+	}
+	return nil
+}
+
+func (a *answer) claudePiece(e *claudeEvent) {
+	o, d := a.claudeOpen(e.Index), &e.Delta
+	if o == nil {
+		// A server that leaves out where a block begins says by its pieces what it is.
+		switch d.Type {
+		case "text_delta":
+			a.claudeBegin(e.Index, &claudeContent{Type: "text"})
+		case "thinking_delta":
+			a.claudeBegin(e.Index, &claudeContent{Type: thinkingBlock})
+		default:
+			return
+		}
+		o = a.claudeOpen(e.Index)
+	}
+	if o.block == nil {
+		return
+	}
+	switch {
+	case d.Type == "text_delta" && o.kind == engine.PartText:
+		a.grow(o.block, string(d.Text))
+	case d.Type == "thinking_delta" && o.kind == engine.PartReasoning:
+		a.grow(o.block, string(d.Thinking))
+	case d.Type == "signature_delta" && o.seal.Type == thinkingBlock:
+		o.sign(string(d.Signature))
+	case d.Type == "input_json_delta" && o.call != nil:
+		a.claudeArgs(o, string(d.Partial))
+	}
+}
+
+func (a *answer) claudeArgs(o *openBlock, piece string) {
+	if piece == "" {
+		return
+	}
+	o.input = nil
+	o.call.args.WriteString(piece)
+	if a.sink != nil {
+		a.sink(engine.Token{Call: &engine.CallDelta{Index: o.call.index, Args: piece}})
+	}
+}
+
+// claudeClose gives a call of which no piece came the arguments that it began with.
+func (a *answer) claudeClose(o *openBlock) {
+	if o.block != nil && o.call != nil {
+		a.claudeArgs(o, arguments(o.input))
+	}
+}
+
+func (a *answer) claudeStop(s *claudeStop) {
+	if s.Reason != "" {
+		a.finish = string(s.Reason)
+	}
+	if s.Details.Explanation != "" {
+		a.claude.refusal = string(s.Details.Explanation)
+	}
+}
+
+// claudeUsage takes counts, which replace those that came before. Input that was read from the
+// cache or written to it is counted apart by the provider, and is input.
+func (a *answer) claudeUsage(u *claudeUsage) {
+	if u == nil || a.claude.noUsage {
+		return
+	}
+	var n engine.Usage
+	if a.usage != nil {
+		n = *a.usage
+	}
+	in := n.In - n.CacheRead - n.CacheWrite
+	for _, c := range []struct {
+		to   *int
+		from *count
+	}{{&in, u.In}, {&n.Out, u.Out}, {&n.CacheRead, u.Read}, {&n.CacheWrite, u.Written}, {&n.Reasoning, u.Details.Thinking}} {
+		switch {
+		case c.from == nil || *c.from == 0 && *c.to > 0: // some servers count the input at the beginning alone
+		case *c.from == noCount:
+			a.usage, a.claude.noUsage = nil, true
+			return
+		default:
+			*c.to = int(*c.from)
+		}
+	}
+	n.In = in + n.CacheRead + n.CacheWrite
+	if n.In > engine.MaxUsage {
+		a.usage, a.claude.noUsage = nil, true
+		return
+	}
+	a.usage = &n
+}

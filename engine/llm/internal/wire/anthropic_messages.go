@@ -1,0 +1,192 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+type claudeMessages []*claudeMessage
+
+type claudeMessage struct {
+	Role    string        `json:"role"`
+	Content []claudeBlock `json:"content"`
+}
+
+// claudeBlock is a piece of a message. Blocks that may carry a mark for the cache have mark.
+type claudeBlock interface{}
+
+type cacheMark struct {
+	Type string `json:"type"`
+}
+
+// ephemeral is the one kind of mark; it is read only.
+var ephemeral = &cacheMark{"ephemeral"}
+
+type claudeText struct {
+	Type  string     `json:"type"`
+	Text  string     `json:"text"`
+	Cache *cacheMark `json:"cache_control,omitempty"`
+}
+
+type claudeImage struct {
+	Type   string       `json:"type"`
+	Source claudeSource `json:"source"`
+	Cache  *cacheMark   `json:"cache_control,omitempty"`
+}
+
+type claudeSource struct {
+	Type  string `json:"type"`
+	Media string `json:"media_type,omitempty"`
+	Data  string `json:"data,omitempty"`
+	URL   string `json:"url,omitempty"`
+}
+
+type claudeUse struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"` // an object
+	Cache *cacheMark      `json:"cache_control,omitempty"`
+}
+
+type claudeResult struct {
+	Type    string     `json:"type"`
+	ID      string     `json:"tool_use_id"`
+	Content string     `json:"content,omitempty"`
+	IsError bool       `json:"is_error,omitempty"`
+	Cache   *cacheMark `json:"cache_control,omitempty"`
+}
+
+// messages writes the conversation. Turns of one side that follow each other are one message, so
+// that the results of parallel calls stand together in the one behind the calls, as they must.
+func (d *Anthropic) messages(r *engine.Request) (claudeMessages, error) {
+	var out claudeMessages
+	add := func(role string, blocks ...claudeBlock) {
+		if n := len(out); n > 0 && out[n-1].Role == role {
+			out[n-1].Content = append(out[n-1].Content, blocks...)
+			return
+		}
+		if len(blocks) > 0 {
+			out = append(out, &claudeMessage{role, blocks})
+		}
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		role := "user"
+		if m.Role == engine.RoleAssistant {
+			role = "assistant"
+		}
+		blocks, err := d.blocks(m)
+		if err != nil {
+			return nil, err
+		}
+		add(role, blocks...)
+	}
+	if n := len(out); n == 0 || out[n-1].Role == "assistant" && r.Messages[len(r.Messages)-1].Role == engine.RoleUser {
+		add("user", &claudeText{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is needed
+	}
+	return out, nil
+}
+
+func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
+	var out []claudeBlock
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Call != nil:
+			out = append(out, &claudeUse{Type: "tool_use", ID: d.CallID(p.Call.ID), Name: p.Call.Name, Input: argsObject(p.Call.Args)})
+		case p.Result != nil:
+			text := p.Result.Text
+			if text == "" && p.Result.IsError {
+				text = "error"
+			}
+			out = append(out, &claudeResult{Type: "tool_result", ID: d.CallID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
+		case p.Image != nil:
+			source, err := sourceOf(p.Image)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, &claudeImage{Type: "image", Source: source})
+		case p.Kind == engine.PartReasoning:
+			if block := thoughtBlock(p); block != nil {
+				out = append(out, block)
+			}
+		case strings.TrimSpace(p.Text) != "":
+			out = append(out, &claudeText{Type: "text", Text: p.Text})
+		}
+	}
+	return out, nil
+}
+
+func sourceOf(img *engine.Image) (claudeSource, error) {
+	if !strings.HasPrefix(img.URL, "data:") {
+		return claudeSource{Type: "url", URL: img.URL}, nil
+	}
+	media, data, ok := DataURL(img.URL)
+	if img.MIME != "" {
+		media = img.MIME
+	}
+	if !ok || !strings.HasPrefix(media, "image/") {
+		return claudeSource{}, &Unsupported{"is given a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
+	}
+	return claudeSource{Type: "base64", Media: media, Data: data}, nil
+}
+
+// mark sets the cache's mark at the end of the conversation, where the next turn will find it.
+func (m claudeMessages) mark() {
+	last := m[len(m)-1].Content
+	switch block := last[len(last)-1].(type) {
+	case *claudeText:
+		block.Cache = ephemeral
+	case *claudeImage:
+		block.Cache = ephemeral
+	case *claudeUse:
+		block.Cache = ephemeral
+	case *claudeResult:
+		block.Cache = ephemeral
+	}
+}
+
+// claudeSeal is what is kept of a thought beside its text: the block without it.
+type claudeSeal struct {
+	Type      string  `json:"type"`
+	Thinking  *string `json:"thinking,omitempty"` // of a thinking block on its way back
+	Signature string  `json:"signature,omitempty"`
+	Data      string  `json:"data,omitempty"`
+}
+
+const (
+	thinkingBlock = "thinking"
+	redactedBlock = "redacted_thinking"
+)
+
+// thoughtBlock is a thought of this family as it goes back: with the signature that it came
+// with, without which the provider takes none. It is nil for any other.
+func thoughtBlock(p *engine.Part) *claudeSeal {
+	if p.Kind != engine.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily {
+		return nil
+	}
+	var s claudeSeal
+	if json.Unmarshal([]byte(p.Opaque.Data), &s) != nil {
+		return nil
+	}
+	switch {
+	case s.Type == thinkingBlock && s.Signature != "":
+		s.Thinking = &p.Text
+		return &s
+	case s.Type == redactedBlock && s.Data != "":
+		s.Thinking = nil
+		return &s
+	}
+	return nil
+}
+
+func opaqueThought(s claudeSeal) *engine.Opaque {
+	data, err := encode(s)
+	if err != nil {
+		return nil
+	}
+	return &engine.Opaque{Provider: claudeFamily, Data: string(data)}
+}

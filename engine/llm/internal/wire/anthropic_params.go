@@ -1,0 +1,210 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// longAnswer is a max_tokens from which on an answer may take more than ten minutes, by the
+// provider's own count of 128,000 tokens an hour. Connections that are silent for so long are
+// cut on the way, so that such a call is streamed though nobody listens.
+const longAnswer = 21_333
+
+// leastBudget is the least thinking that can be asked for by a number of tokens.
+const leastBudget = 1024
+
+// claudeBudgets are the tokens for a word, for models that know no words.
+var claudeBudgets = map[string]int{"minimal": leastBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_000, "max": 60_000}
+
+// claudeThinking is how a request asks for thoughts.
+type claudeThinking struct {
+	Type    string `json:"type"`
+	Budget  int    `json:"budget_tokens,omitempty"`
+	Display string `json:"display,omitempty"`
+}
+
+// claudeCall is the part of a request that depends on what the model takes.
+type claudeCall struct {
+	model     Claude
+	maxTokens int
+	thinking  *claudeThinking
+	effort    string
+	choice    *claudeChoice
+}
+
+type claudeChoice struct {
+	Type   string `json:"type"`
+	Name   string `json:"name,omitempty"`
+	Single bool   `json:"disable_parallel_tool_use,omitempty"`
+}
+
+func claudeCallOf(p *Plan) (*claudeCall, error) {
+	c := &claudeCall{model: ClaudeOf(p.Model)}
+	c.maxTokens = c.model.MaxTokens
+	if n := p.Request.Params.MaxTokens; n != nil {
+		c.maxTokens = *n
+	}
+	if err := c.choose(p.Request); err != nil {
+		return nil, err
+	}
+	if err := c.think(p.Request); err != nil {
+		return nil, err
+	}
+	return c, c.sampling(&p.Request.Params)
+}
+
+func (c *claudeCall) choose(r *engine.Request) error {
+	if len(r.Tools) == 0 {
+		return nil
+	}
+	single := r.Params.ParallelCalls != nil && !*r.Params.ParallelCalls
+	switch r.Choice.Mode {
+	case engine.ChoiceNone:
+		c.choice = &claudeChoice{Type: "none"}
+		return nil
+	case engine.ChoiceRequired:
+		c.choice = &claudeChoice{Type: "any", Single: single}
+	case engine.ChoiceTool:
+		c.choice = &claudeChoice{Type: "tool", Name: r.Choice.Tool, Single: single}
+	default:
+		if single {
+			c.choice = &claudeChoice{Type: "auto", Single: true}
+		}
+		return nil
+	}
+	if c.model.free {
+		return &Unsupported{"cannot be made to call a tool", "leave out tool_choice, or say in the prompt that the tool is to be called"}
+	}
+	return nil
+}
+
+// think settles whether and how much the model thinks. max_tokens counts thoughts and answer.
+func (c *claudeCall) think(r *engine.Request) error {
+	word, tokens := r.Params.Effort, r.Params.ReasoningTokens
+	m := &c.model
+	switch {
+	case word == "none" || tokens != nil && *tokens == 0:
+		switch m.off {
+		case "":
+		case claudeAlways:
+			return &Unsupported{"always thinks", `say effort = "low" for the least`}
+		default:
+			c.thinking = &claudeThinking{Type: m.off}
+		}
+		return nil
+	case word == "" && tokens == nil:
+		return nil
+	case !m.budget && !m.adaptive:
+		return &Unsupported{"does not think", "leave out effort and reasoning_tokens for this model"}
+	case tokens != nil && !m.budget:
+		return &Unsupported{"takes no reasoning_tokens", `say effort = "low", "medium" or "high" instead`}
+	}
+	if word != "" {
+		c.effort = m.effort(word)
+	}
+	if tokens == nil && m.adaptive {
+		// Newer models leave their thoughts out unless they are asked for.
+		c.thinking = &claudeThinking{Type: "adaptive", Display: "summarized"}
+		return nil
+	}
+	if c.choice != nil && (c.choice.Type == "any" || c.choice.Type == "tool") || midCalls(r) {
+		return nil // refused together with thinking by the token
+	}
+	var budget int
+	if tokens != nil {
+		if budget = max(*tokens, leastBudget); budget >= c.maxTokens {
+			return fmt.Errorf("reasoning_tokens of %d leave nothing of the %d of max_tokens, which count thoughts and answer: raise max_tokens", budget, c.maxTokens)
+		}
+	} else if budget = min(claudeBudgets[word], c.maxTokens/2); budget < leastBudget {
+		return nil // no room for thoughts
+	}
+	c.thinking = &claudeThinking{Type: "enabled", Budget: budget}
+	return nil
+}
+
+// midCalls reports whether the model's last turn called tools without signed thoughts before
+// them. Thinking by the token cannot begin in the middle of such a turn.
+func midCalls(r *engine.Request) bool {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		m := &r.Messages[i]
+		switch m.Role {
+		case engine.RoleTool:
+			continue
+		case engine.RoleAssistant:
+			for j := range m.Parts {
+				if thoughtBlock(&m.Parts[j]) != nil {
+					return false
+				}
+				if m.Parts[j].Call != nil {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// sampling refuses what the model does. 1 is the default of both numbers: it need not be said.
+func (c *claudeCall) sampling(p *engine.Params) error {
+	t, top := p.Temperature, p.TopP
+	thinks := c.thinking != nil && c.thinking.Type != "disabled"
+	switch {
+	case p.Seed != nil:
+		return &Unsupported{"takes no seed", "leave out seed for this model"}
+	case usual(t) && usual(top):
+		return nil
+	case !c.model.sampling && !usual(t):
+		return &Unsupported{"takes no temperature", "leave out temperature for this model"}
+	case !c.model.sampling:
+		return &Unsupported{"takes no top_p", "leave out top_p for this model"}
+	case thinks && !usual(t):
+		return &Unsupported{"takes no temperature while it thinks", "leave out temperature, or effort and reasoning_tokens"}
+	case t != nil && top != nil:
+		return &Unsupported{"takes temperature or top_p, not both", "leave out top_p"}
+	}
+	return nil
+}
+
+func usual(v *float64) bool { return v == nil || *v == 1 }
+
+// write sets the members, in a fixed order.
+func (c *claudeCall) write(b *Body, p *Plan) error {
+	params := &p.Request.Params
+	type outputFormat struct {
+		Type   string `json:"type"`
+		Schema any    `json:"schema"`
+	}
+	type outputConfig struct {
+		Effort string        `json:"effort,omitempty"`
+		Format *outputFormat `json:"format,omitempty"`
+	}
+	config := outputConfig{Effort: c.effort}
+	if p.Output != nil && p.Output.Schema != nil {
+		config.Format = &outputFormat{"json_schema", p.Output.Schema}
+	}
+	stream := p.Stream || c.maxTokens > longAnswer
+	for _, m := range []struct {
+		set   bool
+		key   string
+		value any
+	}{
+		{true, "max_tokens", c.maxTokens},
+		{!usual(params.Temperature), "temperature", params.Temperature},
+		{!usual(params.TopP), "top_p", params.TopP},
+		{len(params.Stop) > 0, "stop_sequences", params.Stop},
+		{c.choice != nil, "tool_choice", c.choice},
+		{c.thinking != nil, "thinking", c.thinking},
+		{config != (outputConfig{}), "output_config", config},
+		{stream, "stream", true},
+	} {
+		if !m.set {
+			continue
+		}
+		if err := b.Set(m.key, m.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
