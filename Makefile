@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conforma
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test bench bench-peers lint vet-cross cross fuzz run e2e golden notices docs conformance clean
+.PHONY: all build test bench bench-peers bench-flows bench-test lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
 
 all: build
 
@@ -48,6 +48,14 @@ bench:
 ## bench-peers: the decoder beside its peers, in a module of its own (PEERS: -time, -only, -markdown)
 bench-peers:
 	cd bench && $(GO) run ./decode $(PEERS)
+
+## bench-flows: the engine beside its peers, in the same module (PEERS: -time, -only, -procs, -markdown)
+bench-flows:
+	cd bench && $(GO) run ./flows $(PEERS)
+
+## bench-test: that module's own tests, which no other target builds
+bench-test:
+	cd bench && $(GO) vet ./... && $(GO) test ./...
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross
@@ -78,6 +86,12 @@ e2e: run
 golden:
 	@set -e; for d in $$(grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -n1 dirname | sort -u); do \
 		echo "$(GO) test $$d -update"; $(GO) test "$$d" -update; done
+
+## prices: the table of prices and context windows, from its npm package (PRICES: its version)
+PRICES ?= 0.1.8
+prices:
+	d=$$(mktemp -d) && npm install --silent --no-audit --no-fund --prefix $$d @pydantic/genai-prices@$(PRICES) && \
+	node internal/tools/prices/extract.mjs $$d/node_modules/@pydantic/genai-prices engine/llm/prices $$(date -u +%F); rm -rf $$d
 
 ## notices: the licence texts of all that the command links
 notices:

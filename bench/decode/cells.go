@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
+
+	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
 // cell is one engine on one document.
@@ -13,11 +14,11 @@ type cell struct {
 	doc    *document
 	as     string // the table it belongs to: a variant, or streamed
 	came   outcome
-	took   *measured // nil when there was nothing to measure
+	took   *measure.Measured // nil when there was nothing to measure
 }
 
 // mbs is how many millions of bytes are read in a second.
-func (c *cell) mbs() float64 { return float64(len(c.doc.text)) / c.took.ns() * 1e3 }
+func (c *cell) mbs() float64 { return float64(len(c.doc.text)) / c.took.NS() * 1e3 }
 
 // documents measures all engines on all documents of a size in one group, so that each figure
 // can be set beside each other one.
@@ -42,7 +43,7 @@ func (b *bench) documents(s size, decode, stream bool) error {
 			}
 		}
 	}
-	var tasks []task
+	var tasks []measure.Task
 	var timed []*cell
 	for _, c := range cells {
 		if c.engine.node && b.node == nil {
@@ -57,13 +58,13 @@ func (b *bench) documents(s size, decode, stream bool) error {
 		if c.engine.node {
 			tasks = append(tasks, inNode{b.node, c.engine.name, c.doc.file})
 		} else {
-			tasks = append(tasks, inProcess(func() error { _, err := c.engine.decode(c.doc); return err }))
+			tasks = append(tasks, measure.InProcess(func() error { _, err := c.engine.decode(c.doc); return err }))
 		}
 	}
 	b.progress("%s: %d measurements", s.name, len(tasks))
-	for i, m := range measure(tasks, b.time, b.rounds) {
-		if timed[i].took = m; m.err != nil {
-			timed[i].came.Err, timed[i].took = m.err.Error(), nil
+	for i, m := range measure.Measure(tasks, b.time, b.rounds) {
+		if timed[i].took = m; m.Err != nil {
+			timed[i].came.Err, timed[i].took = m.Err.Error(), nil
 		}
 	}
 	if b.node != nil {
@@ -96,57 +97,32 @@ func (b *bench) cellOf(engine, size, as string) *cell {
 }
 
 // documentTables are one table for each variant.
-func (b *bench) documentTables() []table {
-	var all []table
+func (b *bench) documentTables() []measure.Table {
+	var all []measure.Table
 	for _, v := range []struct{ as, title string }{
 		{clean, "Clean JSON"},
 		{fenced, "In a fence, between prose that holds {this} and [1]"},
 		{broken, "Broken: bare keys, commas too many, comments, literals of Python, cut at 97 %"},
 		{streamed, "Arriving in tokens of 4 bytes"},
 	} {
-		t := table{title: v.title, head: []string{"text", "decoder", "time", "MB/s", "allocations", "bytes", "items right"}}
+		t := measure.Table{Title: v.title, Head: []string{"text", "decoder", "time", "MB/s", "allocations", "bytes", "items right"}}
 		for _, c := range b.cells {
 			if c.as != v.as {
 				continue
 			}
 			row := []string{c.doc.size, c.engine.name, c.came.says(documentLimit * b.limit), "", "", "", ""}
 			if c.took != nil {
-				row[2], row[3] = duration(c.took.ns()), figure(c.mbs())
+				row[2], row[3] = measure.Duration(c.took.NS()), measure.Figure(c.mbs())
 				if !c.engine.node {
-					row[4], row[5] = fmt.Sprintf("%.0f", c.took.allocs), fmt.Sprintf("%.0f", c.took.bytes)
+					row[4], row[5] = fmt.Sprintf("%.0f", c.took.Allocs), fmt.Sprintf("%.0f", c.took.Bytes)
 				}
 				row[6] = c.came.Score.String()
 			}
-			t.rows = append(t.rows, row)
+			t.Rows = append(t.Rows, row)
 		}
-		if t.rows != nil {
+		if t.Rows != nil {
 			all = append(all, t)
 		}
 	}
 	return all
-}
-
-// duration writes nanoseconds with the unit that suits them.
-func duration(ns float64) string {
-	switch d := time.Duration(ns); {
-	case d >= 10*time.Second:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d >= time.Second:
-		return fmt.Sprintf("%.2f s", d.Seconds())
-	case d >= 100*time.Millisecond:
-		return fmt.Sprintf("%.0f ms", ns/1e6)
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.2f ms", ns/1e6)
-	case d >= 100*time.Microsecond:
-		return fmt.Sprintf("%.0f µs", ns/1e3)
-	}
-	return fmt.Sprintf("%.1f µs", ns/1e3)
-}
-
-// figure writes a number with about three digits.
-func figure(x float64) string {
-	if x >= 100 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.3g", x)
 }

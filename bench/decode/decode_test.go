@@ -166,30 +166,6 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-type slow struct{ per time.Duration }
-
-func (s slow) run(n int) (usage, error) { return usage{cpu: s.per * time.Duration(n)}, nil }
-
-type failing struct{}
-
-func (failing) run(int) (usage, error) { return usage{}, io.ErrUnexpectedEOF }
-
-func TestMeasure(t *testing.T) {
-	m := measure([]task{slow{time.Millisecond}, slow{3 * time.Millisecond}, failing{}}, time.Second, 5)
-	if m[0].ns() != 1e6 || len(m[0].rounds) != 5 || ratio(m[1], m[0]) != 3 {
-		t.Errorf("%+v %+v", m[0], m[1])
-	}
-	if m[2].err != io.ErrUnexpectedEOF {
-		t.Errorf("error %v", m[2].err)
-	}
-	allocating := inProcess(func() error { kept = make([]byte, 1<<16); return nil })
-	if m := measure([]task{allocating}, time.Millisecond, 1)[0]; m.bytes < 1<<16 || m.bytes > 1<<17 || m.allocs < 1 {
-		t.Errorf("%.0f bytes, %.1f allocations", m.bytes, m.allocs)
-	}
-}
-
-var kept []byte
-
 // A whole run in small: every part, and children that end, fail, and are stopped.
 func TestRun(t *testing.T) {
 	if testing.Short() {

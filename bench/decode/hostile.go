@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/agentscript/agentscript/bench/internal/measure"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // hostility is what one family did.
 type hostility struct {
 	family family
-	small  *measured // ours at half of the size
-	large  *measured // ours at the size
-	visits float64   // bytes looked at, for each of the text
-	own    outcome   // of weigh, with the default limit of depth
-	deep   outcome   // and without a limit
+	small  *measure.Measured // ours at half of the size
+	large  *measure.Measured // ours at the size
+	visits float64           // bytes looked at, for each of the text
+	own    outcome           // of weigh, with the default limit of depth
+	deep   outcome           // and without a limit
 	peers  []string
 }
 
@@ -43,10 +44,10 @@ func (b *bench) hostile() error {
 		h := &hostility{family: f}
 		b.hostilities = append(b.hostilities, h)
 		small, large := f.make(b.hostileSize/2), f.make(b.hostileSize)
-		decode := func(text string) inProcess {
+		decode := func(text string) measure.InProcess {
 			return func() error { generable.Decode(nil, text, generable.Options{}); return nil }
 		}
-		m := measure([]task{decode(small), decode(large)}, b.time/4, b.rounds)
+		m := measure.Measure([]measure.Task{decode(small), decode(large)}, b.time/4, b.rounds)
 		h.small, h.large = m[0], m[1]
 		h.visits = float64(generable.Decode(nil, large, generable.Options{}).Visits) / float64(len(large))
 		d, err := b.save(&document{text: large})
@@ -61,7 +62,7 @@ func (b *bench) hostile() error {
 			}
 			h.peers = append(h.peers, said)
 		}
-		b.progress("%s: %s", f.name, duration(h.large.ns()))
+		b.progress("%s: %s", f.name, measure.Duration(h.large.NS()))
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (b *bench) peer(e *engine, f family) (string, error) {
 			return "", err
 		}
 		o := b.probe(e, d, b.limit)
-		said = duration(float64(o.CPU))
+		said = measure.Duration(float64(o.CPU))
 		switch {
 		case o.Over:
 			return fmt.Sprintf("over %v at %s", b.limit, amount(n)), nil
@@ -131,38 +132,38 @@ func (b *bench) brackets() error {
 	return nil
 }
 
-func (b *bench) hostileTables() []table {
-	var all []table
+func (b *bench) hostileTables() []measure.Table {
+	var all []measure.Table
 	if b.bracketed != nil {
-		t := table{title: amount(b.hostileSize) + " of [", head: []string{"decoder", "time", "came to"}}
+		t := measure.Table{Title: amount(b.hostileSize) + " of [", Head: []string{"decoder", "time", "came to"}}
 		for _, c := range b.bracketed {
 			said := c.came.says(b.limit)
-			took := duration(float64(c.came.CPU))
+			took := measure.Duration(float64(c.came.CPU))
 			if c.came.Over || c.came.Died != "" {
 				took = ""
 			} else if said == "" {
 				said = "a value"
 			}
-			t.rows = append(t.rows, []string{c.engine.name, took, said})
+			t.Rows = append(t.Rows, []string{c.engine.name, took, said})
 		}
 		all = append(all, t)
 	}
 	if b.hostilities == nil {
 		return all
 	}
-	own := table{
-		title: "Hostile texts of " + amount(b.hostileSize) + ": agentscript",
-		head:  []string{"text", "time", "beside half of it", "visits per byte", "heap per byte", "heap per byte, no depth limit"},
+	own := measure.Table{
+		Title: "Hostile texts of " + amount(b.hostileSize) + ": agentscript",
+		Head:  []string{"text", "time", "beside half of it", "visits per byte", "heap per byte", "heap per byte, no depth limit"},
 	}
-	peers := table{title: "Hostile texts of up to " + amount(min(b.hostileSize, peerSizes[len(peerSizes)-1])) + ": the peers", head: []string{"text"}}
+	peers := measure.Table{Title: "Hostile texts of up to " + amount(min(b.hostileSize, peerSizes[len(peerSizes)-1])) + ": the peers", Head: []string{"text"}}
 	for _, e := range b.peers() {
-		peers.head = append(peers.head, e.name)
+		peers.Head = append(peers.Head, e.name)
 	}
 	for _, h := range b.hostilities {
-		own.rows = append(own.rows, []string{
-			h.family.name, duration(h.large.ns()), figure(h.growth()) + " times", figure(h.visits), b.heapOf(h.own), b.heapOf(h.deep),
+		own.Rows = append(own.Rows, []string{
+			h.family.name, measure.Duration(h.large.NS()), measure.Figure(h.growth()) + " times", measure.Figure(h.visits), b.heapOf(h.own), b.heapOf(h.deep),
 		})
-		peers.rows = append(peers.rows, append([]string{h.family.name}, h.peers...))
+		peers.Rows = append(peers.Rows, append([]string{h.family.name}, h.peers...))
 	}
 	return append(all, own, peers)
 }
@@ -172,11 +173,11 @@ func (b *bench) heapOf(o outcome) string {
 	if said := o.says(weighLimit * b.limit); said != "" {
 		return said
 	}
-	return figure(o.Heap)
+	return measure.Figure(o.Heap)
 }
 
 // growth is how much longer the text takes than half of it.
-func (h *hostility) growth() float64 { return ratio(h.large, h.small) }
+func (h *hostility) growth() float64 { return measure.Ratio(h.large, h.small) }
 
 func amount(n int) string {
 	switch {

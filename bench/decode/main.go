@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentscript/agentscript/bench/internal/measure"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -136,7 +137,7 @@ func (b *bench) open(nodeDir string) error {
 			with = "Node " + b.node.version
 		}
 	}
-	b.progress("%s %s/%s, %s\n%s; median of %d rounds, %v for each measurement", runtime.Version(), runtime.GOOS, runtime.GOARCH, with, clock, b.rounds, b.time)
+	b.progress("%s %s/%s, %s\n%s; median of %d rounds, %v for each measurement", runtime.Version(), runtime.GOOS, runtime.GOARCH, with, measure.Clock, b.rounds, b.time)
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
 // node runs the decoders of npm: each text once in a process of its own, or again and again in
@@ -87,29 +89,29 @@ type inNode struct {
 	file   string
 }
 
-func (t inNode) run(turns int) (usage, error) {
+func (t inNode) Run(turns int) (measure.Usage, error) {
 	if t.node.server == nil {
 		if err := t.node.serve(); err != nil {
-			return usage{}, err
+			return measure.Usage{}, err
 		}
 	}
 	ask, err := json.Marshal(map[string]any{"engine": t.engine, "file": t.file, "turns": turns})
 	if err != nil {
-		return usage{}, err
+		return measure.Usage{}, err
 	}
 	if _, err := t.node.in.Write(append(ask, '\n')); err != nil {
-		return usage{}, err
+		return measure.Usage{}, err
 	}
 	line, err := t.node.out.ReadBytes('\n')
 	if err != nil {
-		return usage{}, fmt.Errorf("node: %w", err)
+		return measure.Usage{}, fmt.Errorf("node: %w", err)
 	}
 	var o outcome
 	if err := json.Unmarshal(line, &o); err != nil {
-		return usage{}, err
+		return measure.Usage{}, err
 	}
 	if o.Err != "" {
-		return usage{}, errors.New(o.Err)
+		return measure.Usage{}, errors.New(o.Err)
 	}
-	return usage{cpu: o.CPU}, nil
+	return measure.Usage{CPU: o.CPU}, nil
 }

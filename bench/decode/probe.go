@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
 // outcome is what came of decoding one text once in a process of its own. Some decoders do not
@@ -127,9 +129,9 @@ func child(name, file, variant string, items int, weigh bool, stdout io.Writer) 
 		return json.NewEncoder(stdout).Encode(o)
 	}
 	runtime.GOMAXPROCS(1)
-	start := cpu()
+	start := measure.CPU()
 	v, err := e.decode(d)
-	o.CPU = cpu() - start
+	o.CPU = measure.CPU() - start
 	if err != nil {
 		o.Err = firstLine(err.Error())
 	} else if items > 0 {

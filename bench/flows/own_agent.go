@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+const ownAgentScript = `
+Findings = schema(
+    "What was found",
+    summary = field(str, "In one sentence"),
+    score = field(int, "0 to 100", ge = 0, le = 100),
+    files = field(list[str], "What was looked at"),
+)
+main = agent(output = Findings, tools = [look], prompt = %q, budget = budget(turns = %[2]d, tool_calls = %[2]d))
+`
+
+func ownLook() (engine.HostTool, error) {
+	params, errs := generable.NewSchema(toolName, "", []generable.Field{
+		{Name: "path", Type: generable.StrT, Guide: "Which file"}, {Name: "lines", Type: generable.IntT, Guide: "How many lines"}})
+	if errs != nil {
+		return engine.HostTool{}, fmt.Errorf("%v", errs)
+	}
+	return engine.HostTool{
+		Tool: engine.Tool{Name: toolName, Doc: toolDoc, Params: params, Returns: generable.StrT, Class: engine.ClassRead},
+		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+			var in lookInput
+			if err := generable.Into(args, &in); err != nil {
+				return generable.Value{}, err
+			}
+			return generable.StrOf(look(in)), nil
+		},
+	}, nil
+}
+
+func ownModel(turns int) engine.Handler {
+	said := func(p engine.Part, f engine.Finish) engine.Outcome {
+		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: f, Parts: []engine.Part{p}}}
+	}
+	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		answered := 0
+		for _, m := range e.Req.(*engine.Request).Messages {
+			for _, p := range m.Parts {
+				if p.Result != nil && p.Result.Text == seen {
+					answered++
+				}
+			}
+		}
+		if calls(answered, turns) {
+			return said(engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "call_1", Name: toolName, Args: toolArgs}}, engine.FinishCalls)
+		}
+		return said(engine.Part{Kind: engine.PartText, Text: answer}, engine.FinishStop)
+	})
+}
+
+// ownAgent is a whole run of a script, with its goroutine, and its result as a Go value.
+func ownAgent(turns int, _ step) (once, error) {
+	tool, err := ownLook()
+	if err != nil {
+		return nil, err
+	}
+	eng := agentscript.New(agentscript.WithTool(tool), agentscript.WithModels(ownModel(turns)), agentscript.WithDefaultModel("fake/model"))
+	mod, err := eng.Load(context.Background(), files(fmt.Sprintf(ownAgentScript, prompt, max(1, turns))), entry)
+	if err != nil {
+		return nil, err
+	}
+	return func() (any, error) {
+		return agentscript.As[findings](mod.Start(context.Background(), agentscript.Input(question)).Wait())
+	}, nil
+}
