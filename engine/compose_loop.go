@@ -15,7 +15,8 @@ const DefaultLoopMax = 1000
 type LoopOptions struct {
 	Next       Func
 	NextNode   *Node
-	Until      Func
+	Until      Func       // gives True for the output that ends the loop; or
+	UntilData  *Predicate // what that output is like
 	Repair     *Node
 	Max        int  // turns, default 1000
 	LastWins   bool // at Max, give the last output instead of failing
@@ -25,24 +26,25 @@ type LoopOptions struct {
 }
 
 type loopSpec struct {
-	next, until Func
-	max         int
-	lastWins    bool
-	feedback    bool // kids[1] makes the next input
-	optional    bool // and may give None to stop
+	next     Func
+	until    until
+	max      int
+	lastWins bool
+	feedback bool // kids[1] makes the next input
+	optional bool // and may give None to stop
 }
 
 // Loop repeats a node X→Y on inputs that next derives from its outputs, until next gives None;
 // the last output is the loop's.
 func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	kids := []*Node{body}
-	spec := &loopSpec{next: o.Next, until: o.Until, max: o.Max, lastWins: o.LastWins}
+	spec := &loopSpec{next: o.Next, until: until{o.UntilData, o.Until}, max: o.Max, lastWins: o.LastWins}
 	switch {
-	case o.Until != nil && o.Repair != nil && o.Next == nil && o.NextNode == nil:
+	case spec.until.given() && o.Repair != nil && o.Next == nil && o.NextNode == nil:
 		kids, spec.feedback = append(kids, o.Repair), true
-	case o.NextNode != nil && o.Next == nil && o.Until == nil && o.Repair == nil:
+	case o.NextNode != nil && o.Next == nil && !spec.until.given() && o.Repair == nil:
 		kids, spec.feedback, spec.optional = append(kids, o.NextNode), true, true
-	case o.Next != nil && o.NextNode == nil && o.Until == nil && o.Repair == nil:
+	case o.Next != nil && o.NextNode == nil && !spec.until.given() && o.Repair == nil:
 	default:
 		d := s.errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
 		help(d, "loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
@@ -62,9 +64,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 		if o.Next != nil {
 			ok = s.arity(spanOr(o.NextSpan, site.Span), o.Next, 1, "loop") && ok
 		}
-		if o.Until != nil {
-			ok = s.arity(spanOr(o.UntilSpan, site.Span), o.Until, 1, "until") && ok
-		}
+		ok = s.decides(spanOr(o.UntilSpan, site.Span), spec.until, body) && ok
 		return s.loop(n) && ok
 	})
 }

@@ -18,6 +18,8 @@ type RetryOptions struct {
 	FeedbackSpan diag.Span
 }
 
+func (o *RetryOptions) until() until { return until{o.Until, o.UntilFunc} }
+
 // Retry runs a node again on the same input after a failure that may be handled, and while its
 // output is not what it must be. With Feedback the node is an agent whose next attempt goes on
 // with the conversation.
@@ -37,12 +39,7 @@ func (s *Session) retry(n *Node) bool {
 		help(d, "the default is %d", DefaultRetryMax)
 		ok = false
 	}
-	if o.Until != nil && !body.failed {
-		ok = s.asks(spanOr(o.UntilSpan, n.site.Span), o.Until, body) && ok
-	}
-	if o.UntilFunc != nil {
-		ok = s.arity(spanOr(o.UntilSpan, n.site.Span), o.UntilFunc, 1, "until") && ok
-	}
+	ok = s.decides(spanOr(o.UntilSpan, n.site.Span), o.until(), body) && ok
 	if o.Feedback != nil {
 		at := spanOr(o.FeedbackSpan, n.site.Span)
 		ok = s.arity(at, o.Feedback, 1, "feedback") && s.needsModel(at, body, "retry(feedback = ...)",

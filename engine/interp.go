@@ -277,7 +277,7 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 		return out, nil
 	}
 	end := "let next give None earlier"
-	if spec.until != nil {
+	if spec.until.given() {
 		end = "let until give True earlier"
 	}
 	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", count(spec.max, "turn")).
@@ -287,9 +287,8 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 // next gives the input of the following turn, or false to stop.
 func (b *Branch) next(s *step, spec *loopSpec, args []generable.Value) (bool, generable.Value, error) {
 	out := args[0]
-	if spec.until != nil {
-		v, err := b.invokeAs("until", 0, spec.until, args...)
-		if done, err := truth(v, err, "until"); err != nil || done {
+	if spec.until.given() {
+		if done, err := b.holds(spec.until, out); err != nil || done {
 			return false, out, err
 		}
 	}

@@ -24,7 +24,7 @@ func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
 		b.brief = nil
 		if err == nil {
 			last, given = out, true
-			done, err := b.enough(o, out)
+			done, err := b.holds(o.until(), out)
 			if done || err != nil {
 				return out, b.located(err, s.node)
 			}
@@ -51,18 +51,6 @@ func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
 	e := Errorf(KindScript, diag.LoopLimit, "until did not hold within %s", count(o.Max, "attempt")).
 		WithHelp("raise max, ask for less, or take the last output with on_limit = \"last\"")
 	return last, withNotes(e, failed)
-}
-
-// enough asks whether an output will do.
-func (b *Branch) enough(o *RetryOptions, out generable.Value) (bool, error) {
-	switch {
-	case o.Until != nil:
-		return o.Until.Holds(out), nil
-	case o.UntilFunc != nil:
-		v, err := b.invokeAs("until", 0, o.UntilFunc, out)
-		return truth(v, err, "until")
-	}
-	return true, nil
 }
 
 // feedback makes what is said to the model before its next attempt. A call that came to no

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/agentscript/agentscript/diag"
@@ -16,7 +17,7 @@ func (s *Session) Fn(site Site, f Func, in, out *generable.Type) *Node {
 		return s.failedNode(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, fn: f, in: orAny(in), out: orAny(out)}
-	n.failed = !s.arity(site.arg(0), f, 1, "fn")
+	n.failed = !s.arity(site.arg(0), f, 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
 

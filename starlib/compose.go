@@ -247,8 +247,13 @@ func loopFunc(c *Call) (starlark.Value, error) {
 	if err := c.composing(); err != nil {
 		return nil, err
 	}
-	o := engine.LoopOptions{Max: c.positive("max", engine.DefaultLoopMax), Until: c.callback("until"), Repair: c.nodeArg("repair"),
+	o := engine.LoopOptions{Max: c.positive("max", engine.DefaultLoopMax), Repair: c.nodeArg("repair"),
 		LastWins: c.Str("on_limit") == "last", NextSpan: c.spanOf("next"), UntilSpan: c.spanOf("until"), RepairSpan: c.spanOf("repair")}
+	if p, ok := c.Arg("until").(*predicateValue); ok {
+		o.UntilData = p.p
+	} else {
+		o.Until = c.callback("until")
+	}
 	if c.Has("next") {
 		if o.NextNode = c.nodeArg("next"); o.NextNode == nil {
 			o.Next = c.callback("next")

@@ -168,7 +168,7 @@ func (c *Call) step(name string) *engine.Node {
 	if n, ok := v.(*nodeValue); ok {
 		return n.n
 	}
-	site := engine.Site{Span: c.spanOf(name), What: c.row.Name, Args: []diag.Span{c.spanOf(name)}}
+	site := engine.Site{Span: c.spanOf(name), What: name, Args: []diag.Span{c.spanOf(name)}}
 	out := generable.AnyT
 	if t, ok := v.(*typeValue); ok {
 		out = t.t
