@@ -108,6 +108,7 @@ func TestRegionsAgree(t *testing.T) {
 		for range 2000 {
 			p := random(3)
 			sure, may := p.regions("", all)
+			never, always := p.settled(typ)
 			for i := -2; i < 40; i++ {
 				v := numeral(float64(i) / 4)
 				if all.whole && v.Kind() != generable.Int {
@@ -116,6 +117,8 @@ func TestRegionsAgree(t *testing.T) {
 				in := func(r *region) bool { return !r.only(v).empty() }
 				if holds := p.Holds(v); in(sure) && !holds || holds && !in(may) {
 					t.Fatalf("%s on %s of %s: holds %t, sure %v, may %v", p, literal(v), typ, holds, sure.describe(""), may.describe(""))
+				} else if never && holds || always && !holds {
+					t.Fatalf("%s on %s of %s: holds %t, never %t, always %t", p, literal(v), typ, holds, never, always)
 				}
 			}
 		}
