@@ -100,7 +100,7 @@ func composeEntries() []Entry {
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = vote(a, b, weights = [1, 2, 3])\n",
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = vote(a, b, weights = [2, 1])\n"},
 		{NeedsModel, "this needs an agent that a model carries out",
-			"`retry(feedback = ...)` goes on with a conversation, and `wrap` writes a system text: both reach a model alone. The node must be an agent with a prompt or with skills that a model carries out, and itself, not a composition around it.",
+			"`retry(feedback = ...)` goes on with a conversation, and `wrap` writes a system text: both reach a model alone. The node is an agent with a prompt or with skills that a model carries out, or holds just one: between steps that are no agents, or inside `verify`, `attempt` or `retry`.",
 			"count = agent(run = lambda s: s)\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n",
 			"count = agent(prompt = \"Count.\")\nmain = retry(count, until = lambda s: len(s) > 3, feedback = lambda s: \"longer\")\n"},
 		{UnusedAgent, "an agent that nothing uses",

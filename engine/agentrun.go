@@ -27,7 +27,7 @@ func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said to
 	a := p.spec
 	if p.bounds {
 		outer := b.budget
-		b.budget = newBudget(outer, "the budget of agent "+quoted(a.Name), a.Budget)
+		b.budget = newBudget(outer, b.at, "the budget of agent "+quoted(a.Name), a.Budget)
 		defer func() { b.budget = outer }()
 	}
 	if a.Budget.Wall <= 0 {

@@ -87,13 +87,13 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	}
 	s := *n.compiled().root // with the ordinal of this call
 	s.n = b.ordinal(callKey{s.word, n.name})
-	outer, at, said := b.callback, b.at, b.heard
+	outer, at, said, words := b.callback, b.at, b.heard, b.brief
 	if outer.scope != "" {
 		b.at = at.child(outer.scope, "", outer.n)
 	}
-	b.callback, b.heard = callback{}, hearing{}
+	b.callback, b.heard, b.brief = callback{}, hearing{}, nil
 	out, err := b.exec(&s, v)
-	b.callback, b.at, b.heard = outer, at, said
+	b.callback, b.at, b.heard, b.brief = outer, at, said, words
 	return out, err
 }
 

@@ -74,14 +74,16 @@ type budget struct {
 	up    *budget
 	mu    *sync.Mutex
 	label string
+	at    *Frame // where it was opened
+	apart bool   // it bounds nothing, and tells what a branch uses
 	caps  [resources]Cap
 	used  estimate
 	held  estimate
 }
 
 // newBudget opens the budget of a run or, below another one, of an agent call.
-func newBudget(up *budget, label string, l Limits) *budget {
-	b := &budget{up: up, label: label}
+func newBudget(up *budget, at *Frame, label string, l Limits) *budget {
+	b := &budget{up: up, at: at, label: label}
 	b.caps = [resources]Cap{resModelCalls: l.ModelCalls, resTokens: l.Tokens, resSteps: l.Steps}
 	if up != nil {
 		b.mu = up.mu
@@ -223,7 +225,7 @@ func (b *Branch) charge(e estimate, u Usage) { b.budget.settle(estimate{}, e.wit
 
 func (b *budget) refusal(r resource) *Error {
 	e := overspent(b.label, b.caps[r].n, r)
-	e.OfRun = b.up == nil
+	e.OfRun, e.Scope = b.up == nil, b.at.Path()
 	return e
 }
 

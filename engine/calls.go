@@ -84,6 +84,7 @@ func (c Calls) branch(i int, s Sched) *Branch {
 	br := c.b.fork(s, c.at.index(c.word, "", c.n, i))
 	br.heard = hearing{} // a forum's members alone hear what was said
 	br.depth++
+	br.Apart()
 	return br
 }
 

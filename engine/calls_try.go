@@ -47,9 +47,5 @@ func (c Calls) Race(n int, body func(i int, br *Branch) error) (int, error) {
 		e = &Effect{Kind: EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.child(c.word, "", c.n).child("won", "", 0),
 			Req: &Choice{n, generable.Value{}}, Class: ClassRead}
 	}
-	return b.compete(e, n, func(i int, s Sched) (*Error, error) {
-		br := c.branch(i, s)
-		err := c.run(i, br, body)
-		return br.Catch(err), err
-	})
+	return b.compete(e, n, c.branch, func(i int, br *Branch) error { return c.run(i, br, body) })
 }

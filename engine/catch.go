@@ -1,5 +1,11 @@
 package engine
 
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
 // Catch gives the failure that a script may handle and go on after, nil when it may not: when
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, and when the fault is not the flow's own: a panic, a journal that fails, a
@@ -17,5 +23,58 @@ func (b *Branch) Catch(err error) *Error {
 			return nil
 		}
 	}
+	if status := b.outcome(e); status != e.status { // it may have been caught before, further in
+		own := *e
+		own.status, e = status, &own
+	}
 	return e
+}
+
+// Status is how what failed ended: failed, or else skipped or cancelled by a budget that is used
+// up and is none of its own. [Branch.Catch] finds it out.
+func (e *Error) Status() Status {
+	if e.status == "" {
+		return StatusFailed
+	}
+	return e.status
+}
+
+// outcome tells how what stands at the branch's position ended, by its failure.
+func (b *Branch) outcome(e *Error) Status {
+	if e.Kind != KindBudget || e.Scope == "" {
+		return StatusFailed
+	}
+	rest, around := strings.CutPrefix(b.at.Path(), e.Scope)
+	switch {
+	case !around || rest != "" && rest[0] != '/':
+		return StatusFailed
+	case b.budget.apart && e.Code != diag.StepLimit && b.budget.spent() == estimate{}:
+		return StatusSkipped
+	}
+	return StatusCancelled
+}
+
+// Apart counts what the branch uses from now on by itself, until the function that it returns is
+// called, so that [Branch.Catch] can tell what was never begun from what was stopped. Where no
+// agent's budget is around there is nothing to tell apart: the run's ends the run.
+func (b *Branch) Apart() (end func()) {
+	outer := b.budget
+	if outer.up == nil {
+		return func() {}
+	}
+	b.countApart()
+	return func() { b.budget = outer }
+}
+
+// countApart opens a budget that bounds nothing.
+func (b *Branch) countApart() {
+	b.budget = newBudget(b.budget, b.at, "", Limits{})
+	b.budget.apart = true
+}
+
+// spent is what was used of a budget.
+func (b *budget) spent() estimate {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
 }

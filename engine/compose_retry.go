@@ -21,8 +21,8 @@ type RetryOptions struct {
 func (o *RetryOptions) until() until { return until{o.Until, o.UntilFunc} }
 
 // Retry runs a node again on the same input after a failure that may be handled, and while its
-// output is not what it must be. With Feedback the node is an agent whose next attempt goes on
-// with the conversation.
+// output is not what it must be. With Feedback the next attempt of the agent in it goes on with
+// the conversation.
 func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
 	if o.Max == 0 {
 		o.Max = DefaultRetryMax
@@ -42,8 +42,8 @@ func (s *Session) retry(n *Node) bool {
 	ok = s.decides(spanOr(o.UntilSpan, n.site.Span), o.until(), body) && ok
 	if o.Feedback != nil {
 		at := spanOr(o.FeedbackSpan, n.site.Span)
-		ok = s.arity(at, o.Feedback, 1, "feedback") && s.needsModel(at, body, "retry(feedback = ...)",
-			"feedback goes on with a conversation: give an agent(prompt = ...) itself, or leave feedback out") && ok
+		ok = s.arity(at, o.Feedback, 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
+			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
 	}
 	return ok
 }

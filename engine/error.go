@@ -73,9 +73,12 @@ type Error struct {
 	Raw     string          // a model's text that could not be used, or the stack of a panic
 	Partial generable.Value // what could be made of it
 	Usage   Usage
-	OfRun   bool // a limit of the whole run: nothing may go on after it
+	OfRun   bool   // a limit of the whole run: nothing may go on after it
+	Scope   string // of a budget that is used up: the path of what it bounds
 	Model   *Provider
 	Cause   error
+
+	status Status // how what failed ended, once it was caught
 }
 
 // Sentinels for errors.Is, one per kind that callers commonly decide by.

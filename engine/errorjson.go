@@ -28,6 +28,7 @@ type (
 		Partial json.RawMessage `json:"partial,omitempty"`
 		Usage   Usage           `json:"usage"`
 		OfRun   bool            `json:"of_run,omitempty"`
+		Scope   string          `json:"scope,omitempty"`
 		Model   *Provider       `json:"model,omitempty"`
 		Cause   *jsonCause      `json:"cause,omitempty"`
 	}
@@ -67,7 +68,7 @@ const maxCauses = 20
 // well-known of the standard library stays the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
 	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Attempt: e.Attempt,
-		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Model: e.Model, Cause: encodeCause(e.Cause, maxCauses)}
+		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Cause: encodeCause(e.Cause, maxCauses)}
 	if e.Pos != (diag.Pos{}) {
 		out.Pos = new(jsonPos(e.Pos))
 	}
@@ -88,7 +89,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
 	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Attempt: in.Attempt,
-		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Model: in.Model, Cause: in.Cause.decode()}
+		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Cause: in.Cause.decode()}
 	if in.Pos != nil {
 		e.Pos = diag.Pos(*in.Pos)
 	}

@@ -61,6 +61,7 @@ type Event struct {
 	Reasoning bool       `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
 	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
 	Replayed  bool       `json:"replayed,omitempty"`
+	Status    Status     `json:"status,omitempty"` // of a node at its end
 	Usage     *Usage     `json:"usage,omitempty"`
 
 	Wait time.Duration `json:"wait,omitempty"` // until a retry is made

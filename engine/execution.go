@@ -43,7 +43,8 @@ func (x *Execution) Run() (generable.Value, error) {
 	r := &x.run
 	var out generable.Value
 	err := x.sched.Par(1, 0, func(_ int, s Sched) error {
-		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}, budget: newBudget(nil, "the budget of the run", r.spec.Limits)}
+		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}}
+		b.budget = newBudget(nil, b.at, "the budget of the run", r.spec.Limits)
 		b.tellRun(PhaseStart, nil)
 		err := b.guard(func() (err error) {
 			out, err = b.root(r.spec)

@@ -45,13 +45,13 @@ func (b *Branch) inTurn(n int, do func(i int) error) error {
 func (b *Branch) race(s *step, v generable.Value) (generable.Value, error) {
 	at := b.at
 	out := make([]generable.Value, len(s.kids))
-	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) (*Error, error) {
-		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
-		err := br.guard(func() (err error) {
+	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) *Branch {
+		return b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
+	}, func(i int, br *Branch) error {
+		return br.guard(func() (err error) {
 			out[i], err = br.exec(s.kids[i], v)
 			return err
 		})
-		return br.Catch(err), err
 	})
 	if err != nil {
 		return generable.Value{}, err
@@ -59,20 +59,27 @@ func (b *Branch) race(s *step, v generable.Value) (generable.Value, error) {
 	return out[won], nil
 }
 
-// compete runs n branches at once until one succeeds, and gives its index. Which one won is
-// recorded as the effect e, unless that is nil, so that a replay does not depend on who is faster
-// then. A branch that fails tells what of that may be handled.
-func (b *Branch) compete(e *Effect, n int, run func(i int, s Sched) (*Error, error)) (int, error) {
+// compete runs bodies on n branches at once until one succeeds, and gives its index. Which one won
+// is recorded as the effect e, unless that is nil, so that a replay does not depend on who is
+// faster then, with what the others had used, which a replay does not run.
+func (b *Branch) compete(e *Effect, n int, branch func(i int, s Sched) *Branch, body func(i int, br *Branch) error) (int, error) {
 	failed := make([]*Error, n)
+	used := make([]*budget, n)
 	begin := func(i int, s Sched) (bool, error) {
-		f, err := run(i, s)
-		if failed[i] = f; f != nil {
-			return false, f
+		br := branch(i, s)
+		if e != nil {
+			br.countApart()
+			used[i] = br.budget
+		}
+		err := body(i, br)
+		if failed[i] = br.Catch(err); failed[i] != nil {
+			return false, failed[i]
 		}
 		return !IsControl(err), err // what nobody may handle ends the race
 	}
-	if i, known := b.chosen(e, n); known {
+	if i, lost, known := b.chosen(e, n); known {
 		if _, err := begin(i, b.sched); failed[i] == nil {
+			b.budget.settle(estimate{}, lost)
 			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
@@ -80,7 +87,7 @@ func (b *Branch) compete(e *Effect, n int, run func(i int, s Sched) (*Error, err
 	i, err := b.sched.First(n, begin)
 	if i >= 0 {
 		if err == nil {
-			err = b.choose(e, i)
+			err = b.choose(e, i, used)
 		}
 		return i, err
 	}
@@ -93,7 +100,8 @@ func (b *Branch) compete(e *Effect, n int, run func(i int, s Sched) (*Error, err
 }
 
 // Choice is the request of an [EffectChoice]: which of several branches won. Nothing handles it;
-// it stands in the journal with the index of the branch as its value.
+// it stands in the journal with a list as its value: the index of the branch, and the model calls,
+// tool calls, tokens and script steps that the others had used.
 type Choice struct {
 	Of    int             // branches
 	Input generable.Value // what they ran on
@@ -113,23 +121,44 @@ func (b *Branch) choice(s *step, v generable.Value) *Effect {
 		Req: &Choice{len(s.kids), v}, Class: ClassRead}
 }
 
-// chosen looks up which of n branches won.
-func (b *Branch) chosen(e *Effect, n int) (int, bool) {
+// chosen looks up which of n branches won, and what the others used.
+func (b *Branch) chosen(e *Effect, n int) (won int, lost estimate, known bool) {
 	if e == nil {
-		return 0, false
+		return 0, lost, false
 	}
 	out, known := b.run.spec.Journal.Answer(e.ID())
-	i, ok := out.Value.AsInt()
-	return int(i), known && ok && i >= 0 && i < int64(n)
+	list, ok := out.Value.AsList()
+	if !known || !ok || list.Len() != 1+len(lost) {
+		return 0, lost, false
+	}
+	i, ok := list.At(0).AsInt()
+	for r := range lost {
+		used, counts := list.At(1 + r).AsInt()
+		lost[r], ok = used, ok && counts && used >= 0
+	}
+	return int(i), lost, ok && i >= 0 && i < int64(n)
 }
 
-// choose records which branch won.
-func (b *Branch) choose(e *Effect, i int) error {
+// choose records which branch won, and what the others used.
+func (b *Branch) choose(e *Effect, won int, used []*budget) error {
 	if e == nil {
 		return nil
 	}
+	var lost estimate
+	for i, own := range used {
+		if i == won {
+			continue
+		}
+		for r, n := range own.spent() {
+			lost[r] = plus(lost[r], n)
+		}
+	}
+	record := []generable.Value{generable.IntOf(int64(won))}
+	for _, n := range lost {
+		record = append(record, generable.IntOf(n))
+	}
 	out := b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome {
-		return commit(ctx, b.run.spec.Journal, e, Outcome{Value: generable.IntOf(int64(i)), Attempt: 1})
+		return commit(ctx, b.run.spec.Journal, e, Outcome{Value: generable.ListOf(record...), Attempt: 1})
 	}), e, nil)
 	if out.Err != nil {
 		return out.Err

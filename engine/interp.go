@@ -31,8 +31,14 @@ func (b *Branch) exec(s *step, v generable.Value) (generable.Value, error) {
 func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
 	b.emit(Event{Kind: EventNode, Phase: PhaseStart, Name: s.node.Label()})
 	out, err := b.enter(s, v)
-	end := Event{Kind: EventNode, Phase: PhaseEnd, Name: s.node.Label()}
-	if err != nil && !IsControl(err) {
+	end := Event{Kind: EventNode, Phase: PhaseEnd, Name: s.node.Label(), Status: StatusOK}
+	switch {
+	case IsControl(err):
+		end.Status = StatusCancelled
+	case err != nil:
+		if end.Status = StatusFailed; b.sched.Err() != nil {
+			end.Status = StatusCancelled
+		}
 		end.Err = asError(b.locate(err, s.node))
 	}
 	b.emit(end)
@@ -159,6 +165,9 @@ func (b *Branch) fan(segment string, ordinal, n, limit int, failed []*Error, kid
 	out := make([]generable.Value, n)
 	err := b.sched.Par(n, limit, func(i int, sched Sched) error {
 		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
+		if failed != nil {
+			br.Apart()
+		}
 		return br.guard(func() (err error) {
 			k, in := kid(i)
 			if out[i], err = br.exec(k, in); err == nil || failed == nil {

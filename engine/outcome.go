@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -25,8 +24,8 @@ type Status string
 const (
 	StatusOK        Status = "ok"
 	StatusFailed    Status = "failed"
-	StatusSkipped   Status = "skipped"   // it was never begun
-	StatusCancelled Status = "cancelled" // it was stopped, and that is no failure of its own
+	StatusSkipped   Status = "skipped"   // a budget around it was used up before its first call
+	StatusCancelled Status = "cancelled" // it was stopped in the midst: by a sibling, or a budget around it
 )
 
 // FailureType is the schema of what a call failed by. It is a value, so that a failure can be
@@ -92,7 +91,7 @@ func optional(t *generable.Type) *generable.Type {
 func Attempted(t *generable.Type, v generable.Value, failed *Error) generable.Value {
 	status, failure := StatusOK, generable.Value{}
 	if failed != nil {
-		status, v, failure = StatusFailed, generable.Value{}, failed.Value()
+		status, v, failure = failed.Status(), generable.Value{}, failed.Value()
 	}
 	return generable.NewRecord(t, []generable.Value{generable.BoolOf(failed == nil), v, failure, generable.StrOf(string(status))}).Value()
 }
@@ -118,6 +117,7 @@ func (s *Session) attempt(n *Node) bool {
 
 // attempt runs a node and makes what it came to a value.
 func (b *Branch) attempt(s *step, v generable.Value) (generable.Value, error) {
+	defer b.Apart()()
 	out, err := b.exec(s.kids[0], v)
 	if err == nil {
 		return Attempted(s.node.out, out, nil), nil
@@ -182,25 +182,4 @@ func withNotes(e *Error, others []*Error) *Error {
 		}
 	}
 	return &own
-}
-
-// needsModel checks that a model carries out all that an agent does: what is said to the agent
-// reaches nobody else.
-func (s *Session) needsModel(at diag.Span, n *Node, what, remedy string) bool {
-	if n.failed {
-		return true
-	}
-	why := "it is no agent but a " + n.kind.String()
-	if n.kind == AgentNode {
-		i := slices.IndexFunc(n.agent.candidates(), func(sk *Skill) bool { return sk.Run != nil })
-		if i < 0 {
-			return true
-		}
-		why = "it is a function"
-	}
-	d := s.errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
-	d.Label = n.Label() + ": " + why
-	noteDefined(d, n)
-	help(d, "%s", remedy)
-	return false
 }

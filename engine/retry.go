@@ -8,14 +8,13 @@ import (
 // retry runs a node until it gives what will do. A turn's position is the attempt's index, so
 // that no attempt is answered from another one's record.
 func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
-	o, at, said := s.node.retry, b.at, b.heard
+	o, at, said, words := s.node.retry, b.at, b.heard, b.brief
 	defer func() { b.at = at }()
 	var failed []*Error
 	var last generable.Value
 	given := false // an attempt gave last
-	var words *brief
 	if o.Feedback != nil {
-		words = &brief{talk: &talk{}}
+		words = words.talking(&talk{})
 	}
 	for turn := range o.Max {
 		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
@@ -35,7 +34,7 @@ func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
 			}
 			failed = append(failed, e)
 		}
-		if words != nil && turn+1 < o.Max {
+		if o.Feedback != nil && turn+1 < o.Max {
 			if err := b.feedback(o, words.talk, out, failed, err != nil); err != nil {
 				return out, b.located(err, s.node)
 			}
@@ -82,12 +81,6 @@ func (b *Branch) located(err error, n *Node) error {
 		return nil
 	}
 	return b.locate(err, n)
-}
-
-// brief is what a structure says to the agent inside it, beside the input.
-type brief struct {
-	system *string // the system text in the place of its prompt
-	talk   *talk   // a conversation to go on with
 }
 
 // talk is a conversation that outlives the call that held it. A call that fails before the

@@ -8,12 +8,13 @@ import (
 )
 
 // Wrap has a teacher X→str write the system text of a student X→Y for each call: X→Y. The
-// student is an agent that a model carries out; its own prompt is for calls without a teacher.
+// student is an agent that a model carries out, or holds one such agent among steps; its own prompt
+// is for calls without a teacher.
 func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 	n := &Node{kind: WrapNode, site: site}
 	return s.structure(n, []*Node{teacher, student}, func(int) bool {
-		return s.needsModel(n.site.arg(1), n.kids[1], "the student of wrap",
-			"the teacher writes a system text: give an agent(prompt = ...) itself, and put what follows behind wrap(teacher, student)") && s.wrap(n)
+		return s.needsModel(n.site.arg(1), n.kids[1], false, "the student of wrap",
+			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)
 	})
 }
 
@@ -35,7 +36,8 @@ func (s *Session) wrap(n *Node) bool {
 // wrap asks the teacher and then, with what it wrote, the student. Both hear what a forum said
 // before.
 func (b *Branch) wrap(s *step, v generable.Value) (generable.Value, error) {
-	said := b.heard
+	said, outer := b.heard, b.brief
+	b.brief = nil // it is meant for the student
 	out, err := b.exec(s.kids[0], v)
 	if err != nil {
 		return out, err
@@ -44,7 +46,7 @@ func (b *Branch) wrap(s *step, v generable.Value) (generable.Value, error) {
 	if !ok {
 		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "the teacher of wrap gives %s, want str", out.TypeName())
 	}
-	b.heard, b.brief = said, &brief{system: &text}
+	b.heard, b.brief = said, outer.taught(text)
 	out, err = b.exec(s.kids[1], v)
 	b.brief = nil
 	return out, err

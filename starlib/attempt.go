@@ -49,29 +49,25 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	s := c.env.strand
+	defer s.branch.Apart()()
 	out, err := starlark.Call(c.thread, c.Arg("f"), starlark.Tuple(c.rest), c.kw)
 	if err != nil {
 		e := s.branch.Catch(s.failure(err, diag.ScriptError))
 		if e == nil {
 			return nil, err
 		}
-		return attempted(false, generable.Value{}, failureOf(e)), nil
+		return attempted(generable.Value{}, e), nil
 	}
 	v, err := toValue(out)
 	if err != nil {
 		return nil, prefixed("what "+nameOf(c.Arg("f"))+" gives", err)
 	}
 	s.keep(c.thread, out, v, "attempt")
-	return attempted(true, v, generable.Value{}), nil
+	return attempted(v, nil), nil
 }
 
 // attempted is what a call came to, which may have given anything.
-func attempted(ok bool, value, failure generable.Value) starlark.Value {
-	status := engine.StatusOK
-	if !ok {
-		status = engine.StatusFailed
-	}
-	return fromRecord(generable.NewRecord(engine.AttemptType, []generable.Value{generable.BoolOf(ok), value, failure, generable.StrOf(string(status))}))
+func attempted(v generable.Value, failed *engine.Error) starlark.Value {
+	r, _ := engine.Attempted(engine.AttemptType, v, failed).AsRecord()
+	return fromRecord(r)
 }
-
-func failureOf(e *engine.Error) generable.Value { return e.Value() }

@@ -83,7 +83,7 @@ func (o *outcomes) take(i int, br *engine.Branch, r result, err error) error {
 	if err == nil {
 		o.items[i] = r.form
 		if o.policy == keepErrors {
-			o.items[i] = attempted(true, r.data, generable.Value{})
+			o.items[i] = attempted(r.data, nil)
 		}
 		return nil
 	}
@@ -95,7 +95,7 @@ func (o *outcomes) take(i int, br *engine.Branch, r result, err error) error {
 		return err
 	}
 	if o.policy == keepErrors {
-		o.items[i] = attempted(false, generable.Value{}, failureOf(e))
+		o.items[i] = attempted(generable.Value{}, e)
 	}
 	return nil
 }

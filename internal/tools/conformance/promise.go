@@ -35,6 +35,8 @@ var areas = []area{
 	{12, "performance", "Performance"},
 	{13, "types and decoding", "Types and decoding"},
 	{14, "every provider", "One type, every provider"},
+	{15, "algebra", "The whole algebra"},
+	{16, "check", "The whole-graph check"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.

@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// A resumed race is charged what its losers had used, though it does not run them: what a budget
+// leaves is the same as before.
+func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
+	c := compose()
+	loser := c.Then(c.site("then", ""), c.prompted("one", strT, strT), c.prompted("two", strT, strT))
+	main := c.Then(c.site("then", ""), c.Race(c.site("race", ""), engine.FirstOptions{}, loser, c.prompted("quick", strT, strT)), c.prompted("last", strT, strT))
+	c.sound(t)
+	arrived := make(chan struct{})
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		switch e.Agent {
+		case "two":
+			close(arrived)
+			<-ctx.Done()
+			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+		case "quick":
+			<-arrived
+		}
+		return echo(ctx, e, k)
+	})
+	j := &journal.Memory{}
+	spec := engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
+	if out, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil || str(out) != "last(quick(x))" {
+		t.Fatalf("got %q, %v", str(out), err)
+	}
+	for limit, want := range map[int64]bool{3: false, 4: true} {
+		again := spec
+		again.Handler, again.Models = echo, map[string]string{"last": fmt.Sprint("test/", limit)} // asked anew
+		again.Limits.ModelCalls = engine.AtMost(limit)
+		_, err := engine.Exec(engine.NewCoopSched(1), &again)
+		if (err == nil) != want || err != nil && !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("with %d calls the resumed run ends with %v", limit, err)
+		}
+	}
+}
+
+// What a budget around a branch ends is told apart from its own failures: skipped before its first
+// call, cancelled after it. The same is said of attempts, in any depth, and on replay.
+func TestStatusOfWhatABudgetEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit  int64
+		calls  []int // of the branches, one after the other
+		status string
+	}{
+		"enough":     {9, []int{1, 2, 1}, "ok ok ok"},
+		"skipped":    {3, []int{1, 2, 1}, "ok ok skipped"},
+		"cancelled":  {2, []int{1, 2, 1}, "ok cancelled skipped"},
+		"none":       {0, []int{1, 0, 1}, "skipped ok skipped"},
+		"all at one": {1, []int{3, 0}, "cancelled ok"},
+	} {
+		w := compose()
+		branches := func() (nodes []*engine.Node) {
+			for _, n := range c.calls {
+				steps := []*engine.Node{w.step("", strT, strT, identity)}
+				for range n {
+					steps = append(steps, w.prompted("ask", strT, strT))
+				}
+				nodes = append(nodes, w.Then(w.site("then", ""), steps...))
+			}
+			return nodes
+		}
+		kept := w.Par(w.site("par", ""), engine.ParOptions{Limit: 1, OnError: engine.OnErrorKeep}, branches()...)
+		var tried []*engine.Node
+		for _, n := range branches() {
+			tried = append(tried, w.Attempt(w.site("attempt", ""), w.Par(w.site("par", ""), engine.ParOptions{}, n)))
+		}
+		for how, team := range map[string]*engine.Node{"keep": kept, "attempt": w.Par(w.site("par", ""), engine.ParOptions{Limit: 1}, tried...)} {
+			main := w.Agent(w.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Out: anyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
+				Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(team, a[0]) })})
+			w.sound(t)
+			out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+			list, _ := out.AsList()
+			got := ""
+			for i, item := range list.Items() {
+				r, _ := item.AsRecord()
+				if i > 0 {
+					got += " "
+				}
+				got += str(r.At(3))
+			}
+			if err != nil || got != c.status {
+				t.Errorf("%s, %s: %s, %v; want %s", name, how, got, err, c.status)
+			}
+		}
+	}
+}
