@@ -43,11 +43,10 @@ func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
 		set.options = append(set.options, handling(set.scripted))
 		return set, nil
 	}
-	secrets, problem := c.secrets(o.envFile)
+	registry, problem := c.registry(o.envFile, o.prices)
 	if problem != nil {
 		return nil, problem
 	}
-	registry := llm.New(llm.WithSecrets(secrets))
 	set.options = append(set.options, handling(registry))
 	return set, callable(s, agents, choice, registry)
 }

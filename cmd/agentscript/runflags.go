@@ -21,6 +21,7 @@ type runOptions struct {
 	inputJSON, inputFile string
 	models               []string
 	scripted, envFile    string
+	prices               string
 	trace, root          string
 	json, quiet, strict  bool
 	help                 bool
@@ -37,6 +38,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON` (- is stdin); for def main an object of its arguments")
 	f.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE` (- is stdin)")
 	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
+	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
 	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
 	f.StringVar(&o.envFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
@@ -67,7 +69,7 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 	if o.maxModelCalls < 0 {
 		return usagef("", "--max-model-calls must not be negative")
 	}
-	for _, name := range []string{"input-file", "scripted", "env-file", "trace", "root"} {
+	for _, name := range []string{"input-file", "scripted", "env-file", "prices", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
 			what := "file"
 			if name == "root" {

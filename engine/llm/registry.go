@@ -158,7 +158,7 @@ func (r *Registry) Providers() []ProviderInfo {
 			info.Keys, info.Keyless, info.BaseEnv, info.Caps = p.keyEnv, p.keyless, p.baseEnv, p.caps
 			t, err := r.connect(p, name+"/model")
 			if err != nil {
-				info.Ready, info.Problem = false, err.Message
+				info.Ready, info.Problem, info.BaseURL = false, err.Message, p.base
 			} else {
 				info.BaseURL = t.conn.base
 			}
