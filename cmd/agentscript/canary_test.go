@@ -20,6 +20,9 @@ func keyVariables() []string {
 	return names
 }
 
+// keyHeaders are where the providers take their key that do not take it as Authorization.
+var keyHeaders = map[string]string{"anthropic": "X-Api-Key", "google": "X-Goog-Api-Key"}
+
 func canary(variable string) string { return "canary-" + variable + "-9f3a" }
 
 // No key appears in a result, an event, a diagnostic or a trace, over good and bad runs of
@@ -118,10 +121,15 @@ func canaryRun(t *testing.T, vars []string, p llm.ProviderInfo, reply llmtest.Re
 	}
 	for _, r := range server.Requests() {
 		sent := fmt.Sprint(r.Path, r.Header, string(r.Body))
-		if own != "" && r.Header.Get("Authorization") != "Bearer "+own {
-			t.Errorf("the provider got %q", r.Header.Get("Authorization"))
+		key, bare := "Bearer "+own, keyHeaders[p.Name]
+		got := r.Header.Get("Authorization")
+		if bare != "" {
+			key, got = own, r.Header.Get(bare)+got
 		}
-		if rest := strings.ReplaceAll(sent, "Bearer "+own, ""); strings.Contains(rest, "canary-") {
+		if own != "" && got != key {
+			t.Errorf("the provider got %q", got)
+		}
+		if rest := strings.ReplaceAll(sent, key, ""); strings.Contains(rest, "canary-") {
 			t.Errorf("the provider got the key of another one:\n%s", sent)
 		}
 	}

@@ -3,8 +3,9 @@ package llm
 import (
 	"bytes"
 	"net/http"
+	"slices"
+	"strings"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
@@ -12,19 +13,47 @@ import (
 // Response is a model's answer.
 type Response = engine.Response
 
-// DecodeExchange decodes a recorded answer of a built-in provider as a call would, whether
-// it is plain or a stream. Nothing is generated or estimated: ids and usage are those of the
-// record. An answer that a call would refuse to use, as one that a content filter ended, is
-// returned with its finish reason; what is no complete answer is an *[engine.Error].
+// DecodeExchange decodes a recorded answer as a call would, whether it is plain or a stream.
+// Nothing is generated or estimated: ids and usage are those of the record. An answer that a call
+// would refuse to use, as one that a content filter ended, is returned with its finish reason;
+// what is no complete answer is an *[engine.Error].
+//
+// The form of the answer decides how it is read, whoever sent it: chat completions, OpenAI's
+// responses, Anthropic's messages, Google's generated content, Ollama's chat, Bedrock's Converse.
+// The provider's name, or another name of it such as "vertex" or "azure", is put into errors, and
+// says the form where the answer does not; one that is not known stands for chat completions,
+// which nearly all speak.
 func DecodeExchange(providerName string, status int, header http.Header, body []byte) (*Response, error) {
-	row := builtin()[providerName]
-	if row == nil {
-		return nil, engine.Errorf(engine.KindConfig, diag.UnknownProvider, "there is no provider %q whose answers are known", providerName)
+	row := spokenBy(providerName)
+	p := wire.Plan{
+		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
+		Form: wire.FormOf(body),
 	}
-	p := wire.Plan{Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local}}
 	r, err := p.Decode(status, header, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// speakers are the names under which providers are met that have no row of their own, or
+// another name.
+var speakers = map[string][]string{
+	"google":    {"vertex", "vertexai", "google-gla", "google-vertex", "google-cloud"},
+	"anthropic": {"claude", "bedrock", "anthropic-vertex", "anthropic-bedrock"},
+}
+
+// spokenBy is the row whose dialect a provider speaks.
+func spokenBy(name string) *provider {
+	rows := builtin()
+	name = strings.ToLower(name)
+	if row := rows[name]; row != nil {
+		return row
+	}
+	for of, names := range speakers {
+		if row := rows[of]; row != nil && (slices.Contains(names, name) || slices.Contains(row.aliases, name)) {
+			return row
+		}
+	}
+	return rows["compat"]
 }

@@ -42,8 +42,8 @@ func port(t *testing.T, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	limits := llm.Timeouts{Connect: 5 * time.Second, FirstByte: 20 * time.Second, Idle: 20 * time.Second}
 	r := llm.New(append([]llm.Option{
-		env("OPENAI_API_KEY", "sk-openai-test", "DEEPSEEK_API_KEY", "sk-deepseek-test", "MISTRAL_API_KEY", "mistraltest", "OPENROUTER_API_KEY", "sk-or-test", "ANTHROPIC_API_KEY", "sk-ant-test"),
-		llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithBaseURL("anthropic", s.Anthropic()),
+		env("OPENAI_API_KEY", "sk-openai-test", "DEEPSEEK_API_KEY", "sk-deepseek-test", "MISTRAL_API_KEY", "mistraltest", "OPENROUTER_API_KEY", "sk-or-test", "ANTHROPIC_API_KEY", "sk-ant-test", "GEMINI_API_KEY", "gemini-test-key"),
+		llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithBaseURL("anthropic", s.Anthropic()), llm.WithBaseURL("google", s.Gemini()),
 		llm.WithBaseURL("deepseek", s.URL), llm.WithBaseURL("mistral", s.OpenAI()), llm.WithBaseURL("openrouter", s.OpenAI()),
 		llm.WithBaseURL("compat", s.OpenAI()), llm.WithTimeouts(limits),
 	}, opts...)...)

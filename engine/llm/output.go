@@ -57,11 +57,21 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 		if c.row.bare(c.model) {
 			return nil, "the model takes no schema"
 		}
+	case *wire.Gemini:
+		switch {
+		case c.row.bare(c.model):
+			return nil, "the model takes no schema"
+		case len(c.req.Tools) > 0 && wire.GeminiVersion(c.model) < 3:
+			return nil, "models before Gemini 3 take no schema while they have tools"
+		}
 	default:
 		return nil, "the provider takes no schema"
 	}
 	form, err := c.forms.Compile(t, c.row.schemas)
 	if err != nil {
+		if _, ok := c.row.dialect.(*wire.Gemini); ok { // whose JSON mode takes any root
+			return &wire.Output{}, err.Error()
+		}
 		return nil, err.Error()
 	}
 	c.form = form

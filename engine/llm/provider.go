@@ -17,6 +17,7 @@ import (
 // provider is one row of the table of built-in providers.
 type provider struct {
 	name    string
+	aliases []string // other names for it in a model string
 	keyEnv  []string // variables of the key, the first that is set counts
 	keyless bool     // a key is not needed
 	baseEnv []string // variables of the base URL
@@ -79,6 +80,7 @@ func builtin() map[string]*provider {
 			dialect: compatible(), caps: compatCaps, build: buildOpenAI,
 		},
 	}
+	table = append(table, googleRow())
 	rows := map[string]*provider{}
 	for _, p := range table {
 		rows[p.name] = p

@@ -52,6 +52,9 @@ func (r *Registry) find(name string) (*target, *engine.Error) {
 	if !ok {
 		return nil, r.bareName(name)
 	}
+	if known := r.canonical(prefix); known != prefix {
+		prefix, name = known, known+"/"+model
+	}
 	if !slices.Contains(r.names(), prefix) {
 		e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q: there is no provider %q", name, prefix)
 		if near, ok := diag.Suggest(prefix, r.names()); ok {
@@ -78,6 +81,20 @@ func (r *Registry) find(name string) (*target, *engine.Error) {
 		return nil, e.WithHelp("did you mean %q?", near)
 	}
 	return nil, e.WithHelp("the host's models are %s", strings.Join(r.hostModels(), ", "))
+}
+
+// canonical gives a provider's own name for another name of it. A provider that the host adds
+// under such a name comes first.
+func (r *Registry) canonical(prefix string) string {
+	if slices.Contains(r.names(), prefix) {
+		return prefix
+	}
+	for _, p := range r.providers {
+		if slices.Contains(p.aliases, prefix) {
+			return p.name
+		}
+	}
+	return prefix
 }
 
 func (r *Registry) bareName(name string) *engine.Error {
@@ -114,6 +131,11 @@ func (r *Registry) available() string {
 func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 	_, model, _ := strings.Cut(name, "/")
 	base, from := r.bases[p.name], "the base URL given by the host"
+	for _, alias := range p.aliases {
+		if base == "" {
+			base = r.bases[alias]
+		}
+	}
 	if base == "" {
 		base, from = r.lookup(p.baseEnv...)
 	}

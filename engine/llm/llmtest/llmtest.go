@@ -1,6 +1,7 @@
 // Package llmtest is a fake provider for tests: an HTTP server that speaks OpenAI's chat
-// completions, Anthropic's messages and Ollama's chat, plain and streamed, from a list of
-// replies, with the faults that real servers have. It records the requests that it gets.
+// completions, Anthropic's messages, Google's generateContent and Ollama's chat, plain and
+// streamed, from a list of replies, with the faults that real servers have. It records the
+// requests that it gets.
 package llmtest
 
 import (
@@ -104,6 +105,9 @@ func (s *Server) Anthropic() string { return s.URL }
 // Ollama is the base URL for Ollama's dialect.
 func (s *Server) Ollama() string { return s.URL }
 
+// Gemini is the base URL for Gemini's dialect.
+func (s *Server) Gemini() string { return s.URL + "/v1beta" }
+
 // Requests returns what the server got so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -183,6 +187,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		stream := (asked.Stream == nil || *asked.Stream) && !reply.Plain
 		pieces = ollama(reply, stream)
 		contentType(w, reply, map[bool]string{true: "application/x-ndjson", false: "application/json"}[stream])
+	case strings.HasSuffix(r.URL.Path, ":generateContent"), strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
+		_, model, _ := strings.Cut(r.URL.Path, "/models/")
+		reply.Model, _, _ = strings.Cut(model, ":")
+		stream := strings.HasSuffix(r.URL.Path, ":streamGenerateContent") && !reply.Plain
+		pieces = gemini(reply, stream)
+		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
 	default:
 		http.NotFound(w, r)
 		return

@@ -19,6 +19,9 @@ type answer struct {
 	blocks  []*block // of dialects whose answers are lists of parts
 	claude  claudeAnswer
 
+	gemini geminiState
+	items  responsesState
+
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
 	ended     bool   // an end marker was seen: nothing of the answer is missing
@@ -160,6 +163,9 @@ func (a *answer) response() *engine.Response {
 		r.Parts = a.gathered()
 	}
 	r.Finish = FinishOf(a.finish, len(a.calls) > 0)
+	if a.gemini.blocked {
+		r.Finish = engine.FinishFilter
+	}
 	if a.refusal.Len() > 0 {
 		r.Finish = engine.FinishRefusal
 		if a.text.Len() == 0 {
@@ -195,13 +201,15 @@ func FinishOf(raw string, calls bool) engine.Finish {
 
 func finishOf(raw string) engine.Finish {
 	switch strings.ToLower(raw) {
-	case "stop", "end_turn", "stop_sequence", "eos", "eos_token":
+	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed":
 		return engine.FinishStop
-	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
+	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded":
 		return engine.FinishLength
-	case "tool_calls", "function_call", "tool_use":
+	case "tool_calls", "tool_call", "function_call", "tool_use":
 		return engine.FinishCalls
-	case "content_filter", "safety":
+	case "content_filter", "content_filtered", "guardrail_intervened", "sensitive",
+		"safety", "recitation", "blocklist", "prohibited_content", "spii",
+		"image_safety", "image_prohibited_content", "image_recitation":
 		return engine.FinishFilter
 	case "refusal":
 		return engine.FinishRefusal

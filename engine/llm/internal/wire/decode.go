@@ -27,7 +27,7 @@ func (m *malformed) Error() string { return m.what }
 // decode reads an answer of status 2xx, whole or streamed, whatever was asked for: servers
 // answer plainly to a request for a stream, and the other way round. It returns nil when the
 // answer is complete or holds an error object, which is then in a.failure.
-func decode(d Dialect, src io.Reader, a *answer) error {
+func decode(d Form, src io.Reader, a *answer) error {
 	r := bufio.NewReaderSize(&bounded{r: src, left: maxAnswer}, 16<<10)
 	first, err := firstByte(r)
 	switch {
@@ -72,7 +72,7 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-func decodeDocument(d Dialect, r io.Reader, a *answer) error {
+func decodeDocument(d Form, r io.Reader, a *answer) error {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func decodeDocument(d Dialect, r io.Reader, a *answer) error {
 	return d.document(data, a)
 }
 
-func decodeLines(d Dialect, r io.Reader, a *answer) error {
+func decodeLines(d Form, r io.Reader, a *answer) error {
 	dec := json.NewDecoder(r)
 	for {
 		var data json.RawMessage
@@ -119,7 +119,7 @@ func decodeLines(d Dialect, r io.Reader, a *answer) error {
 // decodeEvents reads server-sent events. An event whose data is one line is taken at once, as
 // some servers leave out the blank line between events; data over several lines is taken at
 // the blank line and looked at once, so that the work stays linear.
-func decodeEvents(d Dialect, r *bufio.Reader, a *answer) error {
+func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 	var pending []byte
 	marked := false // [DONE] was seen
 	for {
@@ -265,7 +265,11 @@ func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *
 		f.cause = err
 		return f
 	}
-	err := decode(p.Dialect, body, a)
+	form := p.Form
+	if form == nil {
+		form = p.Dialect
+	}
+	err := decode(form, body, a)
 	f := a.failure
 	switch {
 	case f != nil:

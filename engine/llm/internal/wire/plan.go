@@ -31,6 +31,7 @@ type Plan struct {
 	Limits   Limits
 	Keys     *redact.Set // what nothing that leaves the call may show
 	Hints    Hints
+	Form     Form // of a recorded answer, where it is not the dialect's
 
 	refusal string // why the model refused, where the text of the answer does not say it
 }
@@ -117,3 +118,6 @@ func from(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
 }
+
+// Planned reports whether the transport will find a plan in the context.
+func Planned(ctx context.Context) bool { return from(ctx) != nil }

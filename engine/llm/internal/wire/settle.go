@@ -39,6 +39,9 @@ func (p *Plan) judge(r *engine.Response) *failure {
 		}
 	}
 	calls := r.Calls()
+	if len(calls) == 0 && brokenCall[r.RawFinish] {
+		return &failure{kind: engine.KindBadResponse, what: "the model wrote a call of a tool that its provider could not read", code: r.RawFinish, retryable: true, help: "try again, or use another model"}
+	}
 	for _, c := range calls {
 		if c.Name == "" {
 			return &failure{kind: engine.KindBadResponse, what: "the answer calls a tool without naming it", retryable: true, help: "try again, or use another model"}
@@ -55,6 +58,9 @@ func (p *Plan) judge(r *engine.Response) *failure {
 	}
 	return &failure{kind: engine.KindBadResponse, what: "the answer is empty", code: r.RawFinish, retryable: true, help: "try again; if it stays so, the prompt leaves the model nothing to say"}
 }
+
+// brokenCall are the words for an answer that ends in a call which is none.
+var brokenCall = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "malformed_tool_use": true}
 
 // tidyCalls gives every call an id that is unique in the conversation, as results are joined
 // to calls by it, and arguments that are at least an empty object.

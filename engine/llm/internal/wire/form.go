@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// look is how many pieces of an answer are looked at to find its form. The first one nearly
+// always says it; pings and errors do not.
+const look = 8
+
+// FormOf recognises the form of a recorded answer by its members, nil when they are of none.
+// Who sent it does not decide: one server speaks several forms, and many speak one.
+func FormOf(body []byte) Form {
+	for _, piece := range firstPieces(body) {
+		if f := formOfPiece(piece); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func formOfPiece(piece []byte) Form {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(piece, &top) != nil {
+		return nil
+	}
+	has := func(keys ...string) bool {
+		for _, k := range keys {
+			if _, ok := top[k]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	kind, object := text(top["type"]), text(top["object"])
+	switch {
+	case has("choices"), strings.HasPrefix(object, "chat.completion"):
+		return &OpenAI{}
+	case object == "response", strings.HasPrefix(kind, "response."):
+		return &Responses{}
+	case has("candidates"), has("promptFeedback"), has("usageMetadata"):
+		return &Gemini{}
+	case kind == "message", kind == "message_start", has("stop_reason", "content"):
+		return &Anthropic{}
+	case has("message", "done"), has("message", "created_at"), has("response", "done"):
+		return &Ollama{}
+	case has("output", "stopReason"):
+		return &Converse{}
+	}
+	return nil
+}
+
+// firstPieces are the first JSON objects of an answer: of a document, a list, of lines or of
+// an event stream. What is cut off is left out.
+func firstPieces(body []byte) [][]byte {
+	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if len(body) == 0 {
+		return nil
+	}
+	if body[0] == '{' || body[0] == '[' {
+		return firstValues(body)
+	}
+	var pieces [][]byte
+	r := bufio.NewReader(bytes.NewReader(body))
+	for len(pieces) < look {
+		line, err := r.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:")); ok {
+			pieces = append(pieces, bytes.TrimSpace(data))
+		}
+		if err != nil {
+			break
+		}
+	}
+	return pieces
+}
+
+func firstValues(body []byte) [][]byte {
+	var pieces [][]byte
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if body[0] == '[' {
+		if _, err := dec.Token(); err != nil {
+			return nil
+		}
+	}
+	for len(pieces) < look && dec.More() {
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			break
+		}
+		pieces = append(pieces, value)
+	}
+	return pieces
+}

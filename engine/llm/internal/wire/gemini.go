@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Gemini is the dialect of Google's generateContent. The client above writes an empty body: the
+// conversation carries signatures that no library's messages hold.
+type Gemini struct{}
+
+var _ Dialect = (*Gemini)(nil)
+
+// geminiFamily owns the state that goes back to Google alone.
+const geminiFamily = "google"
+
+func (d *Gemini) lines() bool { return false }
+
+// CallID returns the id itself.
+func (d *Gemini) CallID(id string) string { return id }
+
+// address puts the key into Google's header and names the endpoint: a stream has one of its own.
+func (d *Gemini) address(req *http.Request, p *Plan) {
+	req.Header.Del("Authorization")
+	if p.Bearer != "" {
+		req.Header.Set("X-Goog-Api-Key", p.Bearer)
+	}
+	if path, ok := strings.CutSuffix(req.URL.Path, ":generateContent"); ok && p.Stream {
+		u := *req.URL
+		u.Path, u.RawPath, u.RawQuery = path+":streamGenerateContent", "", "alt=sse"
+		req.URL = &u
+	}
+}
+
+// Patch writes the conversation and the parameters that the request has and no other.
+func (d *Gemini) Patch(b *Body, p *Plan) error {
+	r := p.Request
+	if c := r.Params.ParallelCalls; c != nil && !*c {
+		return &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_calls"}
+	}
+	if r.System != "" {
+		if err := b.Set("systemInstruction", geminiContent{Parts: []geminiPart{{Text: &r.System}}}); err != nil {
+			return err
+		}
+	}
+	contents, err := geminiContents(r, GeminiVersion(p.Model))
+	if err != nil {
+		return err
+	}
+	if err := b.Set("contents", contents); err != nil {
+		return err
+	}
+	if len(p.Tools) > 0 {
+		if err := b.Set("tools", geminiTools(p.Tools)); err != nil {
+			return err
+		}
+		if err := geminiChoice(b, r.Choice); err != nil {
+			return err
+		}
+	}
+	config, err := geminiConfig(p)
+	if err != nil || config.Len() == 0 {
+		return err
+	}
+	return b.Set("generationConfig", config)
+}
+
+type geminiFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Params      json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+func geminiTools(tools []Tool) any {
+	functions := make([]geminiFunction, len(tools))
+	for i, t := range tools {
+		functions[i] = geminiFunction{t.Name, t.Description, t.Schema}
+		var shape struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+			Ref        string                     `json:"$ref"`
+		}
+		if json.Unmarshal(t.Schema, &shape) == nil && len(shape.Properties) == 0 && shape.Ref == "" {
+			functions[i].Params = nil // an object without members is refused
+		}
+	}
+	return []any{map[string]any{"functionDeclarations": functions}}
+}
+
+func geminiChoice(b *Body, c engine.ToolChoice) error {
+	config := map[string]any{}
+	switch c.Mode {
+	case engine.ChoiceRequired:
+		config["mode"] = "ANY"
+	case engine.ChoiceNone:
+		config["mode"] = "NONE"
+	case engine.ChoiceTool:
+		config["mode"], config["allowedFunctionNames"] = "ANY", []string{c.Tool}
+	default:
+		return nil
+	}
+	return b.Set("toolConfig", map[string]any{"functionCallingConfig": config})
+}
+
+func geminiConfig(p *Plan) (*Body, error) {
+	params := &p.Request.Params
+	config := &Body{values: map[string]json.RawMessage{}}
+	for _, o := range []struct {
+		set   bool
+		key   string
+		value any
+	}{
+		{params.Temperature != nil, "temperature", params.Temperature},
+		{params.TopP != nil, "topP", params.TopP},
+		{params.MaxTokens != nil, "maxOutputTokens", params.MaxTokens},
+		{params.Seed != nil, "seed", params.Seed},
+		{len(params.Stop) > 0, "stopSequences", params.Stop},
+		{p.Output != nil, "responseMimeType", "application/json"},
+	} {
+		if !o.set {
+			continue
+		}
+		if err := config.Set(o.key, o.value); err != nil {
+			return nil, err
+		}
+	}
+	if p.Output != nil && p.Output.Schema != nil {
+		config.SetRaw("responseJsonSchema", p.Output.Schema)
+	}
+	if thinking := geminiThinking(p.Model, params); thinking != nil {
+		return config, config.Set("thinkingConfig", thinking)
+	}
+	return config, nil
+}
+
+// Canonical writes the answer as a plain one of one candidate.
+func (d *Gemini) Canonical(r *engine.Response) ([]byte, error) {
+	content := geminiContent{Role: "model", Parts: []geminiPart{}}
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		part := geminiPart{Text: &p.Text}
+		switch p.Kind {
+		case engine.PartCall:
+			part = geminiPart{Call: &geminiCall{p.Call.ID, p.Call.Name, argsObject(p.Call.Args)}}
+		case engine.PartReasoning:
+			part.Thought = true
+		}
+		content.Parts = append(content.Parts, part)
+	}
+	return encode(map[string]any{
+		"candidates":   []any{map[string]any{"content": content, "finishReason": r.RawFinish}},
+		"modelVersion": r.Model, "responseId": r.RequestID,
+		"usageMetadata": map[string]int{
+			"promptTokenCount": r.Usage.In, "cachedContentTokenCount": r.Usage.CacheRead,
+			"candidatesTokenCount": max(r.Usage.Out-r.Usage.Reasoning, 0), "thoughtsTokenCount": r.Usage.Reasoning,
+			"totalTokenCount": r.Usage.In + r.Usage.Out,
+		},
+	})
+}

@@ -1,0 +1,210 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// geminiAnswer is an answer of generateContent and a piece of a streamed one, which have the
+// same form.
+type geminiAnswer struct {
+	Candidates []struct {
+		Index   count `json:"index"`
+		Content struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"content"`
+		Finish  loose `json:"finishReason"`
+		Message loose `json:"finishMessage"`
+	} `json:"candidates"`
+	Feedback *struct {
+		Blocked loose `json:"blockReason"`
+		Message loose `json:"blockReasonMessage"`
+	} `json:"promptFeedback"`
+	Usage *geminiUsage `json:"usageMetadata"`
+	Model loose        `json:"modelVersion"`
+	ID    loose        `json:"responseId"`
+}
+
+// geminiState is what an answer of this dialect gathers beside what all do.
+type geminiState struct {
+	heard    bool        // there is an answer, though it be empty
+	blocked  bool        // the prompt was refused before there was an answer
+	building *geminiArgs // a call whose arguments still come
+}
+
+type geminiUsage struct {
+	In       count `json:"promptTokenCount"`
+	ToolUse  count `json:"toolUsePromptTokenCount"`
+	Cached   count `json:"cachedContentTokenCount"`
+	Out      count `json:"candidatesTokenCount"`
+	Thoughts count `json:"thoughtsTokenCount"`
+	Total    count `json:"totalTokenCount"`
+}
+
+// geminiFinishes and geminiBlocks are the words for the numbers by which some clients ask.
+var (
+	geminiFinishes = []string{
+		"FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST",
+		"PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY",
+	}
+	geminiBlocks = []string{"BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY"}
+)
+
+func named(word loose, names []string) string {
+	if n, err := strconv.Atoi(string(word)); err == nil && n >= 0 && n < len(names) {
+		return names[n]
+	}
+	return string(word)
+}
+
+// document takes one object, or the list of them that a stream is without alt=sse.
+func (d *Gemini) document(data []byte, a *answer) error {
+	list := []json.RawMessage{data}
+	streamed := data[0] == '['
+	if streamed {
+		if err := json.Unmarshal(data, &list); err != nil {
+			return wrongForm("generated content", err)
+		}
+	}
+	for _, one := range list {
+		if a.failed(one) {
+			return nil
+		}
+		if err := d.event(one, a); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !streamed && a.finish == "" && len(a.blocks) == 0 && !a.gemini.heard:
+		return &malformed{"the answer holds no candidate"}
+	case streamed && !a.ended:
+		return io.ErrUnexpectedEOF
+	}
+	a.ended = true
+	return nil
+}
+
+func (d *Gemini) event(data []byte, a *answer) error {
+	var g geminiAnswer
+	if err := json.Unmarshal(data, &g); err != nil {
+		return wrongForm("generated content", err)
+	}
+	if g.Model != "" {
+		a.model = string(g.Model)
+	}
+	if g.ID != "" {
+		a.id = string(g.ID)
+	}
+	if u := g.Usage; u != nil && (u.In != 0 || u.Out != 0 || u.Total != 0) {
+		a.usage = u.normal()
+	}
+	if f := g.Feedback; f != nil && f.Blocked != "" {
+		a.end(named(f.Blocked, geminiBlocks))
+		a.gemini.blocked = true
+	}
+	for i := range g.Candidates {
+		c := &g.Candidates[i]
+		if c.Index != 0 {
+			continue // never asked for
+		}
+		a.gemini.heard = true
+		for _, raw := range c.Content.Parts {
+			if err := a.geminiPart(raw); err != nil {
+				return err
+			}
+		}
+		if c.Finish != "" && a.gemini.building != nil {
+			a.geminiCall(&geminiCalled{}, nil) // the end of the answer cut it off
+		}
+		a.end(named(c.Finish, geminiFinishes))
+		break
+	}
+	return nil
+}
+
+// normal counts what the provider's own tools fed back as input, and thoughts as output.
+func (u *geminiUsage) normal() *engine.Usage {
+	if u.In == noCount || u.Out == noCount {
+		return nil
+	}
+	thoughts := int(max(u.Thoughts, 0))
+	return &engine.Usage{
+		In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts,
+		Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
+	}
+}
+
+func (a *answer) geminiPart(raw json.RawMessage) error {
+	var p struct {
+		Text      *loose          `json:"text"`
+		Thought   bool            `json:"thought"`
+		Signature string          `json:"thoughtSignature"`
+		Call      *geminiCalled   `json:"functionCall"`
+		Inline    json.RawMessage `json:"inlineData"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return wrongForm("part", err)
+	}
+	var opaque *engine.Opaque
+	if p.Signature != "" {
+		opaque = &engine.Opaque{Provider: geminiFamily, Data: p.Signature}
+	}
+	switch {
+	case p.Call != nil:
+		a.geminiCall(p.Call, opaque)
+	case p.Text != nil:
+		kind := engine.PartText
+		if p.Thought {
+			kind = engine.PartReasoning
+		}
+		b := a.lastBlock(kind)
+		if opaque != nil && b.text.Len() > 0 {
+			b = a.addBlock(kind) // what is signed stays apart from what is not
+		}
+		b.opaque = opaque
+		a.grow(b, string(*p.Text))
+	case p.Inline != nil:
+		// What a model draws has no place in an answer of text.
+	case len(raw) > 0 && raw[0] == '{':
+		// Code that the provider ran, its tools' calls and results: the model wants them back.
+		var part bytes.Buffer
+		if err := json.Compact(&part, raw); err != nil {
+			return err
+		}
+		a.addBlock(engine.PartReasoning).opaque = &engine.Opaque{Provider: geminiFamily, Data: part.String()}
+	}
+	return nil
+}
+
+// geminiCalled is a call, whole or, where a request asked for it, with its arguments in pieces.
+type geminiCalled struct {
+	ID      loose           `json:"id"`
+	Name    loose           `json:"name"`
+	Args    json.RawMessage `json:"args"`
+	Partial []geminiPartial `json:"partialArgs"`
+	More    bool            `json:"willContinue"`
+}
+
+func (a *answer) geminiCall(c *geminiCalled, opaque *engine.Opaque) {
+	g := a.gemini.building
+	if g == nil && len(c.Partial) == 0 && !c.More {
+		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Args))).opaque = opaque
+		return
+	}
+	if g == nil {
+		g = &geminiArgs{}
+	}
+	if opaque != nil {
+		g.opaque = opaque
+	}
+	g.add(c)
+	a.gemini.building = g
+	if !c.More {
+		a.gemini.building = nil
+		a.addCallBlock(a.addWholeCall(g.id, g.name, g.json())).opaque = g.opaque
+	}
+}

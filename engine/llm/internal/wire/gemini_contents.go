@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+type geminiContent struct {
+	Role  string       `json:"role,omitempty"`
+	Parts []geminiPart `json:"parts"`
+}
+
+type geminiPart struct {
+	Text      *string       `json:"text,omitempty"`
+	Thought   bool          `json:"thought,omitempty"`
+	Inline    *geminiInline `json:"inlineData,omitempty"`
+	File      *geminiFile   `json:"fileData,omitempty"`
+	Call      *geminiCall   `json:"functionCall,omitempty"`
+	Result    *geminiResult `json:"functionResponse,omitempty"`
+	Signature string        `json:"thoughtSignature,omitempty"`
+
+	whole json.RawMessage // a part that goes back as it came
+}
+
+// MarshalJSON writes the part.
+func (p geminiPart) MarshalJSON() ([]byte, error) {
+	if p.whole != nil {
+		return p.whole, nil
+	}
+	type plain geminiPart
+	return encode(plain(p))
+}
+
+type geminiInline struct {
+	MIME string `json:"mimeType"`
+	Data string `json:"data"`
+}
+
+type geminiFile struct {
+	MIME string `json:"mimeType,omitempty"`
+	URI  string `json:"fileUri"`
+}
+
+type geminiCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type geminiResult struct {
+	ID       string                     `json:"id,omitempty"`
+	Name     string                     `json:"name"`
+	Response map[string]json.RawMessage `json:"response"`
+}
+
+// unsigned is Google's word for a call that another model made: from Gemini 3 on one without
+// a signature is refused.
+const unsigned = "skip_thought_signature_validator"
+
+// geminiContents writes the turns. All results that follow each other are one turn, as as many
+// of them have to come together as there were calls.
+func geminiContents(r *engine.Request, version float64) ([]geminiContent, error) {
+	out := []geminiContent{}
+	results := false // the last turn is one of results
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		turn := geminiContent{Role: "user"}
+		var err error
+		switch m.Role {
+		case engine.RoleTool:
+			turn.Parts, err = geminiResults(m.Parts)
+		case engine.RoleAssistant:
+			turn.Role, turn.Parts = "model", geminiSaid(m.Parts, version)
+		default:
+			turn.Parts, err = geminiAsked(m.Parts)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(turn.Parts) == 0:
+			continue
+		case results && m.Role == engine.RoleTool:
+			last := &out[len(out)-1]
+			last.Parts = append(last.Parts, turn.Parts...)
+		default:
+			out = append(out, turn)
+		}
+		results = m.Role == engine.RoleTool
+	}
+	return out, nil
+}
+
+func geminiAsked(parts []engine.Part) ([]geminiPart, error) {
+	var out []geminiPart
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Kind == engine.PartText:
+			out = append(out, geminiPart{Text: &p.Text})
+		case p.Image != nil:
+			image, err := geminiImage(p.Image)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, image)
+		}
+	}
+	return out, nil
+}
+
+// geminiImage holds a picture, or names it: Google reads http and https addresses and those of
+// its own stores.
+func geminiImage(img *engine.Image) (geminiPart, error) {
+	if !strings.HasPrefix(img.URL, "data:") {
+		mime := img.MIME
+		if mime == "" {
+			mime = imageTypes[strings.ToLower(path.Ext(strings.FieldsFunc(img.URL+"?", func(c rune) bool { return c == '?' || c == '#' })[0]))]
+		}
+		return geminiPart{File: &geminiFile{mime, img.URL}}, nil
+	}
+	mime, data, ok := DataURL(img.URL)
+	if !ok {
+		return geminiPart{}, &Unsupported{"cannot read a data URL of an image", "write it as data:image/png;base64,…"}
+	}
+	return geminiPart{Inline: &geminiInline{mime, data}}, nil
+}
+
+var imageTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif", ".heic": "image/heic", ".heif": "image/heif",
+}
+
+// geminiSaid is a turn of the model's, with each signature at the part that it came with.
+// Thoughts go back only where they are signed. Another provider's state is left out.
+func geminiSaid(parts []engine.Part, version float64) []geminiPart {
+	var out []geminiPart
+	first, signed := -1, false // the first call, and whether some call is signed
+	for i := range parts {
+		p := &parts[i]
+		state := ""
+		if p.Opaque != nil && p.Opaque.Provider == geminiFamily {
+			state = p.Opaque.Data
+		}
+		switch {
+		case strings.HasPrefix(state, "{") && json.Valid([]byte(state)):
+			out = append(out, geminiPart{whole: json.RawMessage(state)})
+		case p.Kind == engine.PartText && (p.Text != "" || state != ""):
+			out = append(out, geminiPart{Text: &p.Text, Signature: state})
+		case p.Kind == engine.PartReasoning && state != "":
+			out = append(out, geminiPart{Text: &p.Text, Thought: true, Signature: state})
+		case p.Call != nil:
+			if first < 0 {
+				first = len(out)
+			}
+			signed = signed || state != ""
+			out = append(out, geminiPart{Call: &geminiCall{p.Call.ID, p.Call.Name, argsObject(p.Call.Args)}, Signature: state})
+		}
+	}
+	if first >= 0 && !signed && version >= 3 {
+		out[first].Signature = unsigned
+	}
+	return out
+}
+
+// geminiResults gives each result as the object that the interface wants: a JSON object or list
+// as it is, anything else as text.
+func geminiResults(parts []engine.Part) ([]geminiPart, error) {
+	var out []geminiPart
+	for i := range parts {
+		res := parts[i].Result
+		if res == nil {
+			continue
+		}
+		value := json.RawMessage(strings.TrimSpace(res.Text))
+		if !strings.HasPrefix(string(value), "{") && !strings.HasPrefix(string(value), "[") || !json.Valid(value) {
+			var err error
+			if value, err = encode(res.Text); err != nil {
+				return nil, err
+			}
+		}
+		key := "output"
+		if res.IsError {
+			key = "error"
+		}
+		out = append(out, geminiPart{Result: &geminiResult{res.CallID, res.Name, map[string]json.RawMessage{key: value}}})
+	}
+	return out, nil
+}

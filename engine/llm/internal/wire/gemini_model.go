@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+var geminiNumber = regexp.MustCompile(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`)
+
+// latestGemini is what the names without a number, as gemini-flash-latest, stand for at least.
+const latestGemini = 3.0
+
+// GeminiVersion is the generation of a model, as 2.5; 0 for one that is no Gemini.
+func GeminiVersion(model string) float64 {
+	if m := geminiNumber.FindStringSubmatch(model); m != nil {
+		v, err := strconv.ParseFloat(m[1]+"."+m[2], 64)
+		if err != nil {
+			return 0
+		}
+		return v
+	}
+	if strings.Contains(model, "gemini-") {
+		return latestGemini
+	}
+	return 0
+}
+
+type geminiThought struct {
+	Include bool   `json:"includeThoughts,omitempty"`
+	Budget  *int   `json:"thinkingBudget,omitempty"`
+	Level   string `json:"thinkingLevel,omitempty"`
+}
+
+// geminiThinking is what a request says of thinking: a level from Gemini 3 on, a budget in
+// tokens before, and a budget that the request names everywhere. Thoughts are asked for
+// wherever there are to be some. Nothing is sent when the request says nothing.
+func geminiThinking(model string, p *engine.Params) *geminiThought {
+	v := GeminiVersion(model)
+	switch {
+	case p.ReasoningTokens != nil:
+		return &geminiThought{Include: *p.ReasoningTokens != 0, Budget: p.ReasoningTokens}
+	case p.Effort == "":
+		return nil
+	case v >= 3 || v == 0:
+		level := geminiLevels[p.Effort]
+		if level == "" {
+			level = strings.ToUpper(p.Effort)
+		}
+		return &geminiThought{Include: p.Effort != "none", Level: level}
+	}
+	budget, known := geminiBudgets[p.Effort]
+	if !known {
+		budget = -1 // the model decides
+	}
+	if strings.Contains(model, "pro") {
+		switch {
+		case budget == 0:
+			budget = 128 // this one always thinks, and no less
+		case p.Effort == "max":
+			budget = 32768
+		}
+	}
+	return &geminiThought{Include: p.Effort != "none", Budget: &budget}
+}
+
+// geminiLevels are the efforts that have no level of the same name. No thinking at all is none
+// of them: the least comes nearest.
+var geminiLevels = map[string]string{"none": "MINIMAL", "xhigh": "HIGH", "max": "HIGH"}
+
+// geminiBudgets are what Google's own interface in OpenAI's form makes of the efforts.
+var geminiBudgets = map[string]int{
+	"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 24576,
+}

@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Responses is the form of OpenAI's Responses API: a list of items, of which messages,
+// reasoning and calls of functions are read. What the provider ran itself is passed over.
+type Responses struct{}
+
+var _ Form = (*Responses)(nil)
+
+func (*Responses) lines() bool { return false }
+
+type responsesAnswer struct {
+	ID         loose           `json:"id"`
+	Model      loose           `json:"model"`
+	Status     loose           `json:"status"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete *struct {
+		Reason loose `json:"reason"`
+	} `json:"incomplete_details"`
+	Output []responsesItem `json:"output"`
+	Usage  *struct {
+		In      count `json:"input_tokens"`
+		Out     count `json:"output_tokens"`
+		Details struct {
+			Cached count `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Spent struct {
+			Reasoning count `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+type responsesItem struct {
+	Type    string          `json:"type"`
+	ID      loose           `json:"id"`
+	CallID  loose           `json:"call_id"`
+	Name    loose           `json:"name"`
+	Args    json.RawMessage `json:"arguments"`
+	Input   json.RawMessage `json:"input"` // of a tool that takes text
+	Content []responsesText `json:"content"`
+	Summary []responsesText `json:"summary"`
+}
+
+// responsesState are the items of an answer of which something came, and their parts.
+type responsesState struct {
+	seen   map[int]bool
+	blocks map[string]*block
+}
+
+type responsesText struct {
+	Type    string `json:"type"`
+	Text    loose  `json:"text"`
+	Refusal loose  `json:"refusal"`
+}
+
+type responsesEvent struct {
+	Type     string           `json:"type"`
+	Response *responsesAnswer `json:"response"`
+	Item     *responsesItem   `json:"item"`
+	Output   int              `json:"output_index"`
+	Content  int              `json:"content_index"`
+	Summary  int              `json:"summary_index"`
+	Delta    loose            `json:"delta"`
+	Args     json.RawMessage  `json:"arguments"`
+}
+
+func (*Responses) document(data []byte, a *answer) error {
+	var r responsesAnswer
+	if err := json.Unmarshal(data, &r); err != nil {
+		return wrongForm("response", err)
+	}
+	for i := range r.Output {
+		a.item(i, &r.Output[i])
+	}
+	a.responsesEnd(&r)
+	a.ended = true
+	return nil
+}
+
+func (*Responses) event(data []byte, a *answer) error {
+	var e responsesEvent
+	if err := json.Unmarshal(data, &e); err != nil {
+		return wrongForm("response event", err)
+	}
+	switch e.Type {
+	case "response.output_text.delta":
+		a.grow(a.itemBlock(e.Output, engine.PartText, e.Content), string(e.Delta))
+	case "response.reasoning_summary_text.delta":
+		a.grow(a.itemBlock(e.Output, engine.PartReasoning, e.Summary), string(e.Delta))
+	case "response.reasoning_text.delta":
+		a.grow(a.itemBlock(e.Output, engine.PartReasoning, e.Content), string(e.Delta))
+	case "response.refusal.delta":
+		a.itemSeen(e.Output)
+		a.refusal.WriteString(string(e.Delta))
+	case "response.output_item.added":
+		if e.Item != nil && e.Item.calls() {
+			a.itemCall(e.Output, e.Item, "")
+		}
+	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
+		a.itemCall(e.Output, &responsesItem{}, string(e.Delta))
+	case "response.output_item.done":
+		if e.Item != nil {
+			a.item(e.Output, e.Item)
+		}
+	case "response.created", "response.in_progress":
+		if r := e.Response; r != nil {
+			a.model, a.id = string(r.Model), string(r.ID)
+		}
+	case "response.completed", "response.incomplete", "response.failed":
+		if r := e.Response; r != nil {
+			if a.empty() { // a server that sends no pieces
+				for i := range r.Output {
+					a.item(i, &r.Output[i])
+				}
+			}
+			a.responsesEnd(r)
+		}
+		a.done()
+	case "error":
+		a.failure = a.inAnswer(data)
+	}
+	return nil
+}
+
+// calls reports whether an item is a call that the caller is to run.
+func (it *responsesItem) calls() bool {
+	return it.Type == "function_call" || it.Type == "custom_tool_call"
+}
+
+// item takes a whole item, as far as its pieces did not come before.
+func (a *answer) item(index int, it *responsesItem) {
+	if it.calls() {
+		args := it.Args
+		if it.Type == "custom_tool_call" {
+			args = it.Input
+		}
+		if c := a.byIndex[index]; c == nil || c.args.Len() == 0 {
+			a.itemCall(index, it, arguments(args))
+		}
+		return
+	}
+	if a.items.seen[index] || it.Type != "message" && it.Type != "reasoning" {
+		return
+	}
+	a.itemSeen(index)
+	kind := engine.PartText
+	if it.Type == "reasoning" {
+		kind = engine.PartReasoning
+	}
+	for i, t := range it.Summary {
+		a.grow(a.itemBlock(index, engine.PartReasoning, i), string(t.Text))
+	}
+	if kind == engine.PartReasoning && len(it.Summary) > 0 {
+		return // the full text beside its summary says the same at length
+	}
+	for i, t := range it.Content {
+		a.refusal.WriteString(string(t.Refusal))
+		a.grow(a.itemBlock(index, kind, i), string(t.Text))
+	}
+}
+
+func (a *answer) itemCall(index int, it *responsesItem, args string) {
+	known := a.byIndex[index] != nil
+	name := string(it.Name)
+	if known {
+		name = ""
+	}
+	a.addCall(&index, string(it.CallID), name, args)
+	if !known {
+		a.addCallBlock(a.byIndex[index])
+	}
+}
+
+func (a *answer) itemSeen(index int) {
+	if a.items.seen == nil {
+		a.items.seen = map[int]bool{}
+	}
+	a.items.seen[index] = true
+}
+
+// itemBlock is a part of an item of the answer.
+func (a *answer) itemBlock(index int, kind engine.PartKind, part int) *block {
+	a.itemSeen(index)
+	key := fmt.Sprint(index, kind, part)
+	if b := a.items.blocks[key]; b != nil {
+		return b
+	}
+	if a.items.blocks == nil {
+		a.items.blocks = map[string]*block{}
+	}
+	b := a.addBlock(kind)
+	a.items.blocks[key] = b
+	return b
+}
+
+func (a *answer) responsesEnd(r *responsesAnswer) {
+	if r.ID != "" {
+		a.id = string(r.ID)
+	}
+	if r.Model != "" {
+		a.model = string(r.Model)
+	}
+	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
+		a.usage = &engine.Usage{
+			In: int(u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)), CacheRead: int(max(u.Details.Cached, 0)),
+		}
+	}
+	finish := string(r.Status)
+	if r.Incomplete != nil && r.Incomplete.Reason != "" {
+		finish = string(r.Incomplete.Reason)
+	}
+	a.end(finish)
+	if !empty(r.Error) {
+		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Error) + `}`))
+	} else if r.Status == "failed" {
+		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: "failed", retryable: true}
+	}
+}
