@@ -3,23 +3,25 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
 // claudeAnswer is what an answer of this dialect gathers beside what all do.
 type claudeAnswer struct {
-	open    []*openBlock // of a stream, by the index that its pieces name
-	noUsage bool         // a count was none: no later one makes up for it
-	refusal string       // why the model refused, in the provider's words
+	open    map[int]*openBlock // of a stream, by the index that its pieces name
+	noUsage bool               // a count was none: no later one makes up for it
+	refusal string             // why the model refused, in the provider's words
 }
 
 // openBlock is a block while its pieces come.
 type openBlock struct {
-	*block
-	index int
-	seal  claudeSeal      // of a thought
-	input json.RawMessage // of a call, for when no piece of it follows
+	*block                    // nil of a type that is passed over
+	signature strings.Builder // of a thought
+	input     json.RawMessage // of a call, for when no piece of it follows
 }
 
 // claudeMessage is a whole answer, and the first event of a stream.
@@ -33,10 +35,8 @@ type claudeMessageAnswer struct {
 }
 
 type claudeStop struct {
-	Reason  loose `json:"stop_reason"`
-	Details struct {
-		Explanation loose `json:"explanation"`
-	} `json:"stop_details"`
+	Reason  loose           `json:"stop_reason"`
+	Details json.RawMessage `json:"stop_details"`
 }
 
 // claudeContent is a block of an answer. Of the types only a few are read: what tools of the
@@ -106,15 +106,13 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	case "content_block_delta":
 		a.claudePiece(&e)
 	case "content_block_stop":
-		if o := a.claudeOpen(e.Index); o != nil {
-			a.claudeClose(o)
-		}
+		a.claudeClose(a.claude.open[e.Index])
 	case "message_delta":
 		a.claudeStop(&e.Delta.claudeStop)
 		a.claudeUsage(e.Usage)
 	case "message_stop":
-		for _, o := range a.claude.open {
-			a.claudeClose(o)
+		for _, index := range slices.Sorted(maps.Keys(a.claude.open)) {
+			a.claudeClose(a.claude.open[index])
 		}
 		a.done()
 	}
@@ -145,11 +143,11 @@ func (a *answer) claudeWhole(c *claudeContent) {
 		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Input)))
 		return
 	}
-	a.claudeText(c)
+	a.claudeClose(a.claudeText(c))
 }
 
-// claudeText begins a part of text or thoughts with what its block holds already; nil is a block
-// of any other type.
+// claudeText begins a part of text or thoughts with what its block holds already. A block of any
+// other type is none.
 func (a *answer) claudeText(c *claudeContent) *openBlock {
 	o := &openBlock{}
 	switch c.Type {
@@ -157,72 +155,48 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 		o.block = a.addBlock(engine.PartText)
 		a.grow(o.block, string(c.Text))
 	case thinkingBlock:
-		o.block, o.seal.Type = a.addBlock(engine.PartReasoning), c.Type
+		o.block = a.addBlock(engine.PartReasoning)
 		a.grow(o.block, string(c.Thinking))
-		o.sign(string(c.Signature))
+		o.signature.WriteString(string(c.Signature))
 	case redactedBlock:
-		o.block, o.seal.Type = a.addBlock(engine.PartReasoning), c.Type
-		if o.seal.Data = string(c.Data); o.seal.Data != "" {
-			o.opaque = opaqueThought(o.seal)
+		o.block = a.addBlock(engine.PartReasoning)
+		if c.Data != "" {
+			o.opaque = opaqueThought(claudeSeal{Type: redactedBlock, Data: string(c.Data)})
 		}
-	default:
-		return nil
 	}
 	return o
 }
 
-func (o *openBlock) sign(signature string) {
-	if o.seal.Signature += signature; o.seal.Signature != "" {
-		o.opaque = opaqueThought(o.seal)
-	}
-}
-
 func (a *answer) claudeBegin(index int, c *claudeContent) {
+	a.claudeClose(a.claude.open[index])
 	var o *openBlock
 	if c.Type == "tool_use" {
 		call := a.addWholeCall(string(c.ID), string(c.Name), "")
 		o = &openBlock{block: a.addCallBlock(call), input: bytes.Clone(c.Input)}
-	} else if o = a.claudeText(c); o == nil {
-		o = &openBlock{} // its pieces are passed over
+	} else {
+		o = a.claudeText(c)
 	}
-	o.index = index
-	a.claude.open = append(a.claude.open, o)
-}
-
-// claudeOpen is the block that a piece belongs to, the last that has the index.
-func (a *answer) claudeOpen(index int) *openBlock {
-	for i := len(a.claude.open) - 1; i >= 0; i-- {
-		if a.claude.open[i].index == index {
-			return a.claude.open[i]
-		}
+	if a.claude.open == nil {
+		a.claude.open = map[int]*openBlock{}
 	}
-	return nil
+	a.claude.open[index] = o
 }
 
 func (a *answer) claudePiece(e *claudeEvent) {
-	o, d := a.claudeOpen(e.Index), &e.Delta
-	if o == nil {
+	d := &e.Delta
+	if a.claude.open[e.Index] == nil {
 		// A server that leaves out where a block begins says by its pieces what it is.
-		switch d.Type {
-		case "text_delta":
-			a.claudeBegin(e.Index, &claudeContent{Type: "text"})
-		case "thinking_delta":
-			a.claudeBegin(e.Index, &claudeContent{Type: thinkingBlock})
-		default:
-			return
-		}
-		o = a.claudeOpen(e.Index)
+		a.claudeBegin(e.Index, &claudeContent{Type: strings.TrimSuffix(d.Type, "_delta")})
 	}
-	if o.block == nil {
-		return
-	}
+	o := a.claude.open[e.Index]
 	switch {
+	case o.block == nil:
 	case d.Type == "text_delta" && o.kind == engine.PartText:
 		a.grow(o.block, string(d.Text))
 	case d.Type == "thinking_delta" && o.kind == engine.PartReasoning:
 		a.grow(o.block, string(d.Thinking))
-	case d.Type == "signature_delta" && o.seal.Type == thinkingBlock:
-		o.sign(string(d.Signature))
+	case d.Type == "signature_delta" && o.kind == engine.PartReasoning:
+		o.signature.WriteString(string(d.Signature))
 	case d.Type == "input_json_delta" && o.call != nil:
 		a.claudeArgs(o, string(d.Partial))
 	}
@@ -239,10 +213,15 @@ func (a *answer) claudeArgs(o *openBlock, piece string) {
 	}
 }
 
-// claudeClose gives a call of which no piece came the arguments that it began with.
+// claudeClose seals a thought with its signature, and gives a call of which no piece came the
+// arguments that it began with.
 func (a *answer) claudeClose(o *openBlock) {
-	if o.block != nil && o.call != nil {
+	switch {
+	case o == nil || o.block == nil:
+	case o.call != nil:
 		a.claudeArgs(o, arguments(o.input))
+	case o.signature.Len() > 0:
+		o.opaque = opaqueThought(claudeSeal{Type: thinkingBlock, Signature: o.signature.String()})
 	}
 }
 
@@ -250,8 +229,11 @@ func (a *answer) claudeStop(s *claudeStop) {
 	if s.Reason != "" {
 		a.finish = string(s.Reason)
 	}
-	if s.Details.Explanation != "" {
-		a.claude.refusal = string(s.Details.Explanation)
+	var details struct {
+		Explanation loose `json:"explanation"`
+	}
+	if len(s.Details) > 0 && json.Unmarshal(s.Details, &details) == nil && details.Explanation != "" {
+		a.claude.refusal = string(details.Explanation)
 	}
 }
 

@@ -103,13 +103,16 @@ func (c *claudeCall) think(r *engine.Request) error {
 	if word != "" {
 		c.effort = m.effort(word)
 	}
+	if c.choice != nil && (c.choice.Type == "any" || c.choice.Type == "tool") {
+		return nil // a call that is forced is not thought about: the provider refuses both together
+	}
 	if tokens == nil && m.adaptive {
 		// Newer models leave their thoughts out unless they are asked for.
 		c.thinking = &claudeThinking{Type: "adaptive", Display: "summarized"}
 		return nil
 	}
-	if c.choice != nil && (c.choice.Type == "any" || c.choice.Type == "tool") || midCalls(r) {
-		return nil // refused together with thinking by the token
+	if midCalls(r) {
+		return nil
 	}
 	var budget int
 	if tokens != nil {

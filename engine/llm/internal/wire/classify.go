@@ -116,20 +116,37 @@ func byWords(e errorBody, status int) (engine.ErrKind, string) {
 	if clientError && (strings.Contains(message, "response_format") || strings.Contains(message, "json_schema")) {
 		return engine.KindUnsupported, "the model does not take this response format"
 	}
-	if clientError && strings.Contains(message, "does not support") {
-		return engine.KindUnsupported, whats[engine.KindUnsupported]
-	}
-	if status == 400 && strings.Contains(message, "credit balance is too low") {
-		return engine.KindQuota, whats[engine.KindQuota]
+	if clientError {
+		for _, w := range wordings {
+			if strings.Contains(message, w.phrase) {
+				return w.kind, whats[w.kind]
+			}
+		}
 	}
 	return "", ""
+}
+
+// wordings tell kinds that some providers give no code of their own.
+var wordings = []struct {
+	phrase string
+	kind   engine.ErrKind
+}{
+	{"does not support", engine.KindUnsupported},
+	{"not supported for this model", engine.KindUnsupported},
+	{"not supported on this model", engine.KindUnsupported},
+	{"deprecated for this model", engine.KindUnsupported},
+	{"extra inputs are not permitted", engine.KindUnsupported},
+	{"cannot both be specified", engine.KindUnsupported},
+	{"credit balance is too low", engine.KindQuota},
+	{"specified api usage limits", engine.KindQuota},
+	{"content filtering policy", engine.KindRefused},
 }
 
 func overflow(message string) bool {
 	return slices.ContainsFunc([]string{
 		"maximum context length", "context length exceeded", "exceeds the context", "exceed_context_size",
 		"exceeds the available context", "max context length", "prompt is too long", "prompt too long", "context window",
-		"exceeds the maximum number of tokens", "input token count", "too many tokens",
+		"exceeds the maximum number of tokens", "exceed context limit", "input token count", "too many tokens",
 	}, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}}
+var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}}
 
 func planFor(dialect string) *Plan {
 	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Request: &engine.Request{}}
@@ -187,8 +188,11 @@ var quirks = []quirk{
 	},
 }
 
+// allQuirks are those of every dialect.
+func allQuirks() []quirk { return slices.Concat(quirks, claudeQuirks) }
+
 func TestQuirks(t *testing.T) {
-	for _, q := range quirks {
+	for _, q := range allQuirks() {
 		for how, reader := range map[string]func(io.Reader) io.Reader{
 			"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "with an early end": iotest.DataErrReader,
 		} {
@@ -263,7 +267,7 @@ func (endless) Read(p []byte) (int, error) {
 // TestEveryCutIsSeen cuts good answers after every byte: what is left must be an error, or
 // the whole answer when nothing of it is missing.
 func TestEveryCutIsSeen(t *testing.T) {
-	for _, q := range quirks {
+	for _, q := range allQuirks() {
 		if strings.Contains(q.body, "[DONE]") && q.finish == engine.FinishUnknown {
 			continue
 		}
@@ -288,30 +292,34 @@ func FuzzDecode(f *testing.F) {
 	f.Add(false, 400, `{"error":{"message":"m","code":5,"metadata":{"raw":"r"}}}`)
 	f.Add(false, 429, `[{"error":{"details":[{"retryDelay":"3s","reason":"R"}]}}]`)
 	f.Fuzz(func(t *testing.T, ollama bool, status int, body string) {
-		p := planFor(map[bool]string{false: "openai", true: "ollama"}[ollama])
-		r, err := p.Decode(status, http.Header{}, strings.NewReader(body))
-		if (r == nil) == (err == nil) {
-			t.Fatal("neither an answer nor an error, or both")
-		}
-		if err != nil {
-			if err.Kind == "" || err.Code == "" || err.Message == "" {
-				t.Errorf("an error without kind, code or message: %+v", err)
-			}
-			return
-		}
-		slow, slowErr := p.Decode(status, http.Header{}, iotest.OneByteReader(strings.NewReader(body)))
-		if slowErr != nil || !reflect.DeepEqual(r, slow) {
-			t.Errorf("read byte by byte: %+v %v, at once: %+v", slow, slowErr, r)
-		}
-		if settled, err := p.Settle(r); err == nil {
-			canonical, err := p.Dialect.Canonical(settled)
-			if err != nil || !json.Valid(canonical) {
-				t.Errorf("canonical form: %s %v", canonical, err)
-			}
-			again, againErr := p.Decode(200, http.Header{}, bytes.NewReader(canonical))
-			if againErr != nil || again.Text() != settled.Text() {
-				t.Errorf("canonical form decodes to %+v %v", again, againErr)
-			}
-		}
+		decodes(t, planFor(map[bool]string{false: "openai", true: "ollama"}[ollama]), status, body)
 	})
+}
+
+// decodes checks what holds for every answer, however broken.
+func decodes(t *testing.T, p *Plan, status int, body string) {
+	r, err := p.Decode(status, http.Header{}, strings.NewReader(body))
+	if (r == nil) == (err == nil) {
+		t.Fatal("neither an answer nor an error, or both")
+	}
+	if err != nil {
+		if err.Kind == "" || err.Code == "" || err.Message == "" {
+			t.Errorf("an error without kind, code or message: %+v", err)
+		}
+		return
+	}
+	slow, slowErr := p.Decode(status, http.Header{}, iotest.OneByteReader(strings.NewReader(body)))
+	if slowErr != nil || !reflect.DeepEqual(r, slow) {
+		t.Errorf("read byte by byte: %+v %v, at once: %+v", slow, slowErr, r)
+	}
+	if settled, err := p.Settle(r); err == nil {
+		canonical, err := p.Dialect.Canonical(settled)
+		if err != nil || !json.Valid(canonical) {
+			t.Errorf("canonical form: %s %v", canonical, err)
+		}
+		again, againErr := p.Decode(200, http.Header{}, bytes.NewReader(canonical))
+		if againErr != nil || again.Text() != settled.Text() {
+			t.Errorf("canonical form decodes to %+v %v", again, againErr)
+		}
+	}
 }

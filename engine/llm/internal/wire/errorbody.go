@@ -47,6 +47,9 @@ func parseErrorBody(data []byte) errorBody {
 		}
 	}
 	e.message = quote(e.message)
+	if at, _, ok := strings.Cut(e.message, ": Extra inputs are not permitted"); ok && e.param == "" && !strings.Contains(at, " ") {
+		e.param = at // Anthropic's way to name it
+	}
 	for _, k := range e.kinds {
 		if e.code == "" || e.code == "error" || e.code == "invalid_request_error" {
 			e.code = k

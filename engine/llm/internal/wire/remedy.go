@@ -37,7 +37,7 @@ func (p *Plan) remedy(f *failure) string {
 		return "check the model's id" + p.orBase() + ", and that the account may use it"
 	case engine.KindUnsupported:
 		switch {
-		case strings.HasPrefix(f.param, "response_format"), f.param == "format":
+		case strings.HasPrefix(f.param, "response_format"), strings.HasPrefix(f.param, "output_config.format"), f.param == "format":
 			return `use structured = "guided" with this model`
 		case f.param != "":
 			return fmt.Sprintf("leave out %s for this model", f.param)
