@@ -117,7 +117,7 @@ func (c *claudeCall) think(r *engine.Request) error {
 	var budget int
 	if tokens != nil {
 		if budget = max(*tokens, leastBudget); budget >= c.maxTokens {
-			return fmt.Errorf("reasoning_tokens of %d leave nothing of the %d of max_tokens, which count thoughts and answer: raise max_tokens", budget, c.maxTokens)
+			return &Unsupported{fmt.Sprintf("counts thoughts and answer together: %d reasoning_tokens leave nothing of %d max_tokens", budget, c.maxTokens), "raise max_tokens, or lower reasoning_tokens"}
 		}
 	} else if budget = min(claudeBudgets[word], c.maxTokens/2); budget < leastBudget {
 		return nil // no room for thoughts
@@ -164,7 +164,7 @@ func (c *claudeCall) sampling(p *engine.Params) error {
 		return &Unsupported{"takes no top_p", "leave out top_p for this model"}
 	case thinks && !usual(t):
 		return &Unsupported{"takes no temperature while it thinks", "leave out temperature, or effort and reasoning_tokens"}
-	case t != nil && top != nil:
+	case !usual(t) && !usual(top):
 		return &Unsupported{"takes temperature or top_p, not both", "leave out top_p"}
 	}
 	return nil
