@@ -24,6 +24,10 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 	if f.requestID == "" {
 		f.requestID = e.request
 	}
+	if name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":"); f.code == "" && name != "" {
+		f.code = name
+		e.kinds = append(e.kinds, name)
+	}
 	f.kind, f.what = byWords(e, status)
 	if f.kind == "" {
 		f.kind, f.what = byStatus(status)
@@ -37,6 +41,9 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindTimeout:
 		f.retryable = true
 	}
+	if misread[e.code] {
+		f.kind, f.what, f.help, f.retryable = engine.KindBadResponse, "the model wrote something that its provider could not read", "try again, or use another model", true
+	}
 	switch header.Get("X-Should-Retry") {
 	case "true":
 		f.retryable = true
@@ -45,6 +52,9 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 	}
 	return f
 }
+
+// misread are the codes of providers that read what a model writes, and could not.
+var misread = map[string]bool{"tool_use_failed": true, "json_validate_failed": true, "output_parse_failed": true}
 
 // words are the structured codes and types that providers use.
 var words = map[string]engine.ErrKind{
@@ -94,6 +104,36 @@ var words = map[string]engine.ErrKind{
 	"model_max_prompt_tokens_exceeded":     engine.KindContextLength,
 	"invalid_prompt":                       engine.KindRefused,
 	"unsupported_country_region_territory": engine.KindAuth,
+	"wrong_api_key":                        engine.KindAuth,
+	"invalid_authentication_error":         engine.KindAuth,
+	"exceeded_current_quota_error":         engine.KindQuota,
+	"invalid_model":                        engine.KindNotFound,
+	"model_not_available":                  engine.KindNotFound,
+	"prohibited_content":                   engine.KindRefused,
+
+	// Bedrock
+	"throttlingexception":           engine.KindRateLimit,
+	"servicequotaexceededexception": engine.KindQuota,
+	"accessdeniedexception":         engine.KindAuth,
+	"unrecognizedclientexception":   engine.KindAuth,
+	"expiredtokenexception":         engine.KindAuth,
+	"resourcenotfoundexception":     engine.KindNotFound,
+	"modelnotreadyexception":        engine.KindOverloaded,
+	"serviceunavailableexception":   engine.KindOverloaded,
+	"modeltimeoutexception":         engine.KindTimeout,
+	"modelerrorexception":           engine.KindServer,
+	"internalserverexception":       engine.KindServer,
+
+	// Z.ai
+	"1000": engine.KindAuth,
+	"1001": engine.KindAuth,
+	"1002": engine.KindAuth,
+	"1113": engine.KindQuota,
+	"1211": engine.KindNotFound,
+	"1261": engine.KindContextLength,
+	"1301": engine.KindRefused,
+	"1302": engine.KindRateLimit,
+	"1305": engine.KindOverloaded,
 }
 
 func byWords(e errorBody, status int) (engine.ErrKind, string) {
@@ -131,7 +171,15 @@ var wordings = []struct {
 	phrase string
 	kind   engine.ErrKind
 }{
+	{"api key not valid", engine.KindAuth},
+	{"incorrect api key", engine.KindAuth},
+	{"invalid api key", engine.KindAuth},
+	{"user location is not supported", engine.KindAuth},
 	{"does not support", engine.KindUnsupported},
+	{"cannot find field", engine.KindUnsupported},
+	{"is not enabled for", engine.KindUnsupported},
+	{"is not supported by", engine.KindUnsupported},
+	{"is unsupported", engine.KindUnsupported},
 	{"not supported for this model", engine.KindUnsupported},
 	{"not supported on this model", engine.KindUnsupported},
 	{"deprecated for this model", engine.KindUnsupported},
@@ -198,7 +246,7 @@ func byStatus(status int) (engine.ErrKind, string) {
 }
 
 func requestID(header http.Header) string {
-	for _, key := range []string{"X-Request-Id", "Request-Id"} {
+	for _, key := range []string{"X-Request-Id", "Request-Id", "X-Amzn-Requestid", "Apim-Request-Id"} {
 		if id := header.Get(key); id != "" {
 			return quote(id)
 		}

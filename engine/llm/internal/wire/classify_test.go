@@ -33,6 +33,27 @@ func TestClassify(t *testing.T) {
 		{404, `{"error":{"message":"The model gpt-9 does not exist","type":"invalid_request_error","code":"model_not_found"}}`, engine.KindNotFound, "model_not_found", "gpt-9"},
 		{400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0","code":"unsupported_value","param":"temperature"}}`, engine.KindUnsupported, "unsupported_value", ""},
 		{401, `{"error":{"message":"Missing Authentication header","code":401}}`, engine.KindAuth, "", "Missing"},
+		{400, `{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \"foo\": Cannot find field.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config","description":"d"}]}]}}`, engine.KindUnsupported, "INVALID_ARGUMENT", "foo"},
+		{400, `{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, engine.KindContextLength, "INVALID_ARGUMENT", "1200000"},
+		{400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`, engine.KindAuth, "FAILED_PRECONDITION", ""},
+		{400, `{"error":{"code":400,"message":"JSON mode is not enabled for models/gemma-3-4b-it","status":"INVALID_ARGUMENT"}}`, engine.KindUnsupported, "INVALID_ARGUMENT", ""},
+		{403, `{"error":{"code":403,"message":"Method doesn't allow unregistered callers","status":"PERMISSION_DENIED"}}`, engine.KindAuth, "PERMISSION_DENIED", "unregistered"},
+		{404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta","status":"NOT_FOUND"}}`, engine.KindNotFound, "NOT_FOUND", "models/x"},
+		{503, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, engine.KindOverloaded, "UNAVAILABLE", ""},
+		{504, `[{"error":{"code":504,"message":"Deadline expired","status":"DEADLINE_EXCEEDED"}}]`, engine.KindTimeout, "DEADLINE_EXCEEDED", ""},
+		{400, `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xai-***."}`, engine.KindAuth, "Client specified an invalid argument", "Incorrect API key"},
+		{429, `{"error":{"code":"1113","message":"Insufficient balance"}}`, engine.KindQuota, "1113", "balance"},
+		{200, `{"error":{"code":"1302","message":"High concurrency"}}`, engine.KindRateLimit, "1302", ""},
+		{400, `{"object":"error","message":"Invalid model: x","type":"invalid_model","param":null,"code":"1500"}`, engine.KindNotFound, "invalid_model", "x"},
+		{429, `{"object":"error","message":"Service tier capacity exceeded for this model.","type":"service_tier_capacity_exceeded","param":null,"code":"3505"}`, engine.KindRateLimit, "service_tier_capacity_exceeded", ""},
+		{400, `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<f>"}}`, engine.KindBadResponse, "tool_use_failed", "Failed"},
+		{401, `{"message":"Wrong API Key","type":"invalid_request_error","param":"api_key","code":"wrong_api_key"}`, engine.KindAuth, "wrong_api_key", "Wrong"},
+		{422, `{"error":["a is wrong","b too"]}`, engine.KindBadRequest, "", "a is wrong; b too"},
+		{503, `{"error":"Model org/m is currently loading","estimated_time":20.0}`, engine.KindOverloaded, "", "loading"},
+		{200, `{"error":{"message":"tool error","http_status_code":422}}`, engine.KindBadRequest, "", "tool error"},
+		{401, "<html>\r\n<head><title>401 Authorization Required</title></head>\r\n<body><center>openresty</center></body></html>", engine.KindAuth, "", "401 Authorization Required"},
+		{400, `{"error":{"message":"The response was filtered due to the prompt triggering a policy","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}`, engine.KindRefused, "content_filter", "filtered"},
+		{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, engine.KindNotFound, "DeploymentNotFound", ""},
 		{500, `oops`, engine.KindServer, "", "oops"},
 		{504, ``, engine.KindServer, "", ""},
 		{418, `{"error":{}}`, engine.KindBadRequest, "", ""},
@@ -92,6 +113,30 @@ func TestShouldRetryHeader(t *testing.T) {
 			if f := classify(status, http.Header{"X-Should-Retry": {value}}, nil, time.Time{}); f.retryable != want {
 				t.Errorf("%d with %s: %v", status, value, f.retryable)
 			}
+		}
+	}
+}
+
+// Amazon names the error in a header, and the body has only the message.
+func TestErrorTypeInHeader(t *testing.T) {
+	f := classify(429, http.Header{"X-Amzn-Errortype": {"ThrottlingException:http://internal/"}, "X-Amzn-Requestid": {"r1"}}, []byte(`{"message":"Too many requests"}`), time.Time{})
+	if f.kind != engine.KindRateLimit || f.code != "ThrottlingException" || f.requestID != "r1" || f.says != "Too many requests" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// An event whose name is error ends the stream, whatever its data is.
+func TestErrorEvents(t *testing.T) {
+	for body, kind := range map[string]engine.ErrKind{
+		"event: error\ndata: Too many\n\n":                                                                                engine.KindServer,
+		"event: error\ndata: {\"message\":\"m\",\"code\":429}\n\n":                                                        engine.KindRateLimit,
+		"event: error\ndata: {\"error\":{\"message\":\"m\",\"status_code\":400}}\n\n":                                     engine.KindBadRequest,
+		"data: {\"x_groq\":{\"error\":\"m\"},\"choices\":[{\"delta\":{}}]}\n\n":                                           engine.KindServer,
+		"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\",\"error\":{\"code\":502,\"message\":\"m\"}}]}\n\n": engine.KindServer,
+	} {
+		_, err := planFor("openai").Decode(200, http.Header{}, strings.NewReader("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"+body))
+		if err == nil || err.Kind != kind || err.Raw != "a" || !strings.Contains(err.Message, "m") {
+			t.Errorf("%s: %v, want %s", body, err, kind)
 		}
 	}
 }

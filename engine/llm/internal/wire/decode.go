@@ -116,12 +116,16 @@ func decodeLines(d Form, r io.Reader, a *answer) error {
 	}
 }
 
+// errorEvent is the name of an event that ends a stream with a failure, whatever its data is.
+const errorEvent = "error"
+
 // decodeEvents reads server-sent events. An event whose data is one line is taken at once, as
 // some servers leave out the blank line between events; data over several lines is taken at
 // the blank line and looked at once, so that the work stays linear.
 func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 	var pending []byte
 	marked := false // [DONE] was seen
+	event := ""     // the name of the event
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -135,7 +139,11 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 		switch string(name) {
 		case "": // a comment, or the blank line that ends an event
 			if len(line) == 0 && len(pending) > 0 && !json.Valid(pending) {
-				if atEnd {
+				switch {
+				case event == errorEvent:
+					a.failure = a.inAnswer(pending)
+					return nil
+				case atEnd:
 					return io.ErrUnexpectedEOF
 				}
 				return &malformed{"the stream holds an event that is not valid JSON"}
@@ -152,7 +160,9 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 				a.failure = a.inAnswer(value)
 			}
 			return nil
-		case "event", "id", "retry":
+		case "event":
+			event = string(value)
+		case "id", "retry":
 		default:
 			return &malformed{"the stream is no event stream"}
 		}
@@ -165,10 +175,17 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 			if a.failed(pending) {
 				return nil
 			}
+			if event == errorEvent {
+				a.failure = a.inAnswer(pending)
+				return nil
+			}
 			if err := d.event(pending, a); err != nil {
 				return err
 			}
 			pending = pending[:0]
+		}
+		if len(line) == 0 {
+			event = ""
 		}
 		if atEnd {
 			if !a.ended || len(pending) > 0 && !marked {

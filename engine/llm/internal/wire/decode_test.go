@@ -15,10 +15,13 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}}
+var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}, "gemini": &Gemini{}}
+
+// forms are the ways to write answers that no request is made for.
+var forms = map[string]Form{"responses": &Responses{}, "converse": &Converse{}}
 
 func planFor(dialect string) *Plan {
-	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Request: &engine.Request{}}
+	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Form: forms[dialect], Request: &engine.Request{}}
 }
 
 func sse(events ...string) string {
@@ -36,6 +39,7 @@ type quirk struct {
 	calls               []engine.ToolCall
 	finish              engine.Finish
 	usage               engine.Usage
+	parts               []engine.Part // all of them, where their order or state is what counts
 }
 
 var quirks = []quirk{
@@ -138,6 +142,31 @@ var quirks = []quirk{
 		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
 	},
 	{
+		name: "the text in both forms", dialect: "openai",
+		body: sse(`{"choices":[{"index":0,"text":"a","delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"text":"","delta":{"content":""},"finish_reason":"eos"}]}`), text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "padding", dialect: "openai",
+		body: sse(`{"id":7,"p":"abcdefgh","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null,"p":"x"}]}`, `{"p":"ab","choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":6,"num_cached_tokens":4}}`, "[DONE]"),
+		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6, CacheRead: 4},
+	},
+	{
+		name: "the whole so far beside each piece, usage with all", dialect: "openai",
+		body: sse(`{"object":"chat.completion.chunk","choices":[{"index":0,"message":{"content":"a"},"delta":{"content":"a"}}],"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6,"cost":{"total_cost":0.1}}}`,
+			`{"object":"chat.completion.done","choices":[{"index":0,"message":{"content":"ab"},"delta":{"content":"b"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":9,"total_tokens":14,"reasoning_tokens":7}}`),
+		text: "ab", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 9, Reasoning: 7},
+	},
+	{
+		name: "calls without id and type", dialect: "openai",
+		body:  `{"choices":[{"message":{"content":"","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}},{"id":null,"function":{"name":"g","arguments":{"x":[1, 2]}}}]},"finish_reason":"tool_calls"}]}`,
+		calls: []engine.ToolCall{{Name: "f", Args: "{}"}, {Name: "g", Args: `{"x":[1,2]}`}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "a first chunk without choices, filter results in all", dialect: "openai",
+		body: sse(`{"choices":[],"prompt_filter_results":[{"prompt_index":0}],"id":"","model":""}`, `{"choices":[{"index":0,"delta":{"content":"a","refusal":null},"content_filter_results":{}}],"model":"m"}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","content_filter_offsets":{}}]}`, "[DONE]"),
+		text: "a", finish: engine.FinishStop,
+	},
+	{
 		name: "numbers that are no integers", dialect: "openai",
 		body: `{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5.0,"completion_tokens":"6","total_tokens":null,"prompt_tokens_details":{"cached_tokens":null}}}`,
 		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
@@ -189,7 +218,7 @@ var quirks = []quirk{
 }
 
 // allQuirks are those of every dialect.
-func allQuirks() []quirk { return slices.Concat(quirks, claudeQuirks) }
+func allQuirks() []quirk { return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks) }
 
 func TestQuirks(t *testing.T) {
 	for _, q := range allQuirks() {
@@ -219,6 +248,9 @@ func TestQuirks(t *testing.T) {
 				}
 				if r.Finish != q.finish || r.Usage != q.usage {
 					t.Errorf("finish %s usage %+v", r.Finish, r.Usage)
+				}
+				if q.parts != nil && !reflect.DeepEqual(r.Parts, q.parts) {
+					t.Errorf("parts %+v", r.Parts)
 				}
 				if q.finish != engine.FinishRefusal && streamed.String() != q.text || thought.String() != q.reasoning {
 					t.Errorf("streamed %q and %q", streamed.String(), thought.String())
@@ -312,7 +344,7 @@ func decodes(t *testing.T, p *Plan, status int, body string) {
 	if slowErr != nil || !reflect.DeepEqual(r, slow) {
 		t.Errorf("read byte by byte: %+v %v, at once: %+v", slow, slowErr, r)
 	}
-	if settled, err := p.Settle(r); err == nil {
+	if settled, err := p.Settle(r); err == nil && p.Dialect != nil {
 		canonical, err := p.Dialect.Canonical(settled)
 		if err != nil || !json.Valid(canonical) {
 			t.Errorf("canonical form: %s %v", canonical, err)

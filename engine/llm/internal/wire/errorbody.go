@@ -13,6 +13,7 @@ type errorBody struct {
 	message string
 	code    string // the most telling of code, type and status
 	kinds   []string
+	numbers []string // codes that are numbers of the provider's own
 	param   string
 	status  int    // a code that is a number
 	delay   string // Google's retryDelay
@@ -42,10 +43,11 @@ func parseErrorBody(data []byte) errorBody {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(inner, &fields) == nil {
 			e.object(fields)
-		} else if s := text(inner); s != "" {
+		} else if s := texts(inner); s != "" {
 			e.message = s
 		}
 	}
+	e.kinds = append(e.kinds, e.numbers...) // a word says more
 	e.message = quote(e.message)
 	if at, _, ok := strings.Cut(e.message, ": Extra inputs are not permitted"); ok && e.param == "" && !strings.Contains(at, " ") {
 		e.param = at // Anthropic's way to name it
@@ -65,11 +67,15 @@ func (e *errorBody) object(fields map[string]json.RawMessage) {
 			break
 		}
 	}
-	for _, key := range []string{"code", "type", "status"} {
+	for _, key := range []string{"code", "type", "status", "error_type", "__type", "status_code", "http_status_code"} {
 		s := text(fields[key])
-		if n, err := strconv.Atoi(s); err == nil {
+		n, err := strconv.Atoi(s)
+		switch {
+		case err == nil && n >= 100 && n < 600:
 			e.status = n
-		} else if s != "" {
+		case err == nil && n != 0:
+			e.numbers = append(e.numbers, s)
+		case err != nil && s != "":
 			e.kinds = append(e.kinds, s)
 		}
 	}
@@ -89,6 +95,9 @@ func (e *errorBody) object(fields map[string]json.RawMessage) {
 	var details []struct {
 		Reason string `json:"reason"`
 		Delay  string `json:"retryDelay"`
+		Fields []struct {
+			Field string `json:"field"`
+		} `json:"fieldViolations"`
 	}
 	if json.Unmarshal(fields["details"], &details) == nil {
 		for _, d := range details {
@@ -97,6 +106,11 @@ func (e *errorBody) object(fields map[string]json.RawMessage) {
 			}
 			if d.Delay != "" {
 				e.delay = d.Delay
+			}
+			for _, v := range d.Fields {
+				if e.param == "" {
+					e.param = v.Field
+				}
 			}
 		}
 	}
@@ -113,6 +127,15 @@ func text(raw json.RawMessage) string {
 		return n.String()
 	}
 	return ""
+}
+
+// texts gives a string, or a list of them as one.
+func texts(raw json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, "; ")
+	}
+	return text(raw)
 }
 
 // words gives a message that is a string, a list of {type, loc, msg} or such a list under

@@ -13,12 +13,13 @@ import (
 // completion is a chat completion, and a chunk of one, in all the shapes that the speakers
 // of this dialect give it.
 type completion struct {
-	ID      string           `json:"id"`
-	Model   string           `json:"model"`
+	ID      loose            `json:"id"`
+	Model   loose            `json:"model"`
 	Choices []choice         `json:"choices"`
 	Usage   *completionUsage `json:"usage"`
 	Groq    struct {
 		Usage *completionUsage `json:"usage"`
+		Error loose            `json:"error"` // why a stream ends early
 	} `json:"x_groq"`
 }
 
@@ -28,7 +29,8 @@ type choice struct {
 	Delta   completionMessage `json:"delta"`
 	Finish  loose             `json:"finish_reason"`
 	Native  loose             `json:"native_finish_reason"`
-	Text    loose             `json:"text"` // of servers that answer in the older form
+	Text    loose             `json:"text"`  // of servers that answer in the older form, by some beside the newer
+	Error   json.RawMessage   `json:"error"` // OpenRouter's, of the provider behind it
 }
 
 type completionMessage struct {
@@ -63,8 +65,11 @@ type completionUsage struct {
 	Spent struct {
 		Reasoning count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit count `json:"prompt_cache_hit_tokens"` // DeepSeek's name
-	Cost     cost  `json:"cost"`                    // OpenRouter's: US dollars
+	CacheHit  count `json:"prompt_cache_hit_tokens"` // DeepSeek's name
+	Cached    count `json:"cached_tokens"`           // Moonshot's
+	NumCached count `json:"num_cached_tokens"`       // Mistral's
+	Reasoning count `json:"reasoning_tokens"`        // Perplexity's
+	Cost      cost  `json:"cost"`                    // OpenRouter's: US dollars
 }
 
 func (d *OpenAI) document(data []byte, a *answer) error {
@@ -108,10 +113,10 @@ func wrongForm(what string, err error) error {
 
 func (a *answer) completion(c *completion, whole bool) {
 	if c.ID != "" {
-		a.id = c.ID
+		a.id = string(c.ID)
 	}
 	if c.Model != "" {
-		a.model = c.Model
+		a.model = string(c.Model)
 	}
 	for _, u := range []*completionUsage{c.Groq.Usage, c.Usage} {
 		if u != nil && u.In != nil {
@@ -139,7 +144,10 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.addDetails(m.Details)
 		content, thoughts := pieces(m.Content)
 		a.addReasoning(reasoning + thoughts)
-		a.addText(content + string(ch.Text))
+		if content == "" {
+			content = string(ch.Text)
+		}
+		a.addText(content)
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
@@ -156,8 +164,14 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.end(string(ch.Finish))
 		if ch.Finish == "error" || ch.Finish == "insufficient_system_resource" {
 			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(ch.Finish), says: string(ch.Native), retryable: true}
+			if !empty(ch.Error) {
+				a.failure = a.inAnswer([]byte(`{"error":` + string(ch.Error) + `}`))
+			}
 		}
 		break // one choice was asked for: another one is another answer, not more of this
+	}
+	if c.Groq.Error != "" && a.failure == nil {
+		a.failure = a.inAnswer([]byte(`{"message":` + quoted(string(c.Groq.Error)) + `}`))
 	}
 }
 
@@ -216,8 +230,8 @@ func (u *completionUsage) normal() *engine.Usage {
 		return nil
 	}
 	n := &engine.Usage{
-		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)),
-		CacheRead: int(max(u.Details.Cached, u.CacheHit, 0)), CacheWrite: int(max(u.Details.Written, 0)),
+		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, u.Reasoning, 0)),
+		CacheRead: int(max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached, 0)), CacheWrite: int(max(u.Details.Written, 0)),
 		CostUSD: float64(u.Cost),
 	}
 	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
