@@ -19,6 +19,7 @@ import (
 func (c *command) checkVerb() *cobra.Command {
 	var format, root string
 	var strict, schemas bool
+	var cost costing
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
@@ -35,6 +36,10 @@ With --schemas, the output type of each agent is compiled for the provider of it
 all where the script names none: what the schema uses of the provider's budgets and how it is
 rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
 
+With --cost, the most that a run can ask of models goes to stdout: every turn of every agent
+taken, loops and retries to their limit, each call filling the context window, at the prices of
+agentscript models. Models without a price are named, and are not in the sum.
+
 Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
@@ -42,8 +47,18 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if !slices.Contains(checkFormats, format) {
 				return usagef(diag.DidYouMean(format, checkFormats), "--format is human, json or sarif, not %q", format)
 			}
-			if schemas && format == formatSARIF {
-				return usagef("ask for them apart: check --schemas --format json", "--schemas has no form in SARIF")
+			for flag, asked := range map[string]bool{"schemas": schemas, "cost": cost.asked} {
+				if asked && format == formatSARIF {
+					return usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
+				}
+			}
+			for _, flag := range []string{"items", "model", "prices"} {
+				if cmd.Flags().Changed(flag) && !cost.asked {
+					return usagef("add --cost", "--%s says how check --cost is to count", flag)
+				}
+			}
+			if cost.items < 1 {
+				return usagef("", "--items must be at least 1")
 			}
 			if len(args) == 0 {
 				return usagef("usage: "+cmd.UseLine(), "check needs a FILE")
@@ -57,13 +72,17 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			return c.check(ctx, args, root, checking{format: format, strict: strict, schemas: schemas}, opts)
+			return c.check(ctx, args, root, checking{format: format, strict: strict, schemas: schemas, cost: cost}, opts)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", formatHuman, "`human`, json or sarif")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	addRoot(cmd.Flags(), &root)
 	cmd.Flags().BoolVar(&schemas, "schemas", false, "print what providers make of the output types")
+	cmd.Flags().BoolVar(&cost.asked, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
+	cmd.Flags().IntVar(&cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
+	cmd.Flags().StringVar(&cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
+	cmd.Flags().StringVar(&cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
 	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
 }
@@ -72,6 +91,14 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 type checking struct {
 	format          string
 	strict, schemas bool
+	cost            costing
+}
+
+// costing is what --cost is asked about.
+type costing struct {
+	asked         bool
+	items         int
+	model, prices string
 }
 
 const (
@@ -83,11 +110,15 @@ const (
 var checkFormats = []string{formatHuman, formatJSON, formatSARIF}
 
 func (c *command) check(ctx context.Context, files []string, root string, how checking, opts []agentscript.Option) error {
-	models := llm.New(llm.WithSecrets(llm.SecretsFunc(c.lookupEnv)))
+	models, problem := c.registry("", how.cost.prices)
+	if problem != nil {
+		return problem
+	}
 	code := exitOK
 	var all diag.List
 	texts := map[string]diag.Sources{}
 	var reports []schemaReport
+	var costs []costReport
 	for _, file := range files {
 		if f := readable(file); f != nil {
 			all = append(all, f.found...)
@@ -108,6 +139,9 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 			of, wrong := schemaReports(file, m)
 			reports, found = append(reports, of...), append(found, wrong...)
 		}
+		if how.cost.asked && m != nil && !found.HasErrors() {
+			costs = append(costs, costOf(file, m, models, how.cost.model, how.cost.items))
+		}
 		switch {
 		case found.HasErrors():
 			code = max(code, loadCode(found))
@@ -123,7 +157,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 		}
 		all = append(all, found...)
 	}
-	if err := c.checked(all, reports, how); err != nil {
+	if err := c.checked(all, reports, costs, how); err != nil {
 		return c.unwritten(err)
 	}
 	if how.format != formatHuman {
@@ -141,16 +175,19 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 }
 
 // checked writes what goes to stdout.
-func (c *command) checked(all diag.List, reports []schemaReport, how checking) error {
+func (c *command) checked(all diag.List, reports []schemaReport, costs []costReport, how checking) error {
 	switch {
 	case how.format == formatSARIF:
 		return diag.SARIF(c.stdout, all, thisVersion().Version)
-	case how.format == formatJSON && !how.schemas:
+	case how.format == formatJSON && !how.schemas && !how.cost.asked:
 		return diag.JSON(c.stdout, all)
 	}
 	var doc bytes.Buffer
 	if how.format == formatHuman {
 		for _, r := range reports {
+			doc.WriteString(r.String())
+		}
+		for _, r := range costs {
 			doc.WriteString(r.String())
 		}
 		_, err := c.stdout.Write(doc.Bytes())
@@ -159,7 +196,13 @@ func (c *command) checked(all diag.List, reports []schemaReport, how checking) e
 	if err := diag.JSON(&doc, all); err != nil {
 		return err
 	}
-	text, err := withSchemas(doc.Bytes(), reports)
+	text, err := doc.Bytes(), error(nil)
+	if how.schemas {
+		text, err = withMember(text, "schemas", reports)
+	}
+	if err == nil && how.cost.asked {
+		text, err = withMember(text, "costs", costs)
+	}
 	if err == nil {
 		_, err = c.stdout.Write(text)
 	}

@@ -121,15 +121,15 @@ func (r schemaReport) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// withSchemas adds the reports to the document of findings.
-func withSchemas(doc []byte, reports []schemaReport) ([]byte, error) {
+// withMember adds a list to the document of a check, whose last character is its brace.
+func withMember[T any](doc []byte, name string, reports []T) ([]byte, error) {
 	if reports == nil {
-		reports = []schemaReport{}
+		reports = []T{}
 	}
 	list, err := json.Marshal(reports)
 	if err != nil {
 		return nil, err
 	}
 	open := bytes.TrimSuffix(bytes.TrimSpace(doc), []byte("}"))
-	return append(append(append(open, `,"schemas":`...), list...), "}\n"...), nil
+	return append(append(append(open, `,"`+name+`":`...), list...), "}\n"...), nil
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -20,6 +21,18 @@ func (r *Registry) Price(model string) (prices.Model, bool) {
 		return prices.Model{}, false
 	}
 	return r.prices.Find(model)
+}
+
+// Free reports whether calls of the model cost nothing, as those of a server on the user's own
+// machine.
+func (r *Registry) Free(model string) bool {
+	prefix, _, _ := strings.Cut(model, "/")
+	p := r.providers[prefix]
+	if p == nil || !p.local {
+		return false
+	}
+	t, err := r.resolve(model)
+	return err == nil && t.conn.key == ""
 }
 
 // cost puts the price of a call into its usage. A provider that says it itself knows best, and

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Bound is the most that a node can ask of one model with one input, by what the script says:
+// loops and retries to their limit, every turn of an agent taken, the dearest route.
+type Bound struct {
+	Model    string // "provider/model", "" for the run's default
+	Agent    string // whose calls these are
+	Calls    int64  // answers of the model; math.MaxInt64 is without bound
+	PerItem  bool   // some of them are for each item of a list whose length only a run knows
+	MaxOut   int    // tokens of one answer, 0 where the script sets no bound
+	MaxTotal int64  // tokens of all calls in and out, 0 where no budget bounds them
+}
+
+// Bounds gives the bound of every agent that a model carries out in n, by model and agent. Lists
+// whose length only a run knows are taken to have items items, of which there is at least one.
+// Models that stand in for others, and requests that are tried again, are not counted: they come
+// instead of an answer. Nor is what a step's own code calls.
+func Bounds(n *Node, items int) []Bound {
+	if n == nil {
+		return nil
+	}
+	w := &bounding{items: int64(max(items, 1)), known: map[*Node]load{}}
+	total := w.load(n)
+	out := make([]Bound, 0, len(total))
+	for a, c := range total {
+		b := Bound{Model: a.spec.Model, Agent: a.spec.Name, Calls: c.calls, PerItem: c.perItem}
+		if most := a.spec.Params.MaxTokens; most != nil {
+			b.MaxOut = *most
+		}
+		if tokens, set := a.spec.Budget.Tokens.Value(); set {
+			b.MaxTotal = product(c.runs, tokens)
+		}
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b Bound) int {
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Calls, b.Calls))
+	})
+	return out
+}
+
+// agentKey is an agent of the composition: two nodes of one name are two.
+type agentKey struct {
+	spec *AgentSpec
+}
+
+// share is what a run asks of one agent.
+type share struct {
+	runs, calls int64
+	perItem     bool
+}
+
+type load map[agentKey]share
+
+type bounding struct {
+	items int64
+	known map[*Node]load // nodes may be reached by several edges
+}
+
+func (w *bounding) load(n *Node) load {
+	if l, ok := w.known[n]; ok {
+		return l
+	}
+	l := w.measure(n)
+	w.known[n] = l
+	return l
+}
+
+func (w *bounding) measure(n *Node) load {
+	switch n.kind {
+	case AgentNode:
+		return agentLoad(n.agent)
+	case EachNode:
+		return w.sum(n.kids).scaled(w.items, true)
+	case LoopNode:
+		return w.sum(n.kids).scaled(int64(n.loop.max), false)
+	case RetryNode:
+		return w.sum(n.kids).scaled(int64(n.retry.Max), false)
+	case BranchNode, HandoffNode:
+		routes := load{}
+		for _, kid := range n.kids[1:] {
+			routes.atLeast(w.load(kid))
+		}
+		if n.other != nil {
+			routes.atLeast(w.load(n.other))
+		}
+		total := load{}
+		total.add(w.load(n.kids[0]))
+		total.add(routes)
+		return total
+	case ForumNode:
+		total := load{}
+		for _, p := range n.participants() {
+			total.add(w.load(p).scaled(int64(max(n.rounds, 1)), false))
+		}
+		if d := n.Decides(); d != nil && !slices.Contains(n.participants(), d) {
+			total.add(w.load(d))
+		}
+		return total
+	case GraphNode:
+		return w.graph(n)
+	}
+	return w.sum(n.kids)
+}
+
+func (w *bounding) sum(nodes []*Node) load {
+	total := load{}
+	for _, n := range nodes {
+		total.add(w.load(n))
+	}
+	return total
+}
+
+// cyclic reports whether a node can be reached from itself.
+func (g *graphSpec) cyclic() bool {
+	into := make([]int, len(g.out))
+	for _, to := range g.to {
+		if to >= 0 {
+			into[to]++
+		}
+	}
+	var ready []int
+	for i, n := range into {
+		if n == 0 {
+			ready = append(ready, i)
+		}
+	}
+	seen := 0
+	for ; len(ready) > 0; seen++ {
+		at := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		for _, e := range g.out[at] {
+			if to := g.to[e]; to >= 0 {
+				if into[to]--; into[to] == 0 {
+					ready = append(ready, to)
+				}
+			}
+		}
+	}
+	return seen < len(g.out)
+}
+
+// graph: without a cycle every node runs once at most; with one, any node may take all steps.
+func (w *bounding) graph(n *Node) load {
+	if !n.graph.cyclic() {
+		return w.sum(n.kids)
+	}
+	most := load{}
+	for _, kid := range n.kids {
+		most.atLeast(w.load(kid))
+	}
+	return most.scaled(int64(n.graph.maxSteps), false)
+}
+
+func agentLoad(a *AgentSpec) load {
+	if !slices.ContainsFunc(a.Skills, func(s *Skill) bool { return s.Run == nil }) {
+		return load{} // code carries it out
+	}
+	// An agent without tools answers, and is asked again for an answer that fits.
+	calls := int64(1 + a.Repairs)
+	if len(a.Tools) > 0 || slices.ContainsFunc(a.Skills, func(s *Skill) bool { return len(s.Tools) > 0 || len(s.Knowledge) > 0 }) {
+		calls = a.Budget.Turns.or(DefaultTurns)
+	}
+	calls = min(calls, a.Budget.Turns.or(DefaultTurns))
+	if most, set := a.Budget.ModelCalls.Value(); set {
+		calls = min(calls, most)
+	}
+	return load{agentKey{a}: {runs: 1, calls: calls}}
+}
+
+func (l load) add(other load) {
+	for a, s := range other {
+		own := l[a]
+		l[a] = share{plus(own.runs, s.runs), plus(own.calls, s.calls), own.perItem || s.perItem}
+	}
+}
+
+func (l load) atLeast(other load) {
+	for a, s := range other {
+		own := l[a]
+		l[a] = share{max(own.runs, s.runs), max(own.calls, s.calls), own.perItem || s.perItem}
+	}
+}
+
+func (l load) scaled(by int64, items bool) load {
+	out := make(load, len(l))
+	for a, s := range l {
+		out[a] = share{product(s.runs, by), product(s.calls, by), s.perItem || items}
+	}
+	return out
+}
+
+func product(a, b int64) int64 {
+	if a != 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
+}
