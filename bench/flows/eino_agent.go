@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
@@ -38,17 +40,19 @@ func (m einoModel) Stream(ctx context.Context, conversation []*schema.Message, o
 	return schema.StreamReaderFromArray([]*schema.Message{said}), nil
 }
 
-func einoAgent(turns int, _ step) (once, error) {
-	ctx := context.Background()
+func einoTools() (compose.ToolsNodeConfig, error) {
 	look, err := utils.InferTool(toolName, toolDoc, func(_ context.Context, in lookInput) (string, error) { return look(in), nil })
+	return compose.ToolsNodeConfig{Tools: []tool.BaseTool{look}}, err
+}
+
+// einoReact is the agent of the library's flows.
+func einoReact(turns int, _ step) (once, error) {
+	ctx := context.Background()
+	tools, err := einoTools()
 	if err != nil {
 		return nil, err
 	}
-	agent, err := react.NewAgent(ctx, &react.AgentConfig{
-		ToolCallingModel: einoModel{turns},
-		ToolsConfig:      compose.ToolsNodeConfig{Tools: []tool.BaseTool{look}},
-		MaxStep:          2*turns + 10,
-	})
+	agent, err := react.NewAgent(ctx, &react.AgentConfig{ToolCallingModel: einoModel{turns}, ToolsConfig: tools, MaxStep: 2*turns + 10})
 	if err != nil {
 		return nil, err
 	}
@@ -60,5 +64,41 @@ func einoAgent(turns int, _ step) (once, error) {
 			return nil, err
 		}
 		return parser.Parse(ctx, said)
+	}, nil
+}
+
+// einoADK is the agent of the library's kit for agents, whose runner tells of it in events.
+func einoADK(turns int, _ step) (once, error) {
+	ctx := context.Background()
+	tools, err := einoTools()
+	if err != nil {
+		return nil, err
+	}
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{Name: "reviewer", Description: "Reviews code.", Instruction: prompt,
+		Model: einoModel{turns}, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: tools}, MaxIterations: turns + 1})
+	if err != nil {
+		return nil, err
+	}
+	runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})
+	parser := schema.NewMessageJSONParser[findings](nil)
+	return func() (any, error) {
+		var last *schema.Message
+		events := runner.Query(ctx, question)
+		for {
+			event, ok := events.Next()
+			if !ok {
+				break
+			}
+			if event.Err != nil {
+				return nil, event.Err
+			}
+			if event.Output != nil && event.Output.MessageOutput != nil {
+				last = event.Output.MessageOutput.Message
+			}
+		}
+		if last == nil {
+			return nil, errors.New("no answer")
+		}
+		return parser.Parse(ctx, last)
 	}, nil
 }

@@ -57,18 +57,40 @@ func ownModel(turns int) engine.Handler {
 	})
 }
 
-// ownAgent is a whole run of a script, with its goroutine, and its result as a Go value.
-func ownAgent(turns int, _ step) (once, error) {
+// ownModule loads the agent, and tells what runs its effects.
+func ownModule(turns int) (*agentscript.Module, engine.Handlers, error) {
 	tool, err := ownLook()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	eng := agentscript.New(agentscript.WithTool(tool), agentscript.WithModels(ownModel(turns)), agentscript.WithDefaultModel("fake/model"))
+	eng := agentscript.New(agentscript.WithTool(tool))
 	mod, err := eng.Load(context.Background(), files(fmt.Sprintf(ownAgentScript, prompt, max(1, turns))), entry)
+	return mod, engine.Handlers{engine.EffectModel: ownModel(turns), engine.EffectTool: engine.HostTools{toolName: &tool}}, err
+}
+
+// ownAgent is a whole run in a goroutine of its own, which can be watched and cancelled.
+func ownAgent(turns int, _ step) (once, error) {
+	mod, handlers, err := ownModule(turns)
 	if err != nil {
 		return nil, err
 	}
 	return func() (any, error) {
-		return agentscript.As[findings](mod.Start(context.Background(), agentscript.Input(question)).Wait())
+		return agentscript.As[findings](mod.Start(context.Background(), agentscript.Input(question), agentscript.Handler(handlers)).Wait())
+	}, nil
+}
+
+// ownAgentHere runs the same in the goroutine that calls, as the other libraries do.
+func ownAgentHere(turns int, _ step) (once, error) {
+	mod, handlers, err := ownModule(turns)
+	if err != nil {
+		return nil, err
+	}
+	spec := &engine.RunSpec{Node: mod.Node("main"), Input: generable.StrOf(question), Handler: handlers}
+	return func() (any, error) {
+		got, err := engine.Exec(engine.NewGoSched(context.Background()), spec)
+		if err != nil {
+			return nil, err
+		}
+		return generable.To[findings](got)
 	}, nil
 }

@@ -50,6 +50,7 @@ const (
 	own      = "agentscript"
 	starlark = "agentscript, bodies in Starlark"
 	script   = "agentscript, from a script"
+	here     = "agentscript, in the caller's goroutine"
 	plain    = "plain Go"
 )
 
@@ -77,7 +78,8 @@ var shapes = []*shape{
 	}},
 	{"check", "Checking a script", "line", []int{100, 1000}, []program{{own, ownCheck, 0}}},
 	{"agent", "An agent with a typed answer and a tool, its model a fake", "turn", []int{1, 2, 20}, []program{
-		{own, ownAgent, 0}, {"eino, react", einoAgent, 0}, {"genkit, generate", genkitAgent, 0}, {"langchaingo, functions agent", langchainAgent, 0},
+		{own, ownAgent, 0}, {here, ownAgentHere, 0}, {"eino, react", einoReact, 0}, {"eino, adk", einoADK, 0},
+		{"genkit, generate", genkitAgent, 0}, {"langchaingo, functions agent", langchainAgent, 0},
 	}},
 }
 

@@ -1,0 +1,170 @@
+package sdks
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+)
+
+// TestAnthropicRequests reads the recorded requests into the client's own type and writes them
+// again: a member that it does not know, or knows in another form, would be lost or changed.
+func TestAnthropicRequests(t *testing.T) {
+	files, err := filepath.Glob("../../engine/llm/testdata/requests/anthropic_*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(data, []byte("{")) || strings.HasSuffix(file, "anthropic_extra.json") {
+			continue // an error instead of a request; members of the caller's own
+		}
+		var params anthropic.MessageNewParams
+		if err := json.Unmarshal(data, &params); err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		again, err := json.Marshal(params)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		var want, got map[string]any
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(again, &got); err != nil {
+			t.Fatal(err)
+		}
+		delete(want, "stream") // the client adds it by the method that is called
+		inBlocks(want)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the client writes\n%s\nnot\n%s", filepath.Base(file), again, data)
+		}
+		held++
+	}
+	if held < 40 {
+		t.Errorf("only %d requests are held", held)
+	}
+}
+
+// inBlocks writes the short form of a system text and of a tool's result as the client does: a
+// list of one block of text.
+func inBlocks(request map[string]any) {
+	block := func(text any) []any { return []any{map[string]any{"type": "text", "text": text}} }
+	if s, ok := request["system"].(string); ok {
+		request["system"] = block(s)
+	}
+	messages, _ := request["messages"].([]any)
+	for _, m := range messages {
+		content, _ := m.(map[string]any)["content"].([]any)
+		for _, b := range content {
+			if b := b.(map[string]any); b["type"] == "tool_result" {
+				if s, ok := b["content"].(string); ok {
+					b["content"] = block(s)
+				}
+			}
+		}
+	}
+}
+
+// TestAnthropicAnswers has the client and this module read the same answers, whole and streamed.
+func TestAnthropicAnswers(t *testing.T) {
+	for name, reply := range map[string]llmtest.Reply{
+		"text":     {Text: "one two \"three\" <b>", In: 12, Out: 5},
+		"thoughts": {Reasoning: "let me see", Signature: "c2ln", Text: "yes", In: 3, Out: 4},
+		"calls":    {Text: "Looking.", In: 5, Out: 9, Calls: []llmtest.Call{{ID: "toolu_1", Name: "compile", Args: `{"path":"a.go","n":[1,2]}`}, {ID: "toolu_2", Name: "now", Args: "{}"}}},
+		"cut":      {Text: "par", Finish: "max_tokens", In: 1, Out: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply.Repeat = true
+			s := llmtest.New(reply)
+			defer s.Close()
+			client := anthropic.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("test"), option.WithMaxRetries(0))
+			params := anthropic.MessageNewParams{Model: "claude-opus-5", MaxTokens: 100, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("x"))}}
+			whole, err := client.Messages.New(t.Context(), params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var streamed anthropic.Message
+			stream := client.Messages.NewStreaming(t.Context(), params)
+			for stream.Next() {
+				if err := streamed.Accumulate(stream.Current()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := stream.Err(); err != nil {
+				t.Fatal(err)
+			}
+			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return "test", name == "ANTHROPIC_API_KEY" })), llm.WithBaseURL("anthropic", s.URL))
+			defer r.Close()
+			for _, listening := range []bool{false, true} {
+				limit := 100
+				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "anthropic/claude-opus-5", Stream: listening, Req: &engine.Request{
+					Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "x")}, Params: engine.Params{MaxTokens: &limit},
+				}}, func(engine.Token) {})
+				if out.Err != nil {
+					t.Fatal(out.Err)
+				}
+				for kind, m := range map[string]*anthropic.Message{"whole": whole, "streamed": &streamed} {
+					if got, want := readOf(out.Response), readBy(m); !reflect.DeepEqual(got, want) {
+						t.Errorf("%s: got %+v\nthe client reads %+v", kind, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+type read struct {
+	text, thoughts, signature, finish string
+	calls                             [][3]string
+	in, out                           int
+}
+
+func readBy(m *anthropic.Message) read {
+	r := read{finish: string(m.StopReason), in: int(m.Usage.InputTokens), out: int(m.Usage.OutputTokens)}
+	for _, b := range m.Content {
+		switch b.Type {
+		case "text":
+			r.text += b.Text
+		case "thinking":
+			r.thoughts += b.Thinking
+			r.signature += b.Signature
+		case "tool_use":
+			r.calls = append(r.calls, [3]string{b.ID, b.Name, string(b.Input)})
+		}
+	}
+	return r
+}
+
+func readOf(m *engine.Response) read {
+	r := read{text: m.Text(), finish: m.RawFinish, in: m.Usage.In, out: m.Usage.Out}
+	for _, p := range m.Parts {
+		if p.Kind == engine.PartReasoning {
+			r.thoughts += p.Text
+			var seal struct{ Signature string }
+			if p.Opaque != nil && json.Unmarshal([]byte(p.Opaque.Data), &seal) == nil {
+				r.signature += seal.Signature
+			}
+		}
+	}
+	for _, c := range m.Calls() {
+		r.calls = append(r.calls, [3]string{c.ID, c.Name, c.Args})
+	}
+	return r
+}
