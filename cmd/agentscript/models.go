@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -18,7 +20,7 @@ type modelSetup struct {
 
 // models settles which models the agents are run with, and finds out before the run whether
 // they can be called.
-func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
+func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSetup, *failure) {
 	choice, problem := o.modelChoice()
 	if problem != nil {
 		return nil, problem
@@ -43,8 +45,11 @@ func (c *command) models(s *script, o *runOptions) (*modelSetup, *failure) {
 		set.options = append(set.options, handling(set.scripted))
 		return set, nil
 	}
-	registry, problem := c.registry(o.envFile, o.prices)
+	registry, problem := c.registry(o.envFile, o.prices, o.provider.options(own)...)
 	if problem != nil {
+		return nil, problem
+	}
+	if problem := o.provider.callable(registry); problem != nil {
 		return nil, problem
 	}
 	set.options = append(set.options, handling(registry))

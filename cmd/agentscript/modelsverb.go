@@ -57,12 +57,12 @@ func (c *command) modelsVerb() *cobra.Command {
 }
 
 // registry is the model port of a command, with the keys and prices that its flags name.
-func (c *command) registry(envFile, priceFile string) (*llm.Registry, *failure) {
+func (c *command) registry(envFile, priceFile string, more ...llm.Option) (*llm.Registry, *failure) {
 	secrets, problem := c.secrets(envFile)
 	if problem != nil {
 		return nil, problem
 	}
-	opts := []llm.Option{llm.WithSecrets(secrets)}
+	opts := append([]llm.Option{llm.WithSecrets(secrets)}, more...)
 	if priceFile != "" {
 		data, err := os.ReadFile(priceFile)
 		if err != nil {

@@ -71,6 +71,8 @@ func (p *progress) event(e engine.Event) {
 			text = e.Err.Message
 		}
 		p.line("budget", at, oneLine(text, 120))
+	case engine.EventRetry:
+		p.retry(e, at)
 	case engine.EventHandoff:
 		p.line("hand", at, e.From+" to "+e.Name, e.Text)
 	case engine.EventDropped:
@@ -111,6 +113,19 @@ func (p *progress) answer(e engine.Event, at string) {
 	p.end("answer", at, e.Err, took, parts...)
 }
 
+// retry says what failed and what is done about it.
+func (p *progress) retry(e engine.Event, at string) {
+	next := "asks " + e.Name
+	if e.Name == e.From {
+		next = "again in " + duration(e.Wait)
+	}
+	why := ""
+	if e.Err != nil {
+		why = oneLine(e.Err.Message, 120)
+	}
+	p.line("retry", at, next, why)
+}
+
 // end writes what something came to and how long it took.
 func (p *progress) end(word, at string, err *engine.Error, took string, parts ...string) {
 	if err != nil {
@@ -136,7 +151,7 @@ func (p *progress) since(what string, e engine.Event) string {
 	return duration(e.At.Sub(start))
 }
 
-var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "budget": "33"}
+var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "budget": "33", "retry": "33"}
 
 // line writes one line; a stderr that is gone must not end the run.
 func (p *progress) line(word, at string, parts ...string) {

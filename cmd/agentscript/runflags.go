@@ -28,6 +28,7 @@ type runOptions struct {
 	timeout              time.Duration
 	maxModelCalls        int64
 	maxSteps             int64
+	provider             providerFlags
 }
 
 // flags makes the run verb's own flag set.
@@ -47,6 +48,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+	o.provider.addTo(f)
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.help, "help", "h", false, "show this, with FILE also the script's own flags")
@@ -68,6 +70,9 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 	}
 	if o.maxModelCalls < 0 {
 		return usagef("", "--max-model-calls must not be negative")
+	}
+	if f := o.provider.valid(set); f != nil {
+		return f
 	}
 	for _, name := range []string{"input-file", "scripted", "env-file", "prices", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {

@@ -103,12 +103,12 @@ func (c *command) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.start(ctx, s, o, append(given, agentscript.Limits(o.limits(own))))
+	return c.start(ctx, s, o, own, append(given, agentscript.Limits(o.limits(own))))
 }
 
 // start runs a loaded module with its input.
-func (c *command) start(ctx context.Context, s *script, o *runOptions, opts []agentscript.RunOption) error {
-	models, problem := c.models(s, o)
+func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pflag.FlagSet, opts []agentscript.RunOption) error {
+	models, problem := c.models(s, o, own)
 	if problem != nil {
 		return problem
 	}

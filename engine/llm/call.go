@@ -28,7 +28,10 @@ type call struct {
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	resp, err := c.made(ctx)
 	if err != nil {
-		own := *err // a host's model may keep its errors
+		own := *err                                                                         // a host's model may keep its errors
+		if own.Usage == (engine.Usage{}) && err.Kind != engine.KindPanic && err.Raw != "" { // a part of an answer was made
+			own.Usage = engine.EstimateUsage(c.req, &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: err.Raw}}})
+		}
 		c.cost(&own.Usage)
 		return nil, &own
 	}

@@ -40,8 +40,21 @@
 // model, cause and remedy, and carries what the provider said: status, code, request id, how
 // long to wait, and whether trying again makes sense. An answer that was cut off, is empty or
 // malformed, or was refused, is a failure too. Parameters are sent as they are set: a model
-// that does not take one refuses the call, and the error names the parameter. A call is made
-// once: nothing here tries again.
+// that does not take one refuses the call, and the error names the parameter.
+//
+// # Attempts
+//
+// A call that failed by what passes is made again, up to four times at a model, after waits that
+// double or that the provider asks for; see [RetryPolicy]. Then, and when a model cannot answer at
+// all, the models that the request falls back to are asked in their order; see [WithFallbacks].
+// Attempts are counted through, tokens and errors name theirs, and what failed attempts used
+// counts. A model whose last five calls all failed is not asked for 30 s.
+//
+// # Limits
+//
+// Calls of one provider under one key are held back together, whichever run makes them: eight in
+// flight at once, fewer while the provider answers with rate limits, and so many a minute where a
+// host says so; see [Limits]. They wait in the order in which they came.
 //
 // # Usage
 //

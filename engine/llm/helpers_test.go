@@ -45,7 +45,7 @@ func port(t *testing.T, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 		env("OPENAI_API_KEY", "sk-openai-test", "DEEPSEEK_API_KEY", "sk-deepseek-test", "MISTRAL_API_KEY", "mistraltest", "OPENROUTER_API_KEY", "sk-or-test", "ANTHROPIC_API_KEY", "sk-ant-test", "GEMINI_API_KEY", "gemini-test-key"),
 		llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithBaseURL("anthropic", s.Anthropic()), llm.WithBaseURL("google", s.Gemini()),
 		llm.WithBaseURL("deepseek", s.URL), llm.WithBaseURL("mistral", s.OpenAI()), llm.WithBaseURL("openrouter", s.OpenAI()),
-		llm.WithBaseURL("compat", s.OpenAI()), llm.WithTimeouts(limits),
+		llm.WithBaseURL("compat", s.OpenAI()), llm.WithTimeouts(limits), once,
 	}, opts...)...)
 	t.Cleanup(r.Close)
 	return r
@@ -82,6 +82,9 @@ func listen(t *testing.T, h engine.Handler, model string, req *engine.Request) (
 func prompt(text string) *engine.Request {
 	return &engine.Request{System: "Be brief.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, text)}}
 }
+
+// once has calls made once, where the test is about one attempt.
+var once = llm.WithRetry(llm.RetryPolicy{Attempts: 1})
 
 func ptr[T any](v T) *T { return &v }
 

@@ -25,7 +25,7 @@ func raw(t *testing.T, handler http.HandlerFunc) *llm.Registry {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	r := llm.New(env("AGENTSCRIPT_COMPAT_API_KEY", echoed, "AGENTSCRIPT_COMPAT_URL", s.URL+"/v1", "OLLAMA_API_KEY", echoed, "OLLAMA_BASE_URL", s.URL))
+	r := llm.New(once, env("AGENTSCRIPT_COMPAT_API_KEY", echoed, "AGENTSCRIPT_COMPAT_URL", s.URL+"/v1", "OLLAMA_API_KEY", echoed, "OLLAMA_BASE_URL", s.URL))
 	t.Cleanup(r.Close)
 	return r
 }
@@ -231,7 +231,7 @@ func TestMintedKeyIsRedacted(t *testing.T) {
 	}))
 	defer s.Close()
 	n := 0
-	r := llm.New(llm.WithBaseURL("openai", s.URL), llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) {
+	r := llm.New(once, llm.WithBaseURL("openai", s.URL), llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) {
 		n++
 		return fmt.Sprintf("sk-TOPSECRET-%d", n), name == "OPENAI_API_KEY"
 	})))

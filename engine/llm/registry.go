@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/lane"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
@@ -32,9 +34,17 @@ type Registry struct {
 	fallback  string
 	prices    *prices.Table
 	timeouts  Timeouts
+	retry     RetryPolicy
+	fallbacks []string
+	onRefusal bool
+	limits    map[string]Limits
+	limiter   *Limiter
+	clock     Clock
 	base      http.RoundTripper
 	http      *http.Client
 	forms     dialect.Compiler
+
+	countsTokens bool // some limit is of tokens
 
 	mu      sync.Mutex
 	clients map[connection]llms.Model
@@ -51,6 +61,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
+		retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -58,8 +69,16 @@ func New(opts ...Option) *Registry {
 		}
 	}
 	r.keyNames = allKeyNames(builtin(), r.providers)
+	if r.limiter == nil {
+		r.limiter = &Limiter{lane.Lanes{Clock: r.clock}}
+	}
+	for _, l := range r.limits {
+		r.countsTokens = r.countsTokens || l.TokensPerMinute > 0
+	}
 	if r.base == nil {
-		r.base = wire.NewBase(r.timeouts.Connect)
+		base := wire.NewBase(r.timeouts.Connect)
+		base.MaxConnsPerHost = r.connections()
+		r.base = base
 	}
 	r.http = &http.Client{
 		Transport: &wire.Transport{Base: r.base},
@@ -73,56 +92,35 @@ func New(opts ...Option) *Registry {
 func (r *Registry) Close() { r.http.CloseIdleConnections() }
 
 // Do implements [engine.Handler] for effects of kind model. The effect's name is the model,
-// else the request's, else the default.
+// else the request's, else the default. A call that failed is made again, at this model or at
+// those that it falls back to; see [RetryPolicy].
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
-	name := e.Name
-	var keys *redact.Set
-	defer func() {
-		if v := recover(); v != nil {
-			err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %s", name, keys.String(fmt.Sprint(v))).
-				WithHelp("this is a bug in the model's implementation, not in the script")
-			err.Raw = keys.String(string(debug.Stack()))
-			out = engine.Failed(err)
-		}
-	}()
+	t := &trial{reg: r, e: e, sink: sink}
+	defer t.caught(&out)
 	req, ok := e.Req.(*engine.Request)
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
-	if name == "" {
-		name = req.Model
-	}
-	if name == "" {
-		name = r.fallback
-	}
-	keys = r.keys()
-	t, err := r.resolve(name)
-	if err != nil {
-		return engine.Failed(keys.Error(err))
-	}
-	if key := t.conn.key; key != "" && !keys.Holds(key) { // a store may make a key at each look
-		keys = r.keys(key)
-	}
-	if err := wire.Interrupted(ctx); err != nil {
-		err.Message = name + ": " + err.Message
-		return engine.Failed(err)
-	}
+	t.req, t.keys = req, r.keys()
 	if r.timeouts.Total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeouts.Total)
 		defer cancel()
 	}
-	if !e.Stream {
-		sink = nil
+	return t.run(ctx, cmp.Or(e.Name, req.Model, r.fallback))
+}
+
+// caught makes the panic of a host's model a failure of the call.
+func (t *trial) caught(out *engine.Outcome) {
+	v := recover()
+	if v == nil {
+		return
 	}
-	c := &call{target: t, req: req, sink: sink, limits: r.timeouts, keys: keys, forms: &r.forms}
-	resp, err := c.do(ctx)
-	if err != nil {
-		failed := *keys.Error(err) // a host's model makes errors of its own, and may keep them
-		failed.Attempt = 1
-		return engine.Failed(&failed)
-	}
-	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
+	err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %s", cmp.Or(t.e.Name, t.reg.fallback), t.keys.String(fmt.Sprint(v))).
+		WithHelp("this is a bug in the model's implementation, not in the script")
+	err.Raw = t.keys.String(string(debug.Stack()))
+	err.Usage = t.used
+	*out = engine.Failed(err)
 }
 
 // Check says whether calls of the model can be made: the provider is known, its key is there

@@ -73,7 +73,7 @@ func TestKeysStayHome(t *testing.T) {
 		fmt.Fprintf(rec, `{"error":{"message":"key %s is refused","code":"%s"}}`, r.Header.Get("Authorization"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		return rec.Result(), nil
 	})
-	r := llm.New(llm.WithTransport(spy), llm.WithBaseURL("compat", "http://compat.invalid/v1"), llm.WithCompatible("local", "http://local.invalid/v1", ""))
+	r := llm.New(once, llm.WithTransport(spy), llm.WithBaseURL("compat", "http://compat.invalid/v1"), llm.WithCompatible("local", "http://local.invalid/v1", ""))
 	for name, env := range own {
 		provider = name
 		err := needErr(t, ask(r, name+"/m", prompt("x")))
@@ -106,7 +106,7 @@ func TestKeyInTransportError(t *testing.T) {
 	leaky := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("failed: %v", r.Header)
 	})
-	r := llm.New(env("OPENAI_API_KEY", "canary-1"), llm.WithTransport(leaky))
+	r := llm.New(once, env("OPENAI_API_KEY", "canary-1"), llm.WithTransport(leaky))
 	err := needErr(t, ask(r, "openai/m", prompt("x")))
 	var all []string
 	for e := error(err); e != nil; e = errors.Unwrap(e) {
@@ -126,7 +126,7 @@ func TestOllamaKeyGoesOverTLSAlone(t *testing.T) {
 		return rec.Result(), nil
 	})
 	for base, want := range map[string]string{"http://10.0.0.1:11434": "", "https://ollama.example": "Bearer canary"} {
-		r := llm.New(env("OLLAMA_API_KEY", "canary", "OLLAMA_BASE_URL", base), llm.WithTransport(spy))
+		r := llm.New(once, env("OLLAMA_API_KEY", "canary", "OLLAMA_BASE_URL", base), llm.WithTransport(spy))
 		need(t, ask(r, "ollama/m", prompt("x")))
 		if got != want {
 			t.Errorf("%s got %q", base, got)

@@ -1,0 +1,144 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// WithFallbacks names models that are asked, in order, when those that a request names cannot
+// answer. A model cannot when its attempts are used up, its account's quota is, the provider does
+// not know it or asks to wait for long, it does not take a part of the request, or the request is
+// too long for it. A wrong key or name of the first model is a mistake to be seen, and ends the
+// call.
+func WithFallbacks(models ...string) Option {
+	return func(r *Registry) { r.fallbacks = slices.Clone(models) }
+}
+
+// WithFallbackOnRefusal has a call go on to the next model also when one refuses to answer or its
+// provider's filter does.
+func WithFallbackOnRefusal() Option { return func(r *Registry) { r.onRefusal = true } }
+
+// models are those that a call may ask, each once.
+func (r *Registry) modelsOf(name string, req *engine.Request) []string {
+	if len(req.Fallbacks) == 0 && len(r.fallbacks) == 0 {
+		return []string{name}
+	}
+	all := []string{name}
+	for _, m := range slices.Concat(req.Fallbacks, r.fallbacks) {
+		if !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// onward reports whether what one model failed by sends the call to the next one.
+func (t *trial) onward(err *engine.Error, first bool) bool {
+	switch err.Kind {
+	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindBadResponse,
+		engine.KindQuota, engine.KindNotFound, engine.KindUnsupported, engine.KindContextLength:
+		return true
+	case engine.KindTruncated: // not by the script's own limit of tokens
+		return err.Model != nil && err.Model.Retryable
+	case engine.KindRefused:
+		return t.reg.onRefusal
+	case engine.KindAuth, engine.KindConfig:
+		return !first
+	}
+	return false
+}
+
+// foreignTo is the request without what only another provider's models can read: signatures
+// and the like.
+func foreignTo(family string, req *engine.Request) *engine.Request {
+	alien := func(p engine.Part) bool { return p.Opaque != nil && p.Opaque.Provider != family }
+	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return slices.ContainsFunc(m.Parts, alien) }) {
+		return req
+	}
+	own := *req
+	own.Messages = slices.Clone(req.Messages)
+	for i, m := range own.Messages {
+		if !slices.ContainsFunc(m.Parts, alien) {
+			continue
+		}
+		parts := slices.Clone(m.Parts)
+		for j := range parts {
+			if alien(parts[j]) {
+				parts[j].Opaque = nil
+			}
+		}
+		own.Messages[i].Parts = parts
+	}
+	return &own
+}
+
+// failure is what one attempt failed by, or what kept a model from being asked.
+type failure struct {
+	model   string
+	attempt int // 0 when none was made
+	err     *engine.Error
+}
+
+// verdict is the error of a call whose attempts have all failed: the last one's, with what the
+// others failed by as notes.
+func (t *trial) verdict() *engine.Error {
+	last := len(t.failed) - 1
+	for i, f := range t.failed {
+		if f.attempt > 0 {
+			last = i
+		}
+	}
+	e := *t.failed[last].err // a host's model makes errors of its own, and may keep them
+	e.Usage = t.used
+	e.Attempt = max(t.failed[last].attempt, 1)
+	if t.attempts > 1 {
+		e.Message = withAttempt(t.failed[last].model, e.Message, fmt.Sprintf("attempt %d", e.Attempt))
+	}
+	e.Notes = slices.Concat(e.Notes, notes(slices.Delete(slices.Clone(t.failed), last, last+1), t.attempts > 1))
+	return &e
+}
+
+// notes says what attempts failed by, those alike in one line.
+func notes(failed []failure, numbered bool) []string {
+	var out []string
+	for i := 0; i < len(failed); {
+		f, next := failed[i], i+1
+		for next < len(failed) && failed[next].model == f.model && failed[next].err.Message == f.err.Message && failed[next].attempt > 0 && f.attempt > 0 {
+			next++
+		}
+		text := f.err.Message
+		switch to := failed[next-1].attempt; {
+		case f.attempt == 0 || !numbered:
+		case to == f.attempt:
+			text = withAttempt(f.model, text, fmt.Sprintf("attempt %d", to))
+		case to == f.attempt+1:
+			text = withAttempt(f.model, text, fmt.Sprintf("attempts %d and %d", f.attempt, to))
+		default:
+			text = withAttempt(f.model, text, fmt.Sprintf("attempts %d to %d", f.attempt, to))
+		}
+		out = append(out, text)
+		i = next
+	}
+	return out
+}
+
+// withAttempt puts the attempt behind the model's name.
+func withAttempt(model, message, attempt string) string {
+	if rest, ok := strings.CutPrefix(message, model+":"); ok {
+		return model + " (" + attempt + "):" + rest
+	}
+	return attempt + ": " + message
+}
+
+// stays is the error of a model that is not asked, since it failed call after call.
+func (t *target) stays(wait time.Duration) *engine.Error {
+	p := t.plan(nil, Timeouts{}, nil)
+	e := p.Fail(engine.KindOverloaded, nil, "wait, or name models to fall back to: model = [\"a/x\", \"b/y\"]",
+		"it was not asked, since its last calls all failed; it is asked again in %s", max(wait, time.Second).Round(time.Second))
+	e.Model.RetryAfter, e.Model.Retryable = wait, false
+	return e
+}

@@ -1,0 +1,76 @@
+package lane
+
+import "time"
+
+const (
+	// tolerated is how many calls in a row may fail, each after all its attempts.
+	tolerated = 5
+	// openFor is how long a model that failed them is not asked.
+	openFor = 30 * time.Second
+)
+
+// breaker keeps calls from a model that fails every one of them. After a while one call is let
+// through; how it ends decides for all.
+type breaker struct {
+	failures int
+	until    time.Time // open until then
+	probing  bool
+}
+
+// Open reports whether the model is not to be asked, and for how long not. When it is to be
+// asked again, the first who asks gets the probe: others are told to stay away until that call
+// has ended.
+func (t *Track) Open() (open, probe bool, wait time.Duration) {
+	t.lane.mu.Lock()
+	defer t.lane.mu.Unlock()
+	if t.failures < tolerated {
+		return false, false, 0
+	}
+	switch wait = t.until.Sub(t.lane.clock.Now()); {
+	case wait > 0:
+		return true, false, wait
+	case t.probing:
+		return true, false, time.Second
+	}
+	t.probing = true
+	return false, true, 0
+}
+
+// Shut reports whether the model is not to be asked right now. It takes no probe.
+func (t *Track) Shut() (wait time.Duration) {
+	t.lane.mu.Lock()
+	defer t.lane.mu.Unlock()
+	if t.failures < tolerated {
+		return 0
+	}
+	return max(t.until.Sub(t.lane.clock.Now()), 0)
+}
+
+// Failed counts a call that failed after all its attempts.
+func (t *Track) Failed() {
+	l := t.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.failures++
+	t.probing = false
+	if t.failures < tolerated {
+		return
+	}
+	t.until = l.clock.Now().Add(openFor)
+	t.closed = time.Time{} // those that wait are to hear of it now, not when the track opens
+	l.admit()
+}
+
+// Answered says that the provider gave an answer, whatever it was: the model is there.
+func (t *Track) Answered() {
+	t.lane.mu.Lock()
+	defer t.lane.mu.Unlock()
+	t.breaker = breaker{}
+}
+
+// Unknown gives a probe back whose call told nothing: it was cancelled.
+func (t *Track) Unknown() {
+	t.lane.mu.Lock()
+	defer t.lane.mu.Unlock()
+	t.probing = false
+}

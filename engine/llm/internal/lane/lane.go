@@ -1,0 +1,267 @@
+// Package lane holds model calls back: so many at once for each provider and credential, so many
+// a minute, fewer while the provider says that it is too many, and none to a model that fails
+// every call. Calls wait in the order in which they come.
+package lane
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Clock tells the time and wakes. The system's is [System]; tests have their own.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc calls f in its own goroutine once d has passed, unless it is stopped before.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+// System is the clock of the machine.
+type System struct{}
+
+// Now implements [Clock].
+func (System) Now() time.Time { return time.Now() }
+
+// AfterFunc implements [Clock].
+func (System) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+
+// Settings are the bounds of a lane. Zero is no bound.
+type Settings struct {
+	InFlight int     // calls at once
+	Requests float64 // a minute
+	Tokens   float64 // a minute, of input and output
+}
+
+// Lane is what the calls of one provider under one credential share.
+type Lane struct {
+	clock Clock
+	set   Settings
+
+	mu       sync.Mutex
+	window   float64 // calls that may be in flight by now: 1 to InFlight
+	busy     int     // calls in flight
+	begun    uint64  // calls that were let go, ever
+	shrunk   uint64  // begun when the window was last made smaller
+	tickets  uint64
+	tracks   map[string]*Track
+	requests bucket
+	tokens   bucket
+	stop     func() bool // of the timer, nil when none runs
+	wakes    time.Time   // when it does
+}
+
+// Track is one model's part of a lane: what waits for it, and how it fares.
+type Track struct {
+	lane    *Lane
+	urgent  queue     // those that have been refused several times
+	waiting queue     // all others
+	closed  time.Time // nothing is sent before
+	breaker
+}
+
+// Permit is the right to one call. It must be released.
+type Permit struct {
+	track *Track
+	order uint64 // of begun
+	cost  float64
+}
+
+func newLane(c Clock, s Settings) *Lane {
+	now := c.Now()
+	return &Lane{clock: c, set: s, window: float64(s.InFlight), tracks: map[string]*Track{},
+		requests: newBucket(s.Requests, now), tokens: newBucket(s.Tokens, now)}
+}
+
+// Track gives the part of a model.
+func (l *Lane) Track(model string) *Track {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tracks[model]
+	if t == nil {
+		t = &Track{lane: l}
+		l.tracks[model] = t
+	}
+	return t
+}
+
+// Acquire waits until the call may be made, or the context is done, whose error it returns then.
+// An urgent call goes before all that are not. The cost is the tokens that the call may use.
+func (t *Track) Acquire(ctx context.Context, urgent bool, cost int) (Permit, error) {
+	w := t.join(urgent, float64(cost))
+	if w.ready == nil {
+		return w.permit, nil
+	}
+	select {
+	case <-w.ready:
+		return w.permit, nil
+	case <-ctx.Done():
+		t.leave(w)
+		return Permit{}, ctx.Err()
+	}
+}
+
+func (t *Track) join(urgent bool, cost float64) *waiter {
+	l := t.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tickets++
+	w := &waiter{ticket: l.tickets, permit: Permit{track: t, cost: cost}, in: &t.waiting}
+	if urgent {
+		w.in = &t.urgent
+	}
+	w.in.push(w)
+	l.admit()
+	if !w.admitted {
+		w.ready = make(chan struct{})
+	}
+	return w
+}
+
+// leave takes a call out that does not wait any longer.
+func (t *Track) leave(w *waiter) {
+	l := t.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.admitted { // at the same moment
+		l.busy--
+	} else {
+		w.in.remove(w)
+	}
+	l.admit()
+}
+
+// Release gives the permit back, with the tokens that the call used.
+func (p Permit) Release(used int) {
+	l := p.track.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy--
+	l.tokens.spend(float64(used)-p.cost, l.clock.Now())
+	l.admit()
+}
+
+// Served says that the provider answered: the window grows, slowly, by one when as many calls
+// as four windows hold were served.
+func (p Permit) Served() {
+	l := p.track.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.window = min(l.window+0.25/max(l.window, 1), float64(l.set.InFlight))
+}
+
+// Limited says that the provider wants fewer calls, and none for the model before the wait is
+// over: the window is halved, once for all calls that were under way at the same time.
+func (p Permit) Limited(wait time.Duration) {
+	l := p.track.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.order > l.shrunk {
+		l.window, l.shrunk = max(l.window/2, 1), l.begun
+	}
+	if until := l.clock.Now().Add(wait); until.After(p.track.closed) {
+		p.track.closed = until
+	}
+}
+
+// admit lets calls go, in the order of their tickets, as far as the bounds allow.
+func (l *Lane) admit() {
+	now := l.clock.Now()
+	for l.set.InFlight <= 0 || l.busy < int(l.window) {
+		w, opens := l.first(now)
+		if w == nil {
+			l.wakeAt(opens)
+			return
+		}
+		if wait := max(l.requests.wait(1, now), l.tokens.wait(w.permit.cost, now)); wait > 0 {
+			l.wakeAt(now.Add(wait))
+			return
+		}
+		l.requests.spend(1, now)
+		l.tokens.spend(w.permit.cost, now)
+		l.busy++
+		l.begun++
+		w.permit.order, w.admitted = l.begun, true
+		w.in.remove(w)
+		if w.ready != nil {
+			close(w.ready)
+		}
+	}
+}
+
+// first gives the call that is next, else when the first closed track with calls opens.
+func (l *Lane) first(now time.Time) (next *waiter, opens time.Time) {
+	for _, t := range l.tracks {
+		w, urgent := t.waiting.head, false
+		if t.urgent.head != nil {
+			w, urgent = t.urgent.head, true
+		}
+		if w == nil {
+			continue
+		}
+		if t.closed.After(now) {
+			if opens.IsZero() || t.closed.Before(opens) {
+				opens = t.closed
+			}
+			continue
+		}
+		before := next == nil || w.ticket < next.ticket
+		if next != nil && urgent != (next.in == &next.permit.track.urgent) {
+			before = urgent
+		}
+		if before {
+			next = w
+		}
+	}
+	return next, opens
+}
+
+// wakeAt has admit called then, unless it is called earlier anyway. Zero is never.
+func (l *Lane) wakeAt(at time.Time) {
+	if at.IsZero() || l.stop != nil && !l.wakes.After(at) {
+		return
+	}
+	if l.stop != nil {
+		l.stop()
+	}
+	l.wakes = at
+	l.stop = l.clock.AfterFunc(at.Sub(l.clock.Now()), func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.wakes.Equal(at) { // another timer took its place
+			return
+		}
+		l.stop = nil
+		l.admit()
+	})
+}
+
+// idle reports whether nothing is lost when the lane is made anew.
+func (l *Lane) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock.Now()
+	for _, t := range l.tracks {
+		if t.waiting.head != nil || t.urgent.head != nil || t.closed.After(now) || t.failures > 0 {
+			return false
+		}
+	}
+	return l.busy == 0 && l.requests.full(now) && l.tokens.full(now)
+}
+
+// Load is how a lane is doing.
+type Load struct {
+	InFlight int // calls in flight
+	Waiting  int // calls that wait
+	Allowed  int // calls that may be in flight by now, 0 for any number
+}
+
+// Load says how the lane is doing.
+func (l *Lane) Load() Load {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	load := Load{InFlight: l.busy, Allowed: int(l.window)}
+	for _, t := range l.tracks {
+		load.Waiting += t.waiting.n + t.urgent.n
+	}
+	return load
+}

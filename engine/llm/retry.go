@@ -1,0 +1,155 @@
+package llm
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Clock tells the time and wakes: a seam for tests. Timers of connections do not use it.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc calls f in its own goroutine once d has passed, unless it is stopped before.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+// WithClock has waits between attempts and for limits go by another clock than the machine's.
+func WithClock(c Clock) Option { return func(r *Registry) { r.clock = c } }
+
+// RetryPolicy says when a call that failed is made again. What is tried again: a rate limit, an
+// overloaded or failing server, a network that broke, a wait that grew too long, an answer that
+// was cut off on its way or is empty, as far as the provider does not say that it makes no sense.
+// Zero members have the values of [DefaultRetry].
+type RetryPolicy struct {
+	Attempts int // at one model, the first included
+	Total    int // at all models of a call
+	// Within bounds the time from the first attempt on: none begins after it.
+	Within time.Duration
+
+	// First is the longest wait before the second attempt, Most that before any. Waits double
+	// and are random between 0 and that, unless the provider says how long to wait.
+	First, Most time.Duration
+	// LongestAsked is how long a provider may ask to wait. When it asks for longer, the call
+	// goes on to the next model at once.
+	LongestAsked time.Duration
+
+	// AfterTokens tries again also when a part of the answer was streamed. Whoever listens must
+	// start anew with each attempt that a token names.
+	AfterTokens bool
+
+	// Jitter gives the random part, from 0 to less than 1. By default it is made of the run's
+	// id, the position and the attempt, so that a run waits the same each time.
+	Jitter func() float64
+}
+
+// DefaultRetry is the policy of a registry that sets none.
+func DefaultRetry() RetryPolicy {
+	return RetryPolicy{Attempts: 4, Total: 12, Within: 10 * time.Minute, First: 500 * time.Millisecond, Most: 30 * time.Second, LongestAsked: time.Minute}
+}
+
+// WithRetry replaces the policy. RetryPolicy{Attempts: 1} makes each call once at each model.
+func WithRetry(p RetryPolicy) Option {
+	d := DefaultRetry()
+	for _, f := range []struct{ mine, usual *int }{{&p.Attempts, &d.Attempts}, {&p.Total, &d.Total}} {
+		if *f.mine <= 0 {
+			*f.mine = *f.usual
+		}
+	}
+	if p.Attempts > d.Attempts { // who asks for more at one model means all of them
+		p.Total = max(p.Total, d.Total/d.Attempts*p.Attempts)
+	}
+	for _, f := range []struct{ mine, usual *time.Duration }{{&p.Within, &d.Within}, {&p.First, &d.First}, {&p.Most, &d.Most}, {&p.LongestAsked, &d.LongestAsked}} {
+		if *f.mine <= 0 {
+			*f.mine = *f.usual
+		}
+	}
+	return func(r *Registry) { r.retry = p }
+}
+
+// backoff is the wait before the attempt that follows the n-th at a model.
+func (t *trial) backoff(n int) time.Duration {
+	p := &t.reg.retry
+	most := p.Most
+	if n < 32 && p.First<<(n-1) < most && p.First<<(n-1) > 0 {
+		most = p.First << (n - 1)
+	}
+	return time.Duration(t.jitter() * float64(most))
+}
+
+// jitter is random, and the same for the same attempt of the same effect of a run.
+func (t *trial) jitter() float64 {
+	if f := t.reg.retry.Jitter; f != nil {
+		return f()
+	}
+	if t.e.At == nil { // a host's own call: all of them have the same position
+		return rand.Float64()
+	}
+	h := seedHash(t.e.Run + "\x00" + t.e.At.Path())
+	return rand.New(rand.NewPCG(h, uint64(t.attempts))).Float64()
+}
+
+// seedHash is FNV-1a: it must be the same in every process.
+func seedHash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// again says whether an attempt, the n-th at its model, is followed by another one there, and
+// after which wait.
+func (t *trial) again(ctx context.Context, err *engine.Error, n int) (time.Duration, bool) {
+	p := &t.reg.retry
+	if !transient(err) || ctx.Err() != nil || n >= p.Attempts || !t.mayGoOn() {
+		return 0, false
+	}
+	wait := err.Model.RetryAfter
+	switch {
+	case wait > p.LongestAsked:
+		return 0, false
+	case wait <= 0:
+		wait = t.backoff(n)
+	}
+	if t.reg.clock.Now().Add(wait).Sub(t.begun) > p.Within {
+		return 0, false
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+		return 0, false // what failed says more than that the time was up
+	}
+	return wait, true
+}
+
+// mayGoOn reports whether any attempt may follow, at this model or another.
+func (t *trial) mayGoOn() bool {
+	p := &t.reg.retry
+	return t.attempts < p.Total && (p.AfterTokens || !t.shown.any()) && t.reg.clock.Now().Sub(t.begun) <= p.Within
+}
+
+// transient reports whether the same request may succeed when it is made again.
+func transient(err *engine.Error) bool {
+	if err.Model == nil || !err.Model.Retryable {
+		return false
+	}
+	switch err.Kind {
+	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated, engine.KindBadResponse:
+		return true
+	}
+	return false
+}
+
+// pause waits between two attempts, as long as the context allows.
+func (t *trial) pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	over := make(chan struct{})
+	stop := t.reg.clock.AfterFunc(d, func() { close(over) })
+	select {
+	case <-over:
+	case <-ctx.Done():
+		stop()
+	}
+}

@@ -1,0 +1,248 @@
+package llm
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/lane"
+	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+)
+
+// trial is a call of a model over all its attempts, at one model after the other. Attempts are
+// counted through, whichever model they ask.
+type trial struct {
+	reg  *Registry
+	e    *engine.Effect
+	req  *engine.Request
+	sink engine.Sink // of tokens, as far as the effect streams, and retries
+	keys *redact.Set
+
+	begun    time.Time // of the first attempt
+	attempts int
+	used     engine.Usage // by attempts that failed
+	failed   []failure
+	shown    *shown
+}
+
+// run asks the models in their order until one answers.
+func (t *trial) run(ctx context.Context, name string) engine.Outcome {
+	models := t.reg.modelsOf(name, t.req)
+	for i, model := range models {
+		r, err := t.ask(ctx, model)
+		if err == nil {
+			return engine.Outcome{Response: r, Usage: t.used.Add(r.Usage), Attempt: t.attempts}
+		}
+		if i+1 == len(models) || ctx.Err() != nil || !t.onward(err, i == 0) || t.attempts > 0 && !t.mayGoOn() {
+			break
+		}
+		t.tell(err, 0, model, models[i+1])
+	}
+	return engine.Failed(t.verdict())
+}
+
+// ask makes the attempts at one model.
+func (t *trial) ask(ctx context.Context, model string) (*engine.Response, *engine.Error) {
+	to, err := t.reg.resolve(model)
+	if err != nil {
+		return nil, t.note(model, 0, t.keys.Error(err))
+	}
+	if key := to.conn.key; key != "" && !t.keys.Holds(key) { // a store may make a key at each look
+		t.keys = t.reg.keys(key)
+	}
+	track := t.reg.track(to)
+	a := &asking{trial: t, target: to, track: track, name: model}
+	defer a.end()
+	for n := 1; ; n++ {
+		r, err := a.attempt(ctx, n)
+		if err == nil {
+			return r, nil
+		}
+		wait, again := t.again(ctx, err, n)
+		if !again || a.shut {
+			return nil, err
+		}
+		t.tell(err, wait, model, model)
+		t.pause(ctx, wait)
+	}
+}
+
+// note keeps what an attempt failed by. What it used counts.
+func (t *trial) note(model string, attempt int, err *engine.Error) *engine.Error {
+	if attempt > 0 {
+		t.used = t.used.Add(err.Usage)
+	}
+	t.failed = append(t.failed, failure{model, attempt, err})
+	return err
+}
+
+// tell has listeners hear of an attempt that failed and of what follows.
+func (t *trial) tell(err *engine.Error, wait time.Duration, from, to string) {
+	if t.sink != nil {
+		t.sink(engine.Token{Attempt: t.attempts, Seq: t.shown.next(), Retry: &engine.Retry{Err: err, Wait: wait, From: from, To: to}})
+	}
+}
+
+// asking are the attempts at one model.
+type asking struct {
+	*trial
+	*target
+	track *lane.Track
+	name  string
+	probe bool // this call finds out whether the model is back
+	shut  bool // the model is not asked
+	last  *engine.Error
+	asked bool
+}
+
+// attempt makes one call under a permit, which is held until the answer has ended.
+func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.Error) {
+	permit, err := a.admitted(ctx, n)
+	if err != nil {
+		a.last = err
+		return nil, a.note(a.name, 0, err)
+	}
+	used := 0
+	defer func() { permit.Release(used) }() // also when a host's model panics
+	a.asked = true
+	if a.attempts++; a.attempts == 1 {
+		a.begun = a.reg.clock.Now()
+	}
+	c := &call{target: a.target, req: foreignTo(a.provider, a.req), limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
+	if a.e.Stream && a.sink != nil {
+		a.shown = &shown{sink: a.sink, attempt: a.attempts}
+		c.sink = a.shown.add
+		defer a.shown.close()
+	}
+	r, err := c.do(ctx)
+	if err == nil {
+		used = r.Usage.In + r.Usage.Out
+		if r.Provider == "" {
+			r.Provider = a.provider
+		}
+		permit.Served()
+		a.last = nil
+		return r, nil
+	}
+	err = a.keys.Error(err)
+	a.last = err
+	used = err.Usage.In + err.Usage.Out
+	a.limited(permit, err)
+	return nil, a.note(a.name, a.attempts, err)
+}
+
+// limited has the other calls of the model wait as well when the provider wants fewer of them. A
+// wait that is too long for this call is too long for all: they go on to the next model.
+func (a *asking) limited(permit lane.Permit, err *engine.Error) {
+	asked := time.Duration(0)
+	if err.Model != nil {
+		asked = err.Model.RetryAfter
+	}
+	switch {
+	case err.Kind != engine.KindRateLimit && (err.Kind != engine.KindOverloaded || asked == 0):
+	case asked > a.reg.retry.LongestAsked:
+		permit.Limited(0)
+	case asked > 0:
+		permit.Limited(asked)
+	default:
+		permit.Limited(a.backoff(1))
+	}
+}
+
+// admitted waits for a permit and asks the breaker, before the wait and after it.
+func (a *asking) admitted(ctx context.Context, n int) (lane.Permit, *engine.Error) {
+	if wait := a.track.Shut(); wait > 0 && !a.probe {
+		a.shut = true
+		return lane.Permit{}, a.stays(wait)
+	}
+	tokens := 0
+	if a.reg.countsTokens {
+		tokens = claim(a.req)
+	}
+	// Whoever was refused twice goes first, so that no call is refused to the end while others
+	// are served.
+	permit, err := a.track.Acquire(ctx, n > 2, tokens)
+	if err != nil {
+		return permit, a.interrupted(ctx)
+	}
+	if !a.probe {
+		open, probe, wait := a.track.Open()
+		if open {
+			permit.Release(0)
+			a.shut = true
+			return permit, a.stays(wait)
+		}
+		a.probe = probe
+	}
+	if ctx.Err() != nil {
+		permit.Release(0)
+		return permit, a.interrupted(ctx)
+	}
+	return permit, nil
+}
+
+// interrupted is the error of a call whose context ended while it waited.
+func (a *asking) interrupted(ctx context.Context) *engine.Error {
+	done := wire.Interrupted(ctx)
+	p := a.plan(a.req, a.reg.timeouts, a.keys)
+	return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
+}
+
+// end tells the breaker how the call fared at this model.
+func (a *asking) end() {
+	switch {
+	case a.shut:
+	case a.asked && a.last == nil:
+		a.track.Answered()
+	case a.asked && a.broken():
+		a.track.Failed()
+	case a.asked && a.last.Kind != engine.KindCancelled && a.last.Kind != engine.KindTimeout:
+		a.track.Answered()
+	case a.probe:
+		a.track.Unknown()
+	}
+}
+
+// broken reports whether the model failed by itself: the next call would, too.
+func (a *asking) broken() bool { return transient(a.last) || a.last.Kind == engine.KindQuota }
+
+// shown passes the tokens of one attempt on, and none when it is over: a host's model may have
+// some left.
+type shown struct {
+	mu      sync.Mutex
+	sink    engine.Sink
+	attempt int
+	n       int
+	over    bool
+}
+
+func (s *shown) add(t engine.Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	t.Attempt, s.n = s.attempt, t.Seq+1
+	s.sink(t)
+}
+
+func (s *shown) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+}
+
+// next is the number of the token that would follow.
+func (s *shown) next() int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+// any reports whether any token was passed on.
+func (s *shown) any() bool { return s.next() > 0 }
