@@ -20,6 +20,8 @@ type call struct {
 	limits Timeouts
 	keys   *redact.Set
 	forms  *dialect.Compiler
+	rung   rung                     // how firmly the model is held to its types
+	held   bool                     // the answer is, by schema or JSON mode
 	form   *dialect.Wire            // of the answer, when a schema holds the model to it
 	tools  map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
 }
@@ -39,16 +41,35 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	return resp, nil
 }
 
+// made makes the call, and again on a lower rung where the provider turns out not to take what
+// holds the model to its types.
 func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
 	}
+	req := c.req
+	c.rung = c.ladder.at(c.rungKey())
+	for {
+		resp, err := c.send(ctx)
+		c.req = req
+		if err == nil || !c.lowered(err) {
+			return resp, err
+		}
+	}
+}
+
+// send makes one request of the call.
+func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
+	c.form, c.tools = nil, nil
 	plan := c.plan(c.req, c.limits, c.keys)
 	var err *engine.Error
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
 	}
-	c.strictTools()
+	c.held = plan.Output != nil
+	if c.rung == rungStrict {
+		c.strictTools()
+	}
 	c.req = c.explained()
 	plan.Request = c.req
 	if c.row.writes {

@@ -26,12 +26,28 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	case generable.StrType, generable.AnyType, generable.ErrorType:
 		return nil, nil
 	}
-	out, why := c.constraint(t)
+	out, why := c.onRung(t)
 	if o.Structured == engine.StructuredConstrained && (out == nil || out.Schema == nil) {
 		return nil, p.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`,
 			"structured = \"constrained\" cannot be had for %s: %s", t, why)
 	}
 	return out, nil
+}
+
+// onRung is the hold on an answer of type t, no firmer than the call's rung.
+func (c *call) onRung(t *generable.Type) (*wire.Output, string) {
+	if c.rung == rungPrompt {
+		return nil, "the provider refused its schema"
+	}
+	out, why := c.constraint(t)
+	if c.rung == rungJSON && out != nil && out.Schema != nil {
+		c.form = nil
+		if !c.row.caps.JSONMode || rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
+			return nil, "the provider refused its schema"
+		}
+		return &wire.Output{}, "the provider refused its schema"
+	}
+	return out, why
 }
 
 // constraint gives the provider's strongest hold on an answer of type t, and why it is not a

@@ -33,6 +33,7 @@ type Registry struct {
 	bases     map[string]string
 	fallback  string
 	prices    *prices.Table
+	ladder    ladder
 	timeouts  Timeouts
 	retry     RetryPolicy
 	fallbacks []string

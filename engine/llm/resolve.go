@@ -28,13 +28,14 @@ type target struct {
 	host *hosted
 
 	prices *prices.Table
+	ladder *ladder
 }
 
 // resolve finds the target of a model string. It is what both checks and calls go through.
 func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	t, err := r.find(name)
 	if t != nil {
-		t.prices = r.prices
+		t.prices, t.ladder = r.prices, &r.ladder
 	}
 	return t, err
 }

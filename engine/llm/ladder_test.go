@@ -1,0 +1,108 @@
+package llm_test
+
+import (
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func refusal(status int, message string) llmtest.Reply {
+	return llmtest.Reply{Status: status, Body: `{"error":{"message":"` + message + `","type":"invalid_request_error"}}`}
+}
+
+// hold says how the nth request holds the model to its types.
+func hold(t *testing.T, s *llmtest.Server, n int) string {
+	t.Helper()
+	body, err := s.Requests()[n].JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := "prompt"
+	if f, ok := body["response_format"].(map[string]any); ok {
+		how, _ = f["type"].(string)
+	}
+	if tools, ok := body["tools"].([]any); ok {
+		if strict, _ := tools[0].(map[string]any)["function"].(map[string]any)["strict"].(bool); strict {
+			return how + ", strict tools"
+		}
+		return how + ", tools"
+	}
+	return how
+}
+
+// TestLadder: a provider that turns out not to take a schema is asked in a way that it may take,
+// once for each model and type.
+func TestLadder(t *testing.T) {
+	ok := llmtest.Reply{Text: `{"ok":true,"score":1}`}
+	for name, row := range map[string]struct {
+		model   string
+		system  string
+		tools   []engine.ToolDef
+		replies []llmtest.Reply
+		want    []string // of the first call's requests
+		then    string   // of the second call's
+	}{
+		"to JSON mode":            {"compat/m", "Answer in JSON.", nil, []llmtest.Reply{refusal(400, "This response_format type is unavailable now"), ok, ok}, []string{"json_schema", "json_object"}, "json_object"},
+		"to the prompt":           {"compat/m", "Answer in JSON.", nil, []llmtest.Reply{refusal(422, "unknown response_format json_schema"), refusal(400, "json_object is not supported"), ok, ok}, []string{"json_schema", "json_object", "prompt"}, "prompt"},
+		"no word of JSON":         {"openai/gpt-5", "", nil, []llmtest.Reply{refusal(400, "Invalid schema for response_format 'Verdict'"), ok, ok}, []string{"json_schema", "prompt"}, "prompt"},
+		"tools that are strict":   {"openai/gpt-5", "", tools(), []llmtest.Reply{refusal(400, "Invalid schema for function 'compile': strict"), ok, ok}, []string{"json_schema, strict tools", "json_schema, tools"}, "json_schema, tools"},
+		"a refusal of other sort": {"openai/gpt-5", "", nil, []llmtest.Reply{refusal(400, "max_completion_tokens is too large")}, []string{"json_schema"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := server(t, row.replies...)
+			r := port(t, s)
+			req := prompt("x")
+			req.System, req.Tools, req.Output = row.system, row.tools, &engine.Output{Type: verdict()}
+			e := effect(row.model, req)
+			e.Stream = true
+			retries := 0
+			out := r.Do(t.Context(), e, func(tok engine.Token) {
+				if tok.Retry != nil {
+					retries++
+				}
+			})
+			if row.then == "" {
+				needErr(t, out)
+			} else {
+				need(t, out)
+			}
+			if got := len(s.Requests()); got != len(row.want) || retries != got-1 {
+				t.Fatalf("%d requests, %d told", got, retries)
+			}
+			for i, want := range row.want {
+				if got := hold(t, s, i); got != want {
+					t.Errorf("request %d: %s, want %s", i, got, want)
+				}
+			}
+			if row.then == "" {
+				return
+			}
+			need(t, ask(r, row.model, req))
+			if got := hold(t, s, len(row.want)); got != row.then {
+				t.Errorf("the next call: %s, want %s", got, row.then)
+			}
+		})
+	}
+}
+
+// A script that demands a schema gets none less, and another type starts at the top.
+func TestLadderIsOfOneType(t *testing.T) {
+	s := server(t, refusal(400, "response_format is unavailable"), refusal(400, "response_format is unavailable"), llmtest.Reply{Text: "{}"}, llmtest.Reply{Text: "[1]"})
+	r := port(t, s)
+	req := prompt("x")
+	req.Output = &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
+	if err := needErr(t, ask(r, "compat/m", req)); err.Kind != engine.KindUnsupported {
+		t.Errorf("kind %s", err.Kind)
+	}
+	free := prompt("x")
+	free.Output = &engine.Output{Type: verdict()}
+	need(t, ask(r, "compat/m", free))
+	other := prompt("x")
+	other.Output = &engine.Output{Type: generable.ListOfType(generable.IntT)}
+	need(t, ask(r, "compat/m", other))
+	if got := hold(t, s, 3); got != "json_schema" {
+		t.Errorf("another type: %s", got)
+	}
+}
