@@ -93,6 +93,7 @@ const (
 	BadSchema     Code = "AS510"
 
 	SchemaTooLarge Code = "AS511"
+	NoConstraint   Code = "AS512"
 )
 
 // Capabilities.

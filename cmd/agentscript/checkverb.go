@@ -219,7 +219,7 @@ func (c *command) findings(ctx context.Context, file string, models *llm.Registr
 	case err != nil:
 		return nil, nil, nil, err
 	}
-	return m, append(m.Diagnostics(), unknownProviders(m, models)...), m.Sources(), nil
+	return m, slices.Concat(m.Diagnostics(), unknownProviders(m, models), unconstrained(m, models)), m.Sources(), nil
 }
 
 // quietly ends with a code when all was said.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
@@ -63,7 +64,7 @@ func handling(models engine.Handler) agentscript.RunOption {
 // callable checks the models of agents without a network. An agent of a main that is a
 // function may never be called: one that names no model is left to the run.
 func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.Registry) *failure {
-	var found diag.List
+	var found, unheld diag.List
 	if s.node() != nil {
 		agents = agentsUnder(s.node())
 	}
@@ -73,6 +74,9 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 		model := choice.modelOf(a)
 		if !needsModel(a) || model == "" && s.node() == nil {
 			continue
+		}
+		if d := constrains(models, model, n); d != nil {
+			unheld.Add(d)
 		}
 		d := said[model]
 		if d == nil {
@@ -93,6 +97,9 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 			note.Pos = n.Pos()
 		}
 		d.Notes = append(d.Notes, note)
+	}
+	if len(unheld) > 0 {
+		return &failure{code: exitCheck, found: unheld, sources: s.Sources()}
 	}
 	if len(found) == 0 {
 		return nil
@@ -121,6 +128,42 @@ func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 		}
 	}
 	return found
+}
+
+// unconstrained reports agents that demand a schema of a model that cannot be held to it.
+func unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
+	var found diag.List
+	for _, n := range agentsOf(m) {
+		a := n.Agent()
+		if a.Structured != engine.StructuredConstrained || a.Model == "" || !needsModel(a) {
+			continue
+		}
+		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+			if d := constrains(models, model, n); d != nil {
+				found.Add(d)
+			}
+		}
+	}
+	return found
+}
+
+// constrains reports an agent that demands a schema of a model that cannot be held to it.
+func constrains(models *llm.Registry, model string, n *engine.Node) *diag.Diagnostic {
+	a := n.Agent()
+	if a.Structured != engine.StructuredConstrained {
+		return nil
+	}
+	why := models.Constrains(model, a)
+	if why == "" {
+		return nil
+	}
+	d := &diag.Diagnostic{Code: diag.NoConstraint, Span: a.ModelSpan,
+		Message: fmt.Sprintf("agent %q: structured = \"constrained\" cannot be had of %s: %s", a.Name, model, why),
+		Help:    []string{"leave it at \"auto\", which takes the best that a model has, or name another model: agentscript models shows which have schema"}}
+	if !d.Span.IsValid() || model != a.Model {
+		d.Span = diag.Span{Pos: n.Pos()}
+	}
+	return d
 }
 
 // known refuses a --model for an agent that there is not.
