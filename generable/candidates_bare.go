@@ -6,18 +6,30 @@ import "strings"
 // between them: a list of values, "a", "b", the members of an object, "a": 1, or a single
 // broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
 // stays prose, and reports whether it does.
-func (m *Machine) bracketed(c *coercer, consider func(candidate)) bool {
+func (m *Machine) bracketed(c *coercer, consider func(candidate) bool) bool {
 	if m.o.Level == Strict || m.typ.Deref().Kind == StrType {
 		return false
 	}
-	start, end := trimSpan(m.src, 0, len(m.src))
-	start, end = m.withoutReasoning(start, end)
-	start, end, fence := m.withinFence(start, end)
+	start, end, fence := m.body()
 	return m.bracketedAt(c, start, end, fence, consider)
 }
 
+// body is the range of the text without reasoning, and of what stands in the only fence of it.
+func (m *Machine) body() (start, end, fence int) {
+	start, end = trimSpan(m.src, 0, len(m.src))
+	start, end = m.withoutReasoning(start, end)
+	if fences := m.scan.fences; len(fences) == 1 && (len(m.scan.cands) == 0 || m.scan.cands[0].fence == 0) {
+		if f := fences[0]; f.start >= start && isJSONTag(f.tag) {
+			if from, to := m.fenced(f); from < to {
+				return from, to, 0
+			}
+		}
+	}
+	return start, end, -1
+}
+
 // bracketedAt does so with a range of the text, in the fence of that index.
-func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(candidate)) bool {
+func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(candidate) bool) bool {
 	if start >= end || m.o.Level == Strict {
 		return false
 	}
@@ -33,8 +45,8 @@ func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(c
 	s.feed(open + text + closer)
 	s.close()
 	c.visits += s.visits()
-	if len(s.cands) != 1 || s.cands[0].end < len(text)+1 || s.cands[0].tooDeep {
-		return false // before the last sign: with it ends a text that lacks its first bracket
+	if len(s.cands) != 1 || s.cands[0].tooDeep || strings.Trim(s.src[s.cands[0].end:], "}] \t\r\n") != "" {
+		return false // more closers than one may stand behind it
 	}
 	root := s.cands[0].node
 	if s.tape[root].kind == nodeArr && s.tape[root].count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.tape[root+1].kind == nodeArr) {
@@ -56,21 +68,37 @@ func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(c
 // beginsInside reports whether the text begins with a key in quotes, before the first bracket:
 // the brackets in it are values of an object without its own.
 func (m *Machine) beginsInside(list []candidate) bool {
-	start, end := trimSpan(m.src, 0, len(m.src))
+	start, end, _ := m.body()
+	if start >= list[0].start {
+		return false
+	}
 	if text := m.src[start:end]; len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' && strings.TrimSpace(m.src[start+1:list[0].start]) == "" {
 		return true
 	}
-	start, end = trimSpan(m.src, 0, list[0].start)
-	if start == end {
+	if lacksBrace(m.src[start:end]) && m.closersLeft(list) {
+		return true
+	}
+	whole := strings.TrimRight(m.src[start:end], " \t\r\n")
+	if start, end = trimSpan(m.src, start, list[0].start); start == end {
 		return false
 	}
 	if m.src[start] != '"' { // a: 1} lacks its first brace
 		p := skipName(m.src, start, false)
-		text := strings.TrimRight(m.src[start:], " \t\r\n")
-		return p < end && m.src[p] == ':' && isWord(m.src[start:p]) && text[len(text)-1] == '}' && m.closersLeft(list)
+		return p < end && m.src[p] == ':' && isWord(m.src[start:p]) && whole[len(whole)-1] == '}' && m.closersLeft(list)
 	}
 	p := skipName(m.src, start+1, true)
 	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")
+}
+
+// lacksBrace reports whether a text begins with a quote or a comma and ends in a brace, as members
+// do of an object without its first brace.
+func lacksBrace(text string) bool {
+	if text[len(text)-1] != '}' {
+		return false
+	}
+	s := scanner{src: text}
+	kind, w := s.quoteAt(0)
+	return text[0] == ',' || w > 0 && kind != quoteFence
 }
 
 // closersLeft reports whether the text has more closing braces than opening ones. Those of a
@@ -106,6 +134,8 @@ func (m *Machine) bareForm(c *coercer, text string) bareForm {
 	s := scanner{src: text, eof: true}
 	kind, w := s.quoteAt(0)
 	switch {
+	case lacksBrace(text) && strings.Count(text, "{") < strings.Count(text, "}"):
+		return bareMembers
 	case w > 0 && kind != quoteFence:
 		s.quote = kind
 		rest := text[w:]

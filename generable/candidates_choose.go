@@ -24,9 +24,9 @@ func (m *Machine) choose() Result {
 	covered := 0           // end of the last list of neighbouring candidates that fits
 	var single []candidate // objects that fit where a list is wanted
 	collects := m.typ.Deref().Kind == ListType && m.o.Pick == PickBest && m.o.Level != Strict
-	consider := func(cand candidate) {
+	consider := func(cand candidate) bool {
 		if m.o.Pick != PickBest && cand.items == 0 && cand.start < covered {
-			return // it is an item of that list
+			return false // it is an item of that list
 		}
 		a := m.attempt(c, cand)
 		if a.ok {
@@ -44,6 +44,7 @@ func (m *Machine) choose() Result {
 		if best == nil || m.prefers(a, best) {
 			best = a
 		}
+		return a.ok
 	}
 	switch whole, kind := m.whole(c); {
 	case kind == wholeText:
@@ -51,6 +52,11 @@ func (m *Machine) choose() Result {
 	case m.unescaped(c, consider):
 	default:
 		list := answers(s)
+		if len(list) == 0 {
+			if m.inFence(c, consider); best != nil && best.ok {
+				break
+			}
+		}
 		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
 			break
 		}
@@ -72,7 +78,7 @@ func (m *Machine) choose() Result {
 				consider(all)
 			}
 		}
-		if best == nil || !best.ok {
+		if len(list) > 0 && (best == nil || !best.ok) {
 			m.inFence(c, consider)
 		}
 		if kind == wholeScalar && (best == nil || !best.ok) {

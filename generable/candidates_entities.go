@@ -10,7 +10,7 @@ var entities = strings.NewReplacer(
 
 // unescaped considers the values of a text that was escaped as a whole for HTML,
 // {&quot;a&quot;: 1}, and reports whether there are such. A text with a quote as it is was not.
-func (m *Machine) unescaped(c *coercer, consider func(candidate)) bool {
+func (m *Machine) unescaped(c *coercer, consider func(candidate) bool) bool {
 	if m.o.Level == Strict || strings.IndexByte(m.src, '"') >= 0 || !entityQuoted(m.src) {
 		return false
 	}

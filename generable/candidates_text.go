@@ -124,7 +124,7 @@ func (m *Machine) fenced(f fenceMark) (int, int) {
 
 // inFence considers the content of the last fence for data in which no bracket stands, as a
 // scalar or as what lacks its brackets, with prose around the fence.
-func (m *Machine) inFence(c *coercer, consider func(candidate)) {
+func (m *Machine) inFence(c *coercer, consider func(candidate) bool) {
 	s := m.scan
 	held := make(map[int]bool)
 	for i := range s.cands {
@@ -139,10 +139,9 @@ func (m *Machine) inFence(c *coercer, consider func(candidate)) {
 		if start == end {
 			continue
 		}
-		if cand, kind := m.wholeAt(c, start, end, i); kind != wholeNone {
-			consider(cand)
+		if cand, kind := m.wholeAt(c, start, end, i); kind == wholeNone || !consider(cand) {
+			m.bracketedAt(c, start, end, i, consider)
 		}
-		m.bracketedAt(c, start, end, i, consider)
 		return
 	}
 }

@@ -190,14 +190,41 @@ func lookupKey(v Value, path string) (Value, string, bool) {
 // extends reports whether b keeps all that a showed: texts and lists only get longer, members
 // stay, scalars do not change. A dict may become the instance of the schema that it was the
 // beginning of. Null as the whole is nothing known yet.
-func extends(a, b Value) bool { return a.kind == Null || keeps(a, b) }
+func extends(a, b Value) bool { return a.kind == Null || keeps(a, b, textsGrow) }
 
-func keeps(a, b Value) bool {
+// growth tells which texts may have become longer.
+type growth uint8
+
+const (
+	textsGrow growth = iota
+	lastGrows        // the one that came last
+	noneGrows
+)
+
+// ends reports whether the final value extends what was shown, of which only the text that is
+// being read may still grow.
+func (l *live) ends(shown, final Value) bool {
+	how := noneGrows
+	if l.text.node >= 0 || len(l.frames) == 0 {
+		how = lastGrows
+	}
+	return shown.kind == Null || keeps(shown, final, how)
+}
+
+// of is the growth of one of several children.
+func (g growth) of(last bool) growth {
+	if g == lastGrows && !last {
+		return noneGrows
+	}
+	return g
+}
+
+func keeps(a, b Value, g growth) bool {
 	switch a.kind {
 	case Str:
 		x, _ := a.AsStr()
 		y, ok := b.AsStr()
-		return ok && len(y) >= len(x) && y[:len(x)] == x
+		return ok && len(y) >= len(x) && y[:len(x)] == x && (g != noneGrows || len(x) == len(y))
 	case ListKind:
 		x, _ := a.AsList()
 		y, ok := b.AsList()
@@ -205,19 +232,19 @@ func keeps(a, b Value) bool {
 			return false
 		}
 		for i := range x.Len() {
-			if !keeps(x.At(i), y.At(i)) {
+			if !keeps(x.At(i), y.At(i), g.of(i == x.Len()-1)) {
 				return false
 			}
 		}
 		return true
 	case MapKind:
 		x, _ := a.AsMap()
-		return mapExtends(x, b)
+		return mapExtends(x, b, g)
 	}
 	return Equal(a, b)
 }
 
-func mapExtends(x *Map, b Value) bool {
+func mapExtends(x *Map, b Value, g growth) bool {
 	m, isMap := b.AsMap()
 	r, isRecord := b.AsRecord()
 	if !isMap && !isRecord {
@@ -232,7 +259,7 @@ func mapExtends(x *Map, b Value) bool {
 		} else if w, ok = r.Get(k); !ok { // the tag
 			w, ok = StrOf(r.typ.Name), v.kind == Str
 		}
-		if !ok || !keeps(v, w) {
+		if !ok || !keeps(v, w, g.of(i == x.Len()-1)) {
 			return false
 		}
 	}

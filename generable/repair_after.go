@@ -23,8 +23,13 @@ func (s *scanner) oddAfter(c byte) bool {
 	case '}', ']', ')':
 		return s.closer(c)
 	case ';':
-		if str && s.tape[s.lastStr.node].flags&flagRepaired != 0 && s.reopen(s.lastStr) {
-			return true
+		if str && s.tape[s.lastStr.node].flags&flagRepaired != 0 {
+			if !s.wants(maxLiteral + 2*maxGap) {
+				return false
+			}
+			if list := !s.stack[len(s.stack)-1].obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.lastStr) {
+				return true
+			}
 		}
 		s.separator(1)
 		return true
@@ -96,6 +101,9 @@ func (s *scanner) separator(n int) {
 func (s *scanner) missingCommaBracket(c byte) bool {
 	top := &s.stack[len(s.stack)-1]
 	if !top.obj {
+		if s.lastStr.node >= 0 && s.quotesOpen() && s.reopen(s.lastStr) {
+			return true
+		}
 		s.repair(repMissingComma, s.pos, s.pos)
 		s.st = stArrNext
 		return true
@@ -160,6 +168,24 @@ func (s *scanner) quoteAfter(kind quoteKind, p, w int) bool {
 // maxGap bounds the blanks that are passed over to see what follows a token.
 const maxGap = 16
 
+// quotesOpen reports whether one of the quotes inside of the last string has no partner, so that
+// the one that closed it may rather be that.
+func (s *scanner) quotesOpen() bool {
+	n := s.tape[s.lastStr.node]
+	if n.flags&flagRepaired == 0 {
+		return false
+	}
+	open := false
+	for i := len(s.repairs) - 1; i >= 0 && i >= len(s.repairs)-maxPops; i-- {
+		r := s.repairs[i]
+		if r.off < n.start || r.kind != repInnerQuote && r.kind != repControl {
+			break
+		}
+		open = open != (r.kind == repInnerQuote)
+	}
+	return open
+}
+
 // endsToken reports whether a comma, a closer or the end of the text follows offset p.
 func (s *scanner) endsToken(p int) bool {
 	for end := p + maxGap - 1; p < len(s.src) && p < end && class[s.src[p]]&isBlank != 0; {
@@ -197,7 +223,7 @@ func (s *scanner) wordAfter(c byte) bool {
 			if !s.wants(maxLiteral + maxGap) {
 				return false
 			}
-			item = s.isItem(s.pos)
+			item = s.isItem(s.pos) && !s.quotesOpen()
 		} else if !top.obj {
 			item = class[c]&isDigit != 0
 		}
@@ -214,11 +240,12 @@ func (s *scanner) wordAfter(c byte) bool {
 		if end, ok := s.endsBefore(int(n.start), int(last.quote)); ok && int(last.next) == s.pos && s.cutString(end) {
 			return true
 		}
-		if top.obj && int(last.next) < s.pos && s.tape[last.node-1].kind == nodeWord {
-			if !s.wants(maxLiteral + maxGap) {
+		if top.obj && int(last.next) < s.pos {
+			if !s.wants(maxLiteral + 2*maxGap) {
 				return false
 			}
-			member = s.isMember(s.pos)
+			name, value := s.isMember(s.pos), s.memberAt(s.pos)
+			member = name && s.tape[last.node-1].kind == nodeWord || value && !s.quotesOpen()
 		}
 		if !member && !item && s.reopen(last) {
 			return true
@@ -300,6 +327,29 @@ func (s *scanner) isMember(p int) bool {
 	return q < len(src) && src[q] == ':' && isWord(src[p:end])
 }
 
+// memberAt reports whether a name, with a quote behind it or without, a colon and what begins a
+// value stand at offset p.
+func (s *scanner) memberAt(p int) bool {
+	src := s.src[:min(len(s.src), p+maxLiteral+2*maxGap)]
+	q := skipName(src, p, false)
+	if !isWord(src[p:q]) {
+		return false
+	}
+	if q < len(src) && src[q] == '"' {
+		q++
+	}
+	for q < len(src) && class[src[q]]&isBlank != 0 {
+		q++
+	}
+	if q == len(src) || src[q] != ':' {
+		return false
+	}
+	for q++; q < len(src) && class[src[q]]&isBlank != 0; {
+		q++
+	}
+	return q < len(src) && beginsValue(src[q])
+}
+
 // endsBefore finds where a string ends whose closing quote is missing: before the comma, or
 // the line end, that stands directly before the quote at q. It looks at a bounded number of
 // blanks.
@@ -310,7 +360,10 @@ func (s *scanner) endsBefore(start, q int) (int, bool) {
 		line = line || s.src[p] == '\n'
 	}
 	switch {
-	case p > start && s.src[p-1] == ',':
+	case p > start && (s.src[p-1] == ',' || s.src[p-1] == ';'):
+		for p > start+1 && q-p < 64 && s.src[p-2] == ',' {
+			p--
+		}
 		return p - 1, true
 	case line && p > start:
 		return p, true

@@ -131,7 +131,7 @@ func (s *scanner) followsAt(p int) follows {
 	switch {
 	case p >= len(src):
 		return followsOther
-	case src[p] == ',':
+	case src[p] == ',' || src[p] == ';':
 	case s.fold(p) == ',':
 		p += 2
 	default:

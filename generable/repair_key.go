@@ -1,5 +1,7 @@
 package generable
 
+import "strings"
+
 // This file repairs what stands where a key or a colon should.
 
 // oddKey reads a key that does not begin as a key of JSON does.
@@ -136,11 +138,44 @@ func (s *scanner) oddColon(c byte) bool {
 		s.colon()
 		return true
 	case c == '/' || c == '#':
+		if key.kind == nodeStr && int(key.end)+1 == p && s.src[p-1] == '"' && s.src[key.end-1] == ':' && key.end > key.start && s.cutKey(key) {
+			return true
+		}
 		if s.comment() {
 			return true
 		}
 	}
 	word := key.kind == nodeWord
+	if c == '"' && !word && s.quote == quoteDouble && int(key.end)+1 == p && key.end > key.start {
+		if !s.wants(maxGap) {
+			return false
+		}
+		if s.colonAt(p + 1) { // "a"": the second quote is one too many
+			s.skipAs(repQuotes, 1)
+			return true
+		}
+	}
+	if c == '"' && word && int(key.end) == p && s.soft {
+		if !s.wants(maxGap) {
+			return false
+		}
+		if s.colonAt(p + 1) { // its first quote is missing
+			s.repair(repMissingQuote, int(key.start), int(key.start))
+			key.kind, s.quote = nodeStr, quoteDouble
+			s.pos++
+			return true
+		}
+	}
+	if c == '"' && word && !s.noComma && isWord(s.src[key.start:key.end]) {
+		if !s.wants(maxLiteral) {
+			return false
+		}
+		if s.isKeyAt(p) { // a word alone before a key
+			s.repair(repJunk, int(key.start), int(key.end))
+			s.dropKey()
+			return true
+		}
+	}
 	if !word && key.end == key.start && int(key.end)+1 == p && (c == '"' && s.quote == quoteDouble || c == '\'' && s.quote == quoteSingle) {
 		// "" before a key: it is quoted twice or three times.
 		return s.quoteAgain(len(s.tape)-1, p)
@@ -149,6 +184,9 @@ func (s *scanner) oddColon(c byte) bool {
 		return s.quoteAgain(len(s.tape)-1, p)
 	}
 	if s.soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
+		if !word && s.cutKey(key) {
+			return true
+		}
 		s.dropKey()
 		s.dismiss()
 		return true
@@ -165,6 +203,14 @@ func (s *scanner) oddColon(c byte) bool {
 		}
 	}
 	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || class[c]&isDigit != 0
+	if !word && !valueStart {
+		if !s.wants(maxLiteral) {
+			return false
+		}
+		first, _, _ := cutItem(s.src[p:min(len(s.src), p+maxLiteral)])
+		kind, _ := classifyWord(first)
+		valueStart = kind != nodeWord
+	}
 	if s.tentStr.node >= 0 && s.reopen(s.tentStr) {
 		return true
 	}
@@ -193,6 +239,15 @@ func (s *scanner) oddColon(c byte) bool {
 	s.repair(repMissingColon, p, p)
 	s.colon()
 	return true
+}
+
+// colonAt reports whether a colon stands at offset p, behind blanks. It looks at a bounded number of
+// bytes.
+func (s *scanner) colonAt(p int) bool {
+	for end := p + maxGap - 2; p < len(s.src) && p < end && class[s.src[p]]&isBlank != 0; {
+		p++
+	}
+	return p < len(s.src) && s.src[p] == ':'
 }
 
 // isName reports whether a key reads like the name of a field.
@@ -237,6 +292,9 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 		s.dismiss()
 		return true
 	}
+	if word && !s.noComma && s.splitKey() {
+		return true
+	}
 	if !word && s.stray.node == len(s.tape)-1 && s.stray.end <= int(key.start) && s.unstray() {
 		return true
 	}
@@ -257,6 +315,31 @@ func (s *scanner) loneKey(word bool, c byte) bool {
 		return true
 	}
 	s.missingValue()
+	return true
+}
+
+// splitKey makes a key and its value of a key of two words, the second of which is a number or a
+// literal: {a 1}.
+func (s *scanner) splitKey() bool {
+	key := &s.tape[len(s.tape)-1]
+	name, value, ok := strings.Cut(s.src[key.start:key.end], " ")
+	if value = strings.TrimLeft(value, " "); !ok || !isWord(name) {
+		return false
+	}
+	kind, rep := classifyWord(value)
+	if kind == nodeWord {
+		return false
+	}
+	start, end := int(key.end)-len(value), int(key.end)
+	key.end = key.start + uint32(len(name))
+	s.repair(repMissingQuotes, int(key.start), int(key.end))
+	s.repair(repMissingColon, int(key.end), int(key.end))
+	flags := uint8(0)
+	if rep != repNone {
+		s.repair(rep, start, end)
+		flags = flagRepaired
+	}
+	s.leaf(kind, start, end, flags)
 	return true
 }
 

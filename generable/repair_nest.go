@@ -253,8 +253,8 @@ func (s *scanner) rootAfter() bool {
 		src = src[:s.pos+maxRejoin]
 	}
 	p, comma := s.pos, false
-	for p < len(src) && (class[src[p]]&isBlank != 0 || !comma && (src[p] == ',' || src[p] == '}' || src[p] == ']')) {
-		comma = comma || src[p] == ','
+	for p < len(src) && (class[src[p]]&isBlank != 0 || !comma && (src[p] == ',' || src[p] == ';' || src[p] == '}' || src[p] == ']')) {
+		comma = comma || src[p] == ',' || src[p] == ';'
 		p++
 	}
 	key := p
@@ -274,7 +274,7 @@ func (s *scanner) rootAfter() bool {
 				for p < len(src) && class[src[p]]&isBlank != 0 {
 					p++
 				}
-				if p < len(src) && beginsValue(src[p]) {
+				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
 					s.rejoin(key)
 					return true
 				}

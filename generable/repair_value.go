@@ -22,6 +22,9 @@ func (s *scanner) oddValue(c byte) bool {
 		}
 	}
 	top := &s.stack[len(s.stack)-1]
+	if s.soft && (c == '/' || c == '#' && s.has(p, "# ")) && s.comment() {
+		return true
+	}
 	if s.soft && c != '\'' && c != '"' && c != '\\' && class[c]&isIdent == 0 {
 		if kind, _ := s.quoteAt(p); kind != quoteSmart {
 			s.dismiss()

@@ -187,5 +187,14 @@ func (s *scanner) goesOn(p int) bool {
 		q := strings.IndexByte(name, c)
 		return q >= 0 && strings.HasPrefix(strings.TrimLeft(name[q+1:], " \t\r\n"), ":")
 	}
+	if kind, w := s.quoteAt(p); w > 0 && kind != quoteFence {
+		src := s.src[:min(len(s.src), p+maxLiteral)]
+		for q := p + w; q < len(src) && src[q] != ':' && src[q] != '\n'; q++ {
+			if end, w := s.quoteAt(q); end == kind && w > 0 {
+				return s.colonAt(q + w)
+			}
+		}
+		return false
+	}
 	return s.isMember(p)
 }

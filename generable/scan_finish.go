@@ -84,8 +84,62 @@ func (s *scanner) finishString() {
 		s.attached()
 		return
 	}
+	if end := s.itemsBehind(int(n.start)); end >= 0 && s.back(end) {
+		n.end = uint32(end)
+		n.flags |= flagRepaired
+		s.repair(repMissingQuote, end, end)
+		s.attached()
+		return
+	}
 	n.flags |= flagOpen
 	s.attached()
+}
+
+// itemsBehind returns where the string that began at start ends, if it runs to the end of the
+// text for want of its closing quote, but either its first line ends in a comma, values follow on
+// the next and the text ends as the value does; or it holds all the closers that are due, with
+// prose behind them. Else it returns -1.
+func (s *scanner) itemsBehind(start int) int {
+	text := s.src[start:]
+	if !s.pay(len(text)) {
+		return -1
+	}
+	trimmed := strings.TrimRight(text, " \t\r\n;)`")
+	if line, rest, ok := strings.Cut(text, "\n"); ok && trimmed != "" && trimmed[len(trimmed)-1] == s.stack[0].closer {
+		line = strings.TrimRight(line, " \t\r")
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && beginsValue(rest[0]) && !s.stack[len(s.stack)-1].obj {
+			return start + len(short)
+		}
+	}
+	open := 0
+	for p := 0; p < len(text); p++ {
+		switch c := text[p]; c {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open > 0 {
+				open--
+				continue
+			}
+			end := p
+			for k := len(s.stack) - 1; k >= 0; k-- {
+				for p < len(text) && class[text[p]]&isBlank != 0 {
+					p++
+				}
+				if p == len(text) || text[p] != s.stack[k].closer {
+					return -1
+				}
+				p++
+			}
+			behind := strings.TrimLeft(text[p:], " \t")
+			if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || len(s.stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
+				return start + len(strings.TrimRight(text[:end], " \t\r\n,"))
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // lineBeforeCloser returns where the first line of the string that began at start ends, if the
@@ -100,7 +154,7 @@ func (s *scanner) lineBeforeCloser(start int) int {
 	for p < len(s.src) && class[s.src[p]]&isBlank != 0 {
 		p++
 	}
-	if p == len(s.src) || s.src[p] != s.stack[len(s.stack)-1].closer {
+	if p == len(s.src) || s.src[p] != s.stack[len(s.stack)-1].closer && !((s.src[p] == '}' || s.src[p] == ']') && strings.TrimSpace(s.src[p+1:min(len(s.src), p+maxGap)]) == "") {
 		return -1
 	}
 	for p = start + n; p > start && class[s.src[p-1]]&isBlank != 0; {
@@ -113,11 +167,27 @@ func (s *scanner) lineBeforeCloser(start int) int {
 // they belong to the containers rather than to the string that began at start. It returns
 // where the string ends then, else -1.
 func (s *scanner) closersAtEnd(start int) int {
-	p := len(s.src)
+	p, n := len(s.src), len(s.stack)
 	blanks := func() {
 		for p > start && class[s.src[p-1]]&isBlank != 0 {
 			p--
 		}
+	}
+	run := 0 // closers at the end, some of them perhaps too many
+	q := p
+	for ; q > start; q-- {
+		if c := s.src[q-1]; c == '}' || c == ']' || c == ')' {
+			run++
+		} else if class[c]&isBlank == 0 {
+			break
+		}
+	}
+	if !s.pay(p - q) {
+		return -1
+	}
+	for ; run > n; run-- {
+		blanks()
+		p--
 	}
 	for _, f := range s.stack {
 		blanks()
@@ -130,6 +200,10 @@ func (s *scanner) closersAtEnd(start int) int {
 		p--
 	}
 	blanks()
+	for p > start+1 && (s.src[p-1] == ',' || s.src[p-1] == ';') {
+		p--
+		blanks()
+	}
 	// Brackets that open inside the string close there too.
 	text := s.src[start:p]
 	s.rewound += len(text)
@@ -143,6 +217,11 @@ func (s *scanner) closersAtEnd(start int) int {
 // cut off.
 func (s *scanner) finishWord() {
 	w := s.src[s.tok:s.wordEnd]
+	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.soft && !strings.ContainsAny(cut, "{[") {
+		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are no part of the word
+		s.wordEnd = s.tok + len(cut)
+		w = cut
+	}
 	if s.wordKey {
 		switch {
 		case s.blank && !s.soft && s.reopen(s.lastStr):

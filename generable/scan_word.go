@@ -94,7 +94,13 @@ func (s *scanner) wordStops(c byte) (stop, ok bool) {
 			return s.stopWord()
 		}
 	case ';':
-		if !s.wordKey && s.isLiteralSoFar() {
+		if s.wordKey {
+			break
+		}
+		if !s.wants(maxLiteral + 2*maxGap) {
+			return false, false
+		}
+		if s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
 	case ':', '=':
@@ -228,6 +234,14 @@ func (s *scanner) endWord() {
 	start, end := s.tok, s.wordEnd
 	text := s.src[start:end]
 	kind, rep := classifyWord(text)
+	if kind == nodeWord && len(text) < maxLiteral {
+		if short, ok := cutEllipsis(text); ok { // 3...
+			if kind, rep = classifyWord(short); kind != nodeWord {
+				s.repair(repEllipsis, start+len(short), end)
+				end = start + len(short)
+			}
+		}
+	}
 	if kind == nodeWord {
 		switch {
 		case text == "":
@@ -256,6 +270,15 @@ func (s *scanner) endWord() {
 	s.leaf(kind, start, end, flags)
 }
 
+// cutEllipsis cuts the dots off the end of a word.
+func cutEllipsis(text string) (string, bool) {
+	short, ok := strings.CutSuffix(text, "...")
+	if !ok {
+		short, ok = strings.CutSuffix(text, "…")
+	}
+	return strings.TrimRight(short, " \t"), ok
+}
+
 // lastIsWord reports whether the last value is an unquoted text too.
 func (s *scanner) lastIsWord() bool {
 	return len(s.tape) > 0 && s.tape[len(s.tape)-1].kind == nodeWord
@@ -280,9 +303,9 @@ func (s *scanner) wordQuote(c byte) bool {
 	adjacent := q == s.wordEnd
 	ends := c == ',' || c == '}' || c == ']' || c == 0
 	if s.wordKey {
-		ends = c == ':'
+		ends = c == ':' || c == '=' || c >= 0x80 && s.fold(s.pos) == ':'
 	}
-	if adjacent && ends && !(s.blank && s.lastStr.node >= 0) {
+	if adjacent && ends && !(s.blank && s.lastStr.node >= 0 && (s.noComma || s.tape[s.lastStr.node].flags&flagRepaired != 0)) {
 		s.repair(repMissingQuote, s.tok, s.tok)
 		if s.src[q-1] == '\\' && q-1 > s.tok {
 			q-- // of an escaped document

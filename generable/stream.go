@@ -239,7 +239,7 @@ func (s *Stream) Close() Result {
 	}
 	r := s.m.result
 	if l.on != nil {
-		if r.OK && extends(shown, r.Value) {
+		if r.OK && l.ends(shown, r.Value) {
 			l.tellRest(r.Value)
 		} else if r.OK {
 			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
