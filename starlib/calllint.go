@@ -2,11 +2,9 @@ package starlib
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"unicode/utf8"
 
-	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -16,109 +14,147 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// checkCalls looks at the calls of nodes and schemas in the functions of a file, which would
-// otherwise fail for the first time in a run: how many arguments, literal inputs, and the names
-// of fields. What is not certain is left to the run.
+// callLint looks at the calls in one outermost function of a file.
+type callLint struct {
+	*inference
+	fields fieldWalk
+}
+
+// checkCalls looks at the calls of nodes, schemas, builtins and loaded functions in the functions
+// of a file, which would otherwise fail for the first time in a run: how many arguments, their
+// names, values that are written out, and types that are certain. What is not certain is left to
+// the run.
 func (c *composer) checkCalls(u *unit) {
 	if u.state != unitDone {
 		return
 	}
-	inside := 0 // functions around the current place: the top level has called already
-	var stack []syntax.Node
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
-		if n == nil {
-			if isFunction(stack[len(stack)-1]) {
-				inside--
-			}
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		stack = append(stack, n)
-		if isFunction(n) {
-			inside++
-		}
-		if call, ok := n.(*syntax.CallExpr); ok && inside > 0 {
-			c.checkCall(u, call)
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			c.checkBody(u, n)
+			return false
+		case *syntax.LambdaExpr:
+			c.checkBody(u, n)
+			return false
 		}
 		return true
 	})
 }
 
-func isFunction(n syntax.Node) bool {
-	switch n.(type) {
-	case *syntax.DefStmt, *syntax.LambdaExpr:
+// checkBody looks into an outermost function.
+func (c *composer) checkBody(u *unit, fn syntax.Node) {
+	l := &callLint{inference: c.infer(u, fn, nil)}
+	l.fields = fieldWalk{c: c, typeOf: l.typeOf}
+	syntax.Walk(fn, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			l.call(n)
+		case *syntax.DotExpr:
+			l.fields.attribute(n)
+		}
 		return true
-	}
-	return false
+	})
 }
 
-func (c *composer) checkCall(u *unit, call *syntax.CallExpr) {
+func (l *callLint) call(call *syntax.CallExpr) {
 	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || spreads(call) {
+		return
+	}
+	fn, ok := l.c.written(l.u, id)
 	if !ok {
 		return
 	}
-	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Global {
-		return
-	}
-	for _, arg := range call.Args {
-		if x, ok := arg.(*syntax.UnaryExpr); ok && (x.Op == syntax.STAR || x.Op == syntax.STARSTAR) {
-			return
-		}
-	}
-	switch v := u.globals[id.Name].(type) {
+	switch v := fn.(type) {
 	case *nodeValue:
-		if !v.n.Failed() {
-			if !c.heard[v.n] {
-				c.heard[v.n] = true
-				c.session.CheckHeard(v.n)
-			}
-			c.checkNodeCall(call, id, v.n)
-		}
+		l.hear(v.n)
+		l.nodeCall(id, v.n, call.Args)
 	case *typeValue:
 		if t := v.t.Deref(); t.Kind == generable.RecordType {
-			c.checkConstruction(call, id, t)
+			l.c.checkConstruction(call, id, t)
 		}
+	case *starlark.Builtin:
+		if b, ok := l.c.table.Lookup(v.Name()); ok && l.c.predeclared[id.Name] == fn {
+			l.builtin(call, b)
+		}
+	case *starlark.Function:
+		if l.u.globals[id.Name] != fn { // those of the file itself are checked by its syntax
+			l.loadedCall(call, id.Name, v)
+		}
+	case *toolValue:
+		d := l.report(diag.WrongArgument, call.Fn, "%s is a tool, which a model calls, not the script", id.Name)
+		d.Help = []string{"call the function that it is made of, " + v.t.Name + "(...)"}
 	}
 }
 
-// checkNodeCall checks that a node gets one input by position, and a literal that it takes.
-func (c *composer) checkNodeCall(call *syntax.CallExpr, id *syntax.Ident, n *engine.Node) {
-	at := diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}
-	if len(call.Args) != 1 || keywordOf(call.Args[0]) != nil {
-		d := &diag.Diagnostic{Code: diag.WrongArgument, Span: at,
-			Message: fmt.Sprintf("%s takes its input as the only argument, got %s", n.Label(), counted(len(call.Args), "argument")),
-			Help:    []string{"write " + id.Name + "(x)"}}
-		if len(call.Args) == 1 {
-			d.Message = n.Label() + " takes its input by position, not by name"
+// spreads reports whether arguments are given as *args or **kwargs.
+func spreads(call *syntax.CallExpr) bool {
+	return slices.ContainsFunc(call.Args, func(arg syntax.Expr) bool {
+		x, ok := arg.(*syntax.UnaryExpr)
+		return ok && (x.Op == syntax.STAR || x.Op == syntax.STARSTAR)
+	})
+}
+
+// hear looks once into a node that functions call.
+func (l *callLint) hear(n *engine.Node) {
+	if !n.Failed() && !l.c.heard[n] {
+		l.c.heard[n] = true
+		l.c.session.CheckHeard(n)
+	}
+}
+
+// report reports at an expression.
+func (l *callLint) report(code diag.Code, at syntax.Node, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Span: l.u.file.SpanOf(at), Message: fmt.Sprintf(format, args...)}
+	l.c.session.Report(d)
+	return d
+}
+
+// nodeCall checks that a node gets one input by position, and one that it takes.
+func (l *callLint) nodeCall(id *syntax.Ident, n *engine.Node, args []syntax.Expr) {
+	switch {
+	case n.Failed():
+	case len(args) != 1:
+		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), counted(len(args), "argument")), id.Name, n)
+	case keywordOf(args[0]) != nil:
+		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n)
+	default:
+		l.input(id.Name, n, args[0])
+	}
+}
+
+func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *engine.Node) {
+	d.Help = []string{"write " + name + "(x)"}
+	if in := n.In().Deref(); in.Kind == generable.RecordType {
+		d.Help = []string{fmt.Sprintf("write %s(%s)", name, example(in))}
+	}
+}
+
+// input checks that a node takes a value: one that is written out, or one of a certain type.
+func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) {
+	got := ""
+	if v, ok := literal(arg); ok {
+		_, errs := n.In().Convert(v)
+		switch {
+		case errs == nil:
+			return
+		case len(errs) == 1 && errs[0].Path == "":
+			got = fmt.Sprintf(", got %s", errs[0].Got)
+		default:
+			got = fmt.Sprintf(": %s", errs)
 		}
-		if in := n.In().Deref(); in.Kind == generable.RecordType {
-			d.Help = []string{fmt.Sprintf("write %s(%s)", id.Name, example(in))}
-		}
-		c.session.Report(d)
+	} else if t := l.typeOf(arg); t != nil && conflict(t, n.In()) {
+		got = fmt.Sprintf(", got %s", t)
+	} else {
 		return
 	}
-	v, ok := literal(call.Args[0])
-	if !ok {
-		return
+	d := l.report(diag.WrongTypeAtBoundary, arg, "%s takes %s%s", n.Label(), n.In(), got)
+	d.Help = []string{"give it a value of its input type"}
+	if in := n.In().Deref(); in.Kind == generable.RecordType {
+		d.Help = []string{fmt.Sprintf("write %s(%s)", name, example(in))}
 	}
-	if _, errs := n.In().Convert(v); errs != nil {
-		start, end := call.Args[0].Span()
-		at := diag.Span{Pos: position(start), Len: 1}
-		if start.Line == end.Line {
-			at.Len = int(end.Col - start.Col)
-		}
-		d := &diag.Diagnostic{Code: diag.WrongTypeAtBoundary, Span: at, Message: fmt.Sprintf("%s takes %s: %s", n.Label(), n.In(), errs),
-			Help: []string{"give it a value of its input type"}}
-		if in := n.In().Deref(); in.Kind == generable.RecordType {
-			d.Help = []string{fmt.Sprintf("write %s(%s)", id.Name, example(in))}
-		}
-		if len(errs) == 1 && errs[0].Path == "" {
-			d.Message = fmt.Sprintf("%s takes %s, got %s", n.Label(), n.In(), errs[0].Got)
-		}
-		if p := n.Pos(); p.IsValid() {
-			d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
-		}
-		c.session.Report(d)
+	if p := n.Pos(); p.IsValid() {
+		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
 	}
 }
 
@@ -167,53 +203,4 @@ func keywordOf(arg syntax.Expr) *syntax.Ident {
 		return id
 	}
 	return nil
-}
-
-// literal is the value of an expression that is written out.
-func literal(e syntax.Expr) (generable.Value, bool) {
-	switch e := e.(type) {
-	case *syntax.ParenExpr:
-		return literal(e.X)
-	case *syntax.Literal:
-		switch v := e.Value.(type) {
-		case string:
-			return generable.StrOf(v), e.Token == syntax.STRING
-		case int64:
-			return generable.IntOf(v), true
-		case *big.Int:
-			out, err := toValue(starlark.MakeBigInt(v))
-			return out, err == nil
-		case float64:
-			return generable.FloatOf(v)
-		}
-	case *syntax.UnaryExpr:
-		if x, ok := literal(e.X); ok && e.Op == syntax.MINUS {
-			if i, isInt := x.AsInt(); isInt {
-				return generable.IntOf(-i), true
-			}
-			if f, isFloat := x.AsFloat(); isFloat {
-				return generable.FloatOf(-f)
-			}
-		}
-	case *syntax.ListExpr:
-		items := make([]generable.Value, len(e.List))
-		for i, item := range e.List {
-			v, ok := literal(item)
-			if !ok {
-				return generable.Value{}, false
-			}
-			items[i] = v
-		}
-		return generable.NewList(items).Value(), true
-	case *syntax.Ident:
-		if b, ok := e.Binding.(*resolve.Binding); ok && b.Scope == resolve.Universal {
-			switch e.Name {
-			case "True", "False":
-				return generable.BoolOf(e.Name == "True"), true
-			case "None":
-				return generable.Value{}, true
-			}
-		}
-	}
-	return generable.Value{}, false
 }

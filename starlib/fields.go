@@ -11,38 +11,52 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// checkFields looks into a function that the graph will call with values of known types: a
-// field that its schema does not have would only fail in a run, after tokens were spent. What
-// is not certain is left to the run.
+// checkFields remembers the types of the values that the graph will call a function with, and looks
+// into it: a field that its schema does not have would only fail in a run, after tokens were
+// spent. What is not certain is left to the run.
 func (c *composer) checkFields(fn starlark.Value, params ...*generable.Type) {
 	f, ok := fn.(*starlark.Function)
 	if !ok || c.sealed.Load() {
 		return
 	}
 	u := c.shown[f.Position().Filename()]
-	if u == nil || u.file == nil {
+	if u == nil || u.file == nil || !slices.ContainsFunc(params, func(t *generable.Type) bool { return t != nil }) {
 		return
 	}
-	names, body := u.function(f.Position())
-	w := fieldWalk{c: c, types: map[string]*generable.Type{}}
-	for i, t := range params {
-		if i < len(names) && t != nil && names[i] != "" {
-			w.types[names[i]] = t
+	body := u.function(f.Position())
+	if body == nil {
+		return
+	}
+	u.typed(body, params)
+	w := fieldWalk{c: c, typeOf: c.infer(u, body, params).typeOf}
+	syntax.Walk(body, func(n syntax.Node) bool {
+		if dot, ok := n.(*syntax.DotExpr); ok {
+			w.attribute(dot)
 		}
+		return true
+	})
+}
+
+// typed keeps what a function is called with, for [composer.checkCalls]. One that is called with
+// values of several types, as that of a factory may be, has none that is certain.
+func (u *unit) typed(fn syntax.Node, params []*generable.Type) {
+	if u.params == nil {
+		u.params = map[syntax.Node][]*generable.Type{}
 	}
-	if len(w.types) == 0 || body == nil {
+	old, twice := u.params[fn]
+	if !twice {
+		u.params[fn] = slices.Clone(params)
 		return
 	}
-	for _, n := range body {
-		w.unbind(n)
-	}
-	for _, n := range body {
-		w.walk(n)
+	for i := range old {
+		if i >= len(params) || old[i] != params[i] {
+			old[i] = nil
+		}
 	}
 }
 
-// function finds the parameters and the body of the function at a position.
-func (u *unit) function(at syntax.Position) (names []string, body []syntax.Node) {
+// function finds the function at a position.
+func (u *unit) function(at syntax.Position) syntax.Node {
 	if u.functions == nil {
 		u.functions = map[syntax.Position]syntax.Node{}
 		syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
@@ -56,83 +70,13 @@ func (u *unit) function(at syntax.Position) (names []string, body []syntax.Node)
 			return true
 		})
 	}
-	var params []syntax.Expr
-	switch n := u.functions[key(at)].(type) {
-	case *syntax.DefStmt:
-		params = n.Params
-		for _, s := range n.Body {
-			body = append(body, s)
-		}
-	case *syntax.LambdaExpr:
-		params, body = n.Params, []syntax.Node{n.Body}
-	}
-	for _, p := range params {
-		switch p := p.(type) {
-		case *syntax.Ident:
-			names = append(names, p.Name)
-		case *syntax.BinaryExpr:
-			if id, ok := p.X.(*syntax.Ident); ok {
-				names = append(names, id.Name)
-			}
-		default:
-			names = append(names, "") // *args: nothing behind it is by position
-		}
-	}
-	return names, body
+	return u.functions[key(at)]
 }
 
 // fieldWalk is one look into a function.
 type fieldWalk struct {
-	c     *composer
-	types map[string]*generable.Type // of the names that are certain
-}
-
-// unbind drops the names that the function assigns itself, or asks about.
-func (w *fieldWalk) unbind(n syntax.Node) {
-	drop := func(e syntax.Node) {
-		syntax.Walk(e, func(n syntax.Node) bool {
-			if id, ok := n.(*syntax.Ident); ok {
-				delete(w.types, id.Name)
-			}
-			_, isDot := n.(*syntax.DotExpr)
-			return !isDot
-		})
-	}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.AssignStmt:
-			drop(n.LHS)
-		case *syntax.ForStmt:
-			drop(n.Vars)
-		case *syntax.ForClause:
-			drop(n.Vars)
-		case *syntax.DefStmt:
-			for _, p := range n.Params {
-				drop(p)
-			}
-			delete(w.types, n.Name.Name)
-		case *syntax.LambdaExpr:
-			for _, p := range n.Params {
-				drop(p)
-			}
-		case *syntax.CallExpr:
-			if id, ok := n.Fn.(*syntax.Ident); ok && (id.Name == "hasattr" || id.Name == "isinstance") {
-				for _, arg := range n.Args {
-					drop(arg)
-				}
-			}
-		}
-		return true
-	})
-}
-
-func (w *fieldWalk) walk(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if dot, ok := n.(*syntax.DotExpr); ok {
-			w.attribute(dot)
-		}
-		return true
-	})
+	c      *composer
+	typeOf func(syntax.Expr) *generable.Type // nil when it is not certain
 }
 
 // attribute reports x.name where the type of x is known and has no such attribute.
@@ -182,27 +126,4 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		d.Help = []string{`an entry of a dict is d["` + name + `"]`}
 	}
 	w.c.session.Report(d)
-}
-
-// typeOf is the type of an expression, nil when it is not certain.
-func (w *fieldWalk) typeOf(e syntax.Expr) *generable.Type {
-	switch e := e.(type) {
-	case *syntax.ParenExpr:
-		return w.typeOf(e.X)
-	case *syntax.Ident:
-		if t := w.types[e.Name]; t != nil {
-			return t.Deref()
-		}
-	case *syntax.DotExpr:
-		if t := w.typeOf(e.X); t != nil && t.Kind == generable.RecordType {
-			if i := t.FieldIndex(e.Name.Name); i >= 0 {
-				return t.Fields[i].Type.Deref()
-			}
-		}
-	case *syntax.IndexExpr:
-		if t := w.typeOf(e.X); t != nil && (t.Kind == generable.ListType || t.Kind == generable.DictType) {
-			return t.Elem.Deref()
-		}
-	}
-	return nil
 }

@@ -156,11 +156,13 @@ type unit struct {
 	names   []string // of the globals, sorted, once one was missed
 	state   unitState
 	loads   map[syntax.Position]*syntax.LoadStmt
-	from    diag.Pos                        // where it was first loaded
-	missing findings                        // names that it loads and that are not there
-	sites   map[syntax.Position]source.Call // calls looked up so far, while composing
+	taken   map[*syntax.Ident]starlark.Value // what it loads, by the name that it gives it
+	from    diag.Pos                         // where it was first loaded
+	missing findings                         // names that it loads and that are not there
+	sites   map[syntax.Position]source.Call  // calls looked up so far, while composing
 
-	functions map[syntax.Position]syntax.Node // by position, once one is looked into
+	functions map[syntax.Position]syntax.Node   // by position, once one is looked into
+	params    map[syntax.Node][]*generable.Type // of the functions that the graph calls
 }
 
 func (c *composer) open(p string) *unit {

@@ -41,18 +41,21 @@ func (c *composer) load(thread *starlark.Thread, module string) (starlark.String
 	if stmt == nil {
 		return dict, nil
 	}
-	for _, id := range stmt.From {
-		if dict[id.Name] != nil {
-			continue
+	if from.taken == nil {
+		from.taken = map[*syntax.Ident]starlark.Value{}
+	}
+	for i, id := range stmt.From {
+		if dict[id.Name] == nil {
+			dict[id.Name] = &failedValue{}
+			switch {
+			case u == nil:
+			case u.globals[id.Name] != nil:
+				dict[id.Name] = u.globals[id.Name]
+			case u.state == unitDone && from.missing.room():
+				c.missingName(from, u, id)
+			}
 		}
-		dict[id.Name] = &failedValue{}
-		switch {
-		case u == nil:
-		case u.globals[id.Name] != nil:
-			dict[id.Name] = u.globals[id.Name]
-		case u.state == unitDone && from.missing.room():
-			c.missingName(from, u, id)
-		}
+		from.taken[stmt.To[i]] = dict[id.Name]
 	}
 	return dict, nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestWrongCalls: mistakes that only a run can see say what to write instead.
+// TestWrongCalls: mistakes that a run makes say what to write instead. What is called by its own
+// name is found before that: testdata/errors/orchestration_inside.star.
 func TestWrongCalls(t *testing.T) {
 	for body, want := range map[string]string{
 		`parallel(a)`:                         `parallel needs the items to call a with | parallel(a, items), or a list of calls: parallel([(a, x)])`,
@@ -31,9 +32,9 @@ func TestWrongCalls(t *testing.T) {
 		`stream(["x"], a, b, limit = [1, 0])`: `limit: want at least 1, got 0 for stage 1`,
 		`sum([[1]])`:                          `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
 		`sum(["a"])`:                          `item 0 is str "a" | texts are joined: "".join(items)`,
-		"parallel(len, [SEEN]); L.append(1)":  `append: cannot append to frozen list | the last one entered`,
+		"parallel(len, [L]); L.append(1)":  `append: cannot append to frozen list | the last one entered`,
 	} {
-		m := sound(t, "a = agent(run = lambda s: \"a\")\nb = agent(run = lambda s: \"b\")\nSEEN = []\ndef main(x = str):\n    L = []\n    "+strings.ReplaceAll(body, "[SEEN]", "[L]")+"\n")
+		m := sound(t, "a = agent(run = lambda s: \"a\")\nb = agent(run = lambda s: \"b\")\ndef run(parallel, stream, sum, a, b, L):\n    "+body+"\n\ndef main(x = str):\n    run(parallel, stream, sum, a, b, [])\n")
 		_, err := exec(t, m, `{"x": "x"}`, nil)
 		var e *engine.Error
 		if !errors.As(err, &e) {

@@ -48,12 +48,14 @@ var itemsKind = Kind{Word: "list", Stub: "list",
 		case *starlark.Dict:
 			return "write d.items(), d.keys() or d.values()"
 		case *starlark.Function, *nodeValue:
-			return "put the calls into a list: parallel([(f, x), (g, y)]), and what they share into each"
+			return callsInList
 		case starlark.String:
 			return "a list of one is [text]; s.elems() and s.splitlines() are lists of its parts"
 		}
 		return "put it into a list: [...]"
 	}}
+
+const callsInList = "put the calls into a list: parallel([(f, x), (g, y)]), and what they share into each"
 
 // branchKind takes what parallel calls.
 var branchKind = Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
@@ -99,13 +101,22 @@ func sequence(v starlark.Value) []starlark.Value {
 	return out
 }
 
+func noItems(at diag.Span, f string) *diag.Diagnostic {
+	return &diag.Diagnostic{Code: diag.MissingArgument, Span: at, Message: "parallel needs the items to call " + f + " with",
+		Help: []string{"parallel(" + f + ", items), or a list of calls: parallel([(" + f + ", x)])"}}
+}
+
+func itemsBesideCalls(at diag.Span) *diag.Diagnostic {
+	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: "parallel takes a list of calls alone",
+		Help: []string{"each call brings its own arguments: [(f, x), (g, x)]"}}
+}
+
 // branchCalls are the calls that the arguments f and items say.
 func (c *Call) branchCalls() []branchCall {
 	f, items := c.Arg("f"), c.Arg("items")
 	if _, list := acceptList(f); !list {
 		if items == nil {
-			d := c.complain(diag.MissingArgument, c.fnSpan(), "%s needs the items to call %s with", c.row.Name, nameOf(f))
-			d.Help = []string{c.row.Name + "(" + nameOf(f) + ", items), or a list of calls: " + c.row.Name + "([(" + nameOf(f) + ", x)])"}
+			c.wrong.Add(noItems(c.fnSpan(), nameOf(f)))
 			return nil
 		}
 		var calls []branchCall
@@ -115,8 +126,7 @@ func (c *Call) branchCalls() []branchCall {
 		return calls
 	}
 	if items != nil {
-		c.complain(diag.WrongArgument, c.spanOf("items"), "%s takes a list of calls alone", c.row.Name).Help =
-			[]string{"each call brings its own arguments: [(f, x), (g, x)]"}
+		c.wrong.Add(itemsBesideCalls(c.spanOf("items")))
 		return nil
 	}
 	var calls []branchCall

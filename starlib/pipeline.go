@@ -49,13 +49,17 @@ func (r *rooms) leave(br *engine.Branch, stage int) {
 	br.Wake()
 }
 
+func noStages(at diag.Span) *diag.Diagnostic {
+	return &diag.Diagnostic{Code: diag.MissingArgument, Span: at, Message: "stream needs stages for its items", Help: []string{"stream(items, f, g): functions or nodes"}}
+}
+
 func streamItems(c *Call) (starlark.Value, error) {
 	if !c.inRun("results = stream(items, f, g)") {
 		return nil, nil
 	}
 	stages := c.rest
 	if len(stages) == 0 {
-		c.complain(diag.MissingArgument, c.fnSpan(), "stream needs stages for its items").Help = []string{"stream(items, f, g): functions or nodes"}
+		c.wrong.Add(noStages(c.fnSpan()))
 		return nil, nil
 	}
 	limits := c.limits(len(stages))

@@ -129,6 +129,9 @@ func (f *File) pos(p syntax.Position) diag.Pos {
 	return diag.Pos{File: f.tree.Path, Line: int(p.Line), Col: int(p.Col)}
 }
 
+// SpanOf is span for who knows the tree.
+func (f *File) SpanOf(n syntax.Node) diag.Span { return f.span(n) }
+
 // span gives the place of n: of its first line, where it has several.
 func (f *File) span(n syntax.Node) diag.Span { return f.between(start(n), end(n)) }
 

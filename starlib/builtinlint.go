@@ -1,0 +1,334 @@
+package starlib
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
+// and looks at what it calls in turn.
+func (l *callLint) builtin(call *syntax.CallExpr, b *Builtin) {
+	wrong := l.bound(call, b)
+	if b.inRun != nil {
+		// A function may be a factory that composes, or one that runs.
+		if inRun := l.bound(call, b.inRun); len(wrong) > 0 {
+			wrong = inRun
+		}
+	}
+	for _, d := range wrong {
+		l.c.session.Report(d)
+	}
+	if len(wrong) == 0 {
+		l.orchestration(call, b.Name)
+	}
+}
+
+// bound tells what is wrong with the arguments of a call.
+func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) diag.List {
+	var args starlark.Tuple
+	var kwargs []starlark.Tuple
+	for _, arg := range call.Args {
+		if name := keywordOf(arg); name != nil {
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(name.Name), l.value(arg.(*syntax.BinaryExpr).Y)})
+		} else {
+			args = append(args, l.value(arg))
+		}
+	}
+	c := &Call{row: b, env: &env{c: l.c}, looked: true, file: l.u.file, pos: call.Lparen}
+	c.site, _ = l.u.file.CallAt(call.Lparen)
+	c.bind(args, kwargs)
+	return c.wrong
+}
+
+// value is what an expression surely is, or stands for.
+func (l *callLint) value(e syntax.Expr) starlark.Value {
+	if v, ok := l.c.written(l.u, e); ok {
+		return v
+	}
+	return &failedValue{}
+}
+
+// orchestration looks at what a call of parallel, stream, attempt, retry, fallback or race calls.
+func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
+	var args []syntax.Expr
+	for _, arg := range call.Args {
+		if keywordOf(arg) == nil {
+			args = append(args, arg)
+		}
+	}
+	if len(args) == 0 {
+		return
+	}
+	switch name {
+	case "parallel":
+		l.parallel(call, args)
+	case "stream":
+		if len(args) == 1 {
+			l.c.session.Report(noStages(l.u.file.SpanOf(call.Fn)))
+		}
+		l.stream(args)
+	case "attempt", "retry":
+		if name == "attempt" && len(args) < len(call.Args) { // arguments by keyword
+			return
+		}
+		if len(args) > 1 { // with one alone it is a node
+			l.calls(name, args[0], args[1:])
+		}
+	case "fallback", "race":
+		if list, ok := bare(args[0]).(*syntax.ListExpr); ok && len(args) > 1 {
+			for _, f := range list.List {
+				l.calls(name, f, args[1:])
+			}
+		}
+	}
+}
+
+// parallel looks at parallel(f, items) and parallel([(f, x), ...]).
+func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
+	var list []syntax.Expr
+	switch f := bare(args[0]).(type) {
+	case *syntax.ListExpr:
+		list = f.List
+	case *syntax.Comprehension:
+		if !f.Curly {
+			list = []syntax.Expr{f.Body}
+		}
+	default:
+		v, known := l.c.written(l.u, args[0])
+		if len(args) > 1 {
+			l.items("parallel", args[0], args[1])
+		} else if _, isList := acceptList(v); known && !isList {
+			l.c.session.Report(noItems(l.u.file.SpanOf(call.Fn), nameOf(v)))
+		}
+		return
+	}
+	if len(args) > 1 {
+		l.c.session.Report(itemsBesideCalls(l.u.file.SpanOf(args[1])))
+	}
+	for _, item := range list {
+		l.branch(item)
+	}
+}
+
+// branch looks at one call of a list: (f, x), or f alone.
+func (l *callLint) branch(item syntax.Expr) {
+	switch x := bare(item).(type) {
+	case *syntax.TupleExpr:
+		if len(x.List) > 0 {
+			l.calls("parallel", x.List[0], x.List[1:])
+		}
+	case *syntax.CallExpr:
+		fn, _ := l.c.written(l.u, x.Fn)
+		if n, ok := fn.(*nodeValue); ok {
+			d := l.report(diag.WrongArgument, item, "%s is called before parallel begins", n.label())
+			d.Help = []string{"write (" + n.label() + ", x), or lambda: " + n.label() + "(x)"}
+		}
+	default:
+		v, _ := l.c.written(l.u, item)
+		if n, ok := v.(*nodeValue); ok {
+			d := l.report(diag.WrongArgument, item, "this call is the %s %s without its input", n.n.Kind(), n.label())
+			d.Help = []string{"write (" + n.label() + ", x); to run all on one input compose them: par(...)"}
+			return
+		}
+		l.calls("parallel", item, nil)
+	}
+}
+
+// items looks at a function or node that is called with each item of a list, and gives what that
+// gives where it is certain.
+func (l *callLint) items(what string, f, items syntax.Expr) {
+	switch list := bare(items).(type) {
+	case *syntax.LambdaExpr:
+		l.report(diag.WrongArgument, items, "items: want list, got a lambda").Help = []string{callsInList}
+		return
+	case *syntax.ListExpr:
+		for _, item := range list.List {
+			l.calls(what, f, []syntax.Expr{item})
+		}
+		if len(list.List) > 0 {
+			return
+		}
+	default:
+		if t := l.typeOf(items); t != nil && t.Kind == generable.ListType && t.Elem != nil {
+			l.step(what, f, items, t.Elem.Deref())
+			return
+		}
+	}
+	l.calls(what, f, []syntax.Expr{nil})
+}
+
+// stream looks at each stage, and at what one gives the next.
+func (l *callLint) stream(args []syntax.Expr) {
+	for i, stage := range args[1:] {
+		if i == 0 {
+			l.items("stream", stage, args[0])
+			continue
+		}
+		before, _ := l.c.written(l.u, args[i])
+		if t := given(before); t != nil {
+			l.step("stream", stage, stage, t)
+		} else {
+			l.calls("stream", stage, []syntax.Expr{nil})
+		}
+	}
+}
+
+// step looks at a function or node that is called with one value of a type.
+func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
+	v, _ := l.c.written(l.u, f)
+	n, ok := v.(*nodeValue)
+	if !ok || n.n.Failed() {
+		l.calls(what, f, []syntax.Expr{nil})
+		return
+	}
+	l.hear(n.n)
+	if !conflict(t, n.n.In()) {
+		return
+	}
+	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s gives it %s", n.label(), n.n.In(), what, t)
+	d.Help = []string{"put a function between that makes one of the other, or change the input of " + n.label()}
+	if p := n.n.Pos(); p.IsValid() {
+		d.Notes = []diag.Note{{Message: n.label() + " is defined", Pos: p}}
+	}
+}
+
+// calls looks at a function or node that is called with arguments, of which nil ones are not known.
+func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
+	if fn, ok := bare(f).(*syntax.LambdaExpr); ok {
+		l.arity(what, f, "the lambda", lambdaInfo(fn), len(args))
+		return
+	}
+	if call, ok := bare(f).(*syntax.CallExpr); ok {
+		if t := l.typeOf(call); t != nil {
+			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call gives %s", what, t)
+			d.Help = []string{"give the function itself, and what it is called with apart"}
+		}
+		return
+	}
+	v, _ := l.c.written(l.u, f)
+	switch v := v.(type) {
+	case *nodeValue:
+		l.hear(v.n)
+		switch {
+		case v.n.Failed():
+		case len(args) != 1:
+			d := l.report(diag.WrongArgument, f, "%s takes its input as the only argument, and %s calls it with %s", v.label(), what, counted(len(args), "argument"))
+			d.Help = []string{"several values are one input: a schema, a dict or a list"}
+		case args[0] != nil:
+			l.input(v.label(), v.n, args[0])
+		}
+	case *starlark.Function:
+		info := infoOf(v)
+		l.arity(what, f, v.Name(), arity{info.Needs, info.Params}, len(args))
+	}
+}
+
+// arity is how many arguments a function takes by position.
+type arity struct{ needs, most int }
+
+func lambdaInfo(fn *syntax.LambdaExpr) (a arity) {
+	for _, p := range fn.Params {
+		switch p := p.(type) {
+		case *syntax.Ident:
+			a.needs, a.most = a.needs+1, a.most+1
+		case *syntax.BinaryExpr:
+			a.most++
+		case *syntax.UnaryExpr:
+			if p.Op == syntax.STAR && p.X == nil {
+				return a // what follows is given by keyword
+			}
+			if p.Op == syntax.STAR {
+				a.most = 255
+				return a
+			}
+		}
+	}
+	return a
+}
+
+// arity checks that a function can be called with n arguments by position.
+func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n int) {
+	if n >= a.needs && n <= a.most {
+		return
+	}
+	d := l.report(diag.CallbackArity, at, "%s calls %s with %s", what, name, counted(n, "argument"))
+	d.Label = "it takes " + counted(a.most, "argument")
+	if n < a.needs {
+		d.Label = "it needs " + counted(a.needs, "argument")
+	}
+	d.Help = []string{fmt.Sprintf("let it take %s; others need a default", counted(n, "parameter"))}
+	if n == 0 {
+		d.Help = []string{"let it take none, or give the arguments: (f, x)"}
+	}
+}
+
+// loadedCall checks a call of a function of another file, which has a name of its own here.
+func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
+	names, missing := map[string]bool{}, []string(nil)
+	var keywords []string
+	positional := fn.NumParams() - fn.NumKwonlyParams()
+	if fn.HasVarargs() {
+		positional--
+	}
+	if fn.HasKwargs() {
+		positional--
+	}
+	noted := func(d *diag.Diagnostic, help string) {
+		d.Help = append(d.Help, help)
+		d.Notes = []diag.Note{{Message: "the function is defined", Pos: position(fn.Position())}}
+	}
+	given := 0
+	for i := range positional + fn.NumKwonlyParams() {
+		name, _ := fn.Param(i)
+		names[name] = false
+		keywords = append(keywords, name)
+	}
+	for _, arg := range call.Args {
+		name := keywordOf(arg)
+		if name == nil {
+			if given == positional && !fn.HasVarargs() {
+				noted(l.report(diag.TooManyArguments, arg, "%s takes %s by position", as, counted(positional, "argument")), "its parameters are "+joined(keywords))
+			}
+			if given < positional {
+				n, _ := fn.Param(given)
+				names[n] = true
+			}
+			given++
+			continue
+		}
+		if _, known := names[name.Name]; known {
+			names[name.Name] = true
+		} else if !fn.HasKwargs() {
+			d := &diag.Diagnostic{Code: diag.UnknownArgument, Span: l.u.file.SpanOf(name), Message: fmt.Sprintf("%s has no parameter %s", as, name.Name)}
+			if near, ok := diag.Suggest(name.Name, keywords); ok {
+				names[near] = true
+				d.Means(near)
+			}
+			noted(d, "its parameters are "+joined(keywords))
+			l.c.session.Report(d)
+		}
+	}
+	for i, name := range keywords {
+		if !names[name] && fn.ParamDefault(i) == nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		noted(l.report(diag.MissingArgument, call.Fn, "%s needs %s", as, joined(missing)), "write "+as+"("+joined(missing)+" = …)")
+	}
+}
+
+func bare(e syntax.Expr) syntax.Expr {
+	for {
+		p, ok := e.(*syntax.ParenExpr)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}

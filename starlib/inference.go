@@ -1,0 +1,307 @@
+package starlib
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// inference tells the types of expressions in one outermost function of a file, where they are
+// certain: of literals, of what nodes and types give, and of names that are bound once, there
+// and in the functions within. A name means nothing certain when anything else binds it.
+type inference struct {
+	c     *composer
+	u     *unit
+	names map[string]*bound
+}
+
+// bound is how a name gets its value.
+type bound struct {
+	times int
+	from  syntax.Expr     // its value, or
+	item  bool            // a list of which it is an item, or
+	typ   *generable.Type // what declares it
+	busy  bool
+}
+
+// infer collects the names of a function. The types of its parameters are the given ones, or else
+// what the graph calls it with, as those of functions within.
+func (c *composer) infer(u *unit, fn syntax.Node, params []*generable.Type) *inference {
+	in := &inference{c: c, u: u, names: map[string]*bound{}}
+	typesOf := func(n syntax.Node) []*generable.Type {
+		if n == fn && params != nil {
+			return params
+		}
+		return u.params[n]
+	}
+	syntax.Walk(fn, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			in.assigned(n)
+		case *syntax.ForStmt:
+			in.bind(n.Vars, bound{from: n.X, item: true})
+		case *syntax.ForClause:
+			in.bind(n.Vars, bound{from: n.X, item: true})
+		case *syntax.DefStmt:
+			if n != fn {
+				in.bind(n.Name, bound{})
+			}
+			in.params(n.Params, typesOf(n))
+		case *syntax.LambdaExpr:
+			in.params(n.Params, typesOf(n))
+		case *syntax.CallExpr: // a type that is asked for is not certain
+			if id, ok := n.Fn.(*syntax.Ident); ok && (id.Name == "hasattr" || id.Name == "isinstance") {
+				for _, arg := range n.Args {
+					in.bind(arg, bound{})
+					in.bind(arg, bound{})
+				}
+			}
+		}
+		return true
+	})
+	return in
+}
+
+func (in *inference) assigned(n *syntax.AssignStmt) {
+	if _, single := n.LHS.(*syntax.Ident); single && n.Op == syntax.EQ {
+		in.bind(n.LHS, bound{from: n.RHS})
+		return
+	}
+	in.bind(n.LHS, bound{}) // one of several, or changed
+	if n.Op != syntax.EQ {
+		in.bind(n.LHS, bound{})
+	}
+}
+
+func (in *inference) params(params []syntax.Expr, types []*generable.Type) {
+	for i, p := range params {
+		var b bound
+		if i < len(types) {
+			b.typ = types[i]
+		}
+		switch p := p.(type) {
+		case *syntax.BinaryExpr:
+			in.bind(p.X, b)
+		case *syntax.UnaryExpr:
+			if p.X != nil {
+				in.bind(p.X, bound{})
+			}
+		default:
+			in.bind(p, b)
+		}
+	}
+}
+
+// bind counts the names of what is assigned to.
+func (in *inference) bind(e syntax.Expr, b bound) {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		if old := in.names[e.Name]; old != nil {
+			old.times++
+			return
+		}
+		b.times = 1
+		in.names[e.Name] = &b
+	case *syntax.ParenExpr:
+		in.bind(e.X, b)
+	case *syntax.TupleExpr:
+		for _, x := range e.List {
+			in.bind(x, bound{})
+		}
+	case *syntax.ListExpr:
+		for _, x := range e.List {
+			in.bind(x, bound{})
+		}
+	}
+}
+
+// typeOf is the type of an expression, nil when it is not certain.
+func (in *inference) typeOf(e syntax.Expr) *generable.Type {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		return in.typeOf(e.X)
+	case *syntax.Literal:
+		switch e.Value.(type) {
+		case string:
+			if e.Token == syntax.STRING {
+				return generable.StrT
+			}
+		case float64:
+			return generable.FloatT
+		default:
+			return generable.IntT
+		}
+	case *syntax.Ident:
+		return in.nameType(e)
+	case *syntax.DotExpr:
+		if t := in.typeOf(e.X); t != nil && t.Kind == generable.RecordType {
+			if i := t.FieldIndex(e.Name.Name); i >= 0 {
+				return t.Fields[i].Type.Deref()
+			}
+		}
+	case *syntax.IndexExpr:
+		if t := in.typeOf(e.X); t != nil && (t.Kind == generable.ListType || t.Kind == generable.DictType) {
+			return t.Elem.Deref()
+		}
+	case *syntax.BinaryExpr:
+		return in.binaryType(e)
+	case *syntax.CallExpr:
+		return in.callType(e)
+	}
+	return nil
+}
+
+func (in *inference) nameType(id *syntax.Ident) *generable.Type {
+	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope == resolve.Global || b.Scope == resolve.Predeclared || b.Scope == resolve.Universal {
+		return nil
+	}
+	b := in.names[id.Name]
+	switch {
+	case b == nil || b.times != 1 || b.busy:
+		return nil
+	case b.typ != nil:
+		return b.typ.Deref()
+	case b.from == nil:
+		return nil
+	}
+	b.busy = true // a name that is made of itself
+	t := in.typeOf(b.from)
+	b.busy = false
+	if !b.item {
+		return t
+	}
+	if t != nil && t.Kind == generable.ListType {
+		return t.Elem.Deref()
+	}
+	return nil
+}
+
+// binaryType knows what gives a text, and comparisons.
+func (in *inference) binaryType(e *syntax.BinaryExpr) *generable.Type {
+	switch e.Op {
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN:
+		return generable.BoolT
+	case syntax.PLUS, syntax.PERCENT:
+		left := in.typeOf(e.X)
+		if left == generable.StrT || e.Op == syntax.PLUS && in.typeOf(e.Y) == generable.StrT {
+			return generable.StrT
+		}
+	}
+	return nil
+}
+
+// callType is what a node, a type, or an orchestrated node gives.
+func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
+	if dot, ok := e.Fn.(*syntax.DotExpr); ok {
+		switch dot.Name.Name {
+		case "format", "join", "strip", "upper", "lower", "title", "replace":
+			if in.typeOf(dot.X) == generable.StrT {
+				return generable.StrT
+			}
+		}
+		return nil
+	}
+	fn, ok := in.c.written(in.u, e.Fn)
+	if !ok {
+		return nil
+	}
+	if t := given(fn); t != nil {
+		return t
+	}
+	b, ok := fn.(*starlark.Builtin)
+	if !ok || len(e.Args) == 0 || in.c.predeclared[b.Name()] != fn {
+		return nil
+	}
+	for _, arg := range e.Args {
+		if id := keywordOf(arg); id != nil && id.Name == "on_error" {
+			return nil // attempts
+		}
+	}
+	called := e.Args[0]
+	if b.Name() == "stream" {
+		called = e.Args[len(e.Args)-1]
+		if keywordOf(called) != nil {
+			return nil
+		}
+	}
+	f, _ := in.c.written(in.u, called)
+	one := given(f)
+	if one == nil {
+		return nil
+	}
+	switch b.Name() {
+	case "parallel", "stream":
+		return generable.ListOfType(one)
+	case "attempt":
+		return engine.AttemptOf(one)
+	case "retry":
+		return one
+	}
+	return nil
+}
+
+// given is what a call of a node or a type surely gives, nil for anything else.
+func given(f starlark.Value) *generable.Type {
+	var t *generable.Type
+	switch f := f.(type) {
+	case *nodeValue:
+		if f.n.Failed() {
+			return nil
+		}
+		t = f.n.Out()
+	case *typeValue:
+		t = f.t
+	default:
+		return nil
+	}
+	if t = t.Deref(); t.Kind == generable.AnyType || t.Kind == generable.ErrorType || t.Kind == generable.RefType {
+		return nil
+	}
+	return t
+}
+
+// conflict reports whether no value of one type can be given where another is taken, also not by
+// way of the conversions that a call makes: int and float, a dict for an instance.
+func conflict(from, to *generable.Type) bool {
+	if generable.Assignable(from, to) == nil {
+		return false
+	}
+	from, to = from.Deref(), to.Deref()
+	for _, parts := range []struct {
+		of  *generable.Type
+		try func(part *generable.Type) bool
+	}{
+		{from, func(part *generable.Type) bool { return conflict(part, to) }},
+		{to, func(part *generable.Type) bool { return conflict(from, part) }},
+	} {
+		if parts.of.Kind != generable.UnionType && parts.of.Kind != generable.OneOfType {
+			continue
+		}
+		for _, v := range parts.of.Variants {
+			if v = v.Deref(); v == parts.of || !parts.try(v) {
+				return false
+			}
+		}
+		return true
+	}
+	switch to.Kind {
+	case generable.AnyType, generable.ErrorType, generable.RefType, generable.LimitType:
+		return false
+	}
+	switch from.Kind {
+	case generable.AnyType, generable.ErrorType, generable.RefType, generable.LimitType:
+		return false
+	case generable.IntType, generable.FloatType:
+		return to.Kind != generable.IntType && to.Kind != generable.FloatType
+	case generable.StrType, generable.EnumType:
+		return to.Kind != generable.StrType && to.Kind != generable.EnumType
+	case generable.ListType:
+		return to.Kind != generable.ListType || conflict(from.Elem, to.Elem)
+	case generable.DictType:
+		return to.Kind != generable.DictType && to.Kind != generable.RecordType
+	}
+	return true
+}
