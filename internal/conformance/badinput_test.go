@@ -16,7 +16,7 @@ func TestPromise_11_1_UnknownNames(t *testing.T) {
 	for src, words := range map[string][]string{
 		"reviewer = agent(prompt = \"x\")\nmain = reviwer\n": {"AS201", "2:8", `"reviewer"`},
 		"main = agent(promt = \"x\")\n":                      {"AS202", "1:14", `"prompt"`},
-		"A = schema(\"a\", text = str)\nx = A(txt = \"\")\n": {"AS503", "2:7", "did you mean text?"},
+		"A = schema(\"a\", text = str)\nx = A(txt = \"\")\n": {"AS503", "2:7", `did you mean "text"?`},
 		"A = schema(\"a\", n = int)\nB = schema(\"b\", n = int)\nC = schema(\"c\", n = int)\nU = union(\"u\", A, B)\na = agent(output = U, prompt = \"x\")\nh = agent(input = A, run = lambda x: \"\")\ni = agent(input = C, run = lambda x: \"\")\nmain = a.branch({A: h, C: i}, otherwise = fn(lambda x: \"\", output = str))\n": {"AS306", "8:"},
 	} {
 		stops(t, offline(t, "check", file(t, "x.star", src)), 3, words...)

@@ -214,7 +214,7 @@ func TestPromise_4_4_DidYouMean(t *testing.T) {
 	for _, c := range []struct{ src, code, near string }{
 		{"x = agnet(prompt = \"P.\")", "AS201", `"agent"`}, {"x = reveiwer >> fn(str)", "AS201", `"reviewer"`}, {"x = Piont(width = 1, height = 2)", "AS201", `"Point"`},
 		{"x = agent(promt = \"P.\")", "AS202", `"prompt"`}, {"x = par(reviewer, limt = 2)", "AS202", `"limit"`}, {"x = schema(\"X\", _nmae = \"X\")", "AS202", `"_name"`},
-		{"x = Point(widht = 1, height = 2)", "AS503", "width"}, {"x = Point(width = 1, height = 2).heigth", "AS209", `"height"`}, {"x = Level.hihg", "AS209", `"high"`}, {"x = Level[\"lwo\"]", "AS204", `"low"`},
+		{"x = Point(widht = 1, height = 2)", "AS503", `"width"`}, {"x = Point(width = 1, height = 2).heigth", "AS209", `"height"`}, {"x = Level.hihg", "AS209", `"high"`}, {"x = Level[\"lwo\"]", "AS204", `"low"`},
 		{"x = reviewer.brnch({})", "AS209", `"branch"`}, {"x = json.encod(1)", "AS209", `"encode"`}, {"x = \"a\".uper()", "AS209", `"upper"`},
 		{"x = reviewer.branch({\"low\": fn(str), \"midle\": fn(str), \"high\": fn(str)})", "AS306", `"middle"`},
 		{"x = fn(lambda s: Point(width = 1, height = 2), output = Point) >> pick(\"widht\")", "AS311", `"width"`},
@@ -271,6 +271,11 @@ func TestPromise_4_9_JSON(t *testing.T) {
 				place
 				Message string
 			}
+			Fixes []struct {
+				place
+				Message, Replacement string
+				Len                  int
+			}
 		}
 		Errors, Warnings int
 	}
@@ -286,12 +291,17 @@ func TestPromise_4_9_JSON(t *testing.T) {
 	for i, d := range found {
 		j := doc.Diagnostics[i]
 		if j.Code != string(d.Code) || j.Severity != "error" || j.Message != d.Message || j.Label != d.Label || diag.Pos(j.place) != d.Span.Pos || j.Len != max(d.Span.Len, 1) ||
-			strings.Join(j.Help, "\n") != strings.Join(d.Help, "\n") || len(j.Notes) != len(d.Notes) {
+			strings.Join(j.Help, "\n") != strings.Join(d.Help, "\n") || len(j.Notes) != len(d.Notes) || len(j.Fixes) != len(d.Fixes) {
 			t.Errorf("json says %+v, the library %+v", j, d)
 		}
 		for k, n := range d.Notes {
 			if j.Notes[k].Message != n.Message || diag.Pos(j.Notes[k].place) != n.Pos {
 				t.Errorf("json notes %+v, the library %+v", j.Notes[k], n)
+			}
+		}
+		for k, f := range d.Fixes {
+			if got := j.Fixes[k]; diag.Pos(got.place) != f.Span.Pos || got.Len != f.Span.Len || got.Replacement != f.Replacement {
+				t.Errorf("json fixes %+v, the library %+v", got, f)
 			}
 		}
 	}

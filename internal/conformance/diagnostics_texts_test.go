@@ -156,7 +156,7 @@ l = agent(input = list[int], prompt = "L.")
 		{"a(x, x)", "AS204", "a takes its input as the only argument, got 2 arguments"}, {"a()", "AS204", "got no arguments"}, {"a(input = x)", "AS204", "by position, not by name"},
 		{"a(3)", "AS705", "a takes str, got int"}, {"a(None)", "AS705", "a takes str, got None"}, {"n(\"2\")", "AS705", "n takes float, got str"}, {"n(True)", "AS705", "n takes float"},
 		{"l([1, \"two\"])", "AS705", "[1]: want int, got str"}, {"p()", "AS204", "write p(Plan(title = ...))"}, {"p(\"plan\")", "AS705", "p takes Plan, got str"},
-		{"p(Plan(titel = x))", "AS503", "did you mean title?"}, {"Plan()", "AS509", "Plan needs title"}, {"Plan(title = x, stepz = [])", "AS503", "did you mean steps?"},
+		{"p(Plan(titel = x))", "AS503", `did you mean "title"?`}, {"Plan()", "AS509", "Plan needs title"}, {"Plan(title = x, stepz = [])", "AS503", `did you mean "steps"?`},
 		{"helper(x)", "AS203", "helper"}, {"helper(x, y = 1, z = 2)", "AS202", "z"},
 		{"a(x)", "", ""}, {"a(\"text\")", "", ""}, {"a(str(3))", "", ""}, {"n(2)", "", ""}, {"n(-2.5)", "", ""}, {"l([1, x])", "", ""}, {"l([])", "", ""}, {"a(*[x])", "", ""},
 		{"p(Plan(title = x))", "", ""}, {"p({\"title\": x})", "", ""}, {"Plan(**{\"title\": x})", "", ""}, {"(lambda a: a(1, 2))(max)", "", ""}, {"helper(x, 1)", "", ""},
@@ -188,6 +188,6 @@ func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
 		{"a loaded file", "load(\"no.star\", \"a\", \"T\")\nmain = a >> agent(input = T, output = list[T], prompt = \"B.\")\nx = a(1)\ny = T(n = 1).n\n", "AS211", nil},
 		{"a route", "a = agent(output = bool, prompt = \"A.\")\nmain = a.branch({True: fn(lambda b: b), False: lambda b: b}) >> fn(str)\n", "AS310", nil},
 		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a gives bool"}},
-		{"a field under a wrong name", "P = schema(\"P\", width = int)\np = P(widht = 1)\n", "AS503", []string{"did you mean width?"}},
+		{"a field under a wrong name", "P = schema(\"P\", width = int)\np = P(widht = 1)\n", "AS503", []string{`did you mean "width"?`}},
 	})
 }
