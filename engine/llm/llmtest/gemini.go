@@ -45,7 +45,7 @@ func gemini(r Reply, stream bool) []string {
 			parts = append(parts, object{"text": r.Reasoning, "thought": true})
 		}
 		if r.Text != "" {
-			parts = append(parts, object{"text": r.Text})
+			parts = append(parts, r.signed(object{"text": r.Text}))
 		}
 		return []string{encode(answer(append(parts, calls...), finish))}
 	}
@@ -62,5 +62,14 @@ func gemini(r Reply, stream bool) []string {
 	if r.Fault == NoEnd {
 		return out
 	}
-	return append(out, event(answer([]any{object{"text": ""}}, finish)))
+	return append(out, event(answer([]any{r.signed(object{"text": ""})}, finish)))
+}
+
+// signed puts the reply's signature on a part: on the text as a whole, or on a last piece of
+// its own.
+func (r *Reply) signed(part object) object {
+	if r.Signature != "" {
+		part["thoughtSignature"] = r.Signature
+	}
+	return part
 }

@@ -35,7 +35,7 @@ const (
 type Reply struct {
 	Text      string
 	Reasoning string
-	Signature string // of the reasoning, Anthropic only
+	Signature string // of the reasoning: Anthropic and Gemini
 	Refusal   string // OpenAI only
 	Calls     []Call
 	Finish    string // the provider's word; default stop, or tool_calls
