@@ -15,8 +15,8 @@ func (s *Session) Then(site Site, nodes ...*Node) *Node {
 		return s.failedNode(PipelineNode, site)
 	}
 	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp}
-	return s.structure(n, nodes, func(opened int) bool {
-		return s.pipeline(n, max(1, opened)) // the edges inside were proven when it was made
+	return s.structure(n, nodes, func(left *Node) bool {
+		return s.pipeline(n, left.held()) // the edges inside were proven when it was made
 	})
 }
 
@@ -48,7 +48,24 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if o.Merge != nil {
 		nodes, n.merges = append(nodes[:len(nodes):len(nodes)], o.Merge), true
 	}
-	return s.structure(n, nodes, func(int) bool { return s.parallel(n) })
+	return s.structure(n, nodes, func(left *Node) bool { return s.widened(n, left) || s.parallel(n) })
+}
+
+// widened finds the types of a parallel that has one branch more than an opened left operand,
+// where they are the same: a long chain of operators does not go through all its branches again
+// for each.
+func (s *Session) widened(n, left *Node) bool {
+	if left == nil || left.open {
+		return false
+	}
+	for _, k := range n.kids[len(left.kids):] {
+		known := slices.ContainsFunc(left.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) })
+		if k.failed || k.open || !known || !generable.Same(k.in, left.in) {
+			return false
+		}
+	}
+	n.in, n.out, n.each, n.item, n.gives = left.in, left.out, left.each, left.item, left.gives
+	return true
 }
 
 func (s *Session) parallel(n *Node) bool {
@@ -58,6 +75,14 @@ func (s *Session) parallel(n *Node) bool {
 	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
 	n.in, n.each, n.item = in, out, n.itemOf(out)
 	n.out = generable.ListOfType(n.item)
+	if n.flat {
+		n.gives = n.gives[:0:0]
+		for _, k := range branches {
+			if !slices.ContainsFunc(n.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) }) {
+				n.gives = append(n.gives, k.out)
+			}
+		}
+	}
 	return ok && ok2 && s.merge(n)
 }
 
@@ -253,7 +278,7 @@ func (s *Session) Each(site Site, o EachOptions, node *Node) *Node {
 		o.Limit = DefaultEachLimit
 	}
 	n := &Node{kind: EachNode, site: site, limit: o.Limit, onError: o.OnError}
-	return s.structure(n, []*Node{node}, func(int) bool { return s.each(n) })
+	return s.structure(n, []*Node{node}, func(*Node) bool { return s.each(n) })
 }
 
 func (s *Session) each(n *Node) bool {
@@ -309,29 +334,34 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		return s.failedNode(ForumNode, site)
 	}
 	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds), quorum: o.Consensus}
-	return s.structure(n, nodes, func(int) bool {
+	return s.structure(n, nodes, func(left *Node) bool {
 		if o.Otherwise != nil {
 			n.other = n.kids[len(n.kids)-1]
 		}
-		return s.forum(n)
+		if left != nil && left.open {
+			return s.forum(n, 1)
+		}
+		return s.forum(n, left.held())
 	})
 }
 
-func (s *Session) forum(n *Node) bool {
+// forum checks that the members from the given one on take the first one's input.
+func (s *Session) forum(n *Node, from int) bool {
 	first, last := n.kids[0], n.kids[len(n.kids)-1]
 	ok := true
-	for i, k := range n.kids[1:] {
+	for i := from; i < len(n.kids); i++ {
+		k := n.kids[i]
 		switch {
 		case k.failed || first.failed:
 		case generable.Assignable(first.in, k.in) != nil:
 			ok = false
-			d := s.errorf(diag.ForumInput, n.site.arg(i+1), "every member of a forum takes the first one's input")
+			d := s.errorf(diag.ForumInput, n.site.arg(i), "every member of a forum takes the first one's input")
 			d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
 			noteDefined(d, first, k)
 			help(d, "give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
 			ok = s.follow(k, first.in) && ok
-			s.edge(edgeTo{k, false}, edge{n.site.arg(i + 1), "the forum", first.in, k.in})
+			s.edge(edgeTo{k, false}, edge{n.site.arg(i), "the forum", first.in, k.in})
 		}
 	}
 	n.in, n.out = first.in, last.out

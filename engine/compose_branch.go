@@ -73,7 +73,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 		kids = append(kids, o.Otherwise)
 	}
 	n := &Node{kind: kind, site: site, routes: slices.Clone(routes), declared: o.Output}
-	return s.structure(n, kids, func(int) bool {
+	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if o.Otherwise != nil {
 			n.other = n.kids[len(n.kids)-1]

@@ -26,7 +26,7 @@ func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node)
 		return s.failedNode(kind, site)
 	}
 	n := &Node{kind: kind, site: site, declared: o.Output}
-	return s.structure(n, nodes, func(int) bool { return s.alternatives(n) })
+	return s.structure(n, nodes, func(*Node) bool { return s.alternatives(n) })
 }
 
 // alternatives finds the types of nodes of which one gives the output.

@@ -113,7 +113,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	}
 	site.Args = spans
 	n := &Node{kind: GraphNode, site: site, graph: g, declared: o.Output}
-	return s.structure(n, kids, func(int) bool {
+	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if g.maxSteps < 0 {
 			d := s.errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.maxSteps)
@@ -154,8 +154,14 @@ func (s *Session) graph(n *Node) bool {
 	leads := make([][]int, g.nodes) // nodes that a node may lead to; -1 is the end
 	for _, k := range g.order() {
 		from := n.kids[k]
-		if from.failed {
-			leads[k] = []int{-1}
+		if from.failed { // its edges may take whatever it was to give
+			leads[k] = append(leads[k], -1)
+			for _, i := range g.out[k] {
+				leads[k] = append(leads[k], g.to[i])
+			}
+			if g.noMatch == NoMatchNode {
+				leads[k] = append(leads[k], g.other)
+			}
 			end(generable.ErrorT, from)
 			continue
 		}

@@ -54,7 +54,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 		spec.max = DefaultLoopMax
 	}
 	n := &Node{kind: LoopNode, site: site, loop: spec}
-	return s.structure(n, kids, func(int) bool {
+	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if spec.max < 0 {
 			d := s.errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", spec.max)

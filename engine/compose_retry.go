@@ -28,7 +28,7 @@ func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
 		o.Max = DefaultRetryMax
 	}
 	n := &Node{kind: RetryNode, site: site, retry: &o}
-	return s.structure(n, []*Node{node}, func(int) bool { return s.retry(n) })
+	return s.structure(n, []*Node{node}, func(*Node) bool { return s.retry(n) })
 }
 
 func (s *Session) retry(n *Node) bool {

@@ -53,7 +53,7 @@ func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	}
 	site.Args = at
 	n := &Node{kind: VoteNode, site: site, vote: &o}
-	return s.structure(n, kids, func(int) bool { return s.vote(n) })
+	return s.structure(n, kids, func(*Node) bool { return s.vote(n) })
 }
 
 // voters is how many vote, 0 where a run tells.

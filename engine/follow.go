@@ -69,7 +69,7 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 	case ParallelNode:
 		return s.followAll(n.branches(), in) && s.parallel(n)
 	case ForumNode:
-		return s.followAll(n.kids, in) && s.forum(n)
+		return s.followAll(n.kids, in) && s.forum(n, 1)
 	case LoopNode:
 		return s.follow(n.kids[0], in) && s.loop(n)
 	case BranchNode, HandoffNode:

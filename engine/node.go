@@ -73,11 +73,12 @@ type Node struct {
 	graph    *graphSpec
 	retry    *RetryOptions
 	vote     *VoteOptions
-	onError  OnError         // of par and each
-	each     *generable.Type // of par and each: what one branch gives
-	item     *generable.Type // of par, each and vote: what stands in the list
-	merges   bool            // of a par: the last kid makes something of the list
-	quorum   int             // of a forum: how many participants must agree; 0: a captain decides
+	onError  OnError           // of par and each
+	each     *generable.Type   // of par and each: what one branch gives
+	item     *generable.Type   // of par, each and vote: what stands in the list
+	gives    []*generable.Type // of a flat par: what its branches give, each type once
+	merges   bool              // of a par: the last kid makes something of the list
+	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
 	plan atomic.Pointer[plan]
 }
@@ -123,6 +124,10 @@ func (n *Node) Edges() ([]Edge, *Node) {
 	}
 	return n.graph.edges, n.kids[n.graph.other]
 }
+
+// Carried gives the type of what edge i of a graph takes from its node, nil where nothing is left
+// for it.
+func (n *Node) Carried(i int) *generable.Type { return n.graph.sent[i] }
 
 // Merge returns the node that makes something of a parallel's list, nil when there is none.
 func (n *Node) Merge() *Node {

@@ -107,7 +107,7 @@ func (e *Error) Value() generable.Value {
 // Attempt makes a node's outcome a value: X→Y gives X→Attempt[Y].
 func (s *Session) Attempt(site Site, node *Node) *Node {
 	n := &Node{kind: AttemptNode, site: site}
-	return s.structure(n, []*Node{node}, func(int) bool { return s.attempt(n) })
+	return s.structure(n, []*Node{node}, func(*Node) bool { return s.attempt(n) })
 }
 
 func (s *Session) attempt(n *Node) bool {

@@ -20,9 +20,9 @@ type placement struct {
 }
 
 // structure makes n of its operands: it gives each its one place in n and has check, which is
-// told how many nodes an opened left operand held, fill in the types and report what is wrong.
+// told the left operand if that was opened, fill in the types and report what is wrong.
 // A structure that is refused claims nothing.
-func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bool) *Node {
+func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bool) *Node {
 	if s.Sealed() {
 		d := s.errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
 		help(d, "compose at the top level; inside def main nodes are called like functions: x = node(input)")
@@ -30,14 +30,14 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 	}
 	operands = s.given(n.site, operands)
 	n.name, n.kids = n.site.Name, slices.Clip(operands) // what is behind them is the caller's
-	left, added, opened := s.opens(n, operands), operands, 0
+	left, added := s.opens(n, operands), operands
 	if left != nil {
 		// A chain of operators grows by one node each: what is done for the nodes it has is not
 		// done again. The array is shared, as nobody else adds to it: left is used up now.
-		added, opened = operands[1:], len(left.kids)
+		added = operands[1:]
 		n.kids = append(left.kids, added...)
 		n.depth = left.depth
-		n.site.opened = opened - 1
+		n.site.opened = len(left.kids) - 1
 	}
 	if !s.claim(n, left, added) {
 		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
@@ -54,7 +54,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 		n.failed = n.failed || k.failed
 		n.depth = max(n.depth, k.depth+1)
 	}
-	if !s.shallow(n) || !check(opened) || !s.shallowTypes(n) {
+	if !s.shallow(n) || !check(left) || !s.shallowTypes(n) {
 		n.failed = true
 		n.kids = slices.Clone(n.kids) // left may be opened again
 		free(n.kids)
@@ -62,9 +62,22 @@ func (s *Session) structure(n *Node, operands []*Node, check func(opened int) bo
 			left.place = nil
 		}
 	}
-	n.open = isOpen(n)
+	if left != nil && !left.open && !n.failed { // nothing that it holds is open
+		n.open = slices.ContainsFunc(added, func(k *Node) bool { return k.open })
+	} else {
+		n.open = isOpen(n)
+	}
 	standIn(n)
 	return s.add(n)
+}
+
+// held is how many nodes an opened left operand held; a structure's first edge is the one to its
+// second node.
+func (left *Node) held() int {
+	if left == nil {
+		return 1
+	}
+	return len(left.kids)
 }
 
 // standIn makes the types of a node that failed fit everywhere.

@@ -11,7 +11,7 @@ import (
 // X→Critique[X].
 func (s *Session) Verify(site Site, judge *Node) *Node {
 	n := &Node{kind: VerifyNode, site: site}
-	return s.structure(n, []*Node{judge}, func(int) bool { return s.verify(n) })
+	return s.structure(n, []*Node{judge}, func(*Node) bool { return s.verify(n) })
 }
 
 func (s *Session) verify(n *Node) bool {

@@ -12,7 +12,7 @@ import (
 // is for calls without a teacher.
 func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 	n := &Node{kind: WrapNode, site: site}
-	return s.structure(n, []*Node{teacher, student}, func(int) bool {
+	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {
 		return s.needsModel(n.site.arg(1), n.kids[1], false, "the student of wrap",
 			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)
 	})

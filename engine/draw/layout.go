@@ -235,6 +235,9 @@ func (p *picture) graph(n *engine.Node) fragment {
 			label := e.Key()
 			if label == "" {
 				label = o.label
+				if t := n.Carried(i); t != nil { // what the edges before it leave
+					label = typeText(t)
+				}
 			}
 			outs = append(outs, out{from: o.from, label: label, back: back})
 		}
