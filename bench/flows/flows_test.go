@@ -13,7 +13,7 @@ import (
 )
 
 // small are sizes at which every program is run, beside the smallest that it is measured at.
-var small = map[string]int{"loop": 7, "fan-out": 10, "check": 100}
+var small = map[string]int{"loop": 7, "fan-out": 10, "waiting": 10, "check": 100}
 
 // Every engine must come to the same, node by node, so that no figure stands for something else.
 func TestEveryProgramComesToTheSame(t *testing.T) {
@@ -25,7 +25,9 @@ func TestEveryProgramComesToTheSame(t *testing.T) {
 		want := ""
 		for _, p := range s.programs {
 			t.Run(s.name+"/"+p.engine, func(t *testing.T) {
-				run, err := p.make(size, step{marks: true})
+				body := s.step(size)
+				body.marks = true
+				run, err := p.make(size, body)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -58,7 +60,7 @@ func expected(shape string, size int) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := range size {
 			switch shape {
-			case "chain", "fan-out", "build":
+			case "chain", "fan-out", "waiting", "build":
 				yield(i)
 			case "branch":
 				yield(asks(i))

@@ -83,10 +83,10 @@ func bars(all []*figures) []measure.Bar {
 		{"build", own, 100, "building, checking and running 100 nodes once, in Go", 100, 300_000, 0},
 		{"build", script, 100, "building, checking and running 100 nodes once, from a script", 100, 300_000, 0},
 		{"check", own, 1000, "checking a script of 1000 lines, all of them flows", 1000, 20e6, 0},
-		{"agent", here, 2, "a turn of an agent with a schema and a tool, of 2, in the caller's goroutine", 1, 15_000, 0},
-		{"agent", here, 20, "the same of 20", 1, 15_000, 0},
-		{"agent", own, 2, "the same of 2, in a run of their own that is started and waited for", 1, 15_000, 0},
-		{"agent", own, 20, "the same of 20", 1, 15_000, 0},
+		{"agent", here, 2, "a turn of an agent with a schema and a tool, in a conversation of 2, in the goroutine of the caller", 1, 15_000, 0},
+		{"agent", here, 20, "the same in one of 20", 1, 15_000, 0},
+		{"agent", own, 2, "the same in one of 2, in a run of its own that is started and waited for", 1, 15_000, 0},
+		{"agent", own, 20, "the same in one of 20", 1, 15_000, 0},
 	} {
 		i := slices.IndexFunc(all, func(f *figures) bool { return f.shape.name == b.shape })
 		if i < 0 {

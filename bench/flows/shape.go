@@ -15,6 +15,14 @@ type shape struct {
 	unit        string // what a figure is for: of one run there are as many as its size says
 	sizes       []int
 	programs    []program
+	meet        bool // the nodes wait for each other
+}
+
+func (s *shape) step(size int) (body step) {
+	if s.meet {
+		body.meets = newMeeting(size)
+	}
+	return body
 }
 
 // program is a shape as an engine has it.
@@ -26,9 +34,15 @@ type program struct {
 
 // step is the body of every node: nothing, so that a figure is what the engine itself takes.
 // In a test it marks which node it is, so that results tell what ran.
-type step struct{ marks bool }
+type step struct {
+	marks bool
+	meets *meeting // where all nodes of a flow wait for each other, nil when they do not
+}
 
 func (s step) do(node int, x string) string {
+	if s.meets != nil {
+		s.meets.wait()
+	}
 	if !s.marks {
 		return x
 	}
@@ -58,29 +72,34 @@ var shapes = []*shape{
 	{"chain", "A chain of steps that do nothing", "step", []int{1, 10, 100}, []program{
 		{plain, plainChain, 0}, {own, ownChain, 0}, {starlark, starlarkChain, 0},
 		{"eino, chain", einoChain, 0}, {"genkit, flow", genkitChain, 0}, {"langchaingo, chain", langchainChain, 0},
-	}},
+	}, false},
 	{"fan-out", "A fan-out of steps that do nothing, their results in order", "branch", []int{10, 100, 1000, 10_000}, []program{
 		{plain, plainFanout, 0}, {own, ownFanout, 0},
 		{"eino, parallel", einoFanout, 1000}, {"genkit, goroutines in a flow", genkitFanout, 0},
 		{"langchaingo, apply", langchainApply(0), 0}, {"langchaingo, apply, as many workers", langchainApply(1), 0},
-	}},
+	}, false},
+	{"waiting", "A fan-out of steps that each wait until all of them run", "branch", []int{10, 100, 1000}, []program{
+		{plain, plainFanout, 0}, {own, ownFanout, 0},
+		{"eino, parallel", einoFanout, 0}, {"genkit, goroutines in a flow", genkitFanout, 0},
+		{"langchaingo, apply, as many workers", langchainApply(1), 0},
+	}, true},
 	{"branch", "A step, and then one of two, as a function of its result decides; again and again", "decision", []int{1, 10, 100}, []program{
 		{plain, plainBranch, 0}, {own, ownBranch, 0}, {"agentscript, graph", ownGraph, 0},
 		{"eino, graph", einoBranch, 0}, {"genkit, if in a flow", genkitBranch, 0}, {"langchaingo, chains under an if", langchainBranch, 0},
-	}},
+	}, false},
 	{"loop", "A loop that counts", "turn", []int{1000, 100_000}, []program{
 		{plain, plainLoop, 0}, {own, ownLoop, 0}, {"agentscript, graph", ownCycle, 0},
 		{"eino, graph", einoLoop, 0}, {"genkit, for in a flow", genkitLoop, 0}, {"langchaingo, chain under a for", langchainLoop, 0},
-	}},
+	}, false},
 	{"build", "Building and checking a chain, and running it once", "node", []int{1, 10, 100}, []program{
 		{own, afresh(ownChain), 0}, {script, afresh(starlarkChain), 0},
 		{"eino, chain", afresh(einoChain), 0}, {"eino, graph", afresh(einoLine), 0}, {"langchaingo, chain", afresh(langchainChain), 0},
-	}},
-	{"check", "Checking a script", "line", []int{100, 1000}, []program{{own, ownCheck, 0}}},
+	}, false},
+	{"check", "Checking a script", "line", []int{100, 1000}, []program{{own, ownCheck, 0}}, false},
 	{"agent", "An agent with a typed answer and a tool, its model a fake", "turn", []int{1, 2, 20}, []program{
 		{own, ownAgent, 0}, {here, ownAgentHere, 0}, {"eino, react", einoReact, 0}, {"eino, adk", einoADK, 0},
 		{"genkit, generate", genkitAgent, 0}, {"langchaingo, functions agent", langchainAgent, 0},
-	}},
+	}, false},
 }
 
 func shapeNames() (names []string) {
@@ -122,7 +141,7 @@ func (s *shape) measure(total time.Duration, rounds int, log io.Writer) (*figure
 			if p.most > 0 && size > p.most {
 				continue
 			}
-			o, err := p.make(size, step{})
+			o, err := p.make(size, s.step(size))
 			if err != nil {
 				return nil, fmt.Errorf("%s of %d: %w", p.engine, size, err)
 			}

@@ -57,8 +57,11 @@ type Bar struct {
 	Met             bool
 }
 
-// Bars writes promises: for a page, with the command that repeats their figures.
+// Bars writes promises, if there are any: for a page, with the command that repeats their figures.
 func Bars(w io.Writer, bars []Bar, markdown bool, command string) {
+	if len(bars) == 0 {
+		return
+	}
 	if markdown {
 		fmt.Fprint(w, "\n| what | bar | measured | command |\n|---|---|---|---|\n")
 		for _, b := range bars {
