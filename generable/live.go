@@ -13,8 +13,8 @@ type live struct {
 	c         coercer
 	frames    []liveFrame
 	text      liveText
-	spare     []byte // room for texts behind those that were put together
-	spareSize int32
+	spare     []byte // room for texts, behind the last that was put together
+	spareSize int32  // of its block
 	on        func(*StreamEvent)
 	minText   int // how much a text has to grow by before that is told
 
@@ -32,6 +32,8 @@ type live struct {
 	rewrites int  // of the scanner's, as far as they are known here
 
 	exact   bool // nothing was repaired, coerced, passed over or filled in so far
+	inside  bool // the text stands inside of a string, as far as its quotes tell
+	eager   bool // to be looked at whatever comes
 	visits  int  // bytes and nodes looked at, without what the coercer counts
 	version int  // of what is shown
 	shown   int  // the version of last
@@ -53,8 +55,9 @@ type liveFrame struct {
 	typ    *Type // of the items; the schema of a record
 	tag    string
 	vals   []Value             // items, or values of keys; only ever appended to
-	keys   []string            // of a dict or record: as many as vals, and one more while a value is read
-	fields []int               // of a record: the fields that keys stand for
+	room   []Value             // where the items of the next list may be gathered
+	keys   []string            // of a dict: as many as vals, and one more while a value is read; see names
+	fields []int               // of a record: the fields that vals are of, -1 for the tag
 	place  []int32             // of a record: for each field, one more than its index in vals
 	field  int                 // of a record: the field of the child being read
 	skip   bool                // the child is no field, or its key came before: it is passed over
@@ -63,13 +66,14 @@ type liveFrame struct {
 	index  map[string]struct{} // of a large dict: its keys
 	shared bool                // a value that was shown holds vals or keys
 	owed   int                 // fields that have to come before anything is shown
+	sorted bool                // of a record: its fields came in their order so far
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == StrType}
+	return &live{m: m, c: coercer{base: []int{0}, depths: []int{0}, o: m.o}, cand: -1, early: -1, exact: true, eager: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == StrType}
 }
 
-// advance takes in what the scanner has read since.
+// advance takes in what has arrived since.
 func (l *live) advance() {
 	if l.telling { // a listener asks: it sees what is known up to its event
 		return
@@ -78,21 +82,23 @@ func (l *live) advance() {
 	if s == nil { // nothing has arrived
 		return
 	}
+	l.m.catchUp()
 	if l.plainly {
 		l.advanceText()
 		return
 	}
+	l.eager = false
 	if t := l.text.node; t >= 0 && s.st == stString && s.cur == t && l.early < 0 && s.thought == 0 {
 		l.grow(t) // the text that was being read goes on
-		l.tellRepairs()
-		return
-	}
-	if l.cand >= 0 && l.undone() {
-		l.restart()
-	}
-	for l.step() {
+	} else {
+		if l.cand >= 0 && l.undone() {
+			l.restart()
+		}
+		for l.step() {
+		}
 	}
 	l.tellRepairs()
+	l.expect()
 }
 
 // step takes one node, or reports that there is none to take yet.
@@ -133,10 +139,14 @@ func (l *live) step() bool {
 	if !closed && !l.certain(at) {
 		return false
 	}
-	switch l.openChild(f, at) {
-	case openYes:
-		return true
-	case openWait:
+	if t := f.childType(); child.kind >= nodeArr || t.Kind == LimitType || t.Kind == RefType {
+		switch l.openChild(f, at) {
+		case openYes:
+			return true
+		case openWait:
+			return false
+		}
+	} else if child.span == 0 {
 		return false
 	}
 	l.take(at)
@@ -247,5 +257,5 @@ func (l *live) reset(why string) {
 	l.exact = false
 	l.known, l.root = false, Value{}
 	l.version++
-	l.emit(StreamEvent{Kind: StreamReset, Text: why}, 0)
+	l.emit(StreamReset, why, Value{}, 0, 0)
 }

@@ -4,31 +4,42 @@ import "strconv"
 
 // emit tells an event about the child being read at the given number of frames, or keeps it
 // as long as what it belongs to is not shown.
-func (l *live) emit(e StreamEvent, depth int) {
+func (l *live) emit(kind StreamKind, text string, v Value, offset, depth int) {
 	if l.on == nil {
 		return
 	}
-	if l.owing > 0 && e.Kind != StreamReset {
-		e.path = l.pathOf(depth, e.Kind == StreamItem)
+	if l.owing > 0 && kind != StreamReset {
+		l.held = append(l.held, StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, path: l.pathOf(depth, kind == StreamItem)})
+		return
+	}
+	// There is one event, told again and again: of what it holds only that is written which differs.
+	e := &l.event
+	e.Kind, e.Offset, e.depth = kind, offset, depth
+	if text != "" || e.Text != "" {
+		e.Text = text
+	}
+	if v.kind != Null || e.Value.kind != Null {
+		e.Value = v
+	}
+	if e.path != "" {
+		e.path = ""
+	}
+	if e.live == nil {
+		e.live = l
+	}
+	l.telling = true
+	l.on(e)
+	l.telling = false
+}
+
+// emitRepair tells a repair of the child being read, or keeps it.
+func (l *live) emitRepair(r *Repair) {
+	e := StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: l.pathOf(len(l.frames), false)}
+	if l.owing > 0 {
 		l.held = append(l.held, e)
 		return
 	}
-	// The event is told in place: a copy of all of it costs more than what is in it.
-	ev := &l.event
-	ev.Kind, ev.Text, ev.Offset, ev.depth = e.Kind, e.Text, e.Offset, depth
-	if e.Value.kind != Null || ev.Value.kind != Null {
-		ev.Value = e.Value
-	}
-	if e.Repair != nil || ev.Repair != nil {
-		ev.Repair = e.Repair
-	}
-	if ev.path != "" {
-		ev.path = ""
-	}
-	if ev.live == nil {
-		ev.live = l
-	}
-	l.tell(ev)
+	l.tell(&e)
 }
 
 // toldRepair tells repairs apart.
@@ -104,7 +115,7 @@ func (l *live) coerced() {
 	}
 	for _, r := range l.c.repairs { // a copy of each: an event may be kept
 		r.Path = l.path(len(l.frames)) + r.Path
-		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
+		l.emitRepair(&r)
 	}
 }
 
@@ -119,6 +130,6 @@ func (l *live) tellRepairs() {
 		r := l.m.syntaxRepair(s.repairs[l.repairs])
 		r.Path = l.path(len(l.frames))
 		l.repairs++
-		l.emit(StreamEvent{Kind: StreamRepair, Offset: r.Offset, Repair: &r}, len(l.frames))
+		l.emitRepair(&r)
 	}
 }

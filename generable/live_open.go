@@ -89,6 +89,7 @@ func (l *live) openVariant(at int, key string, t *Type) opening {
 		return l.whole(at)
 	}
 	if at+2 >= len(s.tape) {
+		l.eager = true
 		return openWait
 	}
 	tag := &s.tape[at+2]
@@ -96,6 +97,7 @@ func (l *live) openVariant(at int, key string, t *Type) opening {
 		return l.whole(at)
 	}
 	if tag.span == 0 || (tag.span+uint32(at)+2 >= uint32(len(s.tape)) && s.tape[at].span == 0) {
+		l.eager = true
 		return openWait // until something follows
 	}
 	v, _ := l.c.variantNamed(t, l.str(at+2))
@@ -159,7 +161,7 @@ func (l *live) firstKey(at int) (string, bool) {
 // keyAt reports whether a key stands at a place, and a colon follows it.
 func (l *live) keyAt(at int) bool {
 	s := l.m.scan
-	return at < len(s.tape) && s.tape[at].flags&flagKey != 0 && s.tape[at].span != 0 && (at+1 < len(s.tape) || s.between() == stObjValue)
+	return at < len(s.tape) && s.tape[at].flags&flagKey != 0 && s.tape[at].span != 0 && (at+1 < len(s.tape) || s.afterColon())
 }
 
 // member reads the key at which a frame stands.
@@ -174,6 +176,10 @@ func (l *live) member(f *liveFrame) bool {
 	}
 	f.skip = true
 	if f.key == f.tag && f.tag != "" {
+		return true
+	}
+	if i := len(f.fields); i < len(f.place) && f.place[i] == 0 && f.typ.Fields[i].Name == f.key {
+		f.field, f.skip = i, false // most come in their order
 		return true
 	}
 	if i, rep := l.c.findField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
@@ -197,10 +203,10 @@ func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
 	f := &l.frames[n]
 	// Room of a frame that stood here before is used again, unless a value holds it.
 	if f.shared {
-		f.vals, f.keys, f.shared = nil, nil, false
+		f.room, f.keys, f.shared = nil, nil, false
 	}
 	f.op, f.node, f.cur, f.typ, f.tag = op, at, at+1, t, ""
-	f.vals, f.keys, f.fields, f.place = f.vals[:0], f.keys[:0], f.fields[:0], f.place[:0]
+	f.vals, f.keys, f.fields, f.place = f.room[:0], f.keys[:0], f.fields[:0], f.place[:0]
 	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
 	if f.index != nil {
 		f.index = nil
@@ -228,18 +234,13 @@ func (l *live) pushRecord(at int, t *Type, tag string) {
 	}
 	f.place = f.place[:n]
 	clear(f.place)
-	if n++; cap(f.vals) < n { // one more for a tag
-		f.vals = make([]Value, 0, n)
-	}
-	if cap(f.keys) < n {
-		f.keys = make([]string, 0, n)
-	}
-	if cap(f.fields) < n {
+	if n++; cap(f.fields) < n { // one more for a tag
 		f.fields = make([]int, 0, n)
 	}
+	f.vals, f.sorted = l.c.values(n)[:0], true
 	if tag != "" {
-		f.vals, f.keys, f.fields = append(f.vals, StrOf(t.Name)), append(f.keys, tag), append(f.fields, -1)
-		l.emit(StreamEvent{Kind: StreamVariant, Text: t.Name, Offset: int(l.m.scan.tape[at].start)}, len(l.frames)-1)
+		f.vals, f.fields = append(f.vals, StrOf(t.Name)), append(f.fields, -1)
+		l.emit(StreamVariant, t.Name, Value{}, int(l.m.scan.tape[at].start), len(l.frames)-1)
 	}
 }
 

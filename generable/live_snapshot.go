@@ -43,13 +43,13 @@ func (f *liveFrame) show(tail *Value, states bool) Value {
 	if f.op == opList {
 		return (&List{items: f.vals[:n:n], tail: tail}).Value()
 	}
+	keys := f.names(n)
 	if tail != nil && len(f.keys) == n {
 		f.keys = append(f.keys, f.key)
 	}
 	if states && f.op == opRecord && f.typ.streams(StreamState) {
 		return f.showStates(tail)
 	}
-	keys := f.keys[:n:n]
 	if tail != nil {
 		keys = f.keys[: n+1 : n+1]
 	}

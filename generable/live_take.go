@@ -105,16 +105,18 @@ func (l *live) place(v Value, ok bool) {
 	}
 	kind := StreamItem
 	f.vals = append(f.vals, v)
-	if f.op != opList {
+	switch f.op {
+	case opDict:
 		kind = StreamField
 		if len(f.keys) < len(f.vals) {
 			f.keys = append(f.keys, f.key)
 		}
-	}
-	if f.op == opDict && f.index != nil {
-		f.index[f.key] = struct{}{}
-	}
-	if f.op == opRecord {
+		if f.index != nil {
+			f.index[f.key] = struct{}{}
+		}
+	case opRecord:
+		kind = StreamField
+		f.sorted = f.sorted && len(f.vals)-f.field == f.first()
 		f.fields = append(f.fields, f.field)
 		f.place[f.field] = int32(len(f.vals))
 		if f.typ.Fields[f.field].Stream&StreamFirst != 0 {
@@ -124,7 +126,29 @@ func (l *live) place(v Value, ok bool) {
 	}
 	l.show()
 	l.release()
-	l.emit(StreamEvent{Kind: kind, Value: v, Offset: l.m.scan.pos}, len(l.frames))
+	l.emit(kind, "", v, l.m.scan.pos, len(l.frames))
+}
+
+// first is the number of values with the first field of a record: one, or two with a tag.
+func (f *liveFrame) first() int {
+	if f.tag != "" {
+		return 2
+	}
+	return 1
+}
+
+// names are the keys of the first n values, for who is shown them.
+func (f *liveFrame) names(n int) []string {
+	if f.op == opRecord {
+		for len(f.keys) < n {
+			key := f.tag
+			if i := f.fields[len(f.keys)]; i >= 0 {
+				key = f.typ.Fields[i].Name
+			}
+			f.keys = append(f.keys, key)
+		}
+	}
+	return f.keys[:n:n]
 }
 
 // repeats reports whether the key being read came before. A dict keeps an index of its keys
@@ -180,6 +204,7 @@ func (f *liveFrame) complete(r *room) Value {
 		// What is small is copied, so that the next frame has the room; the rest is the value now.
 		vals, keys := f.vals, f.keys[:min(n, len(f.keys))]
 		if f.shared = f.shared || n > ownBlock; !f.shared {
+			f.room = f.vals
 			vals, keys = r.values(n), r.names(len(keys))
 			copy(vals, f.vals)
 			copy(keys, f.keys)
@@ -188,6 +213,9 @@ func (f *liveFrame) complete(r *room) Value {
 			return r.list(vals)
 		}
 		return r.dict(keys, vals)
+	}
+	if from := f.first() - 1; f.sorted && n-from == len(f.typ.Fields) {
+		return r.record(f.typ, f.vals[from:n:n])
 	}
 	vals := r.values(len(f.typ.Fields))
 	for i := range f.typ.Fields {
@@ -199,7 +227,7 @@ func (f *liveFrame) complete(r *room) Value {
 			vals[i] = fld.Default
 		case !fld.Type.AcceptsNone():
 			f.shared = true
-			return (&Map{keys: f.keys[:n], vals: f.vals}).Value()
+			return (&Map{keys: f.names(n), vals: f.vals}).Value()
 		}
 	}
 	return r.record(f.typ, vals)

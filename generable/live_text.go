@@ -30,6 +30,14 @@ func (t *liveText) value(src string) Value {
 	return StrOf(src[t.start:t.pos])
 }
 
+// begin begins another text. What the one before left is written over only where there is any.
+func (t *liveText) begin(node, start int) {
+	t.node, t.start, t.pos, t.told, t.own, t.odd, t.done = node, start, start, 0, false, false, false
+	if t.buf != nil {
+		t.buf = nil
+	}
+}
+
 // textual reports whether the child that a frame reads may be shown while it grows.
 func (f *liveFrame) textual() bool {
 	t := f.typ
@@ -71,7 +79,7 @@ func (l *live) grow(at int) {
 		if n.flags&(flagDouble|flagFenced) != 0 || s.concat >= 0 || s.tentStr.node >= 0 || (n.span == 0 && (s.cur != at || s.st != stString)) {
 			return
 		}
-		l.text = liveText{node: at, start: int(n.start), pos: int(n.start)}
+		t.begin(at, int(n.start))
 	}
 	end := int(n.end)
 	if n.span == 0 {
@@ -103,17 +111,8 @@ func (l *live) grow(at int) {
 		t.pos += len(seg)
 	}
 	l.visits += len(seg)
-	if f := &l.frames[len(l.frames)-1]; f.op != opList && len(f.keys) == len(f.vals) {
-		f.keys = append(f.keys, f.key)
-	}
 	l.show()
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
-}
-
-// gathers reports whether a text goes on that has not grown enough to be told.
-func (l *live) gathers() bool {
-	t, s := &l.text, l.m.scan
-	return t.node >= 0 && s.st == stString && s.cur == t.node && s.pos-t.pos < l.minText
 }
 
 // tellText tells by what a text grew since that was told, if it is at least so many bytes.
@@ -126,7 +125,7 @@ func (l *live) tellText(v Value, offset, atLeast int) {
 	if n := len(all) - t.told; n == 0 || n < atLeast {
 		return
 	}
-	l.emit(StreamEvent{Kind: StreamText, Text: all[t.told:], Offset: offset}, len(l.frames))
+	l.emit(StreamText, all[t.told:], Value{}, offset, len(l.frames))
 	t.told = len(all)
 }
 
@@ -170,7 +169,7 @@ func (l *live) advanceText() {
 		if t.node >= 0 {
 			l.reset("what came before was reasoning")
 		}
-		*t = liveText{node: 0, start: start, pos: start}
+		t.begin(0, start)
 	}
 	if end <= t.pos {
 		return
@@ -235,6 +234,8 @@ func (l *live) extend(seg string, escape int) {
 	if !t.own && (escape >= 0 || !valid) {
 		t.own = true
 		t.buf = append(l.textRoom(t.pos-t.start+n), l.m.src[t.start:t.pos]...)
+	} else if t.own && cap(t.buf)-len(t.buf) < n {
+		t.buf = append(l.textRoom(len(t.buf)+n), t.buf...)
 	}
 	t.pos += n
 	switch {

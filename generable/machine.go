@@ -15,6 +15,7 @@ type Machine struct {
 	scan   *scanner
 	buf    []byte // append-only: strings of results point into it
 	src    string // all of the text so far
+	read   int    // how much of it the scanner was given
 	closed bool
 	result Result
 	live   *live    // what is known meanwhile; made when first asked for
@@ -57,24 +58,35 @@ func (m *Machine) release() {
 // Feed adds a piece of the text. Pieces may end anywhere, also inside of a rune. Feed does
 // nothing after Close.
 func (m *Machine) Feed(chunk string) {
-	if !m.closed && chunk != "" && !m.append(chunk) {
-		m.scan.run()
+	if m.closed || chunk == "" {
+		return
+	}
+	if m.append(chunk); len(m.src)-m.read >= readAtOnce {
+		m.catchUp()
 	}
 }
 
-// append adds a piece to the text, and reads it if it goes on with what stands before it: then it
-// reports true, and there is nothing to decide.
-func (m *Machine) append(chunk string) bool {
+// readAtOnce is how much of a text is gathered before it is read, while nobody waits for what
+// becomes known: to begin and to stop takes longer than to read a token.
+const readAtOnce = 1 << 10
+
+// append adds a piece to the text, to be read later.
+func (m *Machine) append(chunk string) {
 	n := len(m.buf)
 	if len(chunk) > cap(m.buf)-n {
 		m.grow(len(chunk))
 	}
 	m.buf = append(m.buf, chunk...)
-	n += len(chunk)
-	lengthen(&m.src, n)
-	s := m.scan
-	lengthen(&s.src, n)
-	return n > maxText || s.glides()
+	lengthen(&m.src, n+len(chunk))
+}
+
+// catchUp reads what was not read yet.
+func (m *Machine) catchUp() {
+	if m.read < len(m.src) && len(m.src) <= maxText {
+		m.read = len(m.src)
+		lengthen(&m.scan.src, m.read)
+		m.scan.run()
+	}
 }
 
 // grow makes room for n bytes more of the text: twice of what there is each time, as append would
@@ -87,7 +99,7 @@ func (m *Machine) grow(n int) {
 	n += len(m.buf)
 	m.buf = append(make([]byte, 0, max(256, 2*n)), m.buf...)
 	m.src = unsafe.String(unsafe.SliceData(m.buf), len(m.buf))
-	s.src = m.src
+	s.src = m.src[:len(s.src)]
 }
 
 // lengthen lets a string reach further into the buffer that it lies in. A new string would be
@@ -115,7 +127,9 @@ func (m *Machine) close() {
 		m.result.Errors = FieldErrors{{Expected: "less than 2 GiB of text", Got: "more", Offset: -1}}
 		return
 	}
-	m.open().close()
+	m.open()
+	m.catchUp()
+	m.scan.close()
 	if m.o.Partial && m.cut() {
 		m.result = Result{Visits: m.scan.visits()}
 		if m.result.Value, m.result.OK = m.known(m.scan); m.result.OK {

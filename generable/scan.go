@@ -296,28 +296,6 @@ func (s *scanner) run() {
 	}
 }
 
-// glides reads on as long as the text goes on inside of a token, or with blanks between two, and
-// reports whether all that is there is read. Most pieces of a text that arrives in tokens end so.
-func (s *scanner) glides() bool {
-	k := glideOver[s.st]
-	if k == 0 || s.st == stString && s.quote != quoteDouble {
-		return false
-	}
-	src, p := s.src, s.pos
-	for p < len(src) && class[src[p]]&k != 0 {
-		p++
-	}
-	s.pos = p
-	return p == len(src)
-}
-
-// glideOver says by state over which bytes the automaton goes without a decision.
-var glideOver = [...]uint8{
-	stArrFirst: isBlank, stArrNext: isBlank, stArrAfter: isBlank, stObjFirst: isBlank, stObjNext: isBlank,
-	stColon: isBlank, stObjValue: isBlank, stObjAfter: isBlank, stConcat: isBlank, stString: isPlain,
-	stTooDeep: 0,
-}
-
 // wants reports whether n bytes from the current position are there, or never will be.
 // A decision that looks ahead asks first; where it gets no, it waits for more text.
 func (s *scanner) wants(n int) bool { return s.eof || s.pos+n <= len(s.src) }

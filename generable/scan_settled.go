@@ -8,6 +8,15 @@ func (s *scanner) between() scanState {
 	return s.st
 }
 
+// afterColon reports whether the automaton stands behind a key and a colon, or in the word that
+// follows them.
+func (s *scanner) afterColon() bool {
+	if s.st == stWord || s.st == stWordQuote {
+		return !s.wordKey
+	}
+	return s.between() == stObjValue
+}
+
 // settled returns the tape index up to which nodes are certain: those behind it may still be
 // taken back. Containers count as what they are, closed or not.
 func (s *scanner) settled() int {

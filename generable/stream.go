@@ -101,7 +101,7 @@ type Stream struct {
 func NewStream(t *Type, o StreamOptions) *Stream {
 	s := &Stream{m: NewMachine(t, o.Options), o: o}
 	s.m.live = newLive(s.m, nil)
-	if o.On != nil || o.Stop != nil {
+	if s.m.live.on = o.On; o.Stop != nil {
 		s.m.live.on = s.tell
 	}
 	s.m.live.minText = o.MinText
@@ -126,12 +126,10 @@ func (s *Stream) Feed(chunk string) bool {
 	if chunk == "" {
 		return true
 	}
-	goesOn := s.m.append(chunk)
-	if !goesOn {
-		s.m.scan.run()
-	}
-	// A text that is shown goes on to be, and nothing else comes of what needs no decision.
-	if l := s.m.live; l.on != nil && (!goesOn || l.text.node >= 0 || l.plainly) && !l.gathers() {
+	l := s.m.live
+	if l.on == nil {
+		s.m.Feed(chunk)
+	} else if s.m.append(chunk); l.wants(chunk) {
 		l.advance()
 	}
 	return !s.stopped
@@ -228,8 +226,8 @@ func (s *Stream) Close() Result {
 	if s.stopped {
 		s.m.o.Partial = true
 	}
-	if len(s.m.src) <= maxText {
-		s.m.open().close()
+	if s.m.open(); len(s.m.src) <= maxText {
+		s.m.scan.close()
 	}
 	if s.exact() {
 		// All that stands in the text has been decoded, to the byte: it need not be again.
