@@ -23,7 +23,7 @@ func TestAnswers(t *testing.T) {
 		Text: "Größe is a word — ok 🙂", Reasoning: "think a bit", In: 12, Out: 7,
 		Calls: []llmtest.Call{{ID: "c1", Name: "compile", Args: `{"path":"ä.go"}`}, {ID: "c2", Name: "now", Args: `{"zone":"UTC"}`}},
 	}
-	for _, model := range []string{"openai/gpt-5", "ollama/qwen3", "mistral/m", "compat/m"} {
+	for _, model := range []string{"openai/gpt-5", "ollama/qwen3", "mistral/m", "compat/m", "google/gemini-2.5-flash"} {
 		for _, form := range []string{"plain", "stream", "runes", "plain though streamed"} {
 			t.Run(model+" "+form, func(t *testing.T) {
 				reply := reply
@@ -82,8 +82,8 @@ func TestCallIDsAreMadeUnique(t *testing.T) {
 }
 
 func TestMissingUsageIsEstimated(t *testing.T) {
-	s := server(t, llmtest.Reply{Text: strings.Repeat("ä", 40)}, llmtest.Reply{Text: strings.Repeat("ä", 40)})
-	for _, model := range []string{"openai/gpt-5", "ollama/m"} {
+	s := server(t, llmtest.Reply{Text: strings.Repeat("ä", 40), Repeat: true})
+	for _, model := range []string{"openai/gpt-5", "ollama/m", "google/gemini-2.5-flash"} {
 		r := need(t, ask(port(t, s), model, &engine.Request{System: "12345678", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "1234")}}))
 		if r.Usage != (engine.Usage{In: 3, Out: 10, Estimated: true}) {
 			t.Errorf("%s: %+v", model, r.Usage)
@@ -100,7 +100,7 @@ func TestLengthIsAnOutcome(t *testing.T) {
 
 func TestLargeArguments(t *testing.T) {
 	args := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
-	for _, model := range []string{"openai/gpt-5", "ollama/m"} {
+	for _, model := range []string{"openai/gpt-5", "ollama/m", "google/gemini-2.5-flash"} {
 		s := server(t, llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "compile", Args: args}}, Repeat: true})
 		for _, stream := range []bool{false, true} {
 			e := effect(model, prompt("x"))

@@ -25,6 +25,8 @@ func TestNonsenseUsageIsEstimated(t *testing.T) {
 			{"compat/m", `{"choices":[{"message":{"content":"12345678"}}],"usage":{"prompt_tokens":1,"completion_tokens":` + n + `}}`},
 			{"ollama/m", `{"message":{"content":"12345678"},"done":true,"prompt_eval_count":` + n + `,"eval_count":1}`},
 			{"ollama/m", `{"message":{"content":"12345678"},"done":true,"prompt_eval_count":1,"eval_count":` + n + `}`},
+			{"google/m", `{"candidates":[{"content":{"parts":[{"text":"12345678"}]}}],"usageMetadata":{"promptTokenCount":` + n + `,"candidatesTokenCount":1}}`},
+			{"google/m", `{"candidates":[{"content":{"parts":[{"text":"12345678"}]}}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":` + n + `}}`},
 		} {
 			r := raw(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, c.body) })
 			if u := need(t, ask(r, c.model, prompt("1234"))).Usage; u != (engine.Usage{In: 4, Out: 2, Estimated: true}) {

@@ -45,7 +45,7 @@ func (r *Registry) Constrains(model string, a *engine.AgentSpec) (why string) {
 
 // targetOf is the target of a built-in provider's model as far as it is known without a key.
 func (r *Registry) targetOf(name string) *target {
-	prefix, model, _ := strings.Cut(name, "/")
+	prefix, model, _ := strings.Cut(r.fullName(name), "/")
 	if p := r.providers[prefix]; p != nil && model != "" {
 		return &target{provider: prefix, model: model, row: p}
 	}

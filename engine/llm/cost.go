@@ -20,7 +20,7 @@ func (r *Registry) Price(model string) (prices.Model, bool) {
 	if r.prices == nil {
 		return prices.Model{}, false
 	}
-	return r.prices.Find(model)
+	return r.prices.Find(r.fullName(model))
 }
 
 // Free reports whether calls of the model cost nothing, as those of a server on the user's own

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
 // ModelInfo describes a model for people. It holds no key.
@@ -32,6 +33,7 @@ type PriceOf struct {
 // name that neither knows is described as well, as far as its provider is known. No network is
 // used: a provider may offer more, and less.
 func (r *Registry) Models(pattern string) []ModelInfo {
+	pattern = r.fullName(pattern)
 	seen := map[string]bool{}
 	var out []ModelInfo
 	add := func(name string) {
@@ -87,11 +89,14 @@ func (r *Registry) Caps(name string) (Caps, *engine.Error) {
 	if m, ok := r.models[name]; ok {
 		return m.caps, nil
 	}
-	prefix, model, _ := strings.Cut(name, "/")
+	prefix, model, _ := strings.Cut(r.fullName(name), "/")
 	if p := r.providers[prefix]; p != nil {
 		caps := p.caps
 		if p.bare != nil && p.bare(model) {
 			caps.Schema = false
+			if _, all := p.dialect.(*wire.Gemini); all {
+				caps.JSONMode = false
+			}
 		}
 		return caps, nil
 	}

@@ -25,7 +25,7 @@ func raw(t *testing.T, handler http.HandlerFunc) *llm.Registry {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	r := llm.New(once, env("AGENTSCRIPT_COMPAT_API_KEY", echoed, "AGENTSCRIPT_COMPAT_URL", s.URL+"/v1", "OLLAMA_API_KEY", echoed, "OLLAMA_BASE_URL", s.URL))
+	r := llm.New(once, env("AGENTSCRIPT_COMPAT_API_KEY", echoed, "AGENTSCRIPT_COMPAT_URL", s.URL+"/v1", "OLLAMA_API_KEY", echoed, "OLLAMA_BASE_URL", s.URL, "GEMINI_API_KEY", echoed, "GEMINI_BASE_URL", s.URL))
 	t.Cleanup(r.Close)
 	return r
 }

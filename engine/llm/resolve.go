@@ -49,12 +49,10 @@ func (r *Registry) find(name string) (*target, *engine.Error) {
 		p, model, _ := strings.Cut(name, "/")
 		return &target{provider: p, model: model, host: &m}, nil
 	}
+	name = r.fullName(name)
 	prefix, model, ok := strings.Cut(name, "/")
 	if !ok {
 		return nil, r.bareName(name)
-	}
-	if known := r.canonical(prefix); known != prefix {
-		prefix, name = known, known+"/"+model
 	}
 	if !slices.Contains(r.names(), prefix) {
 		e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q: there is no provider %q", name, prefix)
@@ -96,6 +94,15 @@ func (r *Registry) canonical(prefix string) string {
 		}
 	}
 	return prefix
+}
+
+// fullName is a model's name, or a pattern of names, with its provider's own name in front.
+func (r *Registry) fullName(name string) string {
+	prefix, model, ok := strings.Cut(name, "/")
+	if !ok {
+		return name
+	}
+	return r.canonical(prefix) + "/" + model
 }
 
 func (r *Registry) bareName(name string) *engine.Error {

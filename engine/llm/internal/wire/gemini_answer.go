@@ -132,10 +132,14 @@ func (u *geminiUsage) normal() *engine.Usage {
 		return nil
 	}
 	thoughts := int(max(u.Thoughts, 0))
-	return &engine.Usage{
+	n := &engine.Usage{
 		In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts,
 		Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
 	}
+	if !n.Plausible() {
+		return nil
+	}
+	return n
 }
 
 func (a *answer) geminiPart(raw json.RawMessage) error {
