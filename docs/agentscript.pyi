@@ -1,5 +1,6 @@
 # Builtins of agentscript for editors that know Python. Made from the table that they run by.
-from typing import Any, Callable, Literal
+from types import UnionType
+from typing import Any, Callable, Literal, TypeAlias, overload
 
 class Type:
     """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
@@ -35,7 +36,7 @@ class Node:
     def __rshift__(self, other: Node) -> Node: ...
     def __truediv__(self, other: Node) -> Node: ...
     def __mul__(self, other: Node) -> Node: ...
-    def branch(self, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+    def branch(self, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
         "a.branch({...}) is branch(a, {...})."
         ...
     def each(self, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> Node:
@@ -133,6 +134,8 @@ class Remaining:
     steps: int | None
     wall_seconds: float | None
 
+TypeLike: TypeAlias = Type | type[Any] | UnionType | None
+
 class Field: ...
 class Skill: ...
 class Tool: ...
@@ -144,15 +147,27 @@ class Predicate: ...
 class Edge: ...
 class Finish: ...
 
-def schema(doc: str = ..., more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: Type | Field) -> Type:
+@overload
+def schema(more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: TypeLike | Field) -> Type:
     "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
-def field(type: Type, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
+@overload
+def schema(doc: str, more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: TypeLike | Field) -> Type:
+    "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
+    ...
+
+def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
     "Describes a field of a schema, or a parameter of a tool or of def main."
     ...
 
-def union(doc: str = ..., /, *variants: Type, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+@overload
+def union(*variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+    "Declares a type whose values are instances of one of several schemas, told apart by a tag."
+    ...
+
+@overload
+def union(doc: str, /, *variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
     "Declares a type whose values are instances of one of several schemas, told apart by a tag."
     ...
 
@@ -168,7 +183,7 @@ def type_from_json_schema(schema: dict | str, *, name: str = ..., lenient: bool 
     "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."
     ...
 
-def isinstance(value: Any, type: Type | tuple[Type, ...]) -> bool:
+def isinstance(value: Any, type: TypeLike | tuple[TypeLike, ...]) -> bool:
     "Tells whether a value is of a type."
     ...
 
@@ -184,15 +199,15 @@ def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
     "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
     ...
 
-def agent(*, input: Type = ..., output: Type = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
+def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when run is given."
     ...
 
-def skill(name: str, doc: str, *, input: Type = ..., output: Type = ..., run: Callable = ..., tools: list[Tool | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., llm_description: str = ...) -> Skill:
+def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ..., run: Callable = ..., tools: list[Tool | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., llm_description: str = ...) -> Skill:
     "Describes one thing that an agent can do. run and tools exclude each other."
     ...
 
-def tool(f: Callable, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: Type = ..., name: str = ...) -> Tool:
+def tool(f: Callable, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ...) -> Tool:
     "Makes a function a tool that a model may call."
     ...
 
@@ -218,7 +233,7 @@ def then(*nodes: Node | list[Node]) -> Node:
     "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."
     ...
 
-def par(*nodes: Node | list[Node], limit: int = ..., output: Type = ..., on_error: Literal["raise", "keep", "drop"] = ..., merge: Node | Callable | Type = ...) -> Node:
+def par(*nodes: Node | list[Node], limit: int = ..., output: TypeLike = ..., on_error: Literal["raise", "keep", "drop"] = ..., merge: Node | Callable | TypeLike = ...) -> Node:
     "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."
     ...
 
@@ -230,11 +245,11 @@ def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Call
     "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
     ...
 
-def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
     "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."
     ...
 
-def when(predicate: Predicate | Type | Callable, handler: Node) -> When:
+def when(predicate: Predicate | TypeLike | Callable, handler: Node) -> When:
     "A route of branch that is taken when a predicate holds."
     ...
 
@@ -242,43 +257,85 @@ def each(node: Node, *, limit: int = ..., on_error: Literal["raise", "keep", "dr
     "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."
     ...
 
-def fn(f: Callable, input: Type = ..., output: Type = ...) -> Node:
+def fn(f: Callable, input: TypeLike = ..., output: TypeLike = ...) -> Node:
     "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."
     ...
 
-def pick(field: str, input: Type = ...) -> Node:
+def pick(field: str, input: TypeLike = ...) -> Node:
     "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."
     ...
 
-def template(text: str, input: Type = ...) -> Node:
+def template(text: str, input: TypeLike = ...) -> Node:
     "Makes a str from its input, as a step or as the prompt of an agent. The text is dedented; its placeholders are checked against the input type."
     ...
 
-def eq(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def eq(value: Any = ..., /) -> Predicate:
     "A condition: the value equals this one; eq(\"field\", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported."
     ...
 
-def ne(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def eq(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value equals this one; eq(\"field\", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported."
+    ...
+
+@overload
+def ne(value: Any = ..., /) -> Predicate:
     "A condition: the value is another one."
     ...
 
-def gt(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def ne(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value is another one."
+    ...
+
+@overload
+def gt(value: Any = ..., /) -> Predicate:
     "A condition: the value is greater."
     ...
 
-def ge(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def gt(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value is greater."
+    ...
+
+@overload
+def ge(value: Any = ..., /) -> Predicate:
     "A condition: the value is greater or equal: ge(80), ge(\"score\", 80)."
     ...
 
-def lt(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def ge(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value is greater or equal: ge(80), ge(\"score\", 80)."
+    ...
+
+@overload
+def lt(value: Any = ..., /) -> Predicate:
     "A condition: the value is less."
     ...
 
-def le(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def lt(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value is less."
+    ...
+
+@overload
+def le(value: Any = ..., /) -> Predicate:
     "A condition: the value is less or equal."
     ...
 
-def matches(field: str = ..., value: Any = ..., /) -> Predicate:
+@overload
+def le(field: str, value: Any = ..., /) -> Predicate:
+    "A condition: the value is less or equal."
+    ...
+
+@overload
+def matches(value: Any = ..., /) -> Predicate:
+    "A condition: some part of the text matches a regular expression (RE2)."
+    ...
+
+@overload
+def matches(field: str, value: Any = ..., /) -> Predicate:
     "A condition: some part of the text matches a regular expression (RE2)."
     ...
 
@@ -286,29 +343,47 @@ def has(field: str, value: Any = ..., /) -> Predicate:
     "A condition: a field is there and not None. has(\"tags\", \"urgent\") holds when a list has that item, a text that part, a dict that key."
     ...
 
-def graph(start: Node, edges: list[Edge], *, on_no_match: Literal["error", "finish"] | Node = ..., max_steps: int = ..., output: Type = ...) -> Node:
+def graph(start: Node, edges: list[Edge], *, on_no_match: Literal["error", "finish"] | Node = ..., max_steps: int = ..., output: TypeLike = ...) -> Node:
     "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."
     ...
 
-def edge(source: Node, target: Node | Finish, *, when: Predicate | Type | Callable | bool | str | None = ..., map: Node | Callable | Type = ...) -> Edge:
+def edge(source: Node, target: Node | Finish, *, when: Predicate | TypeLike | Callable | bool | str | None = ..., map: Node | Callable | TypeLike = ...) -> Edge:
     "An edge of graph."
     ...
 
 FINISH: Finish
 
-def fallback(*nodes: Node | list[Node], output: Type = ...) -> Node:
+@overload
+def fallback(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
     "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y."
     ...
 
-def race(*nodes: Node | list[Node], output: Type = ...) -> Node:
+@overload
+def fallback(calls: list[Callable | Node], /, *args: Any) -> Any:
+    "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others."
+    ...
+
+@overload
+def race(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
     "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y."
     ...
 
+@overload
+def race(calls: list[Callable | Node], /, *args: Any) -> Any:
+    "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won."
+    ...
+
+@overload
 def retry(node: Node, max: int = ..., *, until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ..., feedback: Callable = ...) -> Node:
     "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again."
     ...
 
-def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weights: list[float] = ..., key: str | Callable = ..., judge: Node = ..., quorum: int = ..., output: Type = ...) -> Node:
+@overload
+def retry(f: Callable | Node, /, *args: Any, max: int = ..., until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ...) -> Any:
+    "Calls again when a call fails that may be caught, and while until does not hold for what it gives."
+    ...
+
+def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weights: list[float] = ..., key: str | Callable = ..., judge: Node = ..., quorum: int = ..., output: TypeLike = ...) -> Node:
     "Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters."
     ...
 
@@ -316,11 +391,11 @@ def wrap(teacher: Node, student: Node) -> Node:
     "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher."
     ...
 
-def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: Type = ...) -> Node:
+def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
     "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
     ...
 
-def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: Type = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
     "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
     ...
 
@@ -383,6 +458,12 @@ def help(about: Any = ...) -> None:
     "Prints what a value is and how it is used; without an argument, all builtins."
     ...
 
+@overload
+def attempt(node: Node, /) -> Node:
+    "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    ...
+
+@overload
 def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
     "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
     ...

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,7 +11,8 @@ import (
 func Stub() string { return Universe().Stub() }
 
 const stubHead = `# Builtins of agentscript for editors that know Python. Made from the table that they run by.
-from typing import Any, Callable, Literal
+from types import UnionType
+from typing import Any, Callable, Literal, TypeAlias, overload
 
 class Type:
     """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
@@ -84,6 +86,8 @@ class Remaining:
     steps: int | None
     wall_seconds: float | None
 
+TypeLike: TypeAlias = Type | type[Any] | UnionType | None
+
 class Field: ...
 class Skill: ...
 class Tool: ...
@@ -122,11 +126,35 @@ func (t *Table) Stub() string {
 		case b.made != nil:
 			// str, int and the others are Python's own.
 		default:
-			out.WriteString("\n")
-			b.stub(&out, "", nil)
+			forms := b.forms()
+			for _, form := range forms {
+				out.WriteString("\n")
+				if len(forms) > 1 {
+					out.WriteString("@overload\n")
+				}
+				form.stub(&out, "", nil)
+			}
 		}
 	}
 	return out.String()
+}
+
+// forms are the ways to call a row, each with parameters of its own: as a node, and in a run;
+// without what may be left out at the front, and with it.
+func (b *Builtin) forms() []*Builtin {
+	switch {
+	case b.inRun != nil:
+		return []*Builtin{b, b.inRun}
+	case b.Name == "attempt":
+		return []*Builtin{{Name: b.Name, Returns: "node", Doc: b.Doc, Params: []Param{{Name: "node", Kind: NodeKind, Shape: Positional}}}, b}
+	}
+	if len(b.Params) == 0 || !b.Params[0].Skip {
+		return []*Builtin{b}
+	}
+	without, with := *b, *b
+	without.Params, with.Params = b.Params[1:], slices.Clone(b.Params)
+	with.Params[0].Default = ""
+	return []*Builtin{&without, &with}
 }
 
 func (t *Table) stubMethods(of string) string {
@@ -146,6 +174,11 @@ func (t *Table) stubMembers(of string) string {
 	return out.String()
 }
 
+var typeWords = regexp.MustCompile(`\bType\b`)
+
+// annotation is what a parameter takes: as a type, also those that are Python's own.
+func annotation(k Kind) string { return typeWords.ReplaceAllString(k.Stub, "TypeLike") }
+
 // stub writes a row as a Python definition.
 func (b *Builtin) stub(out *strings.Builder, indent string, parts []string) {
 	starred := false
@@ -162,11 +195,11 @@ func (b *Builtin) stub(out *strings.Builder, indent string, parts []string) {
 	for i, p := range params {
 		switch p.Shape {
 		case Variadic:
-			parts = append(parts, "*"+p.Name+": "+p.Kind.Stub)
+			parts = append(parts, "*"+p.Name+": "+annotation(p.Kind))
 			starred = true
 			continue
 		case Keywords:
-			parts = append(parts, "**"+p.Name+": "+p.Kind.Stub)
+			parts = append(parts, "**"+p.Name+": "+annotation(p.Kind))
 			continue
 		case KeywordOnly:
 			if !starred {
@@ -174,7 +207,7 @@ func (b *Builtin) stub(out *strings.Builder, indent string, parts []string) {
 				starred = true
 			}
 		}
-		text := p.Name + ": " + p.Kind.Stub
+		text := p.Name + ": " + annotation(p.Kind)
 		if p.Default != "" || optional && p.Shape <= Positional {
 			text += " = ..."
 			optional = p.Shape <= Positional
