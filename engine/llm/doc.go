@@ -9,6 +9,8 @@
 //	openai      OPENAI_API_KEY; OPENAI_BASE_URL for another endpoint of the same API
 //	ollama      no key; OLLAMA_BASE_URL, else OLLAMA_HOST, else http://127.0.0.1:11434;
 //	            OLLAMA_API_KEY is sent when it is set and the URL is https
+//	google      GEMINI_API_KEY, else GOOGLE_API_KEY; GEMINI_BASE_URL, else
+//	            GOOGLE_GEMINI_BASE_URL; also under the names googleai and gemini
 //	deepseek    DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL
 //	mistral     MISTRAL_API_KEY, MISTRAL_BASE_URL
 //	openrouter  OPENROUTER_API_KEY, OPENROUTER_BASE_URL

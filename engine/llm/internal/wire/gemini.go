@@ -39,7 +39,7 @@ func (d *Gemini) address(req *http.Request, p *Plan) {
 func (d *Gemini) Patch(b *Body, p *Plan) error {
 	r := p.Request
 	if c := r.Params.ParallelCalls; c != nil && !*c {
-		return &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_calls"}
+		return &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_tool_calls"}
 	}
 	if r.System != "" {
 		if err := b.Set("systemInstruction", geminiContent{Parts: []geminiPart{{Text: &r.System}}}); err != nil {
