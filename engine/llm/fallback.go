@@ -52,30 +52,6 @@ func (t *trial) onward(err *engine.Error, first bool) bool {
 	return false
 }
 
-// foreignTo is the request without what only another provider's models can read: signatures
-// and the like.
-func foreignTo(family string, req *engine.Request) *engine.Request {
-	alien := func(p engine.Part) bool { return p.Opaque != nil && p.Opaque.Provider != family }
-	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return slices.ContainsFunc(m.Parts, alien) }) {
-		return req
-	}
-	own := *req
-	own.Messages = slices.Clone(req.Messages)
-	for i, m := range own.Messages {
-		if !slices.ContainsFunc(m.Parts, alien) {
-			continue
-		}
-		parts := slices.Clone(m.Parts)
-		for j := range parts {
-			if alien(parts[j]) {
-				parts[j].Opaque = nil
-			}
-		}
-		own.Messages[i].Parts = parts
-	}
-	return &own
-}
-
 // failure is what one attempt failed by, or what kept a model from being asked.
 type failure struct {
 	model   string
@@ -84,19 +60,22 @@ type failure struct {
 }
 
 // verdict is the error of a call whose attempts have all failed: the last one's, with what the
-// others failed by as notes.
+// others failed by as notes. A call that was interrupted while it waited failed by that.
 func (t *trial) verdict() *engine.Error {
 	last := len(t.failed) - 1
-	for i, f := range t.failed {
-		if f.attempt > 0 {
-			last = i
+	if kind := t.failed[last].err.Kind; kind != engine.KindCancelled && kind != engine.KindTimeout {
+		for i, f := range t.failed {
+			if f.attempt > 0 {
+				last = i
+			}
 		}
 	}
-	e := *t.failed[last].err // a host's model makes errors of its own, and may keep them
+	f := t.failed[last]
+	e := *f.err // a host's model makes errors of its own, and may keep them
 	e.Usage = t.used
-	e.Attempt = max(t.failed[last].attempt, 1)
-	if t.attempts > 1 {
-		e.Message = withAttempt(t.failed[last].model, e.Message, fmt.Sprintf("attempt %d", e.Attempt))
+	e.Attempt = max(t.attempts, 1)
+	if f.attempt > 1 {
+		e.Message = withAttempt(f.model, e.Message, fmt.Sprintf("attempt %d", f.attempt))
 	}
 	e.Notes = slices.Concat(e.Notes, notes(slices.Delete(slices.Clone(t.failed), last, last+1), t.attempts > 1))
 	return &e

@@ -40,7 +40,8 @@ func (t *trial) run(ctx context.Context, name string) engine.Outcome {
 		}
 		t.tell(err, 0, model, models[i+1])
 	}
-	return engine.Failed(t.verdict())
+	err := t.verdict()
+	return engine.Outcome{Err: err, Usage: err.Usage, Attempt: err.Attempt}
 }
 
 // ask makes the attempts at one model.
@@ -110,7 +111,7 @@ func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.
 	if a.attempts++; a.attempts == 1 {
 		a.begun = a.reg.clock.Now()
 	}
-	c := &call{target: a.target, req: foreignTo(a.provider, a.req), limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
+	c := &call{target: a.target, req: a.req, limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
 	if a.e.Stream && a.sink != nil {
 		a.shown = &shown{sink: a.sink, attempt: a.attempts}
 		c.sink = a.shown.add

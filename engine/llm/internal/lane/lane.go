@@ -42,6 +42,7 @@ type Lane struct {
 	busy     int     // calls in flight
 	begun    uint64  // calls that were let go, ever
 	shrunk   uint64  // begun when the window was last made smaller
+	futile   bool    // no call was served since then
 	tickets  uint64
 	tracks   map[string]*Track
 	requests bucket
@@ -147,16 +148,18 @@ func (p Permit) Served() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.window = min(l.window+0.25/max(l.window, 1), float64(l.set.InFlight))
+	l.futile = false
 }
 
 // Limited says that the provider wants fewer calls, and none for the model before the wait is
-// over: the window is halved, once for all calls that were under way at the same time.
+// over: the window is halved, once for all calls that were under way at the same time, and not
+// again before one is served: where all are refused, fewer at once are refused as well.
 func (p Permit) Limited(wait time.Duration) {
 	l := p.track.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.order > l.shrunk {
-		l.window, l.shrunk = max(l.window/2, 1), l.begun
+	if p.order > l.shrunk && !l.futile {
+		l.window, l.shrunk, l.futile = max(l.window/2, 1), l.begun, true
 	}
 	if until := l.clock.Now().Add(wait); until.After(p.track.closed) {
 		p.track.closed = until

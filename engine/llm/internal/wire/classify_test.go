@@ -140,3 +140,32 @@ func TestErrorEvents(t *testing.T) {
 		}
 	}
 }
+
+// A limit that is used up says when it is reset, in each provider's way; one that is not does not
+// matter.
+func TestRetryAfterOfLimits(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, row := range []struct {
+		headers string // name value, by semicolons
+		want    time.Duration
+	}{
+		{"x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests 1m2s", 62 * time.Second},
+		{"x-ratelimit-remaining-tokens 0; x-ratelimit-reset-tokens 6ms; x-ratelimit-remaining-requests 3; x-ratelimit-reset-requests 9h", 6 * time.Millisecond},
+		{"x-ratelimit-remaining-tokens 0; x-ratelimit-reset-tokens 6ms; x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests 9s", 9 * time.Second},
+		{"anthropic-ratelimit-input-tokens-remaining 0; anthropic-ratelimit-input-tokens-reset 2026-01-01T12:00:05Z", 5 * time.Second},
+		{"anthropic-ratelimit-requests-remaining 0; anthropic-ratelimit-requests-reset 2026-01-01T11:00:00Z", 0},
+		{"x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests 12", 12 * time.Second},
+		{"x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests soon", 0},
+		{"x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests 9s; retry-after 1", time.Second},
+		{"x-ratelimit-reset-requests 9s", 0},
+	} {
+		h := http.Header{}
+		for pair := range strings.SplitSeq(row.headers, "; ") {
+			name, value, _ := strings.Cut(pair, " ")
+			h.Set(name, value)
+		}
+		if got := retryAfter(h, errorBody{}, now); got != row.want {
+			t.Errorf("%s: %s, want %s", row.headers, got, row.want)
+		}
+	}
+}

@@ -14,8 +14,8 @@ const longestWait = 24 * time.Hour
 var inWords = regexp.MustCompile(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
 
 // retryAfter reads how long a provider asks to wait, 0 when it does not say. It knows
-// retry-after-ms, retry-after (seconds or a date), Google's retryDelay, OpenRouter's reset
-// and, last, the sentence in the message.
+// retry-after-ms, retry-after (seconds or a date), Google's retryDelay, OpenRouter's reset, the
+// resets of limits that are used up and, last, the sentence in the message.
 func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return wait(ms * float64(time.Millisecond))
@@ -37,6 +37,9 @@ func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 			return wait(float64(time.UnixMilli(ms).Sub(now)))
 		}
 	}
+	if d := usedUp(header, now); d > 0 {
+		return wait(float64(d))
+	}
 	if m := inWords.FindStringSubmatch(e.message); m != nil {
 		if n, err := strconv.ParseFloat(strings.TrimRight(m[1], "."), 64); err == nil {
 			unit := time.Second
@@ -50,6 +53,39 @@ func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 		}
 	}
 	return 0
+}
+
+// meters are the limits that providers report with each answer: what remains, and when the limit
+// is reset.
+var meters = [...]struct{ remaining, reset string }{
+	{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
+	{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
+	{"Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
+	{"Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
+	{"Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+	{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
+}
+
+// usedUp is how long it takes until the last of the limits of which nothing remains is reset. What
+// others say of theirs does not matter: the reset of a limit that is not reached may be far off.
+func usedUp(header http.Header, now time.Time) time.Duration {
+	longest := time.Duration(0)
+	for _, m := range meters {
+		if header.Get(m.remaining) != "0" {
+			continue
+		}
+		reset := strings.TrimSpace(header.Get(m.reset))
+		d, err := time.ParseDuration(reset)
+		if at, noDate := time.Parse(time.RFC3339, reset); noDate == nil {
+			d, err = at.Sub(now), nil
+		} else if s, noNumber := strconv.ParseFloat(reset, 64); noNumber == nil && s < 1e6 {
+			d, err = time.Duration(s*float64(time.Second)), nil
+		}
+		if err == nil {
+			longest = max(longest, d)
+		}
+	}
+	return longest
 }
 
 func wait(ns float64) time.Duration {
