@@ -29,7 +29,11 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
 		Form: wire.FormOf(body),
 	}
-	r, err := p.Decode(status, header, bytes.NewReader(body))
+	known := http.Header{}
+	for name, values := range header { // a record may hold the names as they were written
+		known[http.CanonicalHeaderKey(name)] = values
+	}
+	r, err := p.Decode(status, known, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,15 @@ func TestExchangesThatAreErrors(t *testing.T) {
 	}
 }
 
+// A record's headers may be written in any case.
+func TestExchangeHeaders(t *testing.T) {
+	_, err := llm.DecodeExchange("openai", 429, http.Header{"retry-after": {"7"}, "x-request-id": {"r1"}}, []byte(`{"error":{"message":"m"}}`))
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Model.RetryAfter.Seconds() != 7 || e.Model.RequestID != "r1" {
+		t.Errorf("%+v", err)
+	}
+}
+
 func ExampleDecodeExchange() {
 	r, err := llm.DecodeExchange("google", 200, nil, []byte(`{"candidates":[{"content":{"parts":[{"text":"yes"}]},"finishReason":"STOP"}]}`))
 	fmt.Println(r.Text(), r.Finish, err)

@@ -90,7 +90,7 @@ func TestRequestBodies(t *testing.T) {
 		"openai": "openai/gpt-5-mini", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
 		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "openrouter": "openrouter/x/y:free",
 		"anthropic": "anthropic/claude-haiku-4-5",
-		"google": "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
+		"google":    "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
 	}
 	for provider, model := range models {
 		for name, req := range scenarios() {

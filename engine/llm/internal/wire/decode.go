@@ -179,8 +179,10 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 				a.failure = a.inAnswer(pending)
 				return nil
 			}
-			if err := d.event(pending, a); err != nil {
-				return err
+			if pending[0] == '{' || pending[0] == '[' { // else it is there to keep the connection open
+				if err := d.event(pending, a); err != nil {
+					return err
+				}
 			}
 			pending = pending[:0]
 		}

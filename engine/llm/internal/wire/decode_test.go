@@ -167,6 +167,18 @@ var quirks = []quirk{
 		text: "a", finish: engine.FinishStop,
 	},
 	{
+		name: "events that keep the connection open", dialect: "openai",
+		body: "data: null\n\nevent: ping\ndata: \"\"\n\n" + sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: engine.FinishStop,
+	},
+	{
+		name: "content of one piece, a call that takes text", dialect: "openai",
+		body: `{"choices":[{"message":{"content":{"type":"text","text":"a"},"tool_calls":[{"id":"c","type":"custom","custom":{"name":"f","input":"x = 1"}}]},"finish_reason":"tool_calls"}]}`,
+		text: "a", calls: []engine.ToolCall{{ID: "c", Name: "f", Args: "x = 1"}}, finish: engine.FinishCalls,
+	},
+	{
+		name: "a text completed", dialect: "ollama", body: `{"model":"m","response":"a","done":false}` + "\n" + `{"model":"m","response":"b","thinking":"","done":true,"done_reason":"stop","context":[1]}`, text: "ab", finish: engine.FinishStop,
+	},
+	{
 		name: "numbers that are no integers", dialect: "openai",
 		body: `{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5.0,"completion_tokens":"6","total_tokens":null,"prompt_tokens_details":{"cached_tokens":null}}}`,
 		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},

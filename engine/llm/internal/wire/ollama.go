@@ -217,10 +217,12 @@ type ollamaAnswer struct {
 			} `json:"function"`
 		} `json:"tool_calls"`
 	} `json:"message"`
-	Done   bool   `json:"done"`
-	Reason loose  `json:"done_reason"`
-	In     *count `json:"prompt_eval_count"`
-	Out    *count `json:"eval_count"`
+	Response loose  `json:"response"` // of the endpoint that completes a text
+	Thinking loose  `json:"thinking"`
+	Done     bool   `json:"done"`
+	Reason   loose  `json:"done_reason"`
+	In       *count `json:"prompt_eval_count"`
+	Out      *count `json:"eval_count"`
 }
 
 func orZero(c *count) count {
@@ -240,8 +242,8 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if o.Model != "" {
 		a.model = o.Model
 	}
-	a.addReasoning(string(o.Message.Thinking))
-	a.addText(string(o.Message.Content))
+	a.addReasoning(string(o.Message.Thinking + o.Thinking))
+	a.addText(string(o.Message.Content + o.Response))
 	for i := range o.Message.Calls {
 		c := &o.Message.Calls[i]
 		// Calls come whole, one after the other, whatever their index says.

@@ -47,6 +47,18 @@ type callPiece struct {
 	Index    *int          `json:"index"`
 	ID       loose         `json:"id"`
 	Function functionPiece `json:"function"`
+	Custom   *struct {     // a call of a tool that takes text
+		Name  loose `json:"name"`
+		Input loose `json:"input"`
+	} `json:"custom"`
+}
+
+// named is what a piece of a call says of its tool and arguments.
+func (p *callPiece) named() (name, args string) {
+	if p.Custom != nil {
+		return string(p.Custom.Name), string(p.Custom.Input)
+	}
+	return string(p.Function.Name), arguments(p.Function.Args)
 }
 
 type functionPiece struct {
@@ -151,11 +163,12 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
+			name, args := p.named()
 			if whole {
-				a.addWholeCall(string(p.ID), string(p.Function.Name), arguments(p.Function.Args))
+				a.addWholeCall(string(p.ID), name, args)
 				continue
 			}
-			a.addCall(p.Index, string(p.ID), string(p.Function.Name), arguments(p.Function.Args))
+			a.addCall(p.Index, string(p.ID), name, args)
 		}
 		if f := m.Function; f != nil && len(m.Calls) == 0 {
 			zero := 0
@@ -193,6 +206,9 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 		Type     string          `json:"type"`
 		Text     string          `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
+	}
+	if raw[0] == '{' { // one piece alone
+		raw = json.RawMessage("[" + string(raw) + "]")
 	}
 	if json.Unmarshal(raw, &list) != nil {
 		return "", ""
