@@ -28,6 +28,7 @@ type recording struct {
 	N      int         `json:"n"`    // exchange of the file, from 0
 	Status int         `json:"status"`
 	Error  bool        `json:"error"`
+	Kind   string      `json:"kind"` // of the error, rate_limit when it is left out
 	Model  string      `json:"model"`
 	Runes  int         `json:"runes"`
 	SHA    string      `json:"sha"` // of the text, 16 digits
@@ -73,11 +74,19 @@ func checkRecording(t *testing.T, want recording, x exchange) {
 		provider = "ollama"
 	} else if strings.Contains(x.host, "openrouter") {
 		provider = "openrouter"
+	} else if strings.Contains(x.host, "anthropic") {
+		provider = "anthropic"
+	} else if strings.Contains(x.host, "googleapis") {
+		provider = "google"
 	}
 	r, err := llm.DecodeExchange(provider, x.status, x.header, x.body)
 	if want.Error {
 		var e *engine.Error
-		if !errors.As(err, &e) || e.Model.Status != want.Status || e.Kind != engine.KindRateLimit || !e.Model.Retryable {
+		kind := engine.KindRateLimit
+		if want.Kind != "" {
+			kind = engine.ErrKind(want.Kind)
+		}
+		if !errors.As(err, &e) || e.Model.Status != want.Status || e.Kind != kind || e.Model.Retryable != (kind == engine.KindRateLimit) {
 			t.Errorf("error %v", err)
 		}
 		return
@@ -90,7 +99,8 @@ func checkRecording(t *testing.T, want recording, x exchange) {
 	if got := hex.EncodeToString(sum[:8]); got != want.SHA || utf8.RuneCountInString(text) != want.Runes {
 		t.Errorf("text of %d runes: %q", utf8.RuneCountInString(text), text)
 	}
-	if r.RawFinish != want.Finish || r.Finish != map[string]engine.Finish{"stop": engine.FinishStop, "length": engine.FinishLength, "tool_calls": engine.FinishCalls, "function_call": engine.FinishCalls}[want.Finish] {
+	if r.RawFinish != want.Finish || r.Finish != map[string]engine.Finish{"stop": engine.FinishStop, "length": engine.FinishLength, "tool_calls": engine.FinishCalls, "function_call": engine.FinishCalls, "end_turn": engine.FinishStop, "max_tokens": engine.FinishLength, "STOP": engine.FinishStop}[want.Finish] &&
+		!(len(want.Calls) > 0 && r.Finish == engine.FinishCalls) {
 		t.Errorf("finish %s (%s), want %s", r.Finish, r.RawFinish, want.Finish)
 	}
 	if r.Usage.In != want.Usage[0] || r.Usage.Out != want.Usage[1] || r.Usage.Estimated {
@@ -99,7 +109,7 @@ func checkRecording(t *testing.T, want recording, x exchange) {
 	if r.Model != want.Model {
 		t.Errorf("model %q", r.Model)
 	}
-	if id := x.header.Get("X-Request-Id"); id != "" && r.RequestID != id {
+	if id := x.header.Get("X-Request-Id") + x.header.Get("Request-Id"); id != "" && r.RequestID != id {
 		t.Errorf("request id %q, want %q", r.RequestID, id)
 	}
 	calls := r.Calls()
