@@ -205,7 +205,12 @@ func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	}
 	var coded *llms.Error
 	if errors.As(err, &coded) {
-		return p.Fail(foreignKind(coded.Code), err, "", "%v", err)
+		e := p.Fail(foreignKind(coded.Code), err, "", "%v", err)
+		switch e.Kind {
+		case engine.KindRateLimit, engine.KindOverloaded, engine.KindTimeout:
+			e.Model.Retryable = true
+		}
+		return e
 	}
 	if m := statusInText.FindStringSubmatch(p.Keys.String(err.Error())); m != nil {
 		if status, convErr := strconv.Atoi(m[1]); convErr == nil {

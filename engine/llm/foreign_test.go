@@ -186,7 +186,7 @@ func TestHostModelFails(t *testing.T) {
 		kind  engine.ErrKind
 		retry bool
 	}{
-		{llms.NewError(llms.ErrCodeRateLimit, "acme", "slow down"), engine.KindRateLimit, false},
+		{llms.NewError(llms.ErrCodeRateLimit, "acme", "slow down"), engine.KindRateLimit, true},
 		{llms.NewError(llms.ErrCodeTokenLimit, "acme", "too long"), engine.KindContextLength, false},
 		{errors.New("API returned unexpected status code: 429: Rate limit reached"), engine.KindRateLimit, true},
 		{errors.New("API returned unexpected status code: 400: This model's maximum context length is 14290 tokens"), engine.KindContextLength, false},
@@ -194,7 +194,7 @@ func TestHostModelFails(t *testing.T) {
 		{fmt.Errorf("gave up: %w", context.DeadlineExceeded), engine.KindTimeout, false},
 		{&engine.Error{Kind: engine.KindQuota, Message: "no coins"}, engine.KindQuota, false},
 	} {
-		r := llm.New(env(), llm.WithModel("acme/large", &foreign{err: row.err}, llm.Caps{}))
+		r := llm.New(once, env(), llm.WithModel("acme/large", &foreign{err: row.err}, llm.Caps{}))
 		err := needErr(t, ask(r, "acme/large", prompt("x")))
 		if err.Kind != row.kind {
 			t.Errorf("%v: %s, want %s", row.err, err.Kind, row.kind)
