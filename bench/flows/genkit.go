@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"github.com/firebase/genkit/go/genkit"
 )
@@ -10,8 +13,12 @@ import (
 // genkit's flows are Go functions whose steps it traces: one after the other, in an if, in a for
 // and in goroutines are as Go has them. Nothing is built and nothing can be checked beforehand.
 
-// newGenkit is a registry for one program, so that names do not meet.
-func newGenkit() *genkit.Genkit { return genkit.Init(context.Background()) }
+// newGenkit is a registry for one program, so that names do not meet. What it does to signals is
+// undone: this program is to end when it is told to.
+func newGenkit() *genkit.Genkit {
+	defer signal.Reset(os.Interrupt, syscall.SIGTERM)
+	return genkit.Init(context.Background())
+}
 
 // genkitFlow makes a flow of a function, run with an input.
 func genkitFlow[I, O any](input I, f func(context.Context, I) (O, error)) (once, error) {
