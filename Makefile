@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conforma
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test bench bench-peers bench-flows bench-test lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
+.PHONY: all build test bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
 
 all: build
 
@@ -56,6 +56,10 @@ bench-flows:
 ## bench-test: that module's own tests, which no other target builds
 bench-test:
 	cd bench && $(GO) vet ./... && $(GO) test ./...
+
+## sdks: requests and answers held against the providers' own clients, in a module of its own
+sdks:
+	cd bench/sdks && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross
