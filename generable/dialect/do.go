@@ -21,6 +21,12 @@ func (w *Wire) Do(v generable.Value) (generable.Value, error) {
 type doer struct{ bad error }
 
 func (d *doer) value(s *shape, v generable.Value) generable.Value {
+	if v.IsNull() {
+		switch s.nat.Kind {
+		case generable.ListType, generable.DictType, generable.RecordType:
+			return v // the default of an optional field that a host declares without one
+		}
+	}
 	switch s.form {
 	case wrapped:
 		return pair(valueKey, d.value(s.items, v))

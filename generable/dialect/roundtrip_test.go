@@ -78,3 +78,19 @@ func roundTrip(w *Wire, v generable.Value, valid func(string) error) string {
 	}
 	return ""
 }
+
+// A host may declare an optional field without a default that fits its type: it has a form all the same.
+func TestOptionalWithoutADefault(t *testing.T) {
+	inner := &generable.Type{Kind: generable.RecordType, Name: "Inner", Fields: []generable.Field{{Name: "x", Type: generable.IntT}}}
+	for _, typ := range []*generable.Type{
+		generable.DictOfType(generable.AnyT), generable.DictOfType(generable.IntT), generable.ListOfType(generable.IntT), inner,
+		generable.ListOfType(inner), generable.OneOf(inner, generable.ListOfType(inner)), generable.IntT, generable.TupleType([]*generable.Type{generable.IntT, generable.StrT}, nil),
+	} {
+		host := &generable.Type{Kind: generable.RecordType, Name: "Host", Fields: []generable.Field{{Name: "word", Type: generable.StrT}, {Name: "more", Type: typ, Optional: true}}}
+		for _, target := range Targets() {
+			if _, err := Compile(host, target); err != nil {
+				t.Errorf("%s for %s: %v", typ, target, err)
+			}
+		}
+	}
+}

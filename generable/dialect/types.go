@@ -168,6 +168,9 @@ func (d *typer) field(m *member) generable.Field {
 			f.Type, f.Default = generable.OneOf(t, generable.NoneT), m.nat.Default
 		case f.Optional:
 			f.Default = (&doer{}).value(m.shape, m.nat.Default)
+			if f.Default.IsNull() && f.Type.Conforms(f.Default) != nil { // a host declares it without one
+				f.Type = generable.OneOf(f.Type, generable.NoneT)
+			}
 		}
 	}
 	return f

@@ -209,6 +209,7 @@ type ollamaAnswer struct {
 	Message struct {
 		Content  loose `json:"content"`
 		Thinking loose `json:"thinking"`
+		Thoughts loose `json:"reasoning_content"` // of servers that speak this and chat completions
 		Calls    []struct {
 			ID       loose `json:"id"`
 			Function struct {
@@ -242,7 +243,7 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if o.Model != "" {
 		a.model = o.Model
 	}
-	a.addReasoning(string(o.Message.Thinking + o.Thinking))
+	a.addReasoning(string(o.Message.Thinking + o.Message.Thoughts + o.Thinking))
 	a.addText(string(o.Message.Content + o.Response))
 	for i := range o.Message.Calls {
 		c := &o.Message.Calls[i]

@@ -1,0 +1,7 @@
+// Package e2e tests the model port against servers that nobody here wrote: aimock speaks the wire
+// formats of the providers and keeps a journal of what it was sent, Toxiproxy breaks the network
+// between, and Ollama runs a real model whose weights are random.
+//
+// `make e2e` installs them into a cache and runs the tests, which have the build tag e2e; each
+// says what it skips and why.
+package e2e
