@@ -7,6 +7,7 @@
 // as it is, slashes and colons included: `openrouter/meta-llama/llama-3.2-3b-instruct:free`.
 //
 //	openai      OPENAI_API_KEY; OPENAI_BASE_URL for another endpoint of the same API
+//	anthropic   ANTHROPIC_API_KEY; ANTHROPIC_BASE_URL, with or without its /v1
 //	ollama      no key; OLLAMA_BASE_URL, else OLLAMA_HOST, else http://127.0.0.1:11434;
 //	            OLLAMA_API_KEY is sent when it is set and the URL is https
 //	google      GEMINI_API_KEY, else GOOGLE_API_KEY; GEMINI_BASE_URL, else
@@ -34,7 +35,8 @@
 //
 // A call waits 10 s for a connection, 120 s for the first byte of the answer, 60 s between
 // two pieces of it, and in all as long as its context allows; see [Timeouts]. An answer that
-// nobody listens to is not streamed: its first byte comes when the model is done.
+// nobody listens to is not streamed, unless it may be so long that connections are cut on the
+// way: its first byte comes when the model is done.
 //
 // # Errors
 //
