@@ -120,6 +120,7 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 		}
 	case GraphNode:
 		s.lowerGraph(from, at)
+		return s
 	case FallbackNode, RaceNode:
 		s.op = opFirst
 		for _, k := range n.kids {
@@ -178,7 +179,7 @@ func (s *step) lowerGraph(from *generable.Type, at joint) {
 			s.gives, s.output = n.out, joint{n.site.Span, n}
 		}
 	}
-	number(maps)
+	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they stand at one position
 	if g.rest != nil && !proven(g.rest, n.kids[g.other].in) {
 		unproven(s.kids[g.other], joint{n.site.Span, n})
 	}

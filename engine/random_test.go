@@ -100,8 +100,9 @@ func TestRandomGraphsFailLikeTheReference(t *testing.T) {
 	}
 }
 
-// Then is associative: in types, results and failures.
-func TestThenIsAssociative(t *testing.T) {
+// Promise 15.19 (algebra): `then` is associative: a sequence is the same however it is nested and
+// written, in its types, values and failures.
+func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 	for seed := range uint64(150) {
 		g := newGenerator(seed, seed%2 == 1)
 		a, b, d := g.expr(2), g.expr(2), g.expr(2)
@@ -142,9 +143,9 @@ func TestThenIsAssociative(t *testing.T) {
 	}
 }
 
-// The types of then are associative also where they follow what comes before, and where a join
-// is wrong: each way of writing it is sound, or none is.
-func TestThenIsAssociativeInItsTypes(t *testing.T) {
+// Promise 15.21 (algebra): the types of `then` are associative also where they follow what comes
+// before, and where a join is wrong: each way of writing it is sound, or none is.
+func TestPromise_15_21_AssociativeTypes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sound := 0
 	for range 2000 {

@@ -1,0 +1,183 @@
+package conformance
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// methods are the functions of a package's files, tests aside, by receiver and name.
+func methods(t *testing.T, dir string) map[string]*ast.FuncDecl {
+	t.Helper()
+	out := map[string]*ast.FuncDecl{}
+	files, err := filepath.Glob(filepath.Join(repository(dir), "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(dir, err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			key := fn.Name.Name
+			if fn.Recv != nil {
+				typ := fn.Recv.List[0].Type
+				if star, ok := typ.(*ast.StarExpr); ok {
+					typ = star.X
+				}
+				if id, ok := typ.(*ast.Ident); ok {
+					key = id.Name + "." + key
+				}
+			}
+			out[key] = fn
+		}
+	}
+	return out
+}
+
+// called lists the names that a body calls: of methods the name alone.
+func called(body ast.Node) (names []string) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		switch f := c.Fun.(type) {
+		case *ast.Ident:
+			names = append(names, f.Name)
+		case *ast.SelectorExpr:
+			names = append(names, f.Sel.Name)
+		}
+		return true
+	})
+	return names
+}
+
+// arms gives the cases of the first switch over an expression of that text in a function.
+func arms(fn *ast.FuncDecl, over string) map[string]*ast.CaseClause {
+	out := map[string]*ast.CaseClause{}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		s, ok := n.(*ast.SwitchStmt)
+		if !ok || s.Tag == nil || len(out) > 0 {
+			return true
+		}
+		if sel, ok := s.Tag.(*ast.SelectorExpr); !ok || sel.Sel.Name != over {
+			return true
+		}
+		for _, stmt := range s.Body.List {
+			c := stmt.(*ast.CaseClause)
+			for _, e := range c.List {
+				if id, ok := e.(*ast.Ident); ok {
+					out[id.Name] = c
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// constants are the names of a type's constants, in their order.
+func constants(t *testing.T, file, typ string) (names []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), repository(file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range f.Decls {
+		g, ok := decl.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		of := ""
+		for _, s := range g.Specs {
+			v := s.(*ast.ValueSpec)
+			if id, ok := v.Type.(*ast.Ident); ok {
+				of = id.Name
+			}
+			if of == typ {
+				names = append(names, v.Names[0].Name)
+			}
+		}
+	}
+	return names
+}
+
+// Promise 15.25 (algebra): every kind of node lowers to an operation of the plan, one interpreter
+// runs them all, and nothing else runs a step.
+func TestPromise_15_25_OneInterpreter(t *testing.T) {
+	engine := methods(t, "engine")
+	kinds, ops := constants(t, "engine/node.go", "NodeKind"), constants(t, "engine/plan.go", "opcode")
+	if len(kinds) < 19 || len(ops) < 14 {
+		t.Fatalf("the kinds are %v, the operations %v", kinds, ops)
+	}
+	lowered := arms(engine["lower"], "kind")
+	var given []string
+	for _, k := range kinds {
+		arm := lowered[k]
+		if arm == nil {
+			t.Errorf("%s is not lowered", k)
+			continue
+		}
+		body := &ast.BlockStmt{List: arm.Body}
+		if slices.Contains(called(body), "lowerGraph") {
+			body.List = append(body.List, engine["step.lowerGraph"].Body)
+		}
+		ast.Inspect(body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && slices.Contains(ops, id.Name) {
+				given = append(given, id.Name)
+			}
+			return true
+		})
+	}
+	performed := arms(engine["Branch.perform"], "op")
+	for _, op := range ops {
+		if !slices.Contains(given, op) {
+			t.Errorf("nothing lowers to %s", op)
+		}
+		if performed[op] == nil && op != "opCall" { // what is no structure stands behind the switch
+			t.Errorf("the interpreter does not perform %s", op)
+		}
+	}
+	if !slices.Contains(called(engine["Branch.enter"].Body), "perform") || !slices.Contains(called(engine["Branch.exec"].Body), "enter") {
+		t.Error("exec does not lead to perform")
+	}
+	// What runs a step is the interpreter, entered by a run and by a call of a callback, and what
+	// it reaches from the operations.
+	reached := map[string]bool{"Branch.exec": true, "Branch.enter": true, "Branch.watched": true, "Branch.perform": true, "Branch.main": true, "Branch.Call": true}
+	walk := []string{"Branch.perform"}
+	for len(walk) > 0 {
+		fn := engine[walk[0]]
+		walk = walk[1:]
+		for _, name := range called(fn.Body) {
+			if key := "Branch." + name; engine[key] != nil && !reached[key] {
+				reached[key] = true
+				walk = append(walk, key)
+			}
+		}
+	}
+	for key, fn := range engine {
+		for _, name := range called(fn.Body) {
+			if (name == "exec" || name == "perform" || name == "enter") && !reached[key] {
+				t.Errorf("%s runs steps, and is no part of the interpreter", key)
+			}
+		}
+	}
+}
