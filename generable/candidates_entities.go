@@ -1,6 +1,9 @@
 package generable
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // entities are what HTML writes for signs of JSON and for those that it needs itself.
 var entities = strings.NewReplacer(
@@ -36,15 +39,19 @@ func (m *Machine) unescaped(c *coercer, consider func(candidate) bool) bool {
 
 // entityQuoted reports whether a bracket in the text is followed by a quote as HTML writes it.
 func entityQuoted(text string) bool {
-	for {
-		i := strings.IndexAny(text, "{[")
+	for at := 0; ; at++ {
+		i := strings.IndexByte(text[at:], '&')
 		if i < 0 {
 			return false
 		}
-		text = strings.TrimLeft(text[i+1:], " \t\r\n")
+		at += i
 		for _, quote := range [...]string{"&quot;", "&#34;", "&#x22;", "&#39;", "&apos;"} {
-			if strings.HasPrefix(text, quote) {
-				return true
+			if strings.HasPrefix(text[at:], quote) {
+				before := strings.TrimRight(text[:at], " \t\r\n")
+				if n := len(before); n > 0 && (before[n-1] == '{' || before[n-1] == '[') {
+					return true
+				}
+				break
 			}
 		}
 	}
@@ -58,6 +65,7 @@ func (m *Machine) embed(c *coercer, s *scanner, start int) int {
 	c.base = append(c.base, start)
 	c.depths = append(c.depths, 1)
 	at := len(c.tape)
+	c.tape = slices.Grow(c.tape, len(s.tape))
 	for _, n := range s.tape {
 		n.doc = doc
 		c.tape = append(c.tape, n)

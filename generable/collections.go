@@ -12,8 +12,28 @@ import (
 // more, which is still growing: tail.
 type List struct {
 	items []Value
-	tail  *Value
+	tail  *lastItem
 	hostCache
+}
+
+// lastItem is an item behind the others of a list or dict. Between it and the list there may be
+// more lists, each the only item of the next: they are made when they are asked for, since in a
+// text of brackets there may be millions.
+type lastItem struct {
+	v     Value
+	lists int
+}
+
+func (l *lastItem) value() Value {
+	if l.lists > 0 {
+		return nested(l.v, l.lists)
+	}
+	return l.v
+}
+
+// nested is a value in so many lists, of which each is the only item of the next; one or more.
+func nested(v Value, lists int) Value {
+	return (&List{tail: &lastItem{v, lists - 1}}).Value()
 }
 
 // NewList returns a list over items, which the caller gives away.
@@ -36,7 +56,7 @@ func (l *List) Len() int {
 // At returns item i.
 func (l *List) At(i int) Value {
 	if l.tail != nil && i == len(l.items) {
-		return *l.tail
+		return l.tail.value()
 	}
 	return l.items[i]
 }
@@ -45,7 +65,7 @@ func (l *List) At(i int) Value {
 // that is still growing, this copies them: use Len and At.
 func (l *List) Items() []Value {
 	if l.tail != nil {
-		return append(l.items[:len(l.items):len(l.items)], *l.tail)
+		return append(l.items[:len(l.items):len(l.items)], l.tail.value())
 	}
 	return l.items
 }
@@ -55,7 +75,7 @@ func (l *List) Items() []Value {
 type Map struct {
 	keys  []string
 	vals  []Value
-	tail  *Value                         // of a snapshot: the last value, which is still growing; it is not in vals
+	tail  *lastItem                      // of a snapshot: the last value, which is still growing; it is not in vals
 	index atomic.Pointer[map[string]int] // only beyond smallMap entries; made when first needed
 	hostCache
 }
@@ -79,7 +99,7 @@ func (m *Map) At(i int) (string, Value) { return m.keys[i], m.val(i) }
 
 func (m *Map) val(i int) Value {
 	if m.tail != nil && i == len(m.vals) {
-		return *m.tail
+		return m.tail.v
 	}
 	return m.vals[i]
 }
@@ -87,7 +107,7 @@ func (m *Map) val(i int) Value {
 // values returns the values; they must not be changed.
 func (m *Map) values() []Value {
 	if m.tail != nil {
-		return append(m.vals[:len(m.vals):len(m.vals)], *m.tail)
+		return append(m.vals[:len(m.vals):len(m.vals)], m.tail.v)
 	}
 	return m.vals
 }

@@ -103,13 +103,54 @@ func decodeAll(t *testing.T) {
 			}
 		}
 	}
-	// Without a limit of nesting a value of brackets alone takes 64 bytes for each.
+	// Without a limit of nesting, a list in a list in a list is made when it is asked for.
 	deep := strings.Repeat("[", n)
 	for _, o := range []Options{{MaxDepth: n}, {MaxDepth: n, Partial: true}} {
-		if per := peakHeap(deep, func() any { return Decode(nil, deep, o) }); per > 110 {
+		if per := peakHeap(deep, func() any { return Decode(nil, deep, o) }); per > 48 {
 			t.Errorf("%d open brackets: %.1f bytes live for each", n, per)
 		}
 	}
+}
+
+// TestListsInLists wants lists that are made when they are asked for to be lists like others.
+func TestListsInLists(t *testing.T) {
+	const n = 3 * manyLists
+	for _, c := range []struct{ open, inner, close, json string }{
+		{"[", "1", "]", "1"}, {"[", "", "]", ""}, {"[", `{"a":[2]}`, "]", `{"a":[2]}`}, {"[", `"x", "y"`, "]", `"x","y"`}, {"[", "", "", ""},
+	} {
+		text := strings.Repeat(c.open, n) + c.inner + strings.Repeat(c.close, n)
+		read := func() Value {
+			r := Decode(nil, text, Options{MaxDepth: 2 * n})
+			if !r.OK {
+				t.Fatal(r.Errors)
+			}
+			return r.Value
+		}
+		v := read()
+		if want := strings.Repeat("[", n) + c.json + strings.Repeat("]", n); JSON(v, nil) != want {
+			t.Errorf("%q: another value", c.inner)
+		}
+		if !Equal(v, read()) || Equal(v, ListOf(v)) {
+			t.Errorf("%q: equal values are not, or others are", c.inner)
+		}
+		for range n - 1 {
+			l, ok := v.AsList()
+			if !ok || l.Len() != 1 || len(l.Items()) != 1 || !l.Items()[0].sameList(l.At(0)) {
+				t.Fatalf("%q: no list of one list", c.inner)
+			}
+			v = l.At(0)
+		}
+		if l, ok := v.AsList(); !ok || JSON(l.Value(), nil) != "["+c.json+"]" {
+			t.Errorf("%q: the innermost list is %s", c.inner, JSON(v, nil))
+		}
+	}
+}
+
+// sameList reports whether two values are lists of the same length.
+func (v Value) sameList(w Value) bool {
+	a, ok1 := v.AsList()
+	b, ok2 := w.AsList()
+	return ok1 && ok2 && a.Len() == b.Len()
 }
 
 // peakHeap is how many bytes are live at the peak while f runs, for each of the text.

@@ -21,23 +21,21 @@ func (l *live) build(states bool) Value {
 			break
 		}
 	}
-	var tail *Value
+	var tail *lastItem
 	if shown == len(l.frames) && l.text.node >= 0 {
-		v := l.text.value(l.m.src)
-		tail = &v
+		tail = &lastItem{v: l.text.value(l.m.src)}
 	}
 	for i := shown - 1; i >= 0; i-- {
-		v := l.frames[i].show(tail, states)
-		tail = &v
+		tail = &lastItem{v: l.frames[i].show(tail, states)}
 	}
 	if tail == nil {
 		return Value{}
 	}
-	return *tail
+	return tail.v
 }
 
 // show is the snapshot of one frame, with what is known of the child it reads.
-func (f *liveFrame) show(tail *Value, states bool) Value {
+func (f *liveFrame) show(tail *lastItem, states bool) Value {
 	n := len(f.vals)
 	f.shared = true
 	if f.op == opList {
@@ -57,7 +55,7 @@ func (f *liveFrame) show(tail *Value, states bool) Value {
 }
 
 // showStates is the snapshot of a schema some of whose fields show their state.
-func (f *liveFrame) showStates(tail *Value) Value {
+func (f *liveFrame) showStates(tail *lastItem) Value {
 	m := NewMap(len(f.typ.Fields) + 1)
 	with := func(v *Value, s FieldState) Value {
 		w := NewMap(2)
@@ -79,9 +77,9 @@ func (f *liveFrame) showStates(tail *Value) Value {
 		switch {
 		case f.place[i] > 0:
 		case reading && fld.Stream&StreamState != 0:
-			m.Set(fld.Name, with(tail, Incomplete))
+			m.Set(fld.Name, with(&tail.v, Incomplete))
 		case reading:
-			m.Set(fld.Name, *tail)
+			m.Set(fld.Name, tail.v)
 		case fld.Stream&StreamState != 0:
 			m.Set(fld.Name, with(nil, Pending))
 		}

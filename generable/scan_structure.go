@@ -161,7 +161,8 @@ func (s *scanner) add(n node) {
 // is there, they go on as they came: a text of brackets takes its memory once.
 func (s *scanner) room(n int) int {
 	if s.whole && n > 1<<10 {
-		return n + n/8 + int(float64(n)*float64(len(s.src)-s.pos)/float64(s.pos+1))
+		all := float64(n) * float64(len(s.src)) / float64(max(s.pos, 1))
+		return max(n+n/8, int(all+all/32))
 	}
 	return max(8, 2*n)
 }

@@ -41,6 +41,10 @@ func (c *coercer) untyped(at int) (Value, bool) {
 				stack = stack[:len(stack)-1]
 			}
 			v = c.list(vals)
+			if lists := c.listsAround(at, i); lists >= manyLists {
+				v = nested(v, lists)
+				i -= lists
+			}
 		case nodeObj:
 			m := NewMap(k)
 			key := i + 1
@@ -73,4 +77,21 @@ func (c *coercer) untyped(at int) (Value, bool) {
 		stack = append(stack, v)
 	}
 	return stack[0], !isAbsent(stack[0])
+}
+
+// manyLists is from how many lists on, each the only item of the next, none is made before it is
+// asked for. Within the usual limit of nesting all are.
+const manyLists = 2 * defaultDepth
+
+// listsAround is how many lists around the one at a place, up to the value at root, have only one
+// item. It counts them for the innermost alone.
+func (c *coercer) listsAround(root, at int) int {
+	if n := &c.tape[at]; n.count == 1 && c.tape[at+1].kind == nodeArr {
+		return 0
+	}
+	n := 0
+	for up := at - 1; up >= root && c.tape[up].kind == nodeArr && c.tape[up].count == 1; up-- {
+		n++
+	}
+	return n
 }
