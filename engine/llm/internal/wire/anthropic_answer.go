@@ -19,9 +19,12 @@ type claudeAnswer struct {
 
 // openBlock is a block while its pieces come.
 type openBlock struct {
-	*block                    // nil of a type that is passed over
+	*block
 	signature strings.Builder // of a thought
 	input     json.RawMessage // of a call, for when no piece of it follows
+	state     *Body           // of any other block, with what its pieces add to it
+	grows     string          // the member of state that they do
+	added     strings.Builder
 }
 
 // claudeMessage is a whole answer, and the first event of a stream.
@@ -39,8 +42,9 @@ type claudeStop struct {
 	Details json.RawMessage `json:"stop_details"`
 }
 
-// claudeContent is a block of an answer. Of the types only a few are read: what tools of the
-// provider's own do and find is left out, and so is any type that is not known.
+// claudeContent is a block of an answer. Of the types only a few are read. What tools of the
+// provider's own do and find, what it compacts, and any type that is not known shows in no answer:
+// it is state, which goes back as it came.
 type claudeContent struct {
 	Type      string          `json:"type"`
 	Text      loose           `json:"text"`
@@ -50,19 +54,30 @@ type claudeContent struct {
 	ID        loose           `json:"id"`
 	Name      loose           `json:"name"`
 	Input     json.RawMessage `json:"input"`
+
+	raw json.RawMessage
+}
+
+func claudeContentOf(raw json.RawMessage) *claudeContent {
+	c := &claudeContent{raw: raw}
+	if json.Unmarshal(raw, c) != nil {
+		return &claudeContent{}
+	}
+	return c
 }
 
 type claudeEvent struct {
 	Type    string              `json:"type"`
 	Index   int                 `json:"index"`
 	Message claudeMessageAnswer `json:"message"`
-	Block   claudeContent       `json:"content_block"`
+	Block   json.RawMessage     `json:"content_block"`
 	Delta   struct {
 		Type      string `json:"type"`
 		Text      loose  `json:"text"`
 		Thinking  loose  `json:"thinking"`
 		Signature loose  `json:"signature"`
 		Partial   loose  `json:"partial_json"`
+		Content   loose  `json:"content"`
 		claudeStop
 	} `json:"delta"`
 	Usage *claudeUsage `json:"usage"`
@@ -102,7 +117,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	case "message_start":
 		a.claudeMessage(&e.Message)
 	case "content_block_start":
-		a.claudeBegin(e.Index, &e.Block)
+		a.claudeBegin(e.Index, claudeContentOf(e.Block))
 	case "content_block_delta":
 		a.claudePiece(&e)
 	case "content_block_stop":
@@ -127,10 +142,7 @@ func (a *answer) claudeMessage(m *claudeMessageAnswer) {
 	var list []json.RawMessage
 	if json.Unmarshal(m.Content, &list) == nil {
 		for _, raw := range list {
-			var c claudeContent
-			if json.Unmarshal(raw, &c) == nil {
-				a.claudeWhole(&c)
-			}
+			a.claudeWhole(claudeContentOf(raw))
 		}
 	}
 	a.claudeStop(&m.claudeStop)
@@ -146,8 +158,7 @@ func (a *answer) claudeWhole(c *claudeContent) {
 	a.claudeClose(a.claudeText(c))
 }
 
-// claudeText begins a part of text or thoughts with what its block holds already. A block of any
-// other type is none.
+// claudeText begins a part of text, thoughts or state with what its block holds already.
 func (a *answer) claudeText(c *claudeContent) *openBlock {
 	o := &openBlock{}
 	switch c.Type {
@@ -162,6 +173,11 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 		o.block = a.addBlock(engine.PartReasoning)
 		if c.Data != "" {
 			o.opaque = opaqueThought(claudeSeal{Type: redactedBlock, Data: string(c.Data)})
+		}
+	default:
+		o.block = a.addBlock(engine.PartReasoning)
+		if state, err := ParseBody(c.raw); err == nil && c.Type != "" {
+			o.state = state
 		}
 	}
 	return o
@@ -190,7 +206,13 @@ func (a *answer) claudePiece(e *claudeEvent) {
 	}
 	o := a.claude.open[e.Index]
 	switch {
-	case o.block == nil:
+	case o.state != nil && d.Type == "input_json_delta":
+		o.grows = "input"
+		o.added.WriteString(string(d.Partial))
+	case o.state != nil && d.Content != "":
+		o.grows = "content"
+		o.added.WriteString(string(d.Content))
+	case o.state != nil:
 	case d.Type == "text_delta" && o.kind == engine.PartText:
 		a.grow(o.block, string(d.Text))
 	case d.Type == "thinking_delta" && o.kind == engine.PartReasoning:
@@ -217,11 +239,29 @@ func (a *answer) claudeArgs(o *openBlock, piece string) {
 // arguments that it began with.
 func (a *answer) claudeClose(o *openBlock) {
 	switch {
-	case o == nil || o.block == nil:
+	case o == nil:
 	case o.call != nil:
 		a.claudeArgs(o, arguments(o.input))
 	case o.signature.Len() > 0:
 		o.opaque = opaqueThought(claudeSeal{Type: thinkingBlock, Signature: o.signature.String()})
+	case o.state != nil:
+		o.keep()
+	}
+}
+
+// keep makes a block of state one that goes back, with all that was added to it.
+func (o *openBlock) keep() {
+	added := o.added.String()
+	switch {
+	case o.grows == "input" && json.Valid([]byte(added)):
+		o.state.SetRaw("input", json.RawMessage(added))
+	case o.grows == "content":
+		if o.state.Set("content", added) != nil {
+			return
+		}
+	}
+	if data, err := encode(o.state); err == nil {
+		o.opaque = &engine.Opaque{Provider: claudeFamily, Data: string(data)}
 	}
 }
 

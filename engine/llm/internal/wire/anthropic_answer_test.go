@@ -182,10 +182,38 @@ func TestThoughtsGoBack(t *testing.T) {
 		t.Fatal(encodeErr)
 	}
 	want := `[{"type":"thinking","thinking":"hm ","signature":"c2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"text","text":"one "},` +
+		`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"x"}},` +
+		`{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"t","encrypted_content":"e","url":"u"}]},` +
+		`{"type":"mcp_tool_use","id":"mcptoolu_1","name":"n","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"mcptoolu_1","is_error":false,"content":[{"type":"text","text":"no answer of the model"}]},` +
+		`{"type":"compaction","content":"no answer either"},` +
 		`{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"text","text":"two"},` +
 		`{"type":"tool_use","id":"toolu_1","name":"f","input":{"b":1,"a":[2]}},{"type":"tool_use","id":"toolu_2","name":"g","input":{}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What the provider's own tools did in a stream goes back with what the pieces made of it.
+func TestStateGoesBack(t *testing.T) {
+	for _, q := range claudeQuirks {
+		if q.name != "blocks of the provider's own tools in pieces" {
+			continue
+		}
+		r, err := planFor("anthropic").Decode(200, http.Header{}, strings.NewReader(q.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, blockErr := (&Anthropic{}).blocks(&engine.Message{Role: engine.RoleAssistant, Parts: r.Parts})
+		got, encodeErr := encode(blocks)
+		if blockErr != nil || encodeErr != nil {
+			t.Fatal(blockErr, encodeErr)
+		}
+		want := `[{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"x"}},` +
+			`{"type":"web_search_tool_result","tool_use_id":"s","content":{"type":"web_search_tool_result_error","error_code":"max_uses_exceeded"}},` +
+			`{"type":"compaction","content":"summary"},{"type":"text","text":"t"}]`
+		if string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 

@@ -110,7 +110,7 @@ func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
 			}
 			out = append(out, &claudeImage{Type: "image", Source: source})
 		case p.Kind == engine.PartReasoning:
-			if block := thoughtBlock(p); block != nil {
+			if block := stateBlock(p); block != nil {
 				out = append(out, block)
 			}
 		case strings.TrimSpace(p.Text) != "":
@@ -181,6 +181,22 @@ func thoughtBlock(p *engine.Part) *claudeSeal {
 		return &s
 	}
 	return nil
+}
+
+// stateBlock is what goes back of a part that shows in no answer: a thought, or a block of the
+// provider's own as it came. It is nil for what is another family's.
+func stateBlock(p *engine.Part) claudeBlock {
+	if thought := thoughtBlock(p); thought != nil {
+		return thought
+	}
+	if p.Opaque == nil || p.Opaque.Provider != claudeFamily {
+		return nil
+	}
+	var s claudeSeal
+	if json.Unmarshal([]byte(p.Opaque.Data), &s) != nil || s.Type == "" || s.Type == thinkingBlock || s.Type == redactedBlock {
+		return nil
+	}
+	return json.RawMessage(p.Opaque.Data)
 }
 
 func opaqueThought(s claudeSeal) *engine.Opaque {
