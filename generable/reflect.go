@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -49,7 +50,6 @@ func (u *goUnion) named(name string) (reflect.Type, bool) {
 // goCodec carries one conversion between Go and values.
 type goCodec struct {
 	unions  map[reflect.Type]*goUnion
-	structs map[reflect.Type]*goStruct
 	depth   int
 
 	types map[reflect.Type]*Type // made, or a reference while being made
@@ -58,7 +58,7 @@ type goCodec struct {
 }
 
 func newGoCodec(opts []GoOption) *goCodec {
-	c := &goCodec{unions: make(map[reflect.Type]*goUnion), structs: make(map[reflect.Type]*goStruct)}
+	c := &goCodec{unions: make(map[reflect.Type]*goUnion)}
 	for _, o := range opts {
 		o(c)
 	}
@@ -140,12 +140,20 @@ type goField struct {
 
 // structOf lists the fields of a struct by the rules of encoding/json: of two fields of one
 // name the less deep one counts, of those the one whose tag gives the name, else none.
-func (c *goCodec) structOf(t reflect.Type) *goStruct {
-	if s := c.structs[t]; s != nil {
-		return s
+func structOf(t reflect.Type) *goStruct {
+	if s, ok := goStructs.Load(t); ok {
+		return s.(*goStruct)
 	}
+	s, _ := goStructs.LoadOrStore(t, listFields(t))
+	return s.(*goStruct)
+}
+
+// goStructs holds what the fields of Go's types are, by [reflect.Type], as encoding/json does: it
+// depends on nothing else, and a program has a bounded number of types.
+var goStructs sync.Map
+
+func listFields(t reflect.Type) *goStruct {
 	s := &goStruct{index: make(map[string]int)}
-	c.structs[t] = s
 	var hidden [][]int // embedded fields with a name of their own: theirs are not promoted
 	var all []goField
 	for _, f := range reflect.VisibleFields(t) {

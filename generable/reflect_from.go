@@ -239,7 +239,7 @@ func (c *goCodec) key(k reflect.Value, at *path) (string, error) {
 
 // fromStruct adds the fields of a struct to m, but the one of that name.
 func (c *goCodec) fromStruct(m *Map, v reflect.Value, skip string, at *path) error {
-	s := c.structOf(v.Type())
+	s := structOf(v.Type())
 	step := path{up: at}
 	for i := range s.fields {
 		g := &s.fields[i]

@@ -293,7 +293,7 @@ func (c *goCodec) intoKey(key string, dst reflect.Value, at *path) bool {
 }
 
 func (c *goCodec) intoStruct(v Value, dst reflect.Value, at *path) {
-	s := c.structOf(dst.Type())
+	s := structOf(dst.Type())
 	step := path{up: at}
 	ok := members(v, func(key string, v Value) {
 		i, has := s.field(key)

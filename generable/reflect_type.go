@@ -147,7 +147,7 @@ func (c *goCodec) schema(t reflect.Type, at *path, hint, tag string) *Type {
 		self = RefTo(name)
 		c.types[t] = self
 	}
-	s := c.structOf(t)
+	s := structOf(t)
 	var fields []Field
 	for i := range s.fields {
 		if s.fields[i].name != tag || tag == "" {

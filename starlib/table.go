@@ -144,6 +144,7 @@ func (b *Builtin) Signature() string {
 // Table is a set of builtins. It is immutable.
 type Table struct {
 	rows    []*Builtin
+	byName  map[string]*Builtin            // by qualified name
 	methods map[string]map[string]*Builtin // by receiver
 	members map[string]map[string]*Builtin // by module
 }
@@ -161,7 +162,7 @@ func Universe(host ...Builtin) *Table {
 }
 
 func newTable(host []Builtin) *Table {
-	t := &Table{methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
+	t := &Table{byName: map[string]*Builtin{}, methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
 	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows()} {
 		t.add(rows)
 	}
@@ -180,6 +181,9 @@ func (t *Table) add(rows []Builtin) {
 		b := &rows[i]
 		b.index = indexOf(b.Params)
 		t.rows = append(t.rows, b)
+		if name := b.QualifiedName(); t.byName[name] == nil {
+			t.byName[name] = b
+		}
 		by := t.methods
 		switch {
 		case b.Of == "":
@@ -210,12 +214,8 @@ func (t *Table) Rows() []*Builtin { return t.rows }
 
 // Lookup finds a row by its qualified name.
 func (t *Table) Lookup(name string) (*Builtin, bool) {
-	for _, b := range t.rows {
-		if b.QualifiedName() == name {
-			return b, true
-		}
-	}
-	return nil, false
+	b, ok := t.byName[name]
+	return b, ok
 }
 
 // names lists the names of the methods of a kind of value, sorted.
