@@ -30,7 +30,7 @@ func TestPromise_11_2_UnknownModels(t *testing.T) {
 
 // Promise 11.3 (bad input): a missing key is told by the name of its variable.
 func TestPromise_11_3_MissingKey(t *testing.T) {
-	for provider, key := range map[string]string{"openai": "OPENAI_API_KEY", "mistral": "MISTRAL_API_KEY", "deepseek": "DEEPSEEK_API_KEY", "openrouter": "OPENROUTER_API_KEY"} {
+	for provider, key := range map[string]string{"openai": "OPENAI_API_KEY", "mistral": "MISTRAL_API_KEY", "deepseek": "DEEPSEEK_API_KEY", "openrouter": "OPENROUTER_API_KEY", "anthropic": "ANTHROPIC_API_KEY"} {
 		stops(t, offline(t, "run", "-q", "examples/review.star", "x", "--model", provider+"/m"), 6, "AS709", key)
 	}
 }

@@ -1,0 +1,56 @@
+package llm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+)
+
+// Whatever goes wrong on the way, whole or streamed, in text or in a call: the call ends in an error
+// of a kind, within the time allowed, and never in a part of an answer.
+func TestClaudeFaults(t *testing.T) {
+	kinds := map[llmtest.Fault][]engine.ErrKind{
+		llmtest.StallHeaders: {engine.KindTimeout},
+		llmtest.StallStream:  {engine.KindTimeout},
+		llmtest.Cut:          {engine.KindTruncated},
+		llmtest.End:          {engine.KindTruncated},
+		llmtest.Reset:        {engine.KindNetwork},
+		llmtest.Garbage:      {engine.KindBadResponse},
+		llmtest.NoChoices:    {engine.KindBadResponse},
+		llmtest.NoEnd:        {engine.KindTruncated},
+	}
+	replies := map[string]llmtest.Reply{
+		"text":  {Text: "one two three four five six seven eight", In: 3, Out: 8},
+		"calls": {Calls: []llmtest.Call{{ID: "toolu_1", Name: "compile", Args: `{"path":"a/rather/long/path/of/a/file.go"}`}, {ID: "toolu_2", Name: "now", Args: "{}"}}},
+	}
+	for fault, want := range kinds {
+		for what, reply := range replies {
+			for _, stream := range []bool{false, true} {
+				if fault == llmtest.NoEnd && !stream {
+					continue // a whole answer is all of it
+				}
+				t.Run(string(fault)+" "+what, func(t *testing.T) {
+					t.Parallel()
+					reply.Fault, reply.Repeat = fault, true
+					s := server(t, reply)
+					r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 5 * time.Second, FirstByte: time.Second, Idle: 800 * time.Millisecond}))
+					req := prompt("x")
+					req.Tools = tools()
+					req.Params.MaxTokens = ptr(100)
+					e := effect("anthropic/claude-opus-5", req)
+					e.Stream = stream
+					err := needErr(t, r.Do(t.Context(), e, func(engine.Token) {}))
+					if err.Kind != want[0] {
+						t.Errorf("streamed %v: kind %s: %v", stream, err.Kind, err)
+					}
+					if err.Help == "" || err.Model == nil || err.Model.Name != "anthropic" {
+						t.Errorf("help %q, provider %+v", err.Help, err.Model)
+					}
+				})
+			}
+		}
+	}
+}
