@@ -260,6 +260,10 @@ func (c *Call) lookup() {
 		return
 	}
 	c.looked = true
+	if c.thread == nil { // looked at before it is made
+		c.site, _ = c.file.CallAt(c.pos)
+		return
+	}
 	if c.thread.CallStackDepth() < 2 {
 		return
 	}

@@ -39,8 +39,7 @@ func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) diag.List {
 			args = append(args, l.value(arg))
 		}
 	}
-	c := &Call{row: b, env: &env{c: l.c}, looked: true, file: l.u.file, pos: call.Lparen}
-	c.site, _ = l.u.file.CallAt(call.Lparen)
+	c := &Call{row: b, env: &env{c: l.c}, file: l.u.file, pos: call.Lparen}
 	c.bind(args, kwargs)
 	return c.wrong
 }

@@ -16,6 +16,7 @@ type inference struct {
 	c     *composer
 	u     *unit
 	names map[string]*bound
+	types map[syntax.Expr]*generable.Type // of chains, each of whose links is asked for
 }
 
 // bound is how a name gets its value.
@@ -24,13 +25,14 @@ type bound struct {
 	from  syntax.Expr     // its value, or
 	item  bool            // a list of which it is an item, or
 	typ   *generable.Type // what declares it
-	busy  bool
+	seen  bool
+	is    *generable.Type // once it was asked for
 }
 
 // infer collects the names of a function. The types of its parameters are the given ones, or else
 // what the graph calls it with, as those of functions within.
 func (c *composer) infer(u *unit, fn syntax.Node, params []*generable.Type) *inference {
-	in := &inference{c: c, u: u, names: map[string]*bound{}}
+	in := &inference{c: c, u: u, names: map[string]*bound{}, types: map[syntax.Expr]*generable.Type{}}
 	typesOf := func(n syntax.Node) []*generable.Type {
 		if n == fn && params != nil {
 			return params
@@ -136,6 +138,22 @@ func (in *inference) typeOf(e syntax.Expr) *generable.Type {
 		}
 	case *syntax.Ident:
 		return in.nameType(e)
+	case *syntax.BinaryExpr:
+		return in.binaryType(e)
+	case *syntax.DotExpr, *syntax.IndexExpr, *syntax.CallExpr:
+		t, ok := in.types[e]
+		if !ok {
+			t = in.linkType(e)
+			in.types[e] = t
+		}
+		return t
+	}
+	return nil
+}
+
+// linkType is the type of a field, an item or the result of a call.
+func (in *inference) linkType(e syntax.Expr) *generable.Type {
+	switch e := e.(type) {
 	case *syntax.DotExpr:
 		if t := in.typeOf(e.X); t != nil && t.Kind == generable.RecordType {
 			if i := t.FieldIndex(e.Name.Name); i >= 0 {
@@ -146,8 +164,6 @@ func (in *inference) typeOf(e syntax.Expr) *generable.Type {
 		if t := in.typeOf(e.X); t != nil && (t.Kind == generable.ListType || t.Kind == generable.DictType) {
 			return t.Elem.Deref()
 		}
-	case *syntax.BinaryExpr:
-		return in.binaryType(e)
 	case *syntax.CallExpr:
 		return in.callType(e)
 	}
@@ -160,23 +176,23 @@ func (in *inference) nameType(id *syntax.Ident) *generable.Type {
 	}
 	b := in.names[id.Name]
 	switch {
-	case b == nil || b.times != 1 || b.busy:
+	case b == nil || b.times != 1:
 		return nil
 	case b.typ != nil:
 		return b.typ.Deref()
-	case b.from == nil:
-		return nil
+	case b.seen || b.from == nil:
+		return b.is // nil for a name that is made of itself
 	}
-	b.busy = true // a name that is made of itself
+	b.seen = true
 	t := in.typeOf(b.from)
-	b.busy = false
-	if !b.item {
-		return t
+	if b.item && t != nil {
+		if t.Kind != generable.ListType {
+			return nil
+		}
+		t = t.Elem.Deref()
 	}
-	if t != nil && t.Kind == generable.ListType {
-		return t.Elem.Deref()
-	}
-	return nil
+	b.is = t
+	return t
 }
 
 // binaryType knows what gives a text, and comparisons.
@@ -184,9 +200,22 @@ func (in *inference) binaryType(e *syntax.BinaryExpr) *generable.Type {
 	switch e.Op {
 	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN:
 		return generable.BoolT
-	case syntax.PLUS, syntax.PERCENT:
-		left := in.typeOf(e.X)
-		if left == generable.StrT || e.Op == syntax.PLUS && in.typeOf(e.Y) == generable.StrT {
+	case syntax.PERCENT:
+		if in.typeOf(e.X) == generable.StrT {
+			return generable.StrT
+		}
+	case syntax.PLUS: // as long as the file, so no recursion on its left
+		for {
+			if in.typeOf(e.Y) == generable.StrT {
+				return generable.StrT
+			}
+			left, ok := e.X.(*syntax.BinaryExpr)
+			if !ok || left.Op != syntax.PLUS {
+				break
+			}
+			e = left
+		}
+		if in.typeOf(e.X) == generable.StrT {
 			return generable.StrT
 		}
 	}

@@ -32,7 +32,7 @@ func TestWrongCalls(t *testing.T) {
 		`stream(["x"], a, b, limit = [1, 0])`: `limit: want at least 1, got 0 for stage 1`,
 		`sum([[1]])`:                          `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
 		`sum(["a"])`:                          `item 0 is str "a" | texts are joined: "".join(items)`,
-		"parallel(len, [L]); L.append(1)":  `append: cannot append to frozen list | the last one entered`,
+		"parallel(len, [L]); L.append(1)":     `append: cannot append to frozen list | the last one entered`,
 	} {
 		m := sound(t, "a = agent(run = lambda s: \"a\")\nb = agent(run = lambda s: \"b\")\ndef run(parallel, stream, sum, a, b, L):\n    "+body+"\n\ndef main(x = str):\n    run(parallel, stream, sum, a, b, [])\n")
 		_, err := exec(t, m, `{"x": "x"}`, nil)

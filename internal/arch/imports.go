@@ -87,9 +87,14 @@ var ImportRules = []ImportRule{
 	{
 		Package: module + "/starlib/...",
 		May: []string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...",
-			starlark},
+			module + "/internal/startree", starlark},
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/..."}, drivers...),
 		Why:   "the language drives the engine and knows no provider",
+	},
+	{
+		Package: module + "/internal/startree",
+		May:     []string{starlark},
+		Why:     "the trees of scripts are the language's and the formatter's alike, and know neither",
 	},
 	{
 		Package: module + "/flowjson/...",

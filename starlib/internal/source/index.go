@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // A callSite is a call and the variable that takes its value.
@@ -28,32 +29,15 @@ type operatorAt struct {
 type body struct {
 	name       string
 	start, end spot
+	within     int // the index of the body around it, -1 for none
 }
-
-// deepest bounds the depth of the tree. The parser bounds brackets and blocks by
-// itself, but a chain of operators, calls or elifs is as deep as it is long, and
-// a Go stack that overflows takes the whole process with it.
-const deepest = 10_000
 
 // index fills the tables; false and the reason when the tree is too deep.
 func (f *File) index() (*diag.Diagnostic, bool) {
 	f.calls = map[spot]callSite{}
 	f.ops = map[spot]operatorAt{}
 	f.loops = map[spot]bool{}
-	depth := 0
-	var deep syntax.Node
-	syntax.Walk(f.tree, func(n syntax.Node) bool {
-		if n == nil {
-			depth--
-			return true
-		}
-		if depth >= deepest {
-			if deep == nil {
-				deep = n
-			}
-			return false
-		}
-		depth++
+	deep := startree.Walk(f.tree, func(n syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			f.addCall(n, "")
@@ -68,20 +52,28 @@ func (f *File) index() (*diag.Diagnostic, bool) {
 		case *syntax.ForClause:
 			f.addLoop(n.X)
 		case *syntax.DefStmt:
-			f.bodies = append(f.bodies, body{n.Name.Name, at(start(n.Body[0])), at(end(n))})
+			f.addBody(body{name: n.Name.Name, start: at(start(n.Body[0])), end: at(end(n))})
 		}
-		return true
 	})
 	if deep != nil {
 		return &diag.Diagnostic{
 			Code:    diag.SyntaxError,
 			Message: "this is nested too deeply",
-			Label:   fmt.Sprintf("more than %d operators, calls or elifs hang on each other", deepest),
+			Label:   fmt.Sprintf("more than %d operators, calls or elifs hang on each other", startree.Deepest),
 			Span:    f.span(deep),
 			Help:    []string{"give parts of it names of their own"},
 		}, false
 	}
 	return nil, true
+}
+
+// addBody is told of an enclosing body first.
+func (f *File) addBody(b body) {
+	b.within = len(f.bodies) - 1
+	for b.within >= 0 && !b.start.before(f.bodies[b.within].end) {
+		b.within = f.bodies[b.within].within
+	}
+	f.bodies = append(f.bodies, b)
 }
 
 // assignment is seen before the walk reaches the parts of the statement.

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"sort"
+
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
@@ -48,16 +50,15 @@ func (f *File) NameAt(pos syntax.Position) string {
 // FuncAt gives the name of the innermost def around pos, or "". The default of a
 // parameter is outside of the def that it belongs to.
 func (f *File) FuncAt(pos syntax.Position) string {
-	name, p := "", at(pos)
-	for _, b := range f.bodies {
-		if p.before(b.start) {
-			continue
-		}
-		if p.before(b.end) {
-			name = b.name
-		}
+	p := at(pos)
+	i := sort.Search(len(f.bodies), func(i int) bool { return p.before(f.bodies[i].start) }) - 1
+	for i >= 0 && !p.before(f.bodies[i].end) {
+		i = f.bodies[i].within
 	}
-	return name
+	if i < 0 {
+		return ""
+	}
+	return f.bodies[i].name
 }
 
 // LoopsOver reports whether a for, also that of a comprehension, goes through the value of the

@@ -14,16 +14,17 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"x = (1", "unexpected end"},
 		{"x = 1\ny = f\"{x}\"\n", "bad.star:2:5: error[AS102]"},
-		{"x = " + strings.Repeat("1 + ", deepest) + "1", "bad.star:1:5: error[AS101]: this is nested too deeply"},
+		{"x = " + strings.Repeat("1 + ", startree.Deepest) + "1", "bad.star:1:5: error[AS101]: this is nested too deeply"},
 		{"x = " + strings.Repeat("(", 1001), "bad.star:1:"},
-		{"if a:\n  b\n" + strings.Repeat("elif a:\n  b\n", deepest), "error[AS101]: this is nested too deeply"},
-		{"x = f" + strings.Repeat("()", deepest), "error[AS101]: this is nested too deeply"},
+		{"if a:\n  b\n" + strings.Repeat("elif a:\n  b\n", startree.Deepest), "error[AS101]: this is nested too deeply"},
+		{"x = f" + strings.Repeat("()", startree.Deepest), "error[AS101]: this is nested too deeply"},
 	} {
 		f, found := Parse("bad.star", []byte(test.text))
 		if f != nil || !found.HasErrors() {
@@ -47,7 +48,7 @@ func TestLongChains(t *testing.T) {
 	var src strings.Builder
 	for i := range 5 {
 		fmt.Fprintf(&src, "# %d\nx%d = [%s1, %strue, %sT, %snone]\n", i, i,
-			strings.Repeat("1 + ", deepest-100), strings.Repeat("a or ", deepest-100), strings.Repeat("T | ", deepest-100), strings.Repeat("str >> ", deepest-100))
+			strings.Repeat("1 + ", startree.Deepest-100), strings.Repeat("a or ", startree.Deepest-100), strings.Repeat("T | ", startree.Deepest-100), strings.Repeat("str >> ", startree.Deepest-100))
 	}
 	begin := time.Now()
 	f, found := Parse("long.star", []byte(src.String()))

@@ -10,35 +10,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// deepest bounds the depth of a script's tree as the engine bounds it: a chain of operators, calls
-// or elifs is as deep as it is long.
-const deepest = 10_000
-
 // longest bounds the chains that are laid out. The formatter underneath looks at all of a chain
 // for each of its links, so that its time grows with the square of the length; a longer chain
 // stays as it was written.
 const longest = 200
-
-// tooDeep gives the first part of a tree that the engine refuses for its depth, nil if there is none.
-func tooDeep(tree *syntax.File) syntax.Node {
-	depth := 0
-	var deep syntax.Node
-	syntax.Walk(tree, func(n syntax.Node) bool {
-		if n == nil {
-			depth--
-			return true
-		}
-		if depth >= deepest {
-			if deep == nil {
-				deep = n
-			}
-			return false
-		}
-		depth++
-		return true
-	})
-	return deep
-}
 
 // stretch is where an expression stands.
 type stretch struct{ begin, end syntax.Position }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Shapes of n links that hang on each other.
@@ -84,13 +86,13 @@ func TestShortChains(t *testing.T) {
 // What the engine refuses for its depth is refused, at the place where it gets too deep.
 func TestTooDeep(t *testing.T) {
 	for _, name := range []string{"operators", "calls", "methods", "lines"} {
-		_, err := Format([]byte("y = 1\n" + shapes[name](3*deepest) + "\n"))
+		_, err := Format([]byte("y = 1\n" + shapes[name](3*startree.Deepest) + "\n"))
 		var at *Error
 		if !errors.As(err, &at) || at.Line < 2 || !strings.Contains(at.Msg, "too deeply") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Format([]byte(shapes["operators"](deepest-10) + "\n")); err != nil {
+	if _, err := Format([]byte(shapes["operators"](startree.Deepest-10) + "\n")); err != nil {
 		t.Error(err)
 	}
 }

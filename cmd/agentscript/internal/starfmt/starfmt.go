@@ -14,6 +14,8 @@ import (
 
 	"github.com/bazelbuild/buildtools/build"
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Error is a script that cannot be formatted. Line and Col are 0 when they are not known; Col
@@ -43,7 +45,7 @@ func Format(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if deep := tooDeep(tree); deep != nil {
+	if deep := startree.Walk(tree, nil); deep != nil {
 		at, _ := deep.Span()
 		return nil, &Error{Line: int(at.Line), Col: int(at.Col), Msg: "this is nested too deeply"}
 	}
