@@ -2,12 +2,15 @@ package llm_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
@@ -331,5 +334,46 @@ func TestDecodeClaudeExchange(t *testing.T) {
 	}
 	if _, err := llm.DecodeExchange("anthropic", 529, nil, []byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)); err == nil {
 		t.Error("no error")
+	}
+}
+
+// Whatever form a server gives its answer, asked for a stream or not, it is heard and read whole.
+func TestClaudeShapes(t *testing.T) {
+	long := strings.Repeat("é日本 ", 12_000)
+	args := `{"path":` + quoteJSON(strings.Repeat("x", 1<<20)) + `}`
+	for name, reply := range map[string]llmtest.Reply{
+		"plain though streamed": {Text: "one two", Plain: true},
+		"rune by rune":          {Text: "é日本🙂\u2028 \"q\"", ByRunes: true},
+		"one long line":         {Text: strings.ReplaceAll(long, " ", "_")},
+		"many words":            {Text: long},
+		"a large call":          {Calls: []llmtest.Call{{ID: "toolu_1", Name: "compile", Args: args}}},
+	} {
+		s := server(t, reply)
+		req := prompt("x")
+		req.Tools = tools()
+		out, text, _ := listen(t, port(t, s), "anthropic/claude-opus-5", req)
+		r := need(t, out)
+		if r.Text() != reply.Text || text != reply.Text {
+			t.Errorf("%s: text of %d bytes, heard %d, want %d", name, len(r.Text()), len(text), len(reply.Text))
+		}
+		if calls := r.Calls(); len(calls) != len(reply.Calls) || len(calls) > 0 && calls[0].Args != args {
+			t.Errorf("%s: %d calls", name, len(calls))
+		}
+	}
+}
+
+// A call that is cancelled ends at once, with the reason that the caller gave.
+func TestClaudeCancelled(t *testing.T) {
+	for _, f := range []llmtest.Fault{llmtest.StallHeaders, llmtest.StallStream} {
+		s := server(t, llmtest.Reply{Text: "one two three four", Fault: f})
+		ctx, cancel := context.WithCancelCause(context.Background())
+		why := errors.New("the user pressed ctrl-C")
+		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+		e := effect("anthropic/claude-opus-5", prompt("x"))
+		e.Stream = true
+		err := needErr(t, port(t, s).Do(ctx, e, func(engine.Token) {}))
+		if err.Kind != engine.KindCancelled || err.Model.Retryable || !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", f, err)
+		}
 	}
 }
