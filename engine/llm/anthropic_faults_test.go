@@ -34,8 +34,9 @@ func TestClaudeFaults(t *testing.T) {
 				}
 				t.Run(string(fault)+" "+what, func(t *testing.T) {
 					t.Parallel()
-					reply.Fault, reply.Repeat = fault, true
-					s := server(t, reply)
+					own := reply
+					own.Fault, own.Repeat = fault, true
+					s := server(t, own)
 					r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 5 * time.Second, FirstByte: time.Second, Idle: 800 * time.Millisecond}))
 					req := prompt("x")
 					req.Tools = tools()
