@@ -70,8 +70,12 @@ func diagnose(err error) *diag.Diagnostic {
 			said += text
 		}
 	}
+	tried := "also tried: "
+	if e.Kind == engine.KindReplay { // whose notes say in what a call differs
+		tried = ""
+	}
 	for _, text := range e.Notes {
-		note("also tried: " + text)
+		note(tried + text)
 	}
 	if e.Model != nil && e.Model.RequestID != "" {
 		note("request " + e.Model.RequestID + " of " + e.Model.Name)

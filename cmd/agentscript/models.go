@@ -17,6 +17,8 @@ import (
 type modelSetup struct {
 	options  []agentscript.RunOption
 	scripted *llm.Scripted // with --scripted
+	replayed *llm.Replayer // with --replay
+	record   *os.File      // with --record
 }
 
 // models settles which models the agents are run with, and finds out before the run whether
@@ -31,30 +33,52 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 		return nil, problem
 	}
 	set := &modelSetup{options: choice.options()}
-	if o.scripted != "" {
-		f, err := os.Open(o.scripted)
-		if err != nil {
-			return nil, usagef("", "--scripted %s: %s", o.scripted, fileProblem(err))
-		}
-		defer f.Close() // it is only read
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, usagef("name a file of JSON lines", "--scripted %s: is a directory", o.scripted)
-		}
-		if set.scripted, err = llm.ReadScripted(f, o.scripted); err != nil {
-			return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
-		}
-		set.options = append(set.options, handling(set.scripted))
-		return set, nil
-	}
 	registry, problem := c.registry(o.envFile, o.prices, o.provider.options(own)...)
 	if problem != nil {
 		return nil, problem
 	}
-	if problem := o.provider.callable(registry); problem != nil {
+	var answering engine.Handler = registry
+	switch {
+	case o.calls.replay != "":
+		if set.replayed, problem = o.calls.replayer(registry.Redact); problem != nil {
+			return nil, problem
+		}
+		answering = set.replayed
+	case o.scripted != "":
+		if set.scripted, problem = readScripted(o.scripted); problem != nil {
+			return nil, problem
+		}
+		answering = set.scripted
+	default:
+		if problem := o.provider.callable(registry); problem != nil {
+			return nil, problem
+		}
+		if problem := callable(s, agents, choice, registry); problem != nil {
+			return nil, problem
+		}
+	}
+	if answering, set.record, problem = o.calls.around(answering, registry.Redact, s.file, o.scripted, o.envFile, o.inputFile, o.trace); problem != nil {
 		return nil, problem
 	}
-	set.options = append(set.options, handling(registry))
-	return set, callable(s, agents, choice, registry)
+	set.options = append(set.options, handling(answering))
+	return set, nil
+}
+
+// readScripted reads what --scripted names.
+func readScripted(name string) (*llm.Scripted, *failure) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, usagef("", "--scripted %s: %s", name, fileProblem(err))
+	}
+	defer f.Close() // it is only read
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, usagef("name a file of JSON lines", "--scripted %s: is a directory", name)
+	}
+	scripted, err := llm.ReadScripted(f, name)
+	if err != nil {
+		return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
+	}
+	return scripted, nil
 }
 
 func handling(models engine.Handler) agentscript.RunOption {

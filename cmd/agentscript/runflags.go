@@ -29,6 +29,7 @@ type runOptions struct {
 	maxModelCalls        int64
 	maxSteps             int64
 	provider             providerFlags
+	calls                cassetteFlags
 }
 
 // flags makes the run verb's own flag set.
@@ -41,6 +42,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
 	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
 	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
+	o.calls.addTo(f)
 	f.StringVar(&o.envFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
@@ -71,13 +73,15 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 	if o.maxModelCalls < 0 {
 		return usagef("", "--max-model-calls must not be negative")
 	}
-	if f := o.provider.valid(set); f != nil {
-		return f
+	for _, f := range []*failure{o.provider.valid(set), o.calls.valid(o.scripted)} {
+		if f != nil {
+			return f
+		}
 	}
-	for _, name := range []string{"input-file", "scripted", "env-file", "prices", "trace", "root"} {
+	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
 			what := "file"
-			if name == "root" {
+			if name == "root" || name == "cache" {
 				what = "directory"
 			}
 			return usagef("", "--%s needs the name of a %s", name, what)

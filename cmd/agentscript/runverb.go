@@ -34,7 +34,7 @@ command that has the same name.
 
 The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
 run failed, 2 usage or input, 3 the script has errors or no main, 4 budget, 6 provider, key or no model,
-7 timeout, 130 interrupted.`
+7 timeout, 9 a replay that differs from its record, 130 interrupted.`
 
 // runVerb parses its flags itself: which there are is only known when the script is loaded.
 func (c *command) runVerb() *cobra.Command {
@@ -112,13 +112,16 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	if problem != nil {
 		return problem
 	}
+	if models.record != nil {
+		defer models.record.Close() // every line was written, and a line that cannot be fails its call
+	}
 	opts = append(opts, models.options...)
 	var sinks []sink
 	if o.trace == "-" {
 		return usagef("name a file; --json writes the events to stderr", "--trace - names no file")
 	}
 	if o.trace != "" {
-		if other := sameFile(o.trace, s.file, o.scripted, o.envFile, o.inputFile); other != "" {
+		if other := sameFile(o.trace, s.file, o.scripted, o.envFile, o.inputFile, o.calls.replay, o.calls.record); other != "" {
 			return usagef("", "--trace %s would overwrite %s", o.trace, other)
 		}
 		f, err := os.Create(o.trace)
@@ -156,6 +159,7 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	if err := c.print(result.Text()); err != nil {
 		return err
 	}
+	c.report(o.calls.unasked(models.replayed), nil)
 	if models.scripted != nil {
 		if err := models.scripted.Err(); err != nil {
 			return s.runFailure(err)

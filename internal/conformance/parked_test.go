@@ -124,7 +124,7 @@ func BenchmarkParkedRun(b *testing.B) {
 	}
 	b.Run("http", func(b *testing.B) {
 		s := newSilence(b)
-		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()))
+		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()), llm.WithLimits("ollama", llm.Limits{InFlight: -1}))
 		defer models.Close()
 		mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("ollama/m")).Load(context.Background(), script(waits[0].src), "flow.star")
 		if err != nil {

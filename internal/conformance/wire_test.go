@@ -34,13 +34,15 @@ func variables(pairs ...string) llm.Option {
 // shortWaits let a test see a timeout.
 var shortWaits = llm.Timeouts{Connect: 5 * time.Second, FirstByte: 400 * time.Millisecond, Idle: 300 * time.Millisecond}
 
-// connected is a registry whose openai, ollama and compat are the server.
+// connected is a registry whose openai, ollama and compat are the server. It makes each call once
+// unless told otherwise.
 func connected(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	r := llm.New(append([]llm.Option{
 		variables("OPENAI_API_KEY", "sk-test", "OPENAI_BASE_URL", s.OpenAI(), "OLLAMA_BASE_URL", s.Ollama(), "AGENTSCRIPT_COMPAT_URL", s.OpenAI(),
 			"MISTRAL_API_KEY", "m-test", "MISTRAL_BASE_URL", s.OpenAI(), "DEEPSEEK_API_KEY", "d-test", "DEEPSEEK_BASE_URL", s.OpenAI(),
 			"OPENROUTER_API_KEY", "r-test", "OPENROUTER_BASE_URL", s.OpenAI()),
+		llm.WithRetry(llm.RetryPolicy{Attempts: 1}),
 	}, opts...)...)
 	t.Cleanup(r.Close)
 	return r

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+)
+
+// cassetteFlags say where model calls are kept, and whether they are answered from there.
+type cassetteFlags struct {
+	record, replay, cache string
+}
+
+func (f *cassetteFlags) addTo(set *pflag.FlagSet) {
+	set.StringVar(&f.record, "record", "", "write each model call and what it came to as JSON lines to `FILE`")
+	set.StringVar(&f.replay, "replay", "", "answer model calls from this `FILE` of --record, without any model")
+	set.StringVar(&f.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
+}
+
+func (f *cassetteFlags) valid(scripted string) *failure {
+	switch {
+	case f.replay != "" && (f.record != "" || f.cache != "" || scripted != ""):
+		return usagef("", "--replay answers all model calls: --record, --cache and --scripted do not go with it")
+	case f.cache != "" && scripted != "":
+		return usagef("", "--scripted answers all model calls: --cache does not go with it")
+	}
+	return nil
+}
+
+// replayer reads what --replay names.
+func (f *cassetteFlags) replayer(redact func(string) string) (*llm.Replayer, *failure) {
+	file, err := os.Open(f.replay)
+	if err != nil {
+		return nil, usagef("", "--replay %s: %s", f.replay, fileProblem(err))
+	}
+	defer file.Close() // it is only read
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, usagef("name a file of --record", "--replay %s: is a directory", f.replay)
+	}
+	r, err := llm.Replay(file, f.replay, redact)
+	if err != nil {
+		return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
+	}
+	return r, nil
+}
+
+// around puts the cache and the recorder around models, from the inside out. The file that is
+// recorded to, if any, is the caller's to close.
+func (f *cassetteFlags) around(models engine.Handler, redact func(string) string, others ...string) (engine.Handler, *os.File, *failure) {
+	if f.cache != "" {
+		cache, err := llm.NewCache(f.cache, models, redact)
+		if err != nil {
+			return nil, nil, usagef("", "--cache %s: %s", f.cache, fileProblem(err))
+		}
+		models = cache
+	}
+	if f.record == "" {
+		return models, nil, nil
+	}
+	if f.record == "-" {
+		return nil, nil, usagef("name a file", "--record - names no file")
+	}
+	if other := sameFile(f.record, others...); other != "" {
+		return nil, nil, usagef("", "--record %s would overwrite %s", f.record, other)
+	}
+	file, err := os.OpenFile(f.record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // prompts and answers are the user's alone
+	if err != nil {
+		if dir := filepath.Dir(f.record); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, usagef("make it first, or write elsewhere", "--record %s: there is no directory %s", f.record, dir)
+		}
+		return nil, nil, usagef("", "--record %s: %s", f.record, fileProblem(err))
+	}
+	return llm.Record(file, models, redact), file, nil
+}
+
+// unasked warns of recorded calls that a run did not make.
+func (f *cassetteFlags) unasked(r *llm.Replayer) diag.List {
+	if r == nil {
+		return nil
+	}
+	lines := r.Unused()
+	if len(lines) == 0 {
+		return nil
+	}
+	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.replay, plural(len(lines), "call"), lines[0])}}
+}

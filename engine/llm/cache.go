@@ -1,0 +1,124 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Cache answers model calls from a directory of answers, and asks for those that are not there.
+// The answers of a request are told apart by how often a run has asked it: the second time gives
+// the second answer, so that what is asked again is answered anew. Failures are not kept. An
+// answer from the cache has used nothing.
+type Cache struct {
+	dir    string
+	models engine.Handler
+	redact func(string) string
+
+	mu     sync.Mutex
+	counts map[string]map[string]int // by run and key
+	runs   []string                  // in the order of their first calls
+}
+
+var _ engine.Handler = (*Cache)(nil)
+
+// keptRuns bounds the runs whose calls are counted at the same time.
+const keptRuns = 1024
+
+// NewCache returns models behind a cache in a directory, which is made. What redact takes out of
+// a text is not written, see [Record].
+func NewCache(dir string, models engine.Handler, redact func(string) string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil { // prompts and answers are the user's alone
+		return nil, fmt.Errorf("the cache cannot be made: %w", err)
+	}
+	return &Cache{dir: dir, models: models, redact: redact, counts: map[string]map[string]int{}}, nil
+}
+
+// Do implements [engine.Handler].
+func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	req, problem := modelRequest(e)
+	if problem != nil {
+		return engine.Failed(problem)
+	}
+	row, err := newRow(e, req)
+	if err != nil {
+		return c.broken(e, err, engine.Usage{})
+	}
+	row.N = c.count(e.Run, row.Key)
+	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
+	data, err := os.ReadFile(file)
+	if err == nil {
+		if known, bad := decodeRow(data); bad == nil && known.Key == row.Key && known.Response != nil {
+			return replay(e, sink, engine.Outcome{Response: known.Response, Attempt: 1})
+		}
+		err = fs.ErrNotExist // of an older version, or damaged: asked and written anew
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return c.broken(e, err, engine.Usage{})
+	}
+	out := c.models.Do(ctx, e, sink)
+	if out.Err != nil || out.Response == nil {
+		return out
+	}
+	row.Response, row.Usage, row.Attempt = out.Response, out.Usage, out.Attempt
+	line, err := row.encode(c.redact)
+	if err == nil {
+		err = writeWhole(file, line)
+	}
+	if err != nil {
+		return c.broken(e, err, out.Usage)
+	}
+	return out
+}
+
+func (c *Cache) broken(e *engine.Effect, err error, used engine.Usage) engine.Outcome {
+	failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "the cache of model answers fails at a call of agent %q: %w", e.Agent, err).
+		WithHelp("see that %s can be read and written, or run without the cache", c.dir)
+	failed.Usage = used
+	return engine.Failed(failed)
+}
+
+// count says how often a run has made a call, this one included.
+func (c *Cache) count(run, key string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := c.counts[run]
+	if counts == nil {
+		if len(c.runs) == keptRuns {
+			delete(c.counts, c.runs[0])
+			c.runs = c.runs[1:]
+		}
+		counts = map[string]int{}
+		c.counts[run] = counts
+		c.runs = append(c.runs, run)
+	}
+	counts[key]++
+	return counts[key]
+}
+
+// writeWhole writes a file so that nobody sees a part of it.
+func writeWhole(file string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it is of no use
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// cassetteVersion is that of the rows' form.
+const cassetteVersion = 1
+
+// cassetteRow is one recorded call. The key is a hash of all that decides an answer: model,
+// messages, tools, output type and parameters. The request is there for people, and for saying in
+// what a call that was not recorded differs.
+type cassetteRow struct {
+	Version  int               `json:"v"`
+	Key      string            `json:"key"`
+	N        int               `json:"n"` // the how-manieth call of that key, from 1
+	Agent    string            `json:"agent,omitempty"`
+	Path     string            `json:"path,omitempty"`
+	Request  json.RawMessage   `json:"request"`
+	Types    map[string]string `json:"types,omitempty"` // hashes of the output type and the tools' parameters
+	Response *engine.Response  `json:"response,omitempty"`
+	Error    *engine.Error     `json:"error,omitempty"`
+	Usage    engine.Usage      `json:"usage"`
+	Attempt  int               `json:"attempt"`
+
+	line int
+	used bool
+}
+
+// callKey is the key of a call.
+func callKey(e *engine.Effect, req *engine.Request) string {
+	d := req.Digest()
+	key := hex.EncodeToString(d[:16])
+	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
+		key += "/" + e.Name
+	}
+	return key
+}
+
+// newRow is the row of a call, without what came of it.
+func newRow(e *engine.Effect, req *engine.Request) (*cassetteRow, error) {
+	request, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	row := &cassetteRow{Version: cassetteVersion, Key: callKey(e, req), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
+	note := func(name, id string) {
+		if row.Types == nil {
+			row.Types = map[string]string{}
+		}
+		row.Types[name] = id
+	}
+	if req.Output != nil && req.Output.Type != nil {
+		note("output", req.Output.Type.ID())
+	}
+	for _, tool := range req.Tools {
+		if tool.Params != nil {
+			note("tool "+tool.Name, tool.Params.ID())
+		}
+	}
+	return row, nil
+}
+
+// line encodes the row as one line, without what redact takes out.
+func (r *cassetteRow) encode(redact func(string) string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	if redact == nil {
+		return b.Bytes(), nil
+	}
+	return []byte(redact(b.String())), nil
+}
+
+// outcome is what the call came to.
+func (r *cassetteRow) outcome() engine.Outcome {
+	return engine.Outcome{Response: r.Response, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
+}
+
+// decodeRow reads a row, and says what is wrong with a line that is none.
+func decodeRow(data []byte) (*cassetteRow, error) {
+	r := &cassetteRow{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("it is no recorded call: %w", err)
+	}
+	switch {
+	case r.Version != cassetteVersion:
+		return nil, fmt.Errorf("it is of version %d, and version %d is known", r.Version, cassetteVersion)
+	case r.Key == "" || (r.Response == nil) == (r.Error == nil):
+		return nil, fmt.Errorf("it lacks the key, or holds not one of response and error")
+	}
+	return r, nil
+}
+
+// Redact gives a text without the values of the key variables of all providers.
+func (r *Registry) Redact(text string) string { return r.keys().String(text) }
+
+// modelRequest is the request of a model effect.
+func modelRequest(e *engine.Effect) (*engine.Request, *engine.Error) {
+	req, ok := e.Req.(*engine.Request)
+	if !ok || req == nil {
+		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req)
+	}
+	return req, nil
+}
+
+// replay hands out an answer as if it were given now.
+func replay(e *engine.Effect, sink engine.Sink, out engine.Outcome) engine.Outcome {
+	if e.Stream && sink != nil && out.Response != nil {
+		stream(func(t engine.Token) {
+			t.Attempt = max(out.Attempt, 1)
+			sink(t)
+		}, out.Response.Text())
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package llm
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Recorder passes model calls on and writes what each came to, a line of JSON per call. A call
+// that was cancelled came to nothing and is not written.
+type Recorder struct {
+	w      io.Writer
+	models engine.Handler
+	redact func(string) string
+
+	mu     sync.Mutex
+	counts map[string]int
+	err    error
+}
+
+var _ engine.Handler = (*Recorder)(nil)
+
+// Record returns models with a recorder around it. Each line is written at once by a single
+// Write. What redact takes out of a text is not written; [Registry.Redact] takes out keys, nil
+// nothing.
+func Record(w io.Writer, models engine.Handler, redact func(string) string) *Recorder {
+	return &Recorder{w: w, models: models, redact: redact, counts: map[string]int{}}
+}
+
+// Do implements [engine.Handler]. The call fails when it cannot be recorded.
+func (r *Recorder) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	out := r.models.Do(ctx, e, sink)
+	req, problem := modelRequest(e)
+	if problem != nil || out.Err != nil && ctx.Err() != nil {
+		return out
+	}
+	row, err := newRow(e, req)
+	if err == nil {
+		row.Response, row.Error, row.Usage, row.Attempt = out.Response, out.Err, out.Usage, out.Attempt
+		err = r.write(row)
+	}
+	if err != nil {
+		failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", e.Name, err).
+			WithHelp("see that the record can be written; a run goes on only with what is recorded")
+		failed.Usage = out.Usage
+		return engine.Failed(failed)
+	}
+	return out
+}
+
+func (r *Recorder) write(row *cassetteRow) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	r.counts[row.Key]++
+	row.N = r.counts[row.Key]
+	line, err := row.encode(r.redact)
+	if err == nil {
+		_, err = r.w.Write(line)
+	}
+	r.err = err
+	return err
+}

@@ -1,0 +1,112 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Replayer answers model calls from a record, without any model. A call is answered by what the
+// same request came to when it was recorded; of several such, by that of its position, else in
+// the order of the record, so that it does not matter in which order branches ask. Each row
+// answers once. A call that was not recorded fails, and the error says in what it differs from the
+// nearest one that was.
+type Replayer struct {
+	name   string
+	redact func(string) string
+	rows   []*cassetteRow
+
+	mu    sync.Mutex
+	byKey map[string][]*cassetteRow
+}
+
+var _ engine.Handler = (*Replayer)(nil)
+
+// longestLine bounds a line of a record, in bytes.
+const longestLine = 256 << 20
+
+// Replay reads a record that [Record] wrote. The name is that of the file, for messages. What was
+// kept out of the record by redact is to be kept out of messages, too.
+func Replay(from io.Reader, name string, redact func(string) string) (*Replayer, error) {
+	if redact == nil {
+		redact = func(s string) string { return s }
+	}
+	r := &Replayer{name: name, redact: redact, byKey: map[string][]*cassetteRow{}}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, longestLine)
+	for n := 1; lines.Scan(); n++ {
+		data := bytes.TrimSpace(lines.Bytes())
+		if len(data) == 0 {
+			continue
+		}
+		row, err := decodeRow(data)
+		if err != nil {
+			return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err).
+				WithHelp("record the calls again")
+		}
+		row.line = n
+		r.rows = append(r.rows, row)
+		r.byKey[row.Key] = append(r.byKey[row.Key], row)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// Do implements [engine.Handler].
+func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	req, problem := modelRequest(e)
+	if problem != nil {
+		return engine.Failed(problem)
+	}
+	if row := r.take(callKey(e, req), e.At.Path()); row != nil {
+		return replay(e, sink, row.outcome())
+	}
+	asked, err := newRow(e, req)
+	if err != nil {
+		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "a call of %s cannot be compared with the record: %w", e.Agent, err))
+	}
+	return engine.Failed(r.missing(asked))
+}
+
+// take gives the row that answers a call, nil when there is none.
+func (r *Replayer) take(key, path string) *cassetteRow {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found *cassetteRow
+	for _, row := range r.byKey[key] {
+		if row.used {
+			continue
+		}
+		if row.Path == path {
+			found = row
+			break
+		}
+		if found == nil {
+			found = row
+		}
+	}
+	if found != nil {
+		found.used = true
+	}
+	return found
+}
+
+// Unused gives the lines of calls that were recorded and not made now.
+func (r *Replayer) Unused() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []int
+	for _, row := range r.rows {
+		if !row.used {
+			lines = append(lines, row.line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,201 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// missing is the error of a call that no row answers: the nearest row, and in what it differs.
+func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s does not hold this call of agent %q", r.name, asked.Agent)
+	again := "record the calls again with --record, or undo what changed"
+	if same := r.byKey[asked.Key]; len(same) > 0 {
+		e.Message = fmt.Sprintf("%s holds this call of agent %q %d times, and it is made once more", r.name, asked.Agent, len(same))
+		return e.WithHelp("%s", again)
+	}
+	mine := partsOf(asked)
+	var nearest *cassetteRow
+	var theirs []part
+	best := -1.0
+	for _, row := range r.rows {
+		parts := partsOf(row)
+		if score := alike(mine, parts, row, asked); score > best {
+			nearest, theirs, best = row, parts, score
+		}
+	}
+	if nearest == nil {
+		return e.WithHelp("the record is empty: %s", again)
+	}
+	what, was, is := difference(theirs, mine)
+	e.Notes = append(e.Notes, fmt.Sprintf("the nearest recorded call is that of agent %q in line %d; it differs in %s", nearest.Agent, nearest.line, what),
+		"recorded: "+r.redact(was), "asked:    "+r.redact(is))
+	return e.WithHelp("%s", again)
+}
+
+// part is a named piece of a request.
+type part struct{ name, text string }
+
+// partsOf takes a request apart in the order in which people look at it.
+func partsOf(r *cassetteRow) []part {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(r.Request, &fields) != nil {
+		return []part{{"the request", string(r.Request)}}
+	}
+	var parts []part
+	add := func(name string, raw json.RawMessage) {
+		if raw != nil {
+			parts = append(parts, part{name, plain(raw)})
+		}
+	}
+	for _, key := range []string{"model", "fallbacks", "system"} {
+		add(titles[key], fields[key])
+	}
+	var messages []struct {
+		Role  string            `json:"role"`
+		Parts []json.RawMessage `json:"parts"`
+	}
+	_ = json.Unmarshal(fields["messages"], &messages) // what is no list has no parts to compare
+	for i, m := range messages {
+		var texts []string
+		for _, p := range m.Parts {
+			var text struct {
+				Kind, Text string
+			}
+			if json.Unmarshal(p, &text) == nil && text.Kind == string(engine.PartText) {
+				texts = append(texts, text.Text)
+			} else {
+				texts = append(texts, plain(p))
+			}
+		}
+		parts = append(parts, part{fmt.Sprintf("message %d (%s)", i+1, m.Role), strings.Join(texts, "\n")})
+	}
+	for _, key := range []string{"tools", "choice", "output", "structured", "params"} {
+		add(titles[key], fields[key])
+	}
+	names := make([]string, 0, len(r.Types))
+	for name := range r.Types {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		parts = append(parts, part{"the schema of the " + name, r.Types[name]})
+	}
+	return parts
+}
+
+var titles = map[string]string{"model": "the model", "fallbacks": "the models to fall back to", "system": "the system text", "tools": "the tools",
+	"choice": "the choice of tools", "output": "the output type", "structured": "the tier of structured output", "params": "the parameters"}
+
+// plain is a JSON string's text, and other JSON as it is, in one form.
+func plain(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// alike says how near two requests are: a point for each part that is the same, and less for one
+// that begins or ends the same way. What is of the same agent and was not used is nearer.
+func alike(mine, theirs []part, row, asked *cassetteRow) float64 {
+	score := 0.0
+	have := map[string]string{}
+	for _, p := range theirs {
+		have[p.name] = p.text
+	}
+	for _, p := range mine {
+		text, ok := have[p.name]
+		switch longest := max(len(text), len(p.text)); {
+		case !ok:
+		case text == p.text:
+			score++
+		case longest > 0:
+			head := prefix(text, p.text)
+			tail := prefix(reversed(text[head:]), reversed(p.text[head:]))
+			score += 0.9 * float64(head+tail) / float64(longest)
+		}
+	}
+	score -= 0.5 * float64(max(len(theirs)-len(mine), 0))
+	if row.Agent == asked.Agent {
+		score += 0.5
+	}
+	if row.Path == asked.Path {
+		score += 0.25
+	}
+	if !row.used {
+		score += 0.25
+	}
+	return max(score, 0)
+}
+
+func prefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func reversed(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
+
+// difference gives the first part in which two requests differ, and what stands there in each.
+func difference(was, is []part) (what, before, now string) {
+	have := map[string]string{}
+	for _, p := range was {
+		have[p.name] = p.text
+	}
+	for _, p := range is {
+		old, ok := have[p.name]
+		if !ok {
+			return p.name, "(nothing)", excerpt(p.text, 0)
+		}
+		if old != p.text {
+			at := prefix(old, p.text)
+			return p.name, excerpt(old, at), excerpt(p.text, at)
+		}
+		delete(have, p.name)
+	}
+	for _, p := range was {
+		if _, left := have[p.name]; left {
+			return p.name, excerpt(p.text, 0), "(nothing)"
+		}
+	}
+	return "what a hash holds and the record does not show", "", ""
+}
+
+// excerpt is what stands around a place of a text, in one line.
+func excerpt(s string, at int) string {
+	const before, after = 30, 90
+	from, to := max(at-before, 0), min(at+after, len(s))
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to++
+	}
+	out := strings.Join(strings.Fields(s[from:to]), " ")
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(s) {
+		out += "…"
+	}
+	return fmt.Sprintf("%q", out)
+}
