@@ -2,6 +2,7 @@ package starlib_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
@@ -57,4 +58,38 @@ func BenchmarkParallelCall(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/branch")
+}
+
+// TestCallLintIsLinear: what functions call is looked at in time that grows with the script, also
+// where names hang on each other.
+func TestCallLintIsLinear(t *testing.T) {
+	node := "n = agent(run = lambda s: s)\nmain = n\n"
+	for name, script := range map[string]func(n int) string{
+		"names made of names": func(n int) string {
+			var b strings.Builder
+			b.WriteString(node + "def f(x0):\n")
+			for i := range n {
+				fmt.Fprintf(&b, "    x%d = x%d + x%d\n", i+1, i, i)
+			}
+			return b.String() + fmt.Sprintf("    return n(x%d)\n", n)
+		},
+		"calls": func(n int) string {
+			return node + "def f(x):\n" + strings.Repeat("    parallel([(n, x), (n, \"a\")])\n    x = n(n(x))\n", n)
+		},
+		"functions": func(n int) string { return node + numbered(n, "def f#(x):\n    y = n(x)\n    return y.upper()\n") },
+		"a long sum": func(n int) string {
+			return node + "def f(x):\n    return n(x" + strings.Repeat(" + x", n) + ")\n"
+		},
+		"a chain of fields": func(n int) string { return node + "def f(x):\n    return n(x" + strings.Repeat(".a", n) + ")\n" },
+		"one function, many uses": func(n int) string {
+			return node + "def g(s):\n    return s.upper()\nall = [fn(g, input = str, output = str) for _ in range(" + fmt.Sprint(n) + ")]\n"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cost := func(n int) float64 { return testing.AllocsPerRun(1, func() { sound(t, script(n)) }) }
+			if few, many := cost(500), cost(5000); many > 12*few {
+				t.Errorf("%.0f allocations for 500, %.0f for 5,000", few, many)
+			}
+		})
+	}
 }

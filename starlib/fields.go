@@ -27,7 +27,9 @@ func (c *composer) checkFields(fn starlark.Value, params ...*generable.Type) {
 	if body == nil {
 		return
 	}
-	u.typed(body, params)
+	if !u.typed(body, params) {
+		return
+	}
 	w := fieldWalk{c: c, typeOf: c.infer(u, body, params).typeOf}
 	syntax.Walk(body, func(n syntax.Node) bool {
 		if dot, ok := n.(*syntax.DotExpr); ok {
@@ -38,21 +40,24 @@ func (c *composer) checkFields(fn starlark.Value, params ...*generable.Type) {
 }
 
 // typed keeps what a function is called with, for [composer.checkCalls]. One that is called with
-// values of several types, as that of a factory may be, has none that is certain.
-func (u *unit) typed(fn syntax.Node, params []*generable.Type) {
+// values of several types, as that of a factory may be, has none that is certain. It reports whether
+// this is new: a factory may make many nodes of one function.
+func (u *unit) typed(fn syntax.Node, params []*generable.Type) bool {
 	if u.params == nil {
 		u.params = map[syntax.Node][]*generable.Type{}
 	}
 	old, twice := u.params[fn]
 	if !twice {
 		u.params[fn] = slices.Clone(params)
-		return
+		return true
 	}
+	differs := len(old) != len(params)
 	for i := range old {
 		if i >= len(params) || old[i] != params[i] {
-			old[i] = nil
+			old[i], differs = nil, true
 		}
 	}
+	return differs
 }
 
 // function finds the function at a position.

@@ -17,7 +17,11 @@ type inference struct {
 	u     *unit
 	names map[string]*bound
 	types map[syntax.Expr]*generable.Type // of chains, each of whose links is asked for
+	depth int                             // of names that are made of names
 }
+
+// deepestName bounds how far a type is followed from name to name.
+const deepestName = 1000
 
 // bound is how a name gets its value.
 type bound struct {
@@ -183,8 +187,13 @@ func (in *inference) nameType(id *syntax.Ident) *generable.Type {
 	case b.seen || b.from == nil:
 		return b.is // nil for a name that is made of itself
 	}
+	if in.depth >= deepestName {
+		return nil // names hang on each other for as long as the script is
+	}
 	b.seen = true
+	in.depth++
 	t := in.typeOf(b.from)
+	in.depth--
 	if b.item && t != nil {
 		if t.Kind != generable.ListType {
 			return nil
