@@ -10,7 +10,9 @@ require (
 	github.com/firebase/genkit/go v1.4.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/kaptinlin/jsonrepair v0.2.15
+	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/tmc/langchaingo v0.1.14
+	github.com/xeipuuv/gojsonschema v1.2.0
 )
 
 require (
@@ -54,7 +56,6 @@ require (
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	github.com/xeipuuv/gojsonpointer v0.0.0-20190905194746-02993c407bfb // indirect
 	github.com/xeipuuv/gojsonreference v0.0.0-20180127040603-bd5ef7bd5415 // indirect
-	github.com/xeipuuv/gojsonschema v1.2.0 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.opentelemetry.io/auto/sdk v1.1.0 // indirect
