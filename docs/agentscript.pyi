@@ -9,7 +9,7 @@ class Type:
     def __ror__(self, other: Any) -> Type: ...
     def __getattr__(self, name: str) -> Any: ...
     def decode(self, text: str, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., partial: bool = ...) -> Decoded:
-        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and .partial when it does not fit."
+        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with."
         ...
     def from_llm_output(self, text: str) -> Any:
         "Reads a value from what a model wrote, leniently. Gives None when none can be recovered."
@@ -81,7 +81,7 @@ class Stream:
         "Ends the text and gives what it came to, as decode does."
         ...
     def feed(self, text: str) -> list:
-        "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void."
+        "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more."
         ...
     def partial(self) -> Partial:
         "Gives what is known of a schema or union field by field."
@@ -90,7 +90,7 @@ class Stream:
         "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known."
         ...
     def state(self, path: str = ...) -> str:
-        "Tells how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\"."
+        "Tells how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\". A path that the type does not have is an error."
         ...
 
 class StreamEvent:

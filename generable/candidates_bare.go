@@ -42,6 +42,12 @@ func (m *Machine) bracketedAt(c *coercer, start, end, fence int, consider func(c
 		return false
 	}
 	s := newScanner(m.o.MaxDepth)
+	s.src = text
+	if kind, w := s.quoteAt(0); w > 0 && kind != quoteFence {
+		if i := strings.LastIndexByte(text, '\\'); i == len(text)-1 || i > 0 && i > len(text)-6 && text[i+1] == 'u' {
+			closer = "" // a text that is cut in an escape
+		}
+	}
 	s.feed(open + text + closer)
 	s.close()
 	c.visits += s.visits()
@@ -164,6 +170,8 @@ func (m *Machine) bareForm(c *coercer, text string) bareForm {
 		if numbersOnly(text) {
 			return bareItems
 		}
+	case text[len(text)-1] == ')' && isCallee(text[:max(strings.IndexByte(text, '('), 0)]):
+		return bareItems
 	case class[text[0]]&isIdent != 0:
 		// name: value, where the name is a field of what is wanted.
 		if name, _, ok := strings.Cut(text[:min(len(text), maxSuggestLen)], ":"); ok && c.takesKey(m.typ, strings.TrimSpace(name)) {
@@ -178,7 +186,7 @@ func (m *Machine) bareForm(c *coercer, text string) bareForm {
 }
 
 func endsInQuote(text string) bool {
-	text = strings.TrimRight(text, ",] \t\r\n")
+	text = strings.TrimRight(text, ",]+ \t\r\n")
 	for _, q := range [...]string{`"`, "'", "`", "”", "’", "´"} {
 		if strings.HasSuffix(text, q) {
 			return true

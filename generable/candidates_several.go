@@ -11,6 +11,9 @@ func (m *Machine) several(c *coercer, list []candidate) candidate {
 	if m.typ.Deref().Kind != AnyType || m.o.Pick != PickBest || m.o.Level == Strict || len(list) < 2 {
 		return none
 	}
+	if m.commented(list) {
+		return m.join(c, list)
+	}
 	var kept []candidate
 	owner := make(map[string]int) // by key, the object in kept that has it
 	lists := 0
@@ -42,6 +45,53 @@ func (m *Machine) several(c *coercer, list []candidate) candidate {
 		return none
 	}
 	return m.join(c, kept)
+}
+
+// commented reports whether nothing but comments, blanks and commas stands beside the candidates, and
+// some comment between them.
+func (m *Machine) commented(list []candidate) bool {
+	from, _ := trimSpan(m.src, 0, len(m.src))
+	comments := 0
+	for i := 0; i <= len(list); i++ {
+		to := len(m.src)
+		if i < len(list) {
+			to = list[i].start
+		}
+		if from > to {
+			return false
+		}
+		n, ok := onlyComments(m.src[from:to])
+		if !ok {
+			return false
+		}
+		if i > 0 && i < len(list) {
+			comments += n
+			from = list[i].end
+		} else if i == 0 {
+			from = list[i].end
+		}
+	}
+	return comments > 0
+}
+
+// onlyComments counts the comments of a text that consists of such, blanks and commas.
+func onlyComments(text string) (int, bool) {
+	for n := 0; ; n++ {
+		text = strings.TrimLeft(text, ", \t\r\n")
+		switch {
+		case text == "":
+			return n, true
+		case strings.HasPrefix(text, "//"), text[0] == '#':
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			var ok bool
+			if _, text, ok = strings.Cut(text[2:], "*/"); !ok {
+				return n, false
+			}
+		default:
+			return n, false
+		}
+	}
 }
 
 // collected is the list of the objects that a text holds apart from each other, where a list of

@@ -144,9 +144,18 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 			b = append(b, '\b')
 		case 'f':
 			b = append(b, '\f')
-		case 'u':
+		case 'u', 'U':
 			r, n := hexRune(s)
+			if long, k := longRune(c, s); k > 0 {
+				bad++
+				b = utf8.AppendRune(b, long)
+				s = s[k:]
+				break
+			}
 			switch {
+			case c == 'U':
+				bad++
+				b = append(b, '\\', c)
 			case n == 0 && len(s) < 4 && end != endWhole && isHex(s):
 				s = ""
 			case n == 4 && end != endWhole && r == utf8.RuneError && mayPair(s[4:]):
@@ -175,6 +184,30 @@ func appendUnescaped(b []byte, s string, i int, end textEnd) ([]byte, int) {
 			return append(b, s...), bad
 		}
 	}
+}
+
+// longRune reads the digits of \u{1F600}, as JavaScript has it, and of \U0001F600, as Python does.
+func longRune(c byte, s string) (r rune, n int) {
+	digits := ""
+	if c == 'u' && s != "" && s[0] == '{' {
+		end := strings.IndexByte(s[:min(len(s), 8)], '}')
+		if end < 2 {
+			return 0, 0
+		}
+		digits, n = s[1:end], end+1
+	} else if c == 'U' && len(s) >= 8 {
+		digits, n = s[:8], 8
+	}
+	if digits == "" || !isHex(digits) {
+		return 0, 0
+	}
+	for i := range len(digits) {
+		r = r<<4 | rune(hexDigit(digits[i]))
+	}
+	if !utf8.ValidRune(r) {
+		return 0, 0
+	}
+	return r, n
 }
 
 // hexRune reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.

@@ -214,7 +214,7 @@ func (s *scanner) wordAfter(c byte) bool {
 	}
 	if last := s.lastStr; last.node >= 0 {
 		n := s.tape[last.node]
-		if n.start == n.end && int(last.next) == s.pos && (last.kind == quoteDouble) && class[c]&isIdent != 0 {
+		if n.start == n.end && int(last.next) == s.pos && (last.kind == quoteDouble || last.kind == quoteSingle) && class[c]&isIdent != 0 {
 			s.takeBack(last)
 			return s.quoteAgain(int(last.node), s.pos)
 		}
@@ -246,6 +246,9 @@ func (s *scanner) wordAfter(c byte) bool {
 			}
 			name, value := s.isMember(s.pos), s.memberAt(s.pos)
 			member = name && s.tape[last.node-1].kind == nodeWord || value && !s.quotesOpen()
+		}
+		if done, ok := s.strayWords(); done || !ok {
+			return ok
 		}
 		if !member && !item && s.reopen(last) {
 			return true

@@ -180,7 +180,7 @@ func (s *scanner) oddColon(c byte) bool {
 		// "" before a key: it is quoted twice or three times.
 		return s.quoteAgain(len(s.tape)-1, p)
 	}
-	if !word && key.end == key.start && int(key.end)+1 == p && s.quote == quoteDouble && class[c]&isIdent != 0 {
+	if !word && key.end == key.start && int(key.end)+1 == p && (s.quote == quoteDouble || s.quote == quoteSingle) && class[c]&isIdent != 0 {
 		return s.quoteAgain(len(s.tape)-1, p)
 	}
 	if s.soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
@@ -394,6 +394,9 @@ func (s *scanner) joinWords() bool {
 // of two or three opening ones. The current position is behind them.
 func (s *scanner) quoteAgain(i, p int) bool {
 	kind, w := quoteTwice, 0
+	if s.src[p-1] == '\'' {
+		kind = quoteTwiceOne
+	}
 	if s.src[p] == '"' || s.src[p] == '\'' {
 		kind, w = quoteTriple, 1
 		if s.src[p] == '\'' {

@@ -55,6 +55,34 @@ func (s *scanner) wordsAfter() (done, ok bool) {
 	return true, true
 }
 
+// strayWords reads words between a string and the closer of its container, as they are no part of
+// it while no quote is open: an item that lacks its comma, and else junk.
+func (s *scanner) strayWords() (done, ok bool) {
+	if int(s.lastStr.next) == s.pos || s.soft || s.quotesOpen() || !s.beginsWords(s.pos) {
+		return false, true
+	}
+	if strings.Trim(s.src[s.lastStr.next:s.pos], " \t") != "" {
+		return false, true
+	}
+	if !s.wants(maxWords + maxLiteral + 2*maxGap) {
+		return false, false
+	}
+	end := s.wordsEnd()
+	if end < 0 || s.isMember(s.pos) {
+		return false, true
+	}
+	if behind := strings.TrimLeft(s.src[end:min(len(s.src), end+maxGap)], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
+		return false, true
+	}
+	if s.stack[len(s.stack)-1].obj {
+		s.skip(end - s.pos)
+	} else {
+		s.repair(repMissingComma, s.pos, s.pos)
+		s.st = stArrNext
+	}
+	return true, true
+}
+
 // beginsWords reports whether a word that is no number, or a dash alone, begins at offset p.
 func (s *scanner) beginsWords(p int) bool {
 	switch c := s.src[p]; c {

@@ -47,6 +47,14 @@ func (s *scanner) finishString() {
 	n := &s.tape[s.cur]
 	n.span = 1
 	n.end = uint32(len(s.src))
+	if end := s.urlEnd(int(n.start)); end >= 0 && n.flags&flagKey == 0 && s.concat < 0 && s.back(end) {
+		n.end = uint32(end)
+		n.flags |= flagRepaired
+		s.repair(repMissingQuote, end, end)
+		s.soft = false
+		s.attached()
+		return
+	}
 	if s.concat >= 0 {
 		n.flags |= flagOpen
 		s.closePart()
@@ -60,6 +68,9 @@ func (s *scanner) finishString() {
 			s.endRegion(s.pos)
 		}
 		return
+	}
+	if last := len(s.src) - 1; s.quote == quoteEscaped && last > int(n.start) && s.src[last] == '\\' && s.src[last-1] != '\\' {
+		n.end-- // half of its closing quote
 	}
 	if end := s.lineBeforeCloser(int(n.start)); end >= 0 && s.back(end) {
 		n.end = uint32(end)
@@ -93,6 +104,28 @@ func (s *scanner) finishString() {
 	}
 	n.flags |= flagOpen
 	s.attached()
+}
+
+// urlEnd returns where the string that began at start ends, if it is an address that lacks its
+// closing quote: before the first sign that none has, when the text goes on with a comma or ends
+// with the closer of the innermost bracket. Else it returns -1.
+func (s *scanner) urlEnd(start int) int {
+	text := s.src[start:]
+	scheme, rest, ok := strings.Cut(text[:min(len(text), maxGap)], "://")
+	if !ok || !isWord(scheme) || rest == "" {
+		return -1
+	}
+	p := len(scheme) + len("://")
+	for p < len(text) && text[p] > ' ' && text[p] < 0x7f && strings.IndexByte(",\"]}[{<>`\\|^", text[p]) < 0 {
+		p++
+	}
+	if p == len(text) || !s.pay(p) {
+		return -1
+	}
+	if c := text[p]; c != ',' && c != s.stack[len(s.stack)-1].closer {
+		return -1
+	}
+	return start + p
 }
 
 // itemsBehind returns where the string that began at start ends, if it runs to the end of the

@@ -40,6 +40,14 @@ func classifyWord(w string) (nodeKind, repairKind) {
 	case "NaN", "nan", "Infinity", "inf":
 		return nodeNaN, repLiteral
 	}
+	switch c := w[0] | 0x20; {
+	case c == 't' && strings.EqualFold(w, "true"):
+		return nodeTrue, repLiteral
+	case c == 'f' && strings.EqualFold(w, "false"):
+		return nodeFalse, repLiteral
+	case c == 'n' && strings.EqualFold(w, "null"):
+		return nodeNull, repLiteral
+	}
 	return nodeWord, repNone
 }
 

@@ -13,6 +13,7 @@ const (
 	quoteTripleOne                  // '''…'''
 	quoteFence                      // ```…```
 	quoteTwice                      // ""…""
+	quoteTwiceOne                   // ''…''
 	quoteEscaped                    // \"…\" in a document that was escaped as a whole
 )
 
@@ -225,6 +226,13 @@ func (s *scanner) quoteEnds(p int) int {
 		if kind == quoteFence {
 			return 3
 		}
+	case quoteTwiceOne:
+		if s.has(p, "''") {
+			return 2
+		}
+		if kind == quoteSingle {
+			return 1
+		}
 	case quoteTwice:
 		if s.has(p, `""`) {
 			return 2
@@ -274,10 +282,14 @@ func (s *scanner) reopen(m marker) bool {
 	}
 	s.repairs, s.cost = s.repairs[:m.repairs], int(m.cost)
 	s.repair(repInnerQuote, int(m.quote), int(m.next))
-	if m.kind == quoteTwice && class[s.src[m.quote-1]]&isBlank == 0 {
+	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && class[s.src[m.quote-1]]&isBlank == 0 {
 		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
 		n.start--
-		m.kind = quoteDouble
+		if m.kind == quoteTwice {
+			m.kind = quoteDouble
+		} else {
+			m.kind = quoteSingle
+		}
 	}
 	s.hoist.parent = -1
 	s.cur, s.quote, s.st = int(m.node), m.kind, stString

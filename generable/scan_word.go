@@ -335,6 +335,9 @@ func (s *scanner) wordQuote(c byte) bool {
 		s.st = stWord
 		return true
 	}
+	if s.wordKey && !s.noComma && s.textGoesOn() {
+		return true
+	}
 	if s.wordKey { // a stray word before a key
 		s.stray = strayWord{node: len(s.tape), repair: len(s.repairs), start: s.tok, end: s.wordEnd}
 		s.repair(repJunk, s.tok, s.wordEnd)
@@ -342,6 +345,22 @@ func (s *scanner) wordQuote(c byte) bool {
 		return true
 	}
 	s.endWord()
+	return true
+}
+
+// textGoesOn joins the current word, which stands before a key, to the text without quotes before
+// the comma: {"a": red, or blue "b": 1}.
+func (s *scanner) textGoesOn() bool {
+	last := len(s.tape) - 1
+	if s.stack[len(s.stack)-1].node >= uint32(last) || s.tape[last].kind != nodeWord || s.tape[last].flags&flagKey != 0 || s.furtherIn(last) || s.wordEnd == s.tok {
+		return false
+	}
+	n := &s.tape[last]
+	n.end, n.flags = uint32(s.wordEnd), n.flags|flagHigh|flagEscape
+	s.rewrites++
+	s.repair(repMissingQuotes, int(n.start), s.wordEnd)
+	s.forget()
+	s.st = stObjAfter
 	return true
 }
 

@@ -178,7 +178,8 @@ func (s *Stream) Partial() (Partial, bool) {
 	return p, true
 }
 
-// State tells how much has arrived of the value at a path such as ".plan.steps[2]".
+// State tells how much has arrived of the value at a path such as ".plan.steps[2]". What the type
+// does not have stays pending; [Type.CheckPath] tells.
 func (s *Stream) State(path string) FieldState {
 	if s.closed {
 		if _, ok := lookup(s.m.result.Value, path); ok && s.m.result.OK {

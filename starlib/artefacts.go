@@ -22,7 +22,7 @@ func typeMethodRows() []Builtin {
 			Param{Name: "as_dict", Kind: BoolKind, Default: "False", Doc: "give a dict instead of text"}),
 		method("prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
 		method("from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
-		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and .partial when it does not fit.", decodeFunc,
+		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
 			append([]Param{text}, decodeParams...)...),
 		method("partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
 
@@ -103,7 +103,7 @@ func (c *Call) decodeOptions() (generable.Options, error) {
 		}
 		if *to = c.Int(name, 0); *to < 1 {
 			d := c.complain(diag.WrongArgument, c.spanOf(name), "%s is at least 1", name)
-			d.Help = append(d.Help, `level = "strict" repairs nothing`)
+			d.Help = append(d.Help, []string{`level = "strict" repairs nothing`, "without it, 512 levels are read"}[i])
 		}
 	}
 	return o, nil
@@ -123,7 +123,7 @@ func decodedValue(r generable.Result) starlark.Value {
 	if !r.OK {
 		v = generable.Value{}
 	}
-	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial))
+	return fromValue(decoded.make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial, generable.StrOf(r.Complaint())))
 }
 
 // shape is a schema of ours whose instances builtins give. It is immutable.
@@ -142,7 +142,7 @@ func (s shape) make(vals ...generable.Value) generable.Value {
 }
 
 var (
-	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors", "cost", "partial")
+	decoded       = shapeOf("Decoded", "ok", "value", "repairs", "errors", "cost", "partial", "complaint")
 	decodedRepair = shapeOf("Repair", "kind", "path", "before", "after")
 	decodedError  = shapeOf("FieldError", "path", "expected", "got", "hint", "message")
 )

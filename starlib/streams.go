@@ -21,11 +21,11 @@ func streamRows() []Builtin {
 		{Name: "stream", Of: "type", Group: GroupTypes, Returns: "stream", Effect: Pure, Func: streamFunc,
 			Params: append(options, Param{Name: "min_text", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
 			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
-		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void.",
+		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more.",
 			streamFeed, Param{Name: "text", Kind: StrKind, Doc: "what arrived"}),
 		method("snapshot", "value", "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known.", streamSnapshot),
 		method("partial", "partial", "Gives what is known of a schema or union field by field.", streamPartial),
-		method("state", "str", `Tells how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete".`,
+		method("state", "str", `Tells how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete". A path that the type does not have is an error.`,
 			streamState, Param{Name: "path", Kind: StrKind, Default: `""`, Doc: "where in the value; empty for the whole"}),
 		method("close", "Decoded", "Ends the text and gives what it came to, as decode does.",
 			streamClose, Param{Name: "cut", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "the text ends early: the value is what is known of it"}),
@@ -47,6 +47,7 @@ type streamValue struct {
 	c      *composer
 	events []generable.Value
 	frozen bool
+	closed bool
 }
 
 var _ starlark.HasAttrs = (*streamValue)(nil)
@@ -105,6 +106,10 @@ func streamFeed(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.closed {
+		return nil, errorf(diag.ScriptError, "this stream is closed: nothing can be fed to it any more").
+			WithHelp("make another for the next text: s = T.stream()")
+	}
 	s.events = nil
 	s.s.Feed(c.Str("text"))
 	return fromValue(generable.ListOf(s.events...)), nil
@@ -135,7 +140,11 @@ func streamState(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return starlark.String(s.s.State(c.Str("path")).String()), nil
+	path := c.Str("path")
+	if err := s.t.CheckPath(path); err != nil {
+		return nil, errorf(diag.WrongArgument, "no such place in %s: %s", s.t, err)
+	}
+	return starlark.String(s.s.State(path).String()), nil
 }
 
 func streamClose(c *Call) (starlark.Value, error) {
@@ -143,6 +152,7 @@ func streamClose(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.closed = true
 	if c.Bool("cut", false) {
 		return decodedValue(s.s.CloseCut()), nil
 	}

@@ -52,11 +52,11 @@ value may stand in prose, in fences or behind reasoning, and be broken as models
 --schema it is the value of a JSON Schema, or of a type of a script (types.star:Name); without, any
 value. Repairs and errors go to stderr.
 
-With --jsonl the input is rows, one JSON object {"id", "schema", "input"} on each line, of which only
-input is needed. A row may set "level", "pick", "on_bad_item", "extra_keys", "max_cost", "max_depth"
-and "partial", else the flags hold. The output is a row {"id", "ok", "value", "errors", "repairs",
-"cost"} for each, in order and as they come, with the id as it was written. A row that is no JSON
-object, or one with more behind it, is answered with "ok": false.
+With --jsonl each line of the input is a row: a JSON object with the answer under "input". Its other
+keys may be left out: "id", which comes back as it was written, "schema", and "level", "pick",
+"on_bad_item", "extra_keys", "max_cost", "max_depth" and "partial", which are the flags of this row.
+Each row is answered as it comes with a line {"id", "ok", "value", "errors", "repairs", "cost"}. A row
+that is no JSON object, or one with more behind it, is answered with "ok": false.
 
 The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
 		Args: cobra.ArbitraryArgs,
@@ -67,7 +67,7 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 			}
 			for i, n := range []int{o.how.MaxCost, o.how.MaxDepth} {
 				if name := []string{"max-cost", "max-depth"}[i]; cmd.Flags().Changed(name) && n < 1 {
-					return usagef("--level strict repairs nothing", "--%s must be at least 1", name)
+					return usagef([]string{"--level strict repairs nothing", "without it, 512 levels are read"}[i], "--%s must be at least 1", name)
 				}
 			}
 			if o.report != "human" && o.report != "json" {
