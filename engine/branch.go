@@ -20,6 +20,8 @@ type Branch struct {
 	brief    *brief    // what is said to the agent that comes next, or nil
 	depth    int       // of nodes inside each other
 	deadline time.Time // the earliest of what bounds the time; zero when nothing does
+	timed    bool      // the time of an agent is bounded, which a flow may go on after
+	last     reading   // where the last event was
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -33,7 +35,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline, timed: b.timed}
 }
 
 // Path is the position in the run.
@@ -69,7 +71,7 @@ func (b *Branch) Wants(k EventKind) bool { return b.run.events.wants(k) }
 
 func (b *Branch) emit(ev Event) {
 	if ev.Path == "" {
-		ev.Path = b.Path()
+		ev.Path = b.eventPath()
 	}
 	ev.At = b.sched.Now()
 	b.run.events.emit(ev)
@@ -138,8 +140,9 @@ func (b *Branch) guard(body func() error) (err error) {
 // within runs body on this branch until d has passed. What fails because of that fails for
 // the reason late, at the place where it stopped.
 func (b *Branch) within(d time.Duration, late *Error, body func() error) error {
-	outer, deadline := b.sched, b.deadline
-	defer func() { b.sched, b.deadline = outer, deadline }()
+	outer, deadline, timed := b.sched, b.deadline, b.timed
+	defer func() { b.sched, b.deadline, b.timed = outer, deadline, timed }()
+	b.timed = timed || late.Kind == KindBudget
 	if end := outer.Now().Add(d); deadline.IsZero() || end.Before(deadline) {
 		b.deadline = end
 	}

@@ -83,6 +83,9 @@ func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 		b.run.pending.remove(e)
 		held.settle(out.Usage)
 	}()
+	if b.timed && e.Kind != EffectModel {
+		return b.doOrLeave(e)
+	}
 	return b.sched.Do(b.run.handler, e, b.sink(e))
 }
 

@@ -1,4 +1,12 @@
 package engine
 
+import "time"
+
 // CompileNode lowers a node, for the benchmark of building and checking.
 func CompileNode(n *Node) { compile(n) }
+
+// LeaveAfter sets how long effects may go on after their branch is to stop.
+func LeaveAfter(s Sched, d time.Duration) Sched {
+	s.(*goSched).leave = d
+	return s
+}

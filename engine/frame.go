@@ -42,6 +42,11 @@ func (f *Frame) append(b []byte) []byte {
 	if f.up != nil {
 		b = append(f.up.append(b), '/')
 	}
+	return f.segment(b)
+}
+
+// segment writes the frame alone.
+func (f *Frame) segment(b []byte) []byte {
 	b = append(b, f.kind...)
 	switch {
 	case f.name != "":

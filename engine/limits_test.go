@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -114,20 +116,56 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 	}
 }
 
+// The wall time of an agent ends what it calls, at the place where that stands. The clock is the
+// scheduler's, and passes when nobody can go on.
 func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	c := compose()
-	slow := c.prompted("slow", strT, strT)
+	slow := c.Agent(c.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+		return a[0], b.Wait(func() bool { return false })
+	})})
 	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
 		Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(slow, a[0]) })})
 	c.sound(t)
-	h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-		<-ctx.Done()
-		return engine.Failed(&engine.Error{Kind: engine.KindNetwork, Message: "closed"})
+	for seed := range uint64(5) {
+		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: boss, Input: generable.StrOf("x")})
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Path != "main/agent:boss#0/agent:slow#0" {
+			t.Errorf("got %#v", err)
+		}
+	}
+}
+
+// A tool that ignores its context does not hold up an agent whose time is over: the flow goes on.
+func TestADeafToolIsLeftBehind(t *testing.T) {
+	c := compose()
+	tool := &engine.Tool{Name: "wait", Doc: "Waits."}
+	deaf := c.Agent(c.site("agent", "deaf"), &engine.AgentSpec{Name: "deaf", Prompt: "Wait.", Tools: []*engine.Tool{tool}, Budget: engine.Limits{Wall: time.Millisecond}})
+	main := c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, deaf, c.prompted("other", strT, strT))
+	c.sound(t)
+	release, returned := make(chan struct{}), make(chan struct{}, 1)
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		switch {
+		case e.Kind == engine.EffectTool:
+			<-release
+			returned <- struct{}{}
+			return engine.Outcome{Value: generable.StrOf("too late")}
+		case e.Agent == "deaf":
+			r := calls("wait", "{}")
+			return engine.Outcome{Response: &r, Attempt: 1}
+		}
+		return echo(ctx, e, k)
 	})
-	_, err := run(t, boss, h, "x")
-	var e *engine.Error
-	if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Path != "main/agent:boss#0/agent:slow#0" {
-		t.Errorf("got %#v", err)
+	j := &journal.Memory{}
+	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
+	soon(t, func() {
+		out, err := engine.Exec(engine.LeaveAfter(engine.NewGoSched(t.Context()), time.Millisecond), spec)
+		if err != nil || str(out) != "other(x)" {
+			t.Errorf("got %q, %v", str(out), err)
+		}
+	})
+	close(release)
+	if strings.Contains(strings.Join(j.IDs(), " "), "wait0@") { // it was called
+		<-returned
 	}
 }
 

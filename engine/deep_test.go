@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// deep is n nodes inside each other, one step in the midst.
+func deep(n int) *engine.Node {
+	c := compose()
+	main := c.step("inc", intT, intT, add(1))
+	for i := range n {
+		switch i % 4 {
+		case 0:
+			main = c.Then(c.site("then", "in"), main)
+		case 1:
+			main = c.Loop(c.site("loop", ""), main, engine.LoopOptions{Max: 1, LastWins: true, Next: engine.GoFunc("same", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })})
+		case 2:
+			main = c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, main)
+		default:
+			main = c.Retry(c.site("retry", "again"), main, engine.RetryOptions{})
+		}
+	}
+	return main
+}
+
+// The path of an event is that of its position, also where it is made of the one before.
+func TestPathsOfEvents(t *testing.T) {
+	for seed := range uint64(60) {
+		g := newGenerator(seed, seed%2 == 1)
+		c := compose()
+		main := g.expr(4).build(c)
+		c.sound(t)
+		open := map[string]int{}
+		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model",
+			Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(e engine.Event) {
+				up := e.Path[:strings.LastIndexByte(e.Path, '/')]
+				if i := strings.LastIndexByte(up, '['); i > strings.LastIndexByte(up, '/') {
+					up = up[:i]
+				}
+				if e.Phase == engine.PhaseEnd {
+					if open[e.Path]--; open[e.Path] < 0 {
+						t.Errorf("seed %d: %s ends and did not begin", seed, e.Path)
+					}
+				} else if open[e.Path]++; up != "main" && open[up] == 0 && !strings.Contains(up, "/round") {
+					t.Errorf("seed %d: %s begins where nothing is", seed, e.Path)
+				}
+			}}})
+		for path, n := range open {
+			if n != 0 {
+				t.Errorf("seed %d, %v: %s began %d times and did not end", seed, err, path, n)
+			}
+		}
+	}
+	want := "main"
+	for i := 6; i >= 0; i-- {
+		want += []string{"/then:in#0", "/loop0[0]", "/fallback0", "/retry:again#0[0]"}[i%4]
+	}
+	seen := false
+	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: deep(7), Input: generable.IntOf(1), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(e engine.Event) {
+		seen = seen || e.Path == want+"/fn:inc#0"
+	}}})
+	if err != nil || !seen {
+		t.Errorf("%v: no event at %s", err, want)
+	}
+}
+
+// BenchmarkDeepEvents: what listening to nodes inside each other costs, for each of them.
+func BenchmarkDeepEvents(b *testing.B) {
+	for _, n := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			spec := &engine.RunSpec{Node: deep(n), Input: generable.IntOf(0), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(engine.Event) {}}}
+			for b.Loop() {
+				if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/node")
+		})
+	}
+}
