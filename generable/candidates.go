@@ -135,6 +135,9 @@ func (s *scanner) endCandidate() {
 
 // accept adds a complete candidate.
 func (s *scanner) accept(c candidate) {
+	if len(s.cands) == cap(s.cands) {
+		s.cands = append(make([]candidate, 0, s.room(len(s.cands))), s.cands...)
+	}
 	s.cands = append(s.cands, c)
 	s.st = stProse
 	s.adjacent, s.lineStart, s.seenText = true, false, true

@@ -20,7 +20,7 @@ func (m *Machine) choose() Result {
 	s := m.scan
 	c := m.coercer(s)
 	var best *attemptAt
-	var fit []int          // offsets of the candidates that fit
+	fits, second := 0, 0   // how many candidates fit, and where the second of them stands
 	covered := 0           // end of the last list of neighbouring candidates that fits
 	var single []candidate // objects that fit where a list is wanted
 	collects := m.typ.Deref().Kind == ListType && m.o.Pick == PickBest && m.o.Level != Strict
@@ -30,7 +30,9 @@ func (m *Machine) choose() Result {
 		}
 		a := m.attempt(c, cand)
 		if a.ok {
-			fit = append(fit, cand.start)
+			if fits++; fits == 2 {
+				second = cand.start
+			}
 			switch {
 			case cand.items > 0:
 				covered = cand.end
@@ -91,10 +93,10 @@ func (m *Machine) choose() Result {
 		r.Partial = c.salvage(best.node, m.typ)
 	}
 	r.Visits = s.visits() + c.visits
-	if m.o.Pick == PickError && len(fit) > 1 {
+	if m.o.Pick == PickError && fits > 1 {
 		r.OK, r.Value = false, Value{}
 		r.Errors = append(r.Errors, &FieldError{
-			Expected: "one value", Got: count(len(fit), "value") + " that fit", Offset: fit[1],
+			Expected: "one value", Got: count(fits, "value") + " that fit", Offset: second,
 			Hint: "answer with a single value",
 		})
 	}

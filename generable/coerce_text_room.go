@@ -88,15 +88,15 @@ func (r *room) list(items []Value) Value {
 	return l.Value()
 }
 
-// dict returns a dict of those keys and values, of which there are as many.
-func (r *room) dict(keys []string, vals []Value) Value {
+// newMap returns an empty dict with room for n entries, as [NewMap] does.
+func (r *room) newMap(n int) *Map {
 	if len(r.dicts) == 0 {
 		r.dicts = make([]Map, nextBlock(&r.sizes.dicts, minBlock, maxBlock))
 	}
 	m := &r.dicts[0]
 	r.dicts = r.dicts[1:]
-	m.keys, m.vals = keys, vals
-	return m.Value()
+	m.keys, m.vals = r.names(n)[:0], r.values(n)[:0]
+	return m
 }
 
 // record returns an instance of t, as [NewRecord] does.

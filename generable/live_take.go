@@ -202,17 +202,21 @@ func (f *liveFrame) complete(r *room) Value {
 	n := len(f.vals)
 	if f.op != opRecord {
 		// What is small is copied, so that the next frame has the room; the rest is the value now.
-		vals, keys := f.vals, f.keys[:min(n, len(f.keys))]
-		if f.shared = f.shared || n > ownBlock; !f.shared {
+		f.shared = f.shared || n > ownBlock
+		if !f.shared {
 			f.room = f.vals
-			vals, keys = r.values(n), r.names(len(keys))
-			copy(vals, f.vals)
-			copy(keys, f.keys)
 		}
-		if f.op == opList {
-			return r.list(vals)
+		switch {
+		case f.op == opList && f.shared:
+			return r.list(f.vals)
+		case f.op == opList:
+			return r.list(append(r.values(n)[:0], f.vals...))
+		case f.shared:
+			return (&Map{keys: f.keys[:n], vals: f.vals}).Value()
 		}
-		return r.dict(keys, vals)
+		m := r.newMap(n)
+		m.keys, m.vals = append(m.keys, f.keys[:n]...), append(m.vals, f.vals...)
+		return m.Value()
 	}
 	if from := f.first() - 1; f.sorted && n-from == len(f.typ.Fields) {
 		return r.record(f.typ, f.vals[from:n:n])

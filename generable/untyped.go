@@ -1,5 +1,7 @@
 package generable
 
+import "slices"
+
 // untyped makes the value at a container of which no type is known, without frames: it reads
 // the tape from its end, so that the members of a container are there before it. It gives up,
 // leaving no trace, where something has to be reported; the frames know the path. Of a value
@@ -7,7 +9,13 @@ package generable
 func (c *coercer) untyped(at int) (Value, bool) {
 	mark := c.here()
 	stack := c.pending[:0]
-	defer func() { c.pending = stack[:0] }()
+	long := c.tape[at].kind == nodeArr && c.tape[at].count > ownBlock
+	if long { // its items are put together where they stay
+		n := int(c.tape[at].count)
+		stack = make([]Value, 0, n+n/32+ownBlock)
+	} else {
+		defer func() { c.pending = stack[:0] }()
+	}
 	for i := at + int(c.tape[at].span) - 1; i >= at; i-- {
 		n := &c.tape[i]
 		if n.flags&flagKey != 0 {
@@ -33,6 +41,9 @@ func (c *coercer) untyped(at int) (Value, bool) {
 			}
 			v = StrOf(c.str(i))
 		case nodeArr:
+			if long && i == at {
+				return c.list(inOrder(stack)), true
+			}
 			vals := c.values(k)[:0]
 			for range k {
 				if item := stack[len(stack)-1]; !isAbsent(item) {
@@ -46,7 +57,7 @@ func (c *coercer) untyped(at int) (Value, bool) {
 				i -= lists
 			}
 		case nodeObj:
-			m := NewMap(k)
+			m := c.newMap(k)
 			key := i + 1
 			for range k {
 				if member := stack[len(stack)-1]; !isAbsent(member) {
@@ -77,6 +88,20 @@ func (c *coercer) untyped(at int) (Value, bool) {
 		stack = append(stack, v)
 	}
 	return stack[0], !isAbsent(stack[0])
+}
+
+// inOrder turns the items of a list around, which were read from the last to the first, and leaves
+// out those that are not there.
+func inOrder(items []Value) []Value {
+	slices.Reverse(items)
+	n := 0
+	for _, v := range items {
+		if !isAbsent(v) {
+			items[n] = v
+			n++
+		}
+	}
+	return items[:n:n]
 }
 
 // manyLists is from how many lists on, each the only item of the next, none is made before it is
