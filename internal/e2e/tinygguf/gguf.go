@@ -1,0 +1,98 @@
+package tinygguf
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// file is a GGUF: metadata by key, and tensors of 32-bit floats.
+type file struct {
+	meta    bytes.Buffer
+	keys    uint64
+	tensors []tensor
+}
+
+type tensor struct {
+	name string
+	dims []int // the innermost first
+	data []float32
+}
+
+// The numbers that the format gives to types.
+const (
+	typeUint32  = 4
+	typeInt32   = 5
+	typeFloat32 = 6
+	typeBool    = 7
+	typeString  = 8
+	typeArray   = 9
+
+	tensorFloat32 = 0
+	version       = 3
+	alignment     = 32 // of the tensors' data, which is the default
+)
+
+// put writes numbers as the format has them. A buffer takes all that has a fixed size.
+func put(b *bytes.Buffer, values ...any) {
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			put(b, uint64(len(s)))
+			b.WriteString(s)
+			continue
+		}
+		_ = binary.Write(b, binary.LittleEndian, v) // fails for types without a fixed size alone
+	}
+}
+
+func (f *file) set(key string, kind uint32, value ...any) {
+	put(&f.meta, key, kind)
+	put(&f.meta, value...)
+	f.keys++
+}
+
+func (f *file) text(key, value string)             { f.set(key, typeString, value) }
+func (f *file) number(key string, value int)       { f.set(key, typeUint32, uint32(value)) }
+func (f *file) float(key string, value float32)    { f.set(key, typeFloat32, value) }
+func (f *file) flag(key string, value bool)        { f.set(key, typeBool, value) }
+func (f *file) numbers(key string, values []int32) { f.list(key, typeInt32, len(values), values) }
+
+func (f *file) texts(key string, values []string) {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	f.list(key, typeString, len(values), all...)
+}
+
+func (f *file) list(key string, kind uint32, n int, values ...any) {
+	f.set(key, typeArray, append([]any{kind, uint64(n)}, values...)...)
+}
+
+func (f *file) tensor(name string, data []float32, dims ...int) {
+	f.tensors = append(f.tensors, tensor{name, dims, data})
+}
+
+// bytes is the file: header, metadata, the tensors' places, their data.
+func (f *file) bytes() []byte {
+	var b bytes.Buffer
+	b.WriteString("GGUF")
+	put(&b, uint32(version), uint64(len(f.tensors)), f.keys)
+	b.Write(f.meta.Bytes())
+	offset := 0
+	for _, t := range f.tensors {
+		put(&b, t.name, uint32(len(t.dims)))
+		for _, d := range t.dims {
+			put(&b, uint64(d))
+		}
+		put(&b, uint32(tensorFloat32), uint64(offset))
+		offset += aligned(4 * len(t.data))
+	}
+	for _, t := range f.tensors {
+		b.Write(make([]byte, aligned(b.Len())-b.Len()))
+		put(&b, t.data)
+	}
+	b.Write(make([]byte, aligned(b.Len())-b.Len()))
+	return b.Bytes()
+}
+
+func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
