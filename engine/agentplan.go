@@ -82,6 +82,9 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 	p.system = systemText(a, sk)
 	if sk.Out.Deref().Kind != generable.StrType {
 		p.output = &Output{Type: sk.Out, Structured: a.Structured}
+		if sk.Out.ID() == a.Out.ID() {
+			p.output.Enough = a.Enough
+		}
 	}
 	return p
 }

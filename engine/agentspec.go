@@ -47,7 +47,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	s.literalBraces(prompt, a.Prompt, a.In)
 	ok = s.checkTools(site, a.Tools, nil) && ok
 	ok = s.checkSkills(site, a, what) && ok
-	ok = ok && s.checkYield(site, a)
+	ok = ok && s.checkYield(site, a) && s.checkEnough(site, a)
 	if a.OnBadOutput != nil {
 		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok
 	}

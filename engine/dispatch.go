@@ -12,7 +12,7 @@ func (b *Branch) model(req *Request, agent string, turn int) Outcome {
 		return Failed(noModel(agent))
 	}
 	return b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
-		Req: req, Class: ClassIdempotent, Stream: b.Wants(EventToken)}, estimate{resModelCalls: 1})
+		Req: req, Class: ClassIdempotent, Stream: b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, estimate{resModelCalls: 1})
 }
 
 func noModel(agent string) *Error {
@@ -121,11 +121,21 @@ func (b *Branch) sink(e *Effect) Sink {
 	if e.Stream { // else retries alone are told, which are few
 		path = e.At.Path()
 	}
+	var parts *partials
+	if req, ok := e.Req.(*Request); ok && e.Stream && b.Wants(EventPartial) && typed(req) != nil {
+		parts = &partials{typ: typed(req), tell: func(ev Event) {
+			ev.Path, ev.ID = path, e.ID()
+			b.emit(ev)
+		}}
+	}
 	return func(t Token) {
+		if parts != nil {
+			defer parts.add(t)
+		}
 		switch r := t.Retry; {
 		case r != nil && b.Wants(EventRetry):
 			b.emit(Event{Kind: EventRetry, Path: e.At.Path(), ID: e.ID(), From: r.From, Name: r.To, Attempt: t.Attempt, Wait: r.Wait, Err: r.Err})
-		case r == nil && e.Stream:
+		case r == nil && e.Stream && b.Wants(EventToken):
 			b.emit(Event{Kind: EventToken, Path: path, ID: e.ID(), Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 		}
 	}

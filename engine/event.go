@@ -24,11 +24,12 @@ const (
 	EventHandoff                       // a node hands its output over: From, Name (to) and Text (its type)
 	EventDropped                       // a branch failed and is left out: Name, Text and Err
 	EventRetry                         // an attempt at an effect failed, and another one follows: see [Retry]
-	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry
+	EventPartial                       // what is known of a typed answer while it arrives: Name (field, item, text, variant, reset), Field, Value or Text
+	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
-	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry"}
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -59,6 +60,7 @@ type Event struct {
 	At        time.Time  `json:"at"`
 	Text      string     `json:"text,omitempty"`      // token, log line, or what was repaired
 	Reasoning bool       `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
+	Field     string     `json:"field,omitempty"`     // where in the value a partial belongs, as .plan.steps[2]
 	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
 	Replayed  bool       `json:"replayed,omitempty"`
 	Status    Status     `json:"status,omitempty"` // of a node at its end
@@ -70,6 +72,9 @@ type Event struct {
 	Response *Response `json:"response,omitempty"` // of a model at the end of its effect
 	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
 	Err      *Error    `json:"error,omitempty"`
+
+	// Snapshot is, of a partial, all that is known of the value; it is valid while Emit runs.
+	Snapshot func() generable.Value `json:"-"`
 }
 
 // Datum is a value that encodes as JSON.

@@ -145,6 +145,9 @@ const (
 type Output struct {
 	Type       *generable.Type
 	Structured Structured
+	// Enough ends the answer once it holds of the fields that have arrived, nil wants all of it.
+	// A handler that cannot end a request early gives the whole answer. See [Output.Watch].
+	Enough *Predicate
 }
 
 // Request is one call of a model: all that decides its answer, and nothing else. It is data,

@@ -223,6 +223,8 @@ type AgentSpec struct {
 	Params      Params
 	Choice      ToolChoice // of the model's first answer in a call of the agent
 	Structured  Structured
+	Enough      *Predicate // ends an answer early: holds of fields of Out
+	EnoughSpan  diag.Span
 	Prompt      string        // the system text, literal
 	Template    *TemplateText // the system text with the input's fields, instead of Prompt
 	PromptSpan  diag.Span     // of either

@@ -79,8 +79,7 @@ func (r *Request) appendHead(b []byte) []byte {
 		}
 	}
 	if r.Output != nil {
-		b = append(append(b, 'o'), r.Output.Type.ID()...)
-		b = append(b, r.Output.Structured...)
+		b = r.Output.appendCanon(b)
 	}
 	// What is added to a request over time is written only when it is there: the digests of
 	// requests without it stay as they were.

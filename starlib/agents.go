@@ -33,6 +33,7 @@ func agentRows() []Builtin {
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
+				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True)"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
 		{Name: "skill", Group: GroupAgents, Returns: "skill", Effect: Compose, Func: skillFunc,
@@ -122,6 +123,9 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
+	if p, ok := c.Arg("enough").(*predicateValue); ok {
+		spec.Enough, spec.EnoughSpan = p.p, c.spanOf("enough")
+	}
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
@@ -176,7 +180,7 @@ func (c *Call) idle() {
 	}
 	for _, p := range c.row.Params {
 		switch p.Name {
-		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured",
+		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough",
 			"temperature", "top_p", "max_tokens", "seed", "stop", "effort", "reasoning_tokens", "cache", "parallel_tool_calls", "extra":
 			if c.Has(p.Name) {
 				add(p.Name, p.Name)

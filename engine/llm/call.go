@@ -80,8 +80,12 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 		defer p.end()
 		plan.Stream, plan.Sink = true, p.add
 	}
+	ctx, enough := c.until(ctx, &plan)
 	x := &wire.Exchange{Plan: plan}
 	_, clientErr := c.client.GenerateContent(wire.With(ctx, x), c.conversation(), c.options()...)
+	if r := enough(x.Response); r != nil {
+		return plan.Settle(r)
+	}
 	switch {
 	case x.Err != nil:
 		// The client's own text hides what happened: a cancelled call, a status, a header.

@@ -124,6 +124,7 @@ func (s *Scripted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 		return engine.Failed(row.failure(modelName(e, req)))
 	}
 	resp := row.response(n, req, modelName(e, req))
+	cutShort(req, resp)
 	if e.Stream && sink != nil {
 		stream(sink, resp.Text())
 	}
@@ -217,12 +218,24 @@ func retryable(kind engine.ErrKind) bool {
 
 // stream passes a text on word by word.
 func stream(sink engine.Sink, text string) {
-	for seq := 0; text != ""; seq++ {
+	seq := 0
+	words(text, func(word string) bool {
+		sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
+		seq++
+		return true
+	})
+}
+
+// words gives a text word by word, as long as more is wanted.
+func words(text string, more func(word string) bool) {
+	for text != "" {
 		cut := len(text)
 		if i := strings.IndexAny(text, " \n"); i >= 0 {
 			cut = i + 1
 		}
-		sink(engine.Token{Attempt: 1, Seq: seq, Text: text[:cut]})
+		if !more(text[:cut]) {
+			return
+		}
 		text = text[cut:]
 	}
 }

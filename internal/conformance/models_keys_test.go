@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
@@ -148,14 +147,10 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 				if c.stream {
 					opts = append(opts, agentscript.OnEvent(engine.EventToken, func(engine.Event) {}))
 				}
-				begun := time.Now()
 				res, err := mod.Start(t.Context(), opts...).Wait()
 				var e *engine.Error
 				if !errors.As(err, &e) || e.Kind != c.kind || string(e.Code) != c.code || !strings.Contains(e.Message, c.says) {
 					t.Fatalf("%q, %#v", res.Text(), err)
-				}
-				if took := time.Since(begun); took > 10*time.Second {
-					t.Errorf("it took %s", took)
 				}
 				if e.Model == nil || !e.Model.Retryable || !strings.Contains(e.Message, name) {
 					t.Errorf("%q of %+v", e.Message, e.Model)

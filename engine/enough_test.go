@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func spamType() *generable.Type {
+	return &generable.Type{Kind: generable.RecordType, Name: "Mail", Fields: []generable.Field{
+		{Name: "kind", Type: generable.StrT}, {Name: "spam", Type: generable.BoolT},
+		{Name: "why", Type: generable.StrT, Optional: true, Default: generable.StrOf("")},
+	}}
+}
+
+func predicate(t *testing.T, op engine.PredOp, field string, v generable.Value) *engine.Predicate {
+	t.Helper()
+	p, err := engine.NewPredicate(op, field, &v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// An answer ends where the condition holds of what has come whole, wherever its text is cut.
+func TestEarlyStop(t *testing.T) {
+	spam := predicate(t, engine.PredEq, "spam", generable.BoolOf(true))
+	kind := predicate(t, engine.PredEq, "kind", generable.StrOf("do"))
+	for _, row := range []struct {
+		name, text, answer string
+		enough             *engine.Predicate
+	}{
+		{"met", `{"kind": "ad", "spam": true, "why": "because of all"}`, `{"kind":"ad","spam":true}`, spam},
+		{"never met", `{"kind": "ad", "spam": false, "why": "because"}`, "", spam},
+		{"a text that still grows is another", `{"kind": "done", "spam": false, "why": "b"}`, "", kind},
+		{"a text that is whole", `{"kind": "do", "spam": false, "why": "b"}`, `{"kind":"do"}`, kind},
+		{"behind prose and in a fence", "Sure:\n```json\n{\"kind\": \"ad\", \"spam\": true, \"why\": \"long\"}\n```", `{"kind":"ad","spam":true}`, spam},
+	} {
+		for size := 1; size < 9; size++ {
+			w := (&engine.Output{Type: spamType(), Enough: row.enough}).Watch()
+			more := true
+			read := 0
+			for at := 0; at < len(row.text) && more; at += size {
+				read = min(at+size, len(row.text))
+				more = w.Feed(row.text[at:read])
+			}
+			if w.Met() != (row.answer != "") || more == w.Met() {
+				t.Errorf("%s, by %d: met is %v, more %v", row.name, size, w.Met(), more)
+				continue
+			}
+			if !w.Met() {
+				continue
+			}
+			if got := w.Answer(); got != row.answer || read == len(row.text) {
+				t.Errorf("%s, by %d: %s after %d of %d bytes", row.name, size, got, read, len(row.text))
+			}
+		}
+	}
+	var none *engine.Output
+	if none.Watch() != nil || (&engine.Output{Type: spamType()}).Watch() != nil {
+		t.Error("who wants all of it gets no watch")
+	}
+}
+
+// What is enough decides the answer, so it is part of the request's identity.
+func TestEnoughIsOfTheRequest(t *testing.T) {
+	spam := predicate(t, engine.PredEq, "spam", generable.BoolOf(true))
+	a := &engine.Request{Output: &engine.Output{Type: spamType()}}
+	b := &engine.Request{Output: &engine.Output{Type: spamType(), Enough: spam}}
+	if a.Digest() == b.Digest() {
+		t.Error("the digests are the same")
+	}
+}
+
+func TestEnoughIsChecked(t *testing.T) {
+	for want, f := range map[string]func(a *engine.AgentSpec){
+		"has no fields to wait for": func(a *engine.AgentSpec) { a.Out = strT },
+		"can never hold":            func(a *engine.AgentSpec) { a.Enough = predicate(t, engine.PredGe, "spam", generable.IntOf(1)) },
+		"before spam, which Mail requires": func(a *engine.AgentSpec) {
+			a.Enough = predicate(t, engine.PredEq, "kind", generable.StrOf("x"))
+		},
+	} {
+		c := compose()
+		spec := &engine.AgentSpec{Name: "a", In: strT, Out: spamType(), Prompt: "p", Enough: predicate(t, engine.PredEq, "spam", generable.BoolOf(true))}
+		f(spec)
+		c.Agent(c.site("agent", "a"), spec)
+		found := ""
+		for _, d := range c.Diagnostics() {
+			found += d.Message + "\n"
+		}
+		if !strings.Contains(found, want) {
+			t.Errorf("got %q, want %q", found, want)
+		}
+	}
+}
+
+// A listener is told the parts of a typed answer while it arrives, and anew with each attempt.
+func TestPartialEvents(t *testing.T) {
+	c := compose()
+	main := c.Agent(c.site("agent", "mail"), &engine.AgentSpec{Name: "mail", In: strT, Out: spamType(), Prompt: "p"})
+	c.sound(t)
+	const text = `{"kind": "ad", "spam": true, "why": "x"}`
+	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		if !e.Stream {
+			t.Error("nothing is streamed")
+		}
+		sink(engine.Token{Attempt: 1, Text: `{"kind": "n`})
+		for i := 0; i < len(text); i += 3 {
+			sink(engine.Token{Attempt: 2, Text: text[i:min(i+3, len(text))]})
+		}
+		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: text}}, Finish: engine.FinishStop}, Attempt: 2}
+	})
+	var got []string
+	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m", Listener: engine.Listener{Kinds: engine.EventPartial, Emit: func(e engine.Event) {
+		line := fmt.Sprint(e.Attempt, " ", e.Name, " ", e.Field)
+		if e.Value != nil {
+			line += " " + generable.JSON(e.Value.Value, nil)
+		}
+		if e.Name == "field" {
+			line += " of " + generable.JSON(e.Snapshot(), nil)
+		}
+		if e.Kind != engine.EventPartial || e.Path != "main/agent:mail#0/llm0" || e.ID == "" {
+			t.Errorf("%+v", e)
+		}
+		got = append(got, line)
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range []string{"1 text .kind", "2 reset ", `2 field .kind "ad" of {"kind":"ad"}`, `2 field .spam true of {"kind":"ad","spam":true}`, `2 field .why "x"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/generable"
+)
+
+// partials reads the text of a model's answer while it arrives and tells what is known of the
+// value: see [EventPartial]. It is used by one effect's handler at a time.
+type partials struct {
+	typ     *generable.Type
+	tell    func(Event)
+	attempt int
+	stream  *generable.Stream
+}
+
+// typed is the type of the answers that are worth telling in parts, nil when there is none: a text
+// is told by its tokens.
+func typed(req *Request) *generable.Type {
+	if req.Output == nil || req.Output.Type == nil {
+		return nil
+	}
+	switch req.Output.Type.Deref().Kind {
+	case generable.StrType, generable.AnyType, generable.ErrorType:
+		return nil
+	}
+	return req.Output.Type
+}
+
+// add takes a token. Another attempt begins another value.
+func (p *partials) add(t Token) {
+	if t.Retry != nil || t.Reasoning || t.Call != nil {
+		return
+	}
+	if p.stream == nil || t.Attempt != p.attempt {
+		if p.stream != nil {
+			p.tell(Event{Kind: EventPartial, Attempt: t.Attempt, Name: generable.StreamReset.String(), Text: "another attempt"})
+		}
+		p.attempt = t.Attempt
+		p.stream = generable.NewStream(p.typ, generable.StreamOptions{On: p.on})
+	}
+	p.stream.Feed(t.Text)
+}
+
+func (p *partials) on(e *generable.StreamEvent) {
+	ev := Event{Kind: EventPartial, Attempt: p.attempt, Name: e.Kind.String(), Field: e.Path(), Text: e.Text}
+	switch e.Kind {
+	case generable.StreamField, generable.StreamItem:
+		ev.Value = &Datum{e.Value}
+	case generable.StreamText, generable.StreamVariant, generable.StreamReset:
+	default: // repairs are told of the whole answer
+		return
+	}
+	ev.Snapshot = p.stream.Snapshot
+	p.tell(ev)
+}
