@@ -251,3 +251,21 @@ func TestGeminiKeyIsNotInTheAddress(t *testing.T) {
 		t.Errorf("asked %s", seen)
 	}
 }
+
+// An empty text is refused, so that none is sent; a turn of the user's there is in any case.
+func TestGeminiBlank(t *testing.T) {
+	blank := engine.TextMessage(engine.RoleUser, "")
+	said := engine.TextMessage(engine.RoleAssistant, "a")
+	for _, row := range []struct {
+		messages []engine.Message
+		want     string
+	}{
+		{nil, `[{"role":"user","parts":[{"text":"(no input)"}]}]`},
+		{[]engine.Message{blank}, `[{"role":"user","parts":[{"text":"(no input)"}]}]`},
+		{[]engine.Message{blank, said, blank}, `[{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"(no input)"}]}]`},
+	} {
+		s := server(t, llmtest.Reply{Text: "x"})
+		need(t, ask(port(t, s), "google/gemini-2.5-flash", &engine.Request{Messages: row.messages}))
+		hasAll(t, "request", string(s.Requests()[0].Body), `"contents":`+row.want)
+	}
+}

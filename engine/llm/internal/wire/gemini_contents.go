@@ -91,6 +91,10 @@ func geminiContents(r *engine.Request, version float64) ([]geminiContent, error)
 		}
 		results = m.Role == engine.RoleTool
 	}
+	if n := len(out); n == 0 || out[n-1].Role == "model" && r.Messages[len(r.Messages)-1].Role == engine.RoleUser {
+		nothing := "(no input)" // an empty text is refused, and a turn is needed
+		out = append(out, geminiContent{Role: "user", Parts: []geminiPart{{Text: &nothing}}})
+	}
 	return out, nil
 }
 
@@ -98,7 +102,7 @@ func geminiAsked(parts []engine.Part) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Kind == engine.PartText:
+		case p.Kind == engine.PartText && p.Text != "":
 			out = append(out, geminiPart{Text: &p.Text})
 		case p.Image != nil:
 			image, err := geminiImage(p.Image)
