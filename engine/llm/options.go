@@ -99,5 +99,5 @@ type hosted struct {
 
 func compatible() wire.Dialect {
 	// max_tokens is what every such server knows; OpenAI's newer name is not.
-	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative}
+	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, MayCut: true}
 }

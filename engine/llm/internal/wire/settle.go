@@ -19,7 +19,11 @@ func (p *Plan) Settle(r *engine.Response) (*engine.Response, *engine.Error) {
 		r.Usage = engine.EstimateUsage(p.Request, r)
 	}
 	p.Keys.Response(r)
-	if f := p.judge(r); f != nil {
+	f := p.judge(r)
+	if f == nil {
+		f = p.cutPrompt(r.Usage)
+	}
+	if f != nil {
 		f.usage, f.requestID, f.raw = r.Usage, r.RequestID, r.Text()
 		return nil, p.error(f)
 	}
