@@ -101,6 +101,8 @@ func ollamaTakes(r *engine.Request) error {
 	switch {
 	case len(r.Tools) > 0 && (r.Choice.Mode == engine.ChoiceRequired || r.Choice.Mode == engine.ChoiceTool):
 		return &Unsupported{"cannot be made to call a tool", "leave out tool_choice, or say in the prompt that the tool is to be called"}
+	case len(r.Tools) > 0 && r.Params.ParallelCalls != nil && !*r.Params.ParallelCalls:
+		return &Unsupported{"cannot be held to one call at a time", "leave out parallel_tool_calls, or say in the prompt that one tool is to be called at a time"}
 	case r.Params.ReasoningTokens != nil && *r.Params.ReasoningTokens > 0:
 		return &Unsupported{"takes no reasoning_tokens", `say effort = "low", "medium" or "high" instead`}
 	}

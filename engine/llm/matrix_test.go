@@ -1,0 +1,171 @@
+package llm_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// capability is a column of the table in docs/models.md: a request, and the same without what it
+// is about. Where a provider is sent the same, it is not asked for it.
+type capability struct {
+	name        string
+	with        func(r *engine.Request)
+	without     func(r *engine.Request)
+	reply       llmtest.Reply
+	stream      bool
+	comes       func(r *engine.Response, streamed string) bool // what must come back, nil for anything
+	constrained bool                                           // an answer must be held to its schema
+}
+
+func capabilities() []capability {
+	param := func(name string, f func(p *engine.Params)) capability {
+		return capability{name: name, with: func(r *engine.Request) { f(&r.Params) }}
+	}
+	withTools := func(r *engine.Request) { r.Tools = tools() }
+	choice := func(name string, c engine.ToolChoice) capability {
+		return capability{name: name, with: func(r *engine.Request) { r.Tools, r.Choice = tools(), c }, without: withTools}
+	}
+	picture := func(name, url string) capability {
+		return capability{name: name, with: func(r *engine.Request) {
+			r.Messages[0].Parts = append(r.Messages[0].Parts, engine.Part{Kind: engine.PartImage, Image: &engine.Image{URL: url}})
+		}}
+	}
+	calls := []llmtest.Call{{ID: "c1", Name: "compile", Args: `{"path":"a"}`}, {ID: "c2", Name: "now", Args: `{}`}}
+	held := func(r *engine.Request) {
+		r.System, r.Output = "Answer in JSON.", &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
+	}
+	free := func(r *engine.Request) { r.System = "Answer in JSON." }
+	return []capability{
+		{name: "system text", with: func(r *engine.Request) { r.System = "Be brief." }},
+		{name: "streams", stream: true, reply: llmtest.Reply{Text: "one two"}, comes: func(_ *engine.Response, streamed string) bool { return streamed == "one two" }},
+		{name: "tools, several calls at once", with: withTools, reply: llmtest.Reply{Calls: calls}, comes: func(r *engine.Response, _ string) bool { return len(r.Calls()) == 2 }},
+		{name: "results go back to their calls", with: func(r *engine.Request) { r.Tools, r.Messages = tools(), scenarios()["tools"].Messages }, without: withTools},
+		choice("must call a tool", engine.ToolChoice{Mode: engine.ChoiceRequired}),
+		choice("must call this tool", engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}),
+		choice("must not call a tool", engine.ToolChoice{Mode: engine.ChoiceNone}),
+		{name: "one call at a time", with: func(r *engine.Request) { r.Tools, r.Params.ParallelCalls = tools(), ptr(false) }, without: withTools},
+		{name: "held to a schema", with: held, without: free, constrained: true, reply: llmtest.Reply{Text: `{"ok":true,"score":1}`}},
+		{name: "held to a schema, beside tools", with: func(r *engine.Request) { held(r); r.Tools = tools() }, without: func(r *engine.Request) { free(r); r.Tools = tools() }, constrained: true, reply: llmtest.Reply{Text: `{"ok":true,"score":1}`}},
+		param("`temperature`", func(p *engine.Params) { p.Temperature = ptr(0.0) }),
+		param("`top_p`", func(p *engine.Params) { p.TopP = ptr(0.5) }),
+		param("`max_tokens`", func(p *engine.Params) { p.MaxTokens = ptr(77) }),
+		param("`stop`", func(p *engine.Params) { p.Stop = []string{"END"} }),
+		param("`seed`", func(p *engine.Params) { p.Seed = ptr(7) }),
+		param("`effort`", func(p *engine.Params) { p.Effort = "low" }),
+		param("thinking off", func(p *engine.Params) { p.ReasoningTokens = ptr(0) }),
+		param("`reasoning_tokens`", func(p *engine.Params) { p.ReasoningTokens, p.MaxTokens = ptr(2000), ptr(9000) }),
+		{name: "thoughts apart from the answer", reply: llmtest.Reply{Text: "5", Reasoning: "two and three"}, comes: func(r *engine.Response, _ string) bool {
+			return r.Text() == "5" && r.Parts[0].Kind == engine.PartReasoning && r.Parts[0].Text == "two and three"
+		}},
+		{name: "marks for the cache", with: func(r *engine.Request) { r.System, r.Params.Cache = "Be brief.", true }, without: func(r *engine.Request) { r.System = "Be brief." }},
+		picture("pictures as data", "data:image/png;base64,iVBORw0KGgo="),
+		picture("pictures by URL", "https://example.com/a.png"),
+		{name: "usage", reply: llmtest.Reply{Text: "x", In: 12, Out: 7}, comes: func(r *engine.Response, _ string) bool { return r.Usage == engine.Usage{In: 12, Out: 7} }},
+		param("members of its own", func(p *engine.Params) { p.Extra = json.RawMessage(`{"x_own":{"a":1}}`) }),
+	}
+}
+
+// TestCapabilityMatrix makes each call at each provider, and holds the table of docs/models.md to
+// what happened: it is written by this test alone, with -update.
+func TestCapabilityMatrix(t *testing.T) {
+	models := []struct{ head, name string }{
+		{"openai", "openai/gpt-5-mini"}, {"anthropic", "anthropic/claude-sonnet-4-6"}, {"google", "google/gemini-3-flash-preview"}, {"mistral", "mistral/mistral-small"},
+		{"deepseek", "deepseek/deepseek-chat"}, {"openrouter", "openrouter/x/y"}, {"ollama", "ollama/qwen3"}, {"compat", "compat/m"},
+	}
+	var table strings.Builder
+	table.WriteString("| |")
+	for _, m := range models {
+		table.WriteString(" " + m.head + " |")
+	}
+	table.WriteString("\n|---|" + strings.Repeat("---|", len(models)) + "\n")
+	for _, c := range capabilities() {
+		table.WriteString("| " + c.name + " |")
+		for _, m := range models {
+			table.WriteString(" " + c.at(t, m.name) + " |")
+		}
+		table.WriteString("\n")
+	}
+	const file, begin, end = "../../docs/models.md", "<!-- capabilities: written by a test -->\n", "<!-- end of capabilities -->\n"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	have, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no table between its marks", file)
+	}
+	if have == table.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table of %s is not what the calls came to (-update writes it):\n%s", file, table.String())
+	}
+	if err := os.WriteFile(file, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// at is what became of the call: yes, no (an error that says so, before anything was sent), or
+// nothing was asked for.
+func (c *capability) at(t *testing.T, model string) string {
+	t.Helper()
+	reply := c.reply
+	if reply.Text == "" && len(reply.Calls) == 0 {
+		reply.Text = "x"
+	}
+	call := func(change func(*engine.Request)) (engine.Outcome, map[string]any, string) {
+		s := server(t, reply)
+		req := &engine.Request{Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "Say JSON.")}}
+		if change != nil {
+			change(req)
+		}
+		e := effect(model, req)
+		e.Stream = c.stream
+		streamed := ""
+		out := port(t, s, llm.WithRetry(llm.RetryPolicy{Attempts: 1})).Do(t.Context(), e, func(tok engine.Token) { streamed += tok.Text })
+		var body map[string]any
+		if got := s.Requests(); len(got) > 0 {
+			if err := json.Unmarshal(got[0].Body, &body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out, body, streamed
+	}
+	out, with, streamed := call(c.with)
+	if out.Err != nil {
+		if out.Err.Kind != engine.KindUnsupported || with != nil || out.Err.Help == "" {
+			t.Errorf("%s, %s: %v", model, c.name, out.Err)
+		}
+		return "no"
+	}
+	if c.comes != nil && !c.comes(out.Response, streamed) {
+		t.Errorf("%s, %s: %+v, streamed %q", model, c.name, out.Response, streamed)
+		return "WRONG"
+	}
+	if c.with == nil {
+		return "yes"
+	}
+	plain, without, _ := call(c.without)
+	if plain.Err != nil {
+		t.Errorf("%s, without %s: %v", model, c.name, plain.Err)
+	}
+	if reflect.DeepEqual(with, without) {
+		return "not asked"
+	}
+	if c.constrained {
+		got := generable.Decode(verdict(), out.Response.Text(), generable.Options{})
+		if !got.OK {
+			t.Errorf("%s, %s: %v", model, c.name, got.Errors)
+		}
+	}
+	return "yes"
+}
