@@ -50,7 +50,8 @@ type Registry struct {
 	mu      sync.Mutex
 	clients map[connection]llms.Model
 	made    map[string]hosted // by factories
-	known   []string          // keys that hidden is made of
+	targets map[targetKey]*target
+	known   []string // keys that hidden is made of
 	hidden  *redact.Set
 }
 
@@ -62,7 +63,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
-		retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
+		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
 	}
 	for _, opt := range opts {
 		if opt != nil {

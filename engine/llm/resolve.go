@@ -36,8 +36,36 @@ func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	t, err := r.find(name)
 	if t != nil {
 		t.prices, t.ladder = r.prices, &r.ladder
+		t = r.shared(name, t)
 	}
 	return t, err
+}
+
+// targetKey is what a built-in provider's target is made of.
+type targetKey struct {
+	name, keyEnv string
+	conn         connection
+}
+
+// mostTargets bounds the targets that are kept, as keys may be other ones at each look.
+const mostTargets = 1024
+
+// shared gives the target that the model's calls had before: calls that wait hold one between them.
+func (r *Registry) shared(name string, t *target) *target {
+	if t.row == nil {
+		return t
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := targetKey{name, t.keyEnv, t.conn}
+	if known := r.targets[key]; known != nil {
+		return known
+	}
+	if len(r.targets) >= mostTargets {
+		clear(r.targets)
+	}
+	r.targets[key] = t
+	return t
 }
 
 func (r *Registry) find(name string) (*target, *engine.Error) {

@@ -92,9 +92,9 @@ type asking struct {
 	*target
 	track *lane.Track
 	name  string
+	last  *engine.Error
 	probe bool // this call finds out whether the model is back
 	shut  bool // the model is not asked
-	last  *engine.Error
 	asked bool
 }
 
