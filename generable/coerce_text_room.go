@@ -30,10 +30,11 @@ func (r *room) expect(tape []node) {
 	if len(tape) > maxBlock {
 		return
 	}
-	var vals, lists, records int32
+	var vals, keys, lists, records int32
 	for i := range tape {
 		switch n := &tape[i]; {
 		case n.flags&flagKey != 0:
+			keys++
 			continue
 		case n.kind == nodeArr:
 			lists++
@@ -43,7 +44,8 @@ func (r *room) expect(tape []node) {
 		vals++
 	}
 	// A block is twice as large as the one before, and the root is no part of a value.
-	r.sizes.vals, r.sizes.lists, r.sizes.records = vals/2, (lists+1)/2, (records+1)/2
+	r.sizes.vals, r.sizes.keys, r.sizes.lists = vals/2, (keys+1)/2, (lists+1)/2
+	r.sizes.records, r.sizes.dicts = (records+1)/2, (records+1)/2
 }
 
 func nextBlock(last *int32, least, most int32) int32 {

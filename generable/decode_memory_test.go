@@ -15,12 +15,12 @@ import (
 // that is kept.
 func TestAllocations(t *testing.T) {
 	for _, size := range []struct {
-		name                      string
-		items                     int
-		clean, fenced, cut, plain float64
+		name                                string
+		items                               int
+		clean, fenced, cut, plain, streamed float64
 	}{
-		{"1.8 KB", 6, 30, 40, 90, 60},
-		{"159 KB", 510, 160, 170, 2500, 3600},
+		{"1.8 KB", 6, 30, 40, 90, 40, 80},
+		{"159 KB", 510, 160, 170, 2500, 180, 240},
 	} {
 		text, typ := catalogue(t, size.items)
 		allocates := func(what, text string, typ *Type, most float64) {
@@ -37,6 +37,89 @@ func TestAllocations(t *testing.T) {
 		allocates("fenced", "Here is {this} as asked [1]:\n```json\n"+text+"```\nHope it helps!", typ, size.fenced)
 		allocates("broken", broken(text), typ, size.cut)
 		allocates("without a type", text, nil, size.plain)
+		for _, typ := range []*Type{typ, nil} {
+			n := testing.AllocsPerRun(20, func() {
+				s := NewStream(typ, StreamOptions{MinText: 32, On: func(*StreamEvent) {}})
+				for at := 0; at < len(text); at += 4 {
+					s.Feed(text[at:min(at+4, len(text))])
+				}
+				if r := s.Close(); !r.OK {
+					t.Error(r.Errors)
+				}
+			})
+			if n > size.streamed {
+				t.Errorf("%s, in tokens as %v: %v allocations, %v at most", size.name, typ, n, size.streamed)
+			}
+		}
+	}
+}
+
+// TestTokensAreReadTogether counts how often a stream with a listener has its text read: less
+// often than tokens come, and at each by which something becomes known.
+func TestTokensAreReadTogether(t *testing.T) {
+	text, typ := catalogue(t, 6)
+	want := map[int]int{} // events by the token that ends with the sign that tells them
+	tokens, reads := 0, 0
+	s := NewStream(typ, StreamOptions{MinText: 1 << 20, On: func(e *StreamEvent) {
+		if e.Kind == StreamField || e.Kind == StreamItem {
+			want[e.Offset]++
+		}
+	}})
+	for at := 0; at < len(text); at += 4 {
+		before := s.m.read
+		s.Feed(text[at:min(at+4, len(text))])
+		tokens++
+		if s.m.read > before {
+			reads++
+		}
+	}
+	if reads > tokens/2 {
+		t.Errorf("%d tokens were read in %d turns", tokens, reads)
+	}
+	for at, n := range want { // each was told with the token by which it was certain
+		if end := strings.LastIndexAny(text[:at], ",]}"); n > 0 && at-end > 4 {
+			t.Errorf("an event was told at %d, long after the sign at %d", at, end)
+		}
+	}
+	if r := s.Close(); !r.OK || len(want) == 0 {
+		t.Errorf("%v, %d places of events", r.Errors, len(want))
+	}
+}
+
+// TestMemoryIsGivenBack wants a stream that has ended to leave its memory to the next, and its
+// values and snapshots as they were.
+func TestMemoryIsGivenBack(t *testing.T) {
+	text, typ := catalogue(t, 6)
+	stream := func(text string, typ *Type) (Result, []Value) {
+		var shown []Value
+		s := NewStream(typ, StreamOptions{On: func(e *StreamEvent) { shown = append(shown, e.Value) }})
+		for at := 0; at < len(text); at += 5 {
+			s.Feed(text[at:min(at+5, len(text))])
+			shown = append(shown, s.Snapshot())
+		}
+		r := s.Close()
+		if s.m.scan != nil || s.m.held != nil || s.m.spare != nil {
+			t.Error("a stream that has ended keeps its memory")
+		}
+		if s.Feed("1"); s.State("") == Incomplete || !Equal(s.Snapshot(), r.Value) {
+			t.Error("a stream that has ended does not show its value")
+		}
+		return r, shown
+	}
+	result, shown := stream(text, typ)
+	want := []string{JSON(result.Value, nil)}
+	for _, v := range shown {
+		want = append(want, JSON(v, nil))
+	}
+	for _, other := range []string{broken(text), `{"name": "` + strings.Repeat(`\u0041`, 500) + `", "items": [[["x"]]]}`, strings.ToUpper(text)} {
+		stream(other, typ)
+		stream(other, nil)
+		Decode(nil, other, Options{})
+	}
+	for i, v := range append([]Value{result.Value}, shown...) {
+		if JSON(v, nil) != want[i] {
+			t.Fatalf("a value has changed from %s to %s", want[i], JSON(v, nil))
+		}
 	}
 }
 

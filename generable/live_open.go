@@ -197,7 +197,7 @@ func (l *live) member(f *liveFrame) bool {
 func (l *live) push(op frameOp, at int, t *Type) *liveFrame {
 	n := len(l.frames)
 	if n == cap(l.frames) {
-		l.frames = append(l.frames, liveFrame{})
+		l.frames = append(make([]liveFrame, 0, max(2*n, 4)), l.frames...)
 	}
 	l.frames = l.frames[:n+1]
 	f := &l.frames[n]

@@ -104,6 +104,9 @@ func (l *live) place(v Value, ok bool) {
 		return
 	}
 	kind := StreamItem
+	if cap(f.vals) == 0 {
+		f.vals = make([]Value, 0, smallMap)
+	}
 	f.vals = append(f.vals, v)
 	switch f.op {
 	case opDict:

@@ -73,8 +73,8 @@ type StreamOptions struct {
 	Options
 	// On is told each event, in order, before Feed returns. The event is valid during the call,
 	// in which the stream may be asked for snapshots and states, but neither fed nor closed.
-	// Texts that grew are told once for each Feed. Nil: nobody listens, and nothing is
-	// prepared for it.
+	// Texts that grew are told once for each Feed. Where the text is no JSON, what it came to
+	// may be told some bytes later. Nil: nobody listens, and nothing is prepared for it.
 	On func(*StreamEvent)
 	// Stop is asked after each event but the last; with true the stream wants no more text.
 	Stop func(*StreamEvent) bool
