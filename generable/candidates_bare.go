@@ -167,7 +167,7 @@ func (m *Machine) bareForm(c *coercer, text string) bareForm {
 	case text[0] == '(' && text[len(text)-1] == ')':
 		return bareItems
 	case class[text[0]]&isDigit != 0 || text[0] == '-':
-		if numbersOnly(text) {
+		if numbersOnly(text) && (m.typ.Deref().Kind == AnyType || takesList(m.typ, 0)) {
 			return bareItems
 		}
 	case text[len(text)-1] == ')' && isCallee(text[:max(strings.IndexByte(text, '('), 0)]):

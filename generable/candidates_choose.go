@@ -150,7 +150,7 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 	case PickLast:
 		return true
 	}
-	ca, cb := a.weight(), b.weight()
+	ca, cb := m.weight(a), m.weight(b)
 	if ca != cb {
 		return ca < cb
 	}
@@ -164,14 +164,17 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 const maxCitation = 8
 
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence
-// are often no value at all: [1] is a citation.
-func (a *attemptAt) weight() int {
+// are often no value at all: [1] is a citation. What stands in a program is rather an example.
+func (m *Machine) weight(a *attemptAt) int {
 	if a.items > 0 { // it explains more of the text than each of its items
 		return a.coerced*4 - 1
 	}
 	w := a.cost * 4
 	if a.bare && a.end-a.start < maxCitation {
 		w += 1 << 10
+	}
+	if a.fence >= 0 && isProgram(m.scan.fences[a.fence].tag) {
+		w += 1 << 9
 	}
 	return w
 }

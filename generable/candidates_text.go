@@ -156,6 +156,18 @@ func (m *Machine) inReasoning(p int) bool {
 	return false
 }
 
+// isProgram reports whether a fence's language is that of a program, which may hold values but is
+// none.
+func isProgram(tag string) bool {
+	tag, _, _ = strings.Cut(strings.ToLower(tag), " ")
+	switch tag {
+	case "python", "py", "python3", "typescript", "ts", "tsx", "jsx", "go", "golang", "java", "kotlin", "c", "cpp", "c++", "csharp", "cs", "rust", "ruby", "php",
+		"swift", "sh", "bash", "shell", "zsh", "console", "powershell", "sql", "html", "xml", "css", "diff":
+		return true
+	}
+	return false
+}
+
 // isDataTag reports whether a fence's language says that its content is data.
 func isDataTag(tag string) bool {
 	switch strings.ToLower(tag) {

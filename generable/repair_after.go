@@ -227,6 +227,11 @@ func (s *scanner) wordAfter(c byte) bool {
 		} else if !top.obj {
 			item = class[c]&isDigit != 0
 		}
+		if !top.obj {
+			if done, ok := s.strayWords(); done || !ok {
+				return ok
+			}
+		}
 		if s.tentStr.node >= 0 && !(item && int(last.next) < s.pos) && s.reopen(s.tentStr) {
 			return true
 		}
@@ -247,8 +252,10 @@ func (s *scanner) wordAfter(c byte) bool {
 			name, value := s.isMember(s.pos), s.memberAt(s.pos)
 			member = name && s.tape[last.node-1].kind == nodeWord || value && !s.quotesOpen()
 		}
-		if done, ok := s.strayWords(); done || !ok {
-			return ok
+		if top.obj {
+			if done, ok := s.strayWords(); done || !ok {
+				return ok
+			}
 		}
 		if !member && !item && s.reopen(last) {
 			return true

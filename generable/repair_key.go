@@ -106,6 +106,15 @@ func (s *scanner) oddKey(c byte) bool {
 		s.dismiss()
 		return true
 	}
+	if n := s.prefixAt(p); n > 0 && !s.soft {
+		if !s.wants(n + 2 + maxGap) {
+			return false
+		}
+		if s.prefixed(p, n) {
+			s.skipAs(repQuotes, n)
+			return true
+		}
+	}
 	s.openWord(flagKey)
 	return true
 }
@@ -383,8 +392,8 @@ func (s *scanner) joinWords() bool {
 		s.rewrites++
 	}
 	last.kind, last.end, last.flags = nodeWord, key.end, flagRepaired|flagHigh
-	s.repair(repMissingQuotes, int(last.start), int(last.end))
 	s.dropKey()
+	s.repair(repMissingQuotes, int(last.start), int(last.end))
 	s.noComma = false
 	s.st = stObjAfter
 	return true

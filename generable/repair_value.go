@@ -1,6 +1,7 @@
 package generable
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -114,8 +115,39 @@ func (s *scanner) oddValue(c byte) bool {
 		s.skipAs(repEllipsis, 3)
 		return true
 	}
+	if n := s.prefixAt(p); n > 0 {
+		if !s.wants(n + 2 + maxGap) {
+			return false
+		}
+		if s.prefixed(p, n) {
+			s.skipAs(repQuotes, n)
+			return true
+		}
+	}
 	s.openWord(0)
 	return true
+}
+
+// prefixAt returns the length of the letters at offset p that Python writes before the quote of a
+// string, r"…", u'…', 0 when there are none.
+func (s *scanner) prefixAt(p int) int {
+	for n := 0; n < 3 && p+n < len(s.src); n++ {
+		switch s.src[p+n] {
+		case 'r', 'R', 'b', 'B', 'f', 'F', 'u', 'U':
+		case '"', '\'':
+			return n
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// prefixed reports whether the n letters at offset p stand before the first quote of a string: no
+// more than blanks between that quote and a comma, a colon or a closer says that it is the last.
+func (s *scanner) prefixed(p, n int) bool {
+	behind := strings.TrimLeft(s.src[p+n+1:min(len(s.src), p+n+1+maxGap)], " \t\r\n")
+	return behind != "" && strings.IndexByte(",:=}]", behind[0]) < 0 && behind[0] != 0xef
 }
 
 // oddQuote records a string in other quotes than JSON's.
