@@ -126,6 +126,12 @@ class Critique:
     def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
     def __class_getitem__(cls, item: Any) -> Type: ...
 
+class Image:
+    """A picture that an agent takes."""
+    url: str
+    mime: str
+    def __init__(self, *, url: str, mime: str = "") -> None: ...
+
 class Remaining:
     """What the budgets leave."""
     model_calls: int | None
@@ -397,6 +403,10 @@ def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node
 
 def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
     "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
+    ...
+
+def image(source: str) -> Image:
+    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."
     ...
 
 def fmt(value: Any, spec: str = ...) -> str:

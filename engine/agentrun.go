@@ -183,13 +183,14 @@ func (t *turns) request() (*Request, error) {
 		}
 		system = strings.Trim(text+"\n\n"+system, "\n")
 	}
-	user := inputText(t.input, t.sk.In)
+	after := ""
 	if t.said.last != nil {
-		user += "\n\n## Transcript\n\n" + t.said.text()
+		after = "\n\n## Transcript\n\n" + t.said.text()
 	}
+	user := Message{Role: RoleUser, Parts: inputParts(t.input, t.sk.In, after)}
 	model, fallbacks := t.b.run.modelFor(t.a)
 	return &Request{
-		Model: model, Fallbacks: fallbacks, Choice: t.a.Choice, System: system, Messages: []Message{TextMessage(RoleUser, user)},
+		Model: model, Fallbacks: fallbacks, Choice: t.a.Choice, System: system, Messages: []Message{user},
 		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params, known: &t.sk.head,
 	}, nil
 }

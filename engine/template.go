@@ -155,5 +155,13 @@ func inputText(v generable.Value, t *generable.Type) string {
 	if text, ok := v.AsStr(); ok {
 		return text
 	}
+	if t == nil || showsPictures(t, map[*generable.Type]bool{}) {
+		if shown, images := pictures(v); len(images) > 0 {
+			if text, ok := shown.AsStr(); ok {
+				return text
+			}
+			return generable.JSON(shown, nil)
+		}
+	}
 	return generable.JSON(v, t)
 }

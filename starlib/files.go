@@ -19,38 +19,47 @@ func fileFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	c.lookup()
-	from := c.env.c.shown[c.pos.Filename()]
-	if from == nil {
-		return nil, errorf(diag.ScriptError, "file is called from outside of a script's file")
-	}
 	at := c.spanOf("path")
-	p, bad := c.env.c.resolve(from, c.Str("path"), at)
-	if bad != nil {
-		c.wrong = append(c.wrong, bad)
-		return nil, nil
+	text, ok, err := c.ownFile(c.Str("path"), at)
+	if !ok {
+		return nil, err
 	}
-	if text, ok := c.env.c.files[p]; ok {
-		return starlark.String(text), nil
-	}
-	if c.env.running() {
-		return nil, errorf(diag.FileMissing, "file(%q) is read for the first time while the flow runs", c.Str("path")).
-			WithHelp("read it at the top level, so that it belongs to the script: text = file(%q)", c.Str("path"))
-	}
-	data, err := c.env.c.read(p)
-	if err != nil {
-		d := c.complain(diag.FileMissing, at, "cannot read %s: %s", c.Str("path"), reason(err))
-		d.Cause = err
-		d.Help = c.env.c.unreadHelp(p, err)
-		return nil, nil
-	}
-	if !utf8.Valid(data) {
+	if !utf8.ValidString(text) {
 		c.complain(diag.WrongValue, at, "%s is no UTF-8 text", c.Str("path"))
 		return nil, nil
 	}
-	text := string(data)
-	c.env.c.files[p] = text
 	return starlark.String(text), nil
+}
+
+// ownFile gives the content of a file that belongs to the script from then on. It is not ok when
+// it cannot be had, which was complained of or is the error.
+func (c *Call) ownFile(name string, at diag.Span) (content string, ok bool, err error) {
+	c.lookup()
+	from := c.env.c.shown[c.pos.Filename()]
+	if from == nil {
+		return "", false, errorf(diag.ScriptError, "%s is called from outside of a script's file", c.row.Name)
+	}
+	p, bad := c.env.c.resolve(from, name, at)
+	if bad != nil {
+		c.wrong = append(c.wrong, bad)
+		return "", false, nil
+	}
+	if text, ok := c.env.c.files[p]; ok {
+		return text, true, nil
+	}
+	if c.env.running() {
+		return "", false, errorf(diag.FileMissing, "%s(%q) is read for the first time while the flow runs", c.row.Name, name).
+			WithHelp("read it at the top level, so that it belongs to the script: text = %s(%q)", c.row.Name, name)
+	}
+	data, err := c.env.c.read(p)
+	if err != nil {
+		d := c.complain(diag.FileMissing, at, "cannot read %s: %s", name, reason(err))
+		d.Cause = err
+		d.Help = c.env.c.unreadHelp(p, err)
+		return "", false, nil
+	}
+	c.env.c.files[p] = string(data)
+	return string(data), true, nil
 }
 
 // DefaultMaxFile is the largest file that a script may load or read.

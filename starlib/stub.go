@@ -78,6 +78,12 @@ class Critique:
     def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
     def __class_getitem__(cls, item: Any) -> Type: ...
 
+class Image:
+    """A picture that an agent takes."""
+    url: str
+    mime: str
+    def __init__(self, *, url: str, mime: str = "") -> None: ...
+
 class Remaining:
     """What the budgets leave."""
     model_calls: int | None

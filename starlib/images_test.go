@@ -1,0 +1,68 @@
+package starlib_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
+
+// TestImages: pictures in an input go to the model as pictures, and its text says where they stood.
+func TestImages(t *testing.T) {
+	m, found := load(`
+Page = schema(title = str, shots = list[Image], extra = field(Image | None, default = None))
+look = agent(name = "look", input = Page, prompt = "Look.")
+alone = agent(name = "alone", input = Image, prompt = "Look.")
+plain = agent(name = "plain", prompt = "Say.")
+logo = image("logo.png")
+
+def main(s = str):
+    page = Page(title = "Two", shots = [image("https://example.com/a.png"), logo])
+    return [look(page), alone(image("logo.png")), plain("x"), look(Page(title = "None", shots = []))]
+`, "logo.png", pixel)
+	if found.HasErrors() {
+		t.Fatal(render(m, found))
+	}
+	var got []string
+	s := spec(t, m, value(t, `{"s":"x"}`))
+	s.Model = "m/m"
+	s.Handler = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		data, err := json.Marshal(e.Req.(*engine.Request).Messages[0].Parts)
+		if err != nil {
+			t.Error(err)
+		}
+		got = append(got, e.Agent+" "+string(data))
+		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}, Finish: engine.FinishStop}, Attempt: 1}
+	})
+	if _, err := engine.Exec(engine.NewCoopSched(1), &s); err != nil {
+		t.Fatal(err)
+	}
+	const data = `"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"`
+	want := []string{
+		`look [{"kind":"text","text":"{\"title\":\"Two\",\"shots\":[\"[image 1]\",\"[image 2]\"],\"extra\":null}"},{"kind":"image","image":{"url":"https://example.com/a.png"}},{"kind":"image","image":{"url":` + data + `,"mime":"image/png"}}]`,
+		`alone [{"kind":"image","image":{"url":` + data + `,"mime":"image/png"}}]`,
+		`plain [{"kind":"text","text":"x"}]`,
+		`look [{"kind":"text","text":"{\"title\":\"None\",\"shots\":[],\"extra\":null}"}]`,
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+}
+
+func TestImagesMisused(t *testing.T) {
+	for script, want := range map[string]string{
+		`x = image("notes.txt")`:  "notes.txt is no picture that models read, but text/plain",
+		`x = image("nosuch.png")`: "cannot read nosuch.png",
+		`x = image("../x.png")`:   "AS601",
+		`x = image(3)`:            "want str",
+	} {
+		m, found := load(script+"\nmain = fn(lambda s: s, input = str, output = str)", "notes.txt", "just words")
+		if got := render(m, found); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", script, got, want)
+		}
+	}
+}
