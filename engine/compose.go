@@ -399,6 +399,10 @@ func (s *Session) some(kind NodeKind, site Site, nodes []*Node) bool {
 		return true
 	}
 	d := s.errorf(diag.EmptyComposition, site.Span, "%s needs at least one node", site.What)
+	if kind == VoteNode {
+		help(d, "name the voters: vote(a, b, c), or let one node give all votes: vote(each(a))")
+		return false
+	}
 	help(d, "a %s of nothing has no type; leave it out", kind)
 	return false
 }

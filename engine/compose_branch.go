@@ -216,6 +216,12 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		return
 	}
 	if r.Value != nil {
+		if field, ok := r.Value.AsStr(); ok {
+			if of, why := subjectType(t, field); why == "" && field != "" && of.Kind != generable.AnyType {
+				help(d, "that is a field: test it by a condition, eq(%q, ...)", field)
+				return
+			}
+		}
 		for _, c := range cases(t) {
 			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
 				help(d, "choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())

@@ -22,7 +22,11 @@ func (s *Session) join(site Site, a, b *Node) bool {
 		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
 			d.Code, d.Message = diag.NotAList, "each takes a list"
 			noteDefined(d, a, b)
-			help(d, "let %s give %s, or drop each", a.Label(), b.in)
+			if f := fieldFor(a.out, b.in); f != "" {
+				help(d, "put pick(%q) between them", f)
+			} else {
+				help(d, "let %s give %s, or drop each", a.Label(), b.in)
+			}
 			return false
 		}
 		s.reasons(d, why, a.out)
@@ -54,13 +58,9 @@ func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
 		help(d, "look at each outcome, or leave failures out: on_error = \"drop\"")
 		return
 	}
-	if from.Kind == generable.RecordType {
-		for i := range from.Fields {
-			if f := &from.Fields[i]; generable.Assignable(f.Type, to) == nil && f.Type.Deref().Kind != generable.AnyType {
-				help(d, "put pick(%q) between them", f.Name)
-				return
-			}
-		}
+	if f := fieldFor(from, to); f != "" {
+		help(d, "put pick(%q) between them", f)
+		return
 	}
 	switch {
 	case from.Kind == generable.IntType && to.Kind == generable.FloatType:
@@ -76,6 +76,19 @@ func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
 	default:
 		help(d, "put a step between them: fn(lambda x: ..., input = %s, output = %s)", from, to)
 	}
+}
+
+// fieldFor is the first field of a schema that fits where the whole does not, "" for none.
+func fieldFor(from, to *generable.Type) string {
+	if from = from.Deref(); from.Kind != generable.RecordType {
+		return ""
+	}
+	for i := range from.Fields {
+		if f := &from.Fields[i]; generable.Assignable(f.Type, to) == nil && f.Type.Deref().Kind != generable.AnyType {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // routesOf writes the routes that a branch over t needs, the first few of them.

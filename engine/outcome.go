@@ -154,7 +154,7 @@ func (b *Branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)
 		}
 		if b.Wants(EventDropped) {
 			k, _ := kid(i)
-			b.emit(Event{Kind: EventDropped, Name: k.node.Label(), Text: fmt.Sprintf("%d of %d failed: %s", i+1, n, e.Message), Err: e})
+			b.emit(Event{Kind: EventDropped, Name: k.node.Label(), Text: fmt.Sprintf("number %d of %d failed: %s", i+1, n, e.Message), Err: e})
 		}
 	}
 	return listed(kept, nil)

@@ -73,6 +73,11 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 		l.stream(args)
 	case "attempt", "retry":
 		if name == "attempt" && len(args) < len(call.Args) { // arguments by keyword
+			v, _ := l.c.written(l.u, args[0])
+			if n, ok := v.(*nodeValue); ok {
+				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt hands on all that is given by name", n.label())
+				d.Help = []string{"write attempt(" + n.label() + ", x)"}
+			}
 			return
 		}
 		if len(args) > 1 { // with one alone it is a node
@@ -153,12 +158,34 @@ func (l *callLint) items(what string, f, items syntax.Expr) {
 			return
 		}
 	default:
-		if t := l.typeOf(items); t != nil && t.Kind == generable.ListType && t.Elem != nil {
+		t := l.typeOf(items)
+		switch {
+		case t == nil:
+		case t.Kind == generable.ListType && t.Elem != nil:
 			l.step(what, f, items, t.Elem.Deref())
+			return
+		case !mayBeList(t):
+			d := l.report(diag.WrongArgument, items, "items: want list, got %s", t)
+			d.Help = []string{"put it into a list: [...]"}
+			for i := range t.Fields {
+				if t.Fields[i].Type.Deref().Kind == generable.ListType {
+					d.Help = []string{"go through one of its fields: ." + t.Fields[i].Name}
+					break
+				}
+			}
 			return
 		}
 	}
 	l.calls(what, f, []syntax.Expr{nil})
+}
+
+// mayBeList reports whether some values of a type are lists.
+func mayBeList(t *generable.Type) bool {
+	switch t.Kind {
+	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType, generable.DictType, generable.RecordType:
+		return false
+	}
+	return true
 }
 
 // stream looks at each stage, and at what one gives the next.

@@ -51,6 +51,7 @@ func (c *composer) checkBody(u *unit, fn syntax.Node) {
 			l.call(n)
 		case *syntax.DotExpr:
 			l.fields.attribute(n)
+			l.member(n)
 		}
 		return true
 	})
@@ -84,6 +85,33 @@ func (l *callLint) call(call *syntax.CallExpr) {
 	case *toolValue:
 		d := l.report(diag.WrongArgument, call.Fn, "%s is a tool, which a model calls, not the script", id.Name)
 		d.Help = []string{"call the function that it is made of, " + v.t.Name + "(...)"}
+	}
+}
+
+// member checks x.name where x is surely a node, a type or another value of the file.
+func (l *callLint) member(dot *syntax.DotExpr) {
+	v, ok := l.c.written(l.u, dot.X)
+	if _, failed := v.(*failedValue); !ok || failed {
+		return
+	}
+	x, ok := v.(starlark.HasAttrs)
+	if !ok {
+		return
+	}
+	if n, isNode := v.(*nodeValue); isNode && n.n.Failed() {
+		return
+	}
+	got, err := x.Attr(dot.Name.Name)
+	if got != nil || err != nil && engineError(err) == nil {
+		return
+	}
+	message := v.Type() + " has no ." + dot.Name.Name
+	if e := engineError(err); e != nil {
+		message = e.Message
+	}
+	d := l.report(diag.UnknownAttribute, dot.Name, "%s", message)
+	if names := x.AttrNames(); !d.Meant(dot.Name.Name, names) && len(names) > 0 {
+		d.Help = []string{"it has " + joined(names)}
 	}
 }
 

@@ -92,16 +92,23 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 	}
 	name := dot.Name.Name
 	var names []string
+	single := false // a schema or None
 	switch t.Kind {
 	case generable.RecordType:
 		names = t.FieldNames()
-	case generable.UnionType:
+	case generable.UnionType, generable.OneOfType: // None has no attributes, whatever else there is
+		records := 0
 		for _, v := range t.Variants {
+			if v.Deref().Kind == generable.NoneType {
+				continue
+			}
 			if v.Deref().Kind != generable.RecordType {
 				return
 			}
 			names = append(names, v.Deref().FieldNames()...)
+			records++
 		}
+		single = records == 1
 	case generable.StrType, generable.EnumType:
 		names = starlark.String("").AttrNames()
 	case generable.ListType:
@@ -119,7 +126,7 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		Span: diag.Span{Pos: position(dot.Name.NamePos), Len: utf8.RuneCountInString(name)}}
 	switch {
 	case d.Meant(name, names):
-	case t.Kind == generable.RecordType && len(names) > 0:
+	case (t.Kind == generable.RecordType || single) && len(names) > 0:
 		d.Help = []string{"its fields are " + joined(names)}
 	case t.Kind == generable.UnionType || t.Kind == generable.OneOfType:
 		d.Help = []string{"not every variant has it: match(v, {Variant: f, ...}) tells them apart"}

@@ -1,6 +1,8 @@
 package starlib
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -253,11 +255,10 @@ func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
 	if !ok || len(e.Args) == 0 || in.c.predeclared[b.Name()] != fn {
 		return nil
 	}
-	for _, arg := range e.Args {
-		if id := keywordOf(arg); id != nil && id.Name == "on_error" {
-			return nil // attempts
-		}
-	}
+	policy := slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool {
+		id := keywordOf(arg)
+		return id != nil && id.Name == "on_error"
+	})
 	called := e.Args[0]
 	if b.Name() == "stream" {
 		called = e.Args[len(e.Args)-1]
@@ -272,6 +273,9 @@ func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
 	}
 	switch b.Name() {
 	case "parallel", "stream":
+		if policy {
+			return nil // attempts, it may be
+		}
 		return generable.ListOfType(one)
 	case "attempt":
 		return engine.AttemptOf(one)

@@ -80,13 +80,22 @@ type branchCall struct {
 	args starlark.Tuple
 }
 
+// composed says what does between nodes what a call does in a run.
+var composed = map[string]string{
+	"parallel": "to run nodes at once on one input, compose them: par(a, b), or a / b; on each item of a list, each(a)",
+	"stream":   "to take each item through nodes, compose them: each(a >> b)",
+}
+
 // inRun reports whether the call is made in a run; else it says where it belongs.
 func (c *Call) inRun(example string) bool {
 	if c.env.running() {
 		return true
 	}
-	c.complain(diag.CalledWhileComposing, c.fnSpan(), "%s is called while the file loads", c.row.QualifiedName()).Help =
-		[]string{"use it in a function that runs: def main(x): " + example}
+	d := c.complain(diag.CalledWhileComposing, c.fnSpan(), "%s is called while the file loads", c.row.QualifiedName())
+	d.Help = []string{"use it in a function that runs: def main(x): " + example}
+	if of := composed[c.row.Name]; of != "" {
+		d.Help = append(d.Help, of)
+	}
 	return false
 }
 

@@ -39,7 +39,7 @@ def got():
 	mod := loaded(t, agentscript.New(), shown+`main = each(odd_fails(), on_error = "drop")`+"\n")
 	if _, err := mod.Start(t.Context(), input([]int{1, 2, 3}), agentscript.OnEvent(engine.EventDropped, func(e engine.Event) {
 		dropped = append(dropped, e.Text)
-	})).Wait(); err != nil || fmt.Sprint(dropped) != "[1 of 3 failed: odd 1 3 of 3 failed: odd 3]" {
+	})).Wait(); err != nil || fmt.Sprint(dropped) != "[number 1 of 3 failed: odd 1 number 3 of 3 failed: odd 3]" {
 		t.Errorf("%v; told of %q", err, dropped)
 	}
 	fails(t, "AS701", shown+"main = each(odd_fails())", []agentscript.RunOption{input([]int{2, 3, 4, 5})}, "odd 3")
