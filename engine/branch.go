@@ -18,10 +18,10 @@ type Branch struct {
 	callback callback  // that runs now
 	heard    hearing   // what a forum said so far, until an agent has read it
 	brief    *brief    // what is said to the agent that comes next, or nil
-	depth    int       // of nodes inside each other
-	deadline time.Time // the earliest of what bounds the time; zero when nothing does
+	depth    int32     // of nodes inside each other
 	timed    bool      // the time of an agent is bounded, which a flow may go on after
-	last     reading   // where the last event was
+	deadline time.Time // the earliest of what bounds the time; zero when nothing does
+	last     *reading  // where the last event was, nil before the first: most branches tell of none
 }
 
 // callback is what a branch knows of the callback that runs now.

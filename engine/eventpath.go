@@ -15,16 +15,19 @@ const nearby = 3
 // other closely, and to render all of a position for each would make nodes inside each other cost
 // more the deeper they stand.
 func (b *Branch) eventPath() string {
+	if b.last == nil {
+		b.last = &reading{}
+	}
 	path, known := b.last.near(b.at, nearby)
 	if !known {
 		path = b.at.Path()
 	}
-	b.last = reading{b.at, path}
+	*b.last = reading{b.at, path}
 	return path
 }
 
 // near reads a frame that is the position, a few segments above it, or below one of these.
-func (r reading) near(f *Frame, most int) (string, bool) {
+func (r *reading) near(f *Frame, most int) (string, bool) {
 	path := r.path
 	for at, n := r.at, 0; at != nil && n <= nearby; at, n = at.up, n+1 {
 		if at == f {

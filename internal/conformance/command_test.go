@@ -69,9 +69,10 @@ func offline(t testing.TB, args ...string) output {
 // process's environment that a provider could be found by.
 func runCommand(t testing.TB, env []string, args ...string) output {
 	t.Helper()
+	path := command(t) // building takes what it takes
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command(t), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = repository("")
 	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
