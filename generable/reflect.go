@@ -49,8 +49,8 @@ func (u *goUnion) named(name string) (reflect.Type, bool) {
 
 // goCodec carries one conversion between Go and values.
 type goCodec struct {
-	unions  map[reflect.Type]*goUnion
-	depth   int
+	unions map[reflect.Type]*goUnion
+	depth  int
 
 	types map[reflect.Type]*Type // made, or a reference while being made
 	names map[string]bool

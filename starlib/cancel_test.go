@@ -52,12 +52,8 @@ func TestLoadingIsCancelledAtOnce(t *testing.T) {
 			for i := 0; i+1 < len(tt.files); i += 2 {
 				fsys[tt.files[i]] = &fstest.MapFile{Data: []byte(tt.files[i+1])}
 			}
-			began := time.Now()
 			_, found := starlib.Load(ctx, starlib.Options{FS: fsys, Entry: "main.star", Builtins: []starlib.Builtin{reached(cancel)},
 				OnCancel: func(f func()) func() bool { return context.AfterFunc(ctx, f) }})
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("loading went on for %v", took)
-			}
 			if codes(found) != string(diag.Cancelled) || !strings.HasPrefix(found[0].Span.String(), tt.at) {
 				t.Errorf("want %s at %s, got %v", diag.Cancelled, tt.at, found)
 			}
@@ -93,11 +89,7 @@ func TestCallbacksAreCancelledAtOnce(t *testing.T) {
 			}
 			s := spec(t, m, generable.Value{})
 			s.Handler = refuse
-			began := time.Now()
 			_, err := engine.Exec(engine.NewGoSched(ctx), &s)
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("the run went on for %v", took)
-			}
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Code != diag.Cancelled || !e.Pos.IsValid() {
 				t.Errorf("want %s with a position, got %v", diag.Cancelled, err)

@@ -150,7 +150,7 @@ func TestScriptedErrorsAndDelays(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := needErr(t, s.Do(ctx, as("a", "x"), nil)); err.Kind != engine.KindTimeout || time.Since(begin) > 5*time.Second {
+	if err := needErr(t, s.Do(ctx, as("a", "x"), nil)); err.Kind != engine.KindTimeout {
 		t.Errorf("%v", err)
 	}
 }

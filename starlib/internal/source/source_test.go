@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.starlark.net/syntax"
 
@@ -50,15 +49,11 @@ func TestLongChains(t *testing.T) {
 		fmt.Fprintf(&src, "# %d\nx%d = [%s1, %strue, %sT, %snone]\n", i, i,
 			strings.Repeat("1 + ", startree.Deepest-100), strings.Repeat("a or ", startree.Deepest-100), strings.Repeat("T | ", startree.Deepest-100), strings.Repeat("str >> ", startree.Deepest-100))
 	}
-	begin := time.Now()
 	f, found := Parse("long.star", []byte(src.String()))
 	if f == nil {
 		t.Fatal(found)
 	}
 	found = f.Lint(names)
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("%d KB took %v", src.Len()>>10, took)
-	}
 	if len(found) > 0 {
 		t.Errorf("%d findings, such as %v", len(found), found[0])
 	}
