@@ -175,7 +175,10 @@ func TestParkedCall(t *testing.T) {
 	}
 	call()
 	parked(0)
-	const n = 2000
+	n := 2000
+	if raceDetector { // which is slow, and has memory of its own
+		n = 200
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
