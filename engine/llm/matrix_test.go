@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// capability is a column of the table in docs/models.md: a request, and the same without what it
+// capability is a column of the table in docs/providers.md: a request, and the same without what it
 // is about. Where a provider is sent the same, it is not asked for it.
 type capability struct {
 	name        string
@@ -73,7 +73,7 @@ func capabilities() []capability {
 	}
 }
 
-// TestCapabilityMatrix makes each call at each provider, and holds the table of docs/models.md to
+// TestCapabilityMatrix makes each call at each provider, and holds the table of docs/providers.md to
 // what happened: it is written by this test alone, with -update.
 func TestCapabilityMatrix(t *testing.T) {
 	models := []struct{ head, name string }{
@@ -93,7 +93,7 @@ func TestCapabilityMatrix(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	const file, begin, end = "../../docs/models.md", "<!-- capabilities: written by a test -->\n", "<!-- end of capabilities -->\n"
+	const file, begin, end = "../../docs/providers.md", "<!-- capabilities: written by a test -->\n", "<!-- end of capabilities -->\n"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
