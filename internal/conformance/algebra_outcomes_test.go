@@ -71,6 +71,17 @@ main = boss
 			t.Errorf("%d: %s, %v; want %s", asks, res.Text(), err, want)
 		}
 	}
+	called := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/m")), `
+a = agent(prompt = "A.")
+b = agent(prompt = "B.")
+def lead(s):
+    all = parallel([(a, s), (lambda: b(b(s))), (a, s)], limit = 1, on_error = "keep")
+    return " ".join([x.status for x in all + [attempt(b, s), attempt(lambda: s)]])
+main = agent(budget = budget(model_calls = 2), run = lead)
+`)
+	if res, _, err := everywhere(t, called, echoes, input("x")); err != nil || res.Text() != "ok cancelled skipped skipped ok" {
+		t.Errorf("of calls: %s, %v", res.Text(), err)
+	}
 	mod := loaded(t, agentscript.New(agentscript.WithModels(model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
 		if agent == "slow" {
 			<-ctx.Done()
