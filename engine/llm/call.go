@@ -15,15 +15,16 @@ import (
 // call is one request to one target.
 type call struct {
 	*target
-	req    *engine.Request
-	sink   engine.Sink
-	limits Timeouts
-	keys   *redact.Set
-	forms  *dialect.Compiler
-	rung   rung                     // how firmly the model is held to its types
-	held   bool                     // the answer is, by schema or JSON mode
-	form   *dialect.Wire            // of the answer, when a schema holds the model to it
-	tools  map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
+	req     *engine.Request
+	sink    engine.Sink
+	limits  Timeouts
+	refused func(*engine.Error) // of a request that was refused and is made again otherwise; may be nil
+	keys    *redact.Set
+	forms   *dialect.Compiler
+	rung    rung                     // how firmly the model is held to its types
+	held    bool                     // the answer is, by schema or JSON mode
+	form    *dialect.Wire            // of the answer, when a schema holds the model to it
+	tools   map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
 }
 
 // do makes the call and prices it, also where it failed after all.

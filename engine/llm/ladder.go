@@ -65,9 +65,8 @@ func (c *call) lowered(err *engine.Error) bool {
 	}
 	c.rung = next
 	c.ladder.lower(c.rungKey(), next)
-	if c.sink != nil {
-		name := c.provider + "/" + c.model
-		c.sink(engine.Token{Attempt: 1, Retry: &engine.Retry{Err: err, From: name, To: name}})
+	if c.refused != nil {
+		c.refused(err)
 	}
 	return true
 }

@@ -1,9 +1,12 @@
 package llm_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -104,5 +107,24 @@ func TestLadderIsOfOneType(t *testing.T) {
 	need(t, ask(r, "compat/m", other))
 	if got := hold(t, s, 3); got != "json_schema" {
 		t.Errorf("another type: %s", got)
+	}
+}
+
+// What the ladder tells is no token: a call that then fails by what may pass is still made again.
+func TestLadderThenRetry(t *testing.T) {
+	s := server(t, refusal(400, "response_format is unavailable"), llmtest.Reply{Status: 503}, llmtest.Reply{Text: `{"ok":true,"score":1}`})
+	req := prompt("x")
+	req.Output = &engine.Output{Type: verdict()}
+	e := effect("compat/m", req)
+	e.Stream = true
+	var told []string
+	out := port(t, s, llm.WithRetry(llm.RetryPolicy{Attempts: 2, First: time.Millisecond})).Do(t.Context(), e, func(tok engine.Token) {
+		if tok.Retry != nil {
+			told = append(told, string(tok.Retry.Err.Kind))
+		}
+	})
+	need(t, out)
+	if got := strings.Join(told, " "); got != "unsupported overloaded" || len(s.Requests()) != 3 {
+		t.Errorf("told %q over %d requests", got, len(s.Requests()))
 	}
 }

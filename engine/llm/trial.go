@@ -112,6 +112,7 @@ func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.
 		a.begun = a.reg.clock.Now()
 	}
 	c := &call{target: a.target, req: a.req, limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
+	c.refused = func(err *engine.Error) { a.tell(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
 		a.shown = &shown{sink: a.sink, attempt: a.attempts}
 		c.sink = a.shown.add
