@@ -209,6 +209,24 @@ func ExampleWithModels() {
 	// Output: parrot says hello <nil>
 }
 
+// What the command line's flags say of failing providers, a host says with options.
+func ExampleWithModels_failing() {
+	models := llm.New(
+		llm.WithRetry(llm.RetryPolicy{Attempts: 6, Within: 2 * time.Minute}), // zero members keep their defaults
+		llm.WithFallbacks("mistral/mistral-large-latest"),                    // behind those of the scripts
+		llm.WithLimits("openai", llm.Limits{InFlight: 32, RequestsPerMinute: 500, TokensPerMinute: 200_000}),
+	)
+	defer models.Close()
+	eng := agentscript.New(agentscript.WithModels(models))
+	mod, err := eng.Load(context.Background(), script(`main = agent(model = ["openai/gpt-5-mini", "ollama/qwen2.5:7b"], prompt = "Judge.")`), "flow.star")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(mod.Nodes()[0].Agent().Fallbacks)
+	// Output: [ollama/qwen2.5:7b]
+}
+
 func ExampleJournal() {
 	models := llm.Answers(map[string][]string{"main": {"hello"}})
 	mod, err := agentscript.New(agentscript.WithModels(models)).Load(context.Background(), script(`main = agent(prompt = "Greet.")`), "flow.star")
