@@ -123,7 +123,9 @@ func TestLadderThenRetry(t *testing.T) {
 			told = append(told, string(tok.Retry.Err.Kind))
 		}
 	})
-	need(t, out)
+	if out.Err != nil || out.Attempt != 2 {
+		t.Fatal(out.Err, out.Attempt)
+	}
 	if got := strings.Join(told, " "); got != "unsupported overloaded" || len(s.Requests()) != 3 {
 		t.Errorf("told %q over %d requests", got, len(s.Requests()))
 	}
