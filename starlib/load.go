@@ -3,7 +3,6 @@ package starlib
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -275,90 +274,6 @@ func (c *composer) reportFrom(u *unit, found diag.List) {
 		}
 		c.session.Report(d)
 	}
-}
-
-func (c *composer) newThread(u *unit) *starlark.Thread {
-	thread := &starlark.Thread{
-		Name: u.shown,
-		Load: c.load,
-		Print: func(thread *starlark.Thread, text string) {
-			if c.opts.Print == nil {
-				return
-			}
-			at := diag.Pos{}
-			if thread.CallStackDepth() > 1 {
-				at = position(thread.CallFrame(1).Pos)
-			}
-			c.opts.Print(at, text)
-		},
-		OnMaxSteps: func(thread *starlark.Thread) {
-			thread.SetMaxExecutionSteps(thread.Steps + stepChunk)
-			if err := c.tick(thread); err != nil && c.stop == nil {
-				c.stop = err
-				thread.Cancel(err.Error())
-			}
-		},
-	}
-	thread.SetMaxExecutionSteps(stepChunk)
-	thread.SetLocal(envKey, &env{c: c})
-	return thread
-}
-
-// cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
-func (c *composer) cancelled() error {
-	if c.ctx.Err() == nil {
-		return nil
-	}
-	cause := context.Cause(c.ctx)
-	if e := engineError(cause); e != nil {
-		return e
-	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return &engine.Error{Kind: engine.KindTimeout, Code: diag.Timeout, Message: "loading did not end by its deadline", Cause: cause,
-			Help: "work on data belongs into def main or fn"}
-	}
-	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: cause}
-}
-
-// tick looks at the bounds of loading.
-func (c *composer) tick(thread *starlark.Thread) error {
-	if err := c.cancelled(); err != nil {
-		return err
-	}
-	if thread.CallStackDepth() > maxFrames {
-		return tooDeep()
-	}
-	if c.steps < stepChunk {
-		return errorf(diag.StepLimit, "loading the script takes too many steps").
-			WithHelp("a loop at the top level may not end; work on data belongs into def main or fn")
-	}
-	c.steps -= stepChunk
-	return nil
-}
-
-// What a thread is cancelled by from beside, and how the interpreter says so.
-const (
-	interruption = "interrupted"
-	interrupted  = "Starlark computation cancelled: " + interruption
-)
-
-// stopped puts the reason for which a thread was cancelled in the place of the interpreter's
-// words, and keeps where it was.
-func (c *composer) stopped(err error) error {
-	if c.stop == nil && scriptMessage(err) == interrupted {
-		c.stop = c.cancelled()
-	}
-	if c.stop == nil {
-		return err
-	}
-	own := *engineError(c.stop)
-	if own.Cause == nil {
-		own.Cause = err
-	} else {
-		own.Cause = errors.Join(own.Cause, err)
-	}
-	c.stop = nil
-	return &own
 }
 
 // names are the builtins as the checks of the syntax need them.
