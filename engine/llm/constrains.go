@@ -37,7 +37,7 @@ func (r *Registry) Constrains(model string, a *engine.AgentSpec) (why string) {
 		}
 	}
 	c := &call{target: t, req: req, forms: &r.forms}
-	if out, why := c.constraint(a.Out.Deref()); out == nil || out.Schema == nil {
+	if out, why := c.constraint(a.Out); out == nil || out.Schema == nil {
 		return why
 	}
 	return ""

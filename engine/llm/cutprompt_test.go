@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
 // A server that cuts a prompt in silence has read fewer tokens than the prompt has words.
@@ -55,6 +56,18 @@ func TestCutPrompt(t *testing.T) {
 			case row.cut && (out.Err == nil || out.Err.Kind != engine.KindContextLength || !strings.Contains(out.Err.Error(), "2048 tokens of 100") || out.Usage.In != 2048):
 				t.Errorf("%s: %v, %+v", name, out.Err, out.Usage)
 			}
+		}
+	}
+}
+
+// A whole answer whose finish reason is null was given up midway; where the reason is left out,
+// nothing is said.
+func TestUnfinishedAnswer(t *testing.T) {
+	for finish, cut := range map[string]bool{`,"finish_reason":null`: true, ``: false, `,"finish_reason":""`: false, `,"finish_reason":"stop"`: false} {
+		s := server(t, llmtest.Reply{Body: `{"choices":[{"index":0,"message":{"role":"assistant","content":"tick tick"}` + finish + `}]}`})
+		out := ask(port(t, s), "compat/m", prompt("x"))
+		if cut && (out.Err == nil || out.Err.Kind != engine.KindTruncated || out.Err.Raw != "tick tick") || !cut && out.Err != nil {
+			t.Errorf("%q: %v, %+v", finish, out.Err, out.Response)
 		}
 	}
 }

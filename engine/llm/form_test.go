@@ -52,3 +52,20 @@ func TestFormIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// The limits of an output type are part of the schema, also of one that is no record.
+func TestLimitsOfTheRoot(t *testing.T) {
+	list, errs := generable.Limited(generable.ListOfType(generable.IntT), generable.Limits{MinLen: ptr(3), MaxLen: ptr(5)})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for _, model := range []string{"openai/gpt-5", "ollama/m", "compat/m"} {
+		s := server(t, llmtest.Reply{Text: "[1, 2, 3]"})
+		req := prompt("x")
+		req.Output = &engine.Output{Type: list}
+		need(t, ask(port(t, s), model, req))
+		if body := string(s.Requests()[0].Body); !strings.Contains(body, `"minItems":3,"maxItems":5`) {
+			t.Errorf("%s: %s", model, body)
+		}
+	}
+}

@@ -21,8 +21,8 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	if o == nil || o.Type == nil || o.Structured == engine.StructuredGuided {
 		return nil, nil
 	}
-	t := o.Type.Deref()
-	switch t.Kind {
+	t := o.Type // with its limits, which Deref passes through
+	switch t.Deref().Kind {
 	case generable.StrType, generable.AnyType, generable.ErrorType:
 		return nil, nil
 	}
@@ -55,13 +55,15 @@ func (c *call) onRung(t *generable.Type) (*wire.Output, string) {
 func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	switch d := c.row.dialect.(type) {
 	case *wire.Ollama:
-		if len(c.req.Tools) > 0 {
+		if c.callsTools() {
 			return nil, "this server holds the whole answer to the schema, so that it could not call tools"
 		}
 	case *wire.OpenAI:
 		switch {
 		case d.Schema == wire.SchemaNone || c.row.bare != nil && c.row.bare(c.model):
 			return nil, "the model takes no schema"
+		case d.HoldsCalls && c.callsTools():
+			return nil, "such a server may hold the whole answer to the schema, so that it could not call tools"
 		case d.Schema == wire.SchemaObject:
 			// JSON mode is refused when the prompt does not speak of JSON.
 			if rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
@@ -92,6 +94,11 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	}
 	c.form = form
 	return &wire.Output{Name: form.Name, Schema: json.RawMessage(form.Schema), Strict: c.row.strict}, ""
+}
+
+// callsTools tells whether the model may call a tool in this answer.
+func (c *call) callsTools() bool {
+	return len(c.req.Tools) > 0 && c.req.Choice.Mode != engine.ChoiceNone
 }
 
 // explained is the request with the form of the answer in its system text, where the schema's

@@ -71,6 +71,9 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	if whole && takes { // the bounds of integers need not be told apart
 		own.Ge, own.Gt = tighter(l.Ge, above(l.Gt), math.Max), nil
 		own.Le, own.Lt = tighter(l.Le, below(l.Lt), math.Min), nil
+		if e.PairedBounds {
+			own.Ge, own.Le = bothBounds(own.Ge, own.Le)
+		}
 	}
 	switch {
 	case !takes:
@@ -98,6 +101,20 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	}
 	e.sayMore(at, &own)
 	return m
+}
+
+// bothBounds gives a bound far from 0 that stands alone its other, beyond which no reader of JSON holds
+// integers exactly. Of such a bound alone llama.cpp makes a grammar that takes others as well: -03
+// for at most -8, 15 for at least 105.
+func bothBounds(ge, le *float64) (*float64, *float64) {
+	most, least := float64(safeInt), -float64(safeInt)
+	switch {
+	case le == nil && ge != nil && *ge >= 100 && *ge <= most:
+		le = &most
+	case ge == nil && le != nil && *le < 0 && *le >= least:
+		ge = &least
+	}
+	return ge, le
 }
 
 // above is the least integer that is more than f, below the greatest that is less.

@@ -27,6 +27,7 @@ type Rules struct {
 	NullArray NullForm  // how null is added to a schema
 
 	IntBounds, NumBounds bool // minimum and maximum of integers, of numbers
+	PairedBounds         bool // a bound of integers that is far from 0 needs its other
 	Exclusive            bool // exclusiveMinimum and exclusiveMaximum of numbers
 	Multiples            bool // multipleOf
 	Lengths              bool // minLength, maxLength
@@ -140,7 +141,7 @@ var openAI = Rules{
 var llamaCpp = Rules{
 	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true, Literals: AllLiterals, Tuples: FixedTuples,
 	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
-	IntBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
+	IntBounds: true, PairedBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
 	Formats: "date time date-time uuid",
 	Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
 }

@@ -149,6 +149,10 @@ func byWords(e errorBody, status int) (engine.ErrKind, string) {
 		if ok && kind == engine.KindNotFound && status != 404 && status != 400 && status != 0 {
 			continue
 		}
+		// Some put the word for any error of theirs beside every status: that says more.
+		if ok && kind == engine.KindServer && status >= 400 && status != 500 {
+			continue
+		}
 		if ok {
 			return kind, whats[kind]
 		}

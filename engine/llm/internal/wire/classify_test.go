@@ -31,6 +31,9 @@ func TestClassify(t *testing.T) {
 		{400, `{"object":"error","message":"Tool call id has to be defined.","type":"invalid_request_error","param":null,"code":null}`, engine.KindBadRequest, "invalid_request_error", "Tool call id"},
 		{400, `{"error":"registry.ollama.ai/library/gemma does not support tools"}`, engine.KindUnsupported, "", "does not support tools"},
 		{404, `{"error":{"message":"The model gpt-9 does not exist","type":"invalid_request_error","code":"model_not_found"}}`, engine.KindNotFound, "model_not_found", "gpt-9"},
+		{404, `{"error":{"message":"model 'x' not found","type":"api_error","param":null,"code":null}}`, engine.KindNotFound, "api_error", "model 'x'"}, // as Ollama's /v1 says it
+		{503, `{"error":{"message":"server busy","type":"api_error","param":null,"code":null}}`, engine.KindOverloaded, "api_error", "busy"},
+		{500, `{"error":{"message":"oops","type":"api_error","param":null,"code":null}}`, engine.KindServer, "api_error", "oops"},
 		{400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0","code":"unsupported_value","param":"temperature"}}`, engine.KindUnsupported, "unsupported_value", ""},
 		{401, `{"error":{"message":"Missing Authentication header","code":401}}`, engine.KindAuth, "", "Missing"},
 		{400, `{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \"foo\": Cannot find field.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config","description":"d"}]}]}}`, engine.KindUnsupported, "INVALID_ARGUMENT", "foo"},

@@ -30,6 +30,7 @@ type OpenAI struct {
 	Thinking        Thinking   // how it takes what a request says of thinking
 	AnyTool         string     // the word for "some tool must be called"; default required
 	CacheMarks      bool       // what is to be cached must be marked
+	HoldsCalls      bool       // a schema may hold the whole answer, so that no tool can be called
 	MayCut          bool       // servers of this kind may cut a prompt that is too long, and say nothing
 	Extra           map[string]json.RawMessage
 }

@@ -27,10 +27,27 @@ type choice struct {
 	Index   count             `json:"index"`
 	Message completionMessage `json:"message"`
 	Delta   completionMessage `json:"delta"`
-	Finish  loose             `json:"finish_reason"`
+	Finish  finishWord        `json:"finish_reason"`
 	Native  loose             `json:"native_finish_reason"`
 	Text    loose             `json:"text"`  // of servers that answer in the older form, by some beside the newer
 	Error   json.RawMessage   `json:"error"` // OpenRouter's, of the provider behind it
+}
+
+// unfinished stands for the finish reason of a whole answer that says it has none: the server gave
+// it up midway. Many servers leave the reason out, which means nothing.
+const unfinished = "null"
+
+// finishWord is a finish reason, or [unfinished].
+type finishWord string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *finishWord) UnmarshalJSON(data []byte) error {
+	var word loose
+	err := word.UnmarshalJSON(data)
+	if *f = finishWord(word); strings.TrimSpace(string(data)) == unfinished {
+		*f = unfinished
+	}
+	return err
 }
 
 type completionMessage struct {
@@ -135,6 +152,7 @@ func (a *answer) completion(c *completion, whole bool) {
 			a.usage = u.normal()
 		}
 	}
+	document := whole
 	for i := range c.Choices {
 		ch := &c.Choices[i]
 		if ch.Index != 0 {
@@ -174,9 +192,13 @@ func (a *answer) completion(c *completion, whole bool) {
 			zero := 0
 			a.addCall(&zero, "", string(f.Name), arguments(f.Args))
 		}
-		a.end(string(ch.Finish))
-		if ch.Finish == "error" || ch.Finish == "insufficient_system_resource" {
-			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(ch.Finish), says: string(ch.Native), retryable: true}
+		finish := string(ch.Finish)
+		if finish == unfinished && !document { // it comes with a later event
+			finish = ""
+		}
+		a.end(finish)
+		if finish == "error" || finish == "insufficient_system_resource" {
+			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: finish, says: string(ch.Native), retryable: true}
 			if !empty(ch.Error) {
 				a.failure = a.inAnswer([]byte(`{"error":` + string(ch.Error) + `}`))
 			}

@@ -38,6 +38,9 @@ func (p *Plan) judge(r *engine.Response) *failure {
 	case engine.FinishRefusal:
 		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(p.Keys.String(strings.TrimSpace(r.Text() + " " + p.refusal)))}
 	case engine.FinishUnknown:
+		if r.RawFinish == unfinished {
+			return &failure{kind: engine.KindTruncated, what: "the server gave the answer up without saying why", retryable: true, help: "try again; a model that repeats itself may be stopped by its server"}
+		}
 		if r.RawFinish == "pause_turn" {
 			return &failure{kind: engine.KindTruncated, what: "the provider paused the answer to go on with tools of its own", code: r.RawFinish, help: "let it use fewer tools of its own"}
 		}

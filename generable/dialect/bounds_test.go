@@ -1,0 +1,41 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// TestPairedBounds: of a bound far from 0 that stands alone llama.cpp makes a grammar that does not
+// hold, so it never stands alone there.
+func TestPairedBounds(t *testing.T) {
+	p := func(f float64) *float64 { return &f }
+	for _, row := range []struct {
+		limits generable.Limits
+		want   string
+	}{
+		{generable.Limits{Lt: p(-7)}, `"type":"integer","minimum":-9007199254740991,"maximum":-8}`},
+		{generable.Limits{Le: p(-1)}, `"type":"integer","minimum":-9007199254740991,"maximum":-1}`},
+		{generable.Limits{Ge: p(105)}, `"type":"integer","minimum":105,"maximum":9007199254740991}`},
+		{generable.Limits{Le: p(0)}, `"type":"integer","maximum":0}`},
+		{generable.Limits{Ge: p(99)}, `"type":"integer","minimum":99}`},
+		{generable.Limits{Ge: p(-500)}, `"type":"integer","minimum":-500}`},
+		{generable.Limits{Ge: p(100), Le: p(200)}, `"type":"integer","minimum":100,"maximum":200}`},
+		{generable.Limits{Ge: p(1e300)}, `"minimum":1e+300}`},
+	} {
+		typ, errs := generable.Limited(generable.IntT, row.limits)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for target, paired := range map[string]bool{"ollama": true, "compat": true, "openai": false} {
+			w, err := Compile(typ, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(w.Schema, row.want) != (paired || !strings.Contains(row.want, "9007199254740991")) {
+				t.Errorf("%s: %s, want %s", target, w.Schema, row.want)
+			}
+		}
+	}
+}
