@@ -259,15 +259,3 @@ main = n >> s >> undefined_name
 	}
 	// Output: AS201 4
 }
-
-// A host says how calls that fail are tried again, and how many go out at once.
-func Example_reliable() {
-	models := llm.New(
-		llm.WithRetry(llm.RetryPolicy{Attempts: 6, Within: 2 * time.Minute}), // zero members keep their defaults
-		llm.WithFallbacks("mistral/mistral-large-latest"),                    // behind those of the scripts
-		llm.WithLimits("openai", llm.Limits{InFlight: 32, RequestsPerMinute: 500, TokensPerMinute: 200_000}),
-	)
-	defer models.Close()
-	fmt.Println(models)
-	// Output: llm.Registry(anthropic, compat, deepseek, google, mistral, ollama, openai, openrouter)
-}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
 )
@@ -74,5 +73,5 @@ func (a *answer) opaqueDetails() *engine.Opaque {
 	if err != nil {
 		return nil
 	}
-	return &engine.Opaque{Provider: detailsOf, Data: fmt.Sprintf("%s", data)}
+	return &engine.Opaque{Provider: detailsOf, Data: string(data)}
 }
