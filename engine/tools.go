@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -74,8 +75,11 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 		return "", asError(err), true
 	}
 	b.tellRepairs(args.Repairs)
-	if !args.OK {
+	if !args.OK || cutOff(c.Args, args.Repairs) {
 		failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: %w", args.Errors)
+		if args.OK {
+			failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: they end in the midst of a value; send them whole")
+		}
 		failure.Pos = t.Span.Pos
 		return "error: " + failure.Message, failure, false
 	}
@@ -118,6 +122,15 @@ func (p *skillPlan) tool(name string) *Tool {
 		}
 	}
 	return nil
+}
+
+// cutOff reports whether arguments end within a text, number or word, of which the rest is
+// missing: an answer may be read that far, but a tool would act on it. Brackets that are not
+// closed lose nothing.
+func cutOff(args string, repairs []generable.Repair) bool {
+	args = strings.TrimSpace(args)
+	return args != "" && !strings.ContainsRune("\"]}", rune(args[len(args)-1])) &&
+		slices.ContainsFunc(repairs, func(r generable.Repair) bool { return r.Kind == "truncated" })
 }
 
 func orEmptyObject(args string) string {

@@ -37,6 +37,7 @@ var areas = []area{
 	{14, "every provider", "One type, every provider"},
 	{15, "algebra", "The whole algebra"},
 	{16, "check", "The whole-graph check"},
+	{17, "real models", "Real models"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
