@@ -73,13 +73,11 @@ func tokenOf(kinds string) func(t *docToken) bool {
 	return func(t *docToken) bool { return strings.IndexByte(kinds, t.kind) >= 0 }
 }
 
-func keyToken(t *docToken) bool      { return t.kind == 's' && t.key }
 func valueText(t *docToken) bool     { return t.kind == 's' && !t.key }
 func plainString(t *docToken) bool   { return t.plain() }
 func plainKey(t *docToken) bool      { return t.key && t.plain() }
 func plainValue(t *docToken) bool    { return !t.key && t.plain() }
 func content(t *docToken) string     { q := string(AppendQuoted(nil, t.value)); return q[1 : len(q)-1] }
-func all(t *docToken) bool           { return true }
 func inside(i int, _ *docToken) bool { return i > 0 }
 
 // constantly gives the same text to a token.

@@ -76,7 +76,8 @@ def got():
     for piece in ['{"a": 1,', ' "b": "x', '"}']:
         told += [e.kind + " " + e.path + " " + (e.text or str(e.value)) for e in s.feed(piece)]
     s.close()
-    return told if s.feed("more") == [] else None
+    late = attempt(s.feed, "more") # nothing is read any more, and that is said
+    return told if not late.ok and "closed" in late.error.message else late
 `)
 }
 

@@ -12,7 +12,7 @@ func TestWalk(t *testing.T) {
 		links int
 		deep  bool
 	}{{1, false}, {Deepest - 5, false}, {Deepest + 5, true}, {3 * Deepest, true}} {
-		tree, err := syntax.Parse("x.star", "x = 1"+strings.Repeat(" + 1", c.links)+"\n", 0)
+		tree, err := (&syntax.FileOptions{}).Parse("x.star", "x = 1"+strings.Repeat(" + 1", c.links)+"\n", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -127,11 +127,10 @@ func TestRandom(t *testing.T) {
 
 // TestScripted follows the table that the weights are.
 func TestScripted(t *testing.T) {
-	data, err := Scripted([]string{"<|one|>", "Hello", ", world", "."}, []string{"<|two|>", "tick ", "tock ", "tick "})
-	if err == nil {
+	if _, err := Scripted([]string{"<|one|>", "Hello", ", world", "."}, []string{"<|two|>", "tick ", "tock ", "tick "}); err == nil {
 		t.Fatal("a single byte is taken")
 	}
-	data, err = Scripted([]string{"<|one|>", "Hello", ", world", "!!"}, []string{"<|two|>", "tick ", "tock ", "tick "})
+	data, err := Scripted([]string{"<|one|>", "Hello", ", world", "!!"}, []string{"<|two|>", "tick ", "tock ", "tick "})
 	if err != nil {
 		t.Fatal(err)
 	}
