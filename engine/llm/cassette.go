@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -97,8 +98,16 @@ func decodeRow(data []byte) (*cassetteRow, error) {
 		return nil, fmt.Errorf("it is of version %d, and version %d is known", r.Version, cassetteVersion)
 	case r.Key == "" || (r.Response == nil) == (r.Error == nil):
 		return nil, fmt.Errorf("it lacks the key, or holds not one of response and error")
+	case negative(r.Usage) || r.Response != nil && negative(r.Response.Usage) || r.Error != nil && negative(r.Error.Usage):
+		return nil, fmt.Errorf("its usage is below 0, which would lift budgets")
+	case r.Response != nil && slices.ContainsFunc(r.Response.Parts, func(p engine.Part) bool { return p.Kind == engine.PartCall && p.Call == nil }):
+		return nil, fmt.Errorf("a part of its answer is a call and does not say which")
 	}
 	return r, nil
+}
+
+func negative(u engine.Usage) bool {
+	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || u.CostUSD < 0
 }
 
 // Redact gives a text without the values of the key variables of all providers.
