@@ -9,17 +9,18 @@ import (
 // Bound is the most that a node can ask of one model with one input, by what the script says:
 // loops and retries to their limit, every turn of an agent taken, the dearest route.
 type Bound struct {
-	Model    string // "provider/model", "" for the run's default
-	Agent    string // whose calls these are
-	Calls    int64  // answers of the model; math.MaxInt64 is without bound
-	PerItem  bool   // some of them are for each item of a list whose length only a run knows
-	MaxOut   int    // tokens of one answer, 0 where the script sets no bound
-	MaxTotal int64  // tokens of all calls in and out, 0 where no budget bounds them
+	Model    string   // "provider/model", "" for the run's default
+	Agent    string   // whose calls these are
+	Instead  []string // models that answer when Model cannot
+	Calls    int64    // answers of the model; math.MaxInt64 is without bound
+	PerItem  bool     // some of them are for each item of a list whose length only a run knows
+	MaxOut   int      // tokens of one answer, 0 where the script sets no bound
+	MaxTotal int64    // tokens of all calls in and out, 0 where no budget bounds them
 }
 
 // Bounds gives the bound of every agent that a model carries out in n, by model and agent. Lists
 // whose length only a run knows are taken to have items items, of which there is at least one.
-// Models that stand in for others, and requests that are tried again, are not counted: they come
+// Models that stand in for others, and requests that are tried again, add no calls: they come
 // instead of an answer. Nor is what a step's own code calls.
 func Bounds(n *Node, items int) []Bound {
 	if n == nil {
@@ -29,7 +30,7 @@ func Bounds(n *Node, items int) []Bound {
 	total := w.load(n)
 	out := make([]Bound, 0, len(total))
 	for a, c := range total {
-		b := Bound{Model: a.spec.Model, Agent: a.spec.Name, Calls: c.calls, PerItem: c.perItem}
+		b := Bound{Model: a.spec.Model, Instead: a.spec.Fallbacks, Agent: a.spec.Name, Calls: c.calls, PerItem: c.perItem}
 		if most := a.spec.Params.MaxTokens; most != nil {
 			b.MaxOut = *most
 		}

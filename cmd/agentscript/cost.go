@@ -30,6 +30,7 @@ type costReport struct {
 type agentCost struct {
 	Agent   string   `json:"agent"`
 	Model   string   `json:"model"`
+	Instead []string `json:"instead,omitempty"` // models that answer when it cannot; the dearest of all counts
 	Calls   int64    `json:"calls"`
 	PerItem bool     `json:"per_item,omitempty"`
 	Tokens  int64    `json:"tokens,omitempty"`
@@ -52,28 +53,38 @@ func costOf(file string, m *agentscript.Module, models *llm.Registry, model stri
 	for _, b := range bounds {
 		a := agentCost{Agent: b.Agent, Model: cmp.Or(b.Model, model), Calls: b.Calls, PerItem: b.PerItem}
 		r.Calls = added(r.Calls, b.Calls)
-		if models.Free(a.Model) {
-			known = false // what it may take is the server's affair
-			a.CostUSD = new(float64)
-		} else if tokens, usd, priced, ok := worst(models, a.Model, b); ok {
-			a.Tokens = tokens
-			r.Tokens = added(r.Tokens, tokens)
-			if priced {
-				a.CostUSD = &usd
-				r.CostUSD += usd
+		for _, name := range append([]string{a.Model}, b.Instead...) {
+			tokens, usd, priced, ok := worst(models, name, b)
+			if free := models.Free(name); free {
+				known, usd, priced = false, 0, true // what it may take is the server's affair
+			} else if !ok {
+				known = false
 			}
-		} else {
-			known = false
+			a.Tokens = max(a.Tokens, tokens)
+			if priced { // any of them may answer all calls: the dearest counts
+				a.CostUSD = dearer(a.CostUSD, usd)
+			} else if name = cmp.Or(name, "(the run's model)"); !slices.Contains(r.Unpriced, name) {
+				r.Unpriced = append(r.Unpriced, name)
+			}
 		}
-		if name := cmp.Or(a.Model, "(the run's model)"); a.CostUSD == nil && !slices.Contains(r.Unpriced, name) {
-			r.Unpriced = append(r.Unpriced, name)
+		r.Tokens = added(r.Tokens, a.Tokens)
+		if a.CostUSD != nil {
+			r.CostUSD += *a.CostUSD
 		}
+		a.Instead = b.Instead
 		r.Agents = append(r.Agents, a)
 	}
 	if !known {
 		r.Tokens = 0
 	}
 	return r
+}
+
+func dearer(have *float64, usd float64) *float64 {
+	if have != nil {
+		usd = max(usd, *have)
+	}
+	return &usd
 }
 
 // worst is what the calls of a bound come to when each fills the model's window.
@@ -147,7 +158,7 @@ func (r costReport) String() string {
 		if a.CostUSD != nil {
 			usd = "$" + amount(*a.CostUSD)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Agent, cmp.Or(a.Model, "(the run's)"), calls, tokens, usd)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Agent, strings.Join(append([]string{cmp.Or(a.Model, "(the run's)")}, a.Instead...), " or "), calls, tokens, usd)
 	}
 	_ = w.Flush() // a Builder takes everything
 	if items {

@@ -202,6 +202,14 @@ func TestPromise_17_19_Prices(t *testing.T) {
 			t.Errorf("exit %d, no %q in %s%s", out.code, w, out.stdout, out.stderr)
 		}
 	}
+	// The models behind the first may be dearer, or have no price.
+	list := file(t, "l.star", `main = agent(model = ["openai/gpt-5-mini", "openai/own", "compat/m"], prompt = "A.", max_tokens = 500, budget = budget(turns = 1))`)
+	out = offline(t, "check", list, "--cost", "--prices", mine)
+	for _, w := range []string{"at most 1 model call", "$1.50", "no price or context window is known for compat/m"} {
+		if out.code != 0 || !strings.Contains(out.stdout, w) {
+			t.Errorf("exit %d, no %q in %s%s", out.code, w, out.stdout, out.stderr)
+		}
+	}
 }
 
 // keeping gives what an answer holds to its reader, and keeps it.
