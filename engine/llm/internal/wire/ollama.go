@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -50,7 +51,7 @@ func (d *Ollama) Patch(b *Body, p *Plan) error {
 		err = b.Set("messages", messages)
 	}
 	if err == nil {
-		err = ollamaThink(b, &r.Params)
+		err = ollamaThink(b, p.Model, &r.Params)
 	}
 	if err != nil {
 		return err
@@ -109,19 +110,21 @@ func ollamaTakes(r *engine.Request) error {
 	return nil
 }
 
-// ollamaThink turns thinking off, on, or to one of three degrees, which some models know.
-func ollamaThink(b *Body, p *engine.Params) error {
+// ollamaThink turns thinking off or on, or to one of three degrees for the family of models that
+// has them: of any other the server refuses a degree.
+func ollamaThink(b *Body, model string, p *engine.Params) error {
+	degree := map[string]string{"minimal": "low", "low": "low", "medium": "medium"}[p.Effort]
 	switch {
 	case p.Effort == "none" || p.ReasoningTokens != nil:
 		return b.Set("think", false)
-	case p.Effort == "low", p.Effort == "medium", p.Effort == "high":
-		return b.Set("think", p.Effort)
-	case p.Effort == "minimal":
-		return b.Set("think", "low")
-	case p.Effort != "":
-		return b.Set("think", "high")
+	case p.Effort == "":
+		return nil
+	case !strings.Contains(model, "gpt-oss"):
+		return b.Set("think", true)
+	case degree == "":
+		degree = "high"
 	}
-	return nil
+	return b.Set("think", degree)
 }
 
 func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
