@@ -42,6 +42,18 @@ func NewCache(dir string, models engine.Handler, redact func(string) string) (*C
 	return &Cache{dir: dir, models: models, redact: redact, counts: map[string]map[string]int{}}, nil
 }
 
+// readRegular reads a file, and nothing that could keep the call waiting, as a pipe does.
+func readRegular(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+}
+
 // Do implements [engine.Handler].
 func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	req, problem := modelRequest(e)
@@ -54,7 +66,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	}
 	row.N = c.count(e.Run, row.Key)
 	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file)
 	if err == nil {
 		if known, bad := decodeRow(data); bad == nil && known.Key == row.Key && known.Response != nil {
 			return replay(e, sink, engine.Outcome{Response: known.Response, Attempt: 1})

@@ -43,3 +43,11 @@ func TestCost(t *testing.T) {
 		t.Errorf("sum %+v", sum)
 	}
 }
+
+// A model of the table that is named without its provider is asked about by its full name.
+func TestBareNameIsFound(t *testing.T) {
+	r := llm.New(env(), llm.WithPrices(prices.Embedded()))
+	if err := r.Check("gpt-5"); err == nil || err.Help != `did you mean "openai/gpt-5"?` {
+		t.Errorf("%+v", err)
+	}
+}

@@ -143,6 +143,15 @@ func (r *Registry) bareName(name string) *engine.Error {
 			return e.WithHelp("did you mean %q?", full)
 		}
 	}
+	if r.prices != nil {
+		for _, provider := range r.names() {
+			for _, m := range r.prices.Models(provider) {
+				if strings.EqualFold(m.ID, name) {
+					return e.WithHelp("did you mean %q?", provider+"/"+name)
+				}
+			}
+		}
+	}
 	return e.WithHelp("write provider/model; the providers are %s", strings.Join(r.names(), ", "))
 }
 

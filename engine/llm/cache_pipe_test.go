@@ -1,0 +1,37 @@
+package llm_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine/llm"
+)
+
+// What stands where the cache keeps an answer, and is no file, is an error and not waited for.
+func TestCacheReadsFilesAlone(t *testing.T) {
+	text := "ok"
+	dir := t.TempDir()
+	cached := func(dir string) *llm.Cache {
+		c, err := llm.NewCache(dir, llm.NewScripted([]llm.ScriptedRow{{Text: &text}}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	need(t, ask(cached(dir), "m/m", prompt("x")))
+	kept, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if err := os.Remove(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(kept[0], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := needErr(t, ask(cached(dir), "m/m", prompt("x"))); !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("%v", err)
+	}
+}
