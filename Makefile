@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conforma
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test bench bench-peers bench-flows bench-test sdks sarif lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
+.PHONY: all build test bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
 
 all: build
 
@@ -60,10 +60,6 @@ bench-test:
 ## sdks: requests and answers held against the providers' own clients, in a module of its own
 sdks:
 	cd bench/sdks && $(GO) vet ./... && $(GO) test -count=1 ./...
-
-## sarif: what check --format sarif writes, against the published schema, in the module of bench/
-sarif:
-	cd bench && $(GO) test ./sarif
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross
