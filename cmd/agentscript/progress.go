@@ -28,7 +28,9 @@ func newProgress(w io.Writer, color bool, unnamed string) *progress {
 	return &progress{w: w, color: color, unnamed: unnamed, started: map[uint64]time.Time{}, seed: maphash.MakeSeed()}
 }
 
-func (p *progress) kinds() engine.EventKind { return engine.EventAll &^ (engine.EventToken | engine.EventPartial) }
+func (p *progress) kinds() engine.EventKind {
+	return engine.EventAll &^ (engine.EventToken | engine.EventPartial)
+}
 
 func (p *progress) event(e engine.Event) {
 	at := whereabouts(e.Path)
