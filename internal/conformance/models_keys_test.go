@@ -205,7 +205,7 @@ func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 	}{
 		{"an unknown provider", "opnai/gpt", none, "AS708", []string{`there is no provider "opnai"`, `did you mean "openai/gpt"?`}},
 		{"nothing like it", "zzzzzz/gpt", none, "AS708", []string{"the providers are anthropic, compat, deepseek, "}},
-		{"no provider", "gpt-5", none, "AS708", []string{"names no provider", "write provider/model"}},
+		{"no provider", "gpt-5", none, "AS708", []string{"names no provider", `did you mean "openai/gpt-5"?`}},
 		{"a provider alone", "openai", none, "AS708", []string{`write "openai/…"`}},
 		{"no model", "openai/", some, "AS707", []string{"names a provider and no model"}},
 		{"a missing key", "openai/gpt", none, "AS709", []string{"OPENAI_API_KEY is not set", "set it"}},
