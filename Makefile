@@ -82,9 +82,10 @@ fuzz:
 run: build
 	$(BIN) run $(EXAMPLE)
 
-## e2e: the finished command, the examples, the promises, and servers that others wrote (installed into a cache)
+## e2e: the finished command, the examples, the promises, ten thousand calls that go wrong, and servers that others wrote (installed into a cache)
 e2e: run
 	$(GO) test -count=1 $(E2E)
+	AGENTSCRIPT_CHAOS=10000 $(GO) test -count=1 -run TestChaos ./engine/llm
 	@GO='$(GO)' bash .ci/ollama || [ $$? = 3 ]
 	@GO='$(GO)' bash .ci/e2e
 
