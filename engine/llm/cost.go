@@ -10,17 +10,30 @@ import (
 
 // WithPrices replaces the table that calls are priced by, which is [prices.Embedded]. With nil no
 // call is priced, nor counted as one without a price.
-func WithPrices(t *prices.Table) Option { return func(r *Registry) { r.prices = t } }
+func WithPrices(t *prices.Table) Option {
+	return func(r *Registry) {
+		if r.prices = nil; t != nil {
+			r.prices = func() *prices.Table { return t }
+		}
+	}
+}
 
-// Prices returns the table that calls are priced by.
-func (r *Registry) Prices() *prices.Table { return r.prices }
+// Prices returns the table that calls are priced by, nil when none is. The embedded one is read
+// when it is first asked for, which takes longer than all else of a short run.
+func (r *Registry) Prices() *prices.Table {
+	if r.prices == nil {
+		return nil
+	}
+	return r.prices()
+}
 
 // Price returns what is known of a model's price and context window.
 func (r *Registry) Price(model string) (prices.Model, bool) {
-	if r.prices == nil {
+	table := r.Prices()
+	if table == nil {
 		return prices.Model{}, false
 	}
-	return r.prices.Find(r.fullName(model))
+	return table.Find(r.fullName(model))
 }
 
 // Free reports whether calls of the model cost nothing, as those of a server on the user's own
@@ -42,7 +55,7 @@ func (c *call) cost(u *engine.Usage) {
 	if c.prices == nil || u.CostUSD > 0 || *u == (engine.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
 		return
 	}
-	if m, ok := c.prices.Find(c.provider + "/" + c.model); ok {
+	if m, ok := c.prices().Find(c.provider + "/" + c.model); ok {
 		if usd, known := m.Cost(*u, time.Now()); known {
 			u.CostUSD = usd
 			return

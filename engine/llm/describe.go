@@ -47,9 +47,9 @@ func (r *Registry) Models(pattern string) []ModelInfo {
 			add(name)
 		}
 	}
-	if r.prices != nil {
+	if table := r.Prices(); table != nil {
 		for _, provider := range r.names() {
-			for _, m := range r.prices.Models(provider) {
+			for _, m := range table.Models(provider) {
 				name := m.ID
 				if !strings.HasPrefix(name, provider+"/") || provider == "openrouter" {
 					name = provider + "/" + m.ID

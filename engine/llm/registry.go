@@ -32,7 +32,7 @@ type Registry struct {
 	models    map[string]hosted
 	bases     map[string]string
 	fallback  string
-	prices    *prices.Table
+	prices    func() *prices.Table // nil prices nothing
 	ladder    ladder
 	timeouts  Timeouts
 	retry     RetryPolicy
@@ -62,7 +62,7 @@ var _ engine.Handler = (*Registry)(nil)
 func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
-		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded(), clients: map[connection]llms.Model{}, made: map[string]hosted{},
+		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]llms.Model{}, made: map[string]hosted{},
 		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
 	}
 	for _, opt := range opts {

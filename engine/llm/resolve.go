@@ -27,7 +27,7 @@ type target struct {
 
 	host *hosted
 
-	prices *prices.Table
+	prices func() *prices.Table
 	ladder *ladder
 }
 
@@ -143,9 +143,9 @@ func (r *Registry) bareName(name string) *engine.Error {
 			return e.WithHelp("did you mean %q?", full)
 		}
 	}
-	if r.prices != nil {
+	if table := r.Prices(); table != nil {
 		for _, provider := range r.names() {
-			for _, m := range r.prices.Models(provider) {
+			for _, m := range table.Models(provider) {
 				if strings.EqualFold(m.ID, name) {
 					return e.WithHelp("did you mean %q?", provider+"/"+name)
 				}
