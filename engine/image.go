@@ -29,14 +29,35 @@ func asImage(v generable.Value) (Image, bool) {
 	return Image{URL: url, MIME: mime}, true
 }
 
-// pictures takes the pictures out of a value: each is replaced by a word that says which it is,
-// as models are used to. Without any the value stays as it is.
-func pictures(v generable.Value) (generable.Value, []Image) {
-	var out []Image
-	v = withoutPictures(v, &out)
-	return v, out
+// holdsPictures looks for one without making anything: most values have none.
+func holdsPictures(v generable.Value) bool {
+	if _, ok := asImage(v); ok {
+		return true
+	}
+	if l, ok := v.AsList(); ok {
+		for i := range l.Len() {
+			if holdsPictures(l.At(i)) {
+				return true
+			}
+		}
+	} else if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			if _, item := m.At(i); holdsPictures(item) {
+				return true
+			}
+		}
+	} else if r, ok := v.AsRecord(); ok {
+		for i := range r.Type().Fields {
+			if holdsPictures(r.At(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
+// withoutPictures takes the pictures out of a value: each is replaced by a word that says which it
+// is, as models are used to. What holds none stays as it is.
 func withoutPictures(v generable.Value, out *[]Image) generable.Value {
 	if i, ok := asImage(v); ok {
 		*out = append(*out, i)
@@ -73,46 +94,31 @@ func withoutPictures(v generable.Value, out *[]Image) generable.Value {
 	return v
 }
 
-// showsPictures reports whether values of a type may hold pictures: for others nothing is walked.
-func showsPictures(t *generable.Type, seen map[*generable.Type]bool) bool {
-	if t = t.Deref(); t == ImageType || t.Kind == generable.AnyType {
-		return true
+// pictured is a value as text, with words where its pictures stand, and the pictures.
+func pictured(v generable.Value, t *generable.Type) (string, []Image) {
+	if text, ok := v.AsStr(); ok {
+		return text, nil
 	}
-	if seen[t] {
-		return false
+	if !holdsPictures(v) {
+		return generable.JSON(v, t), nil
 	}
-	seen[t] = true
-	if t.Elem != nil && showsPictures(t.Elem, seen) {
-		return true
+	var images []Image
+	v = withoutPictures(v, &images)
+	if text, ok := v.AsStr(); ok { // it was a picture itself
+		return text, images
 	}
-	for i := range t.Fields {
-		if showsPictures(t.Fields[i].Type, seen) {
-			return true
-		}
-	}
-	for _, v := range t.Variants {
-		if showsPictures(v, seen) {
-			return true
-		}
-	}
-	return false
+	return generable.JSON(v, nil), images
 }
 
-// inputParts is how a value is shown to a model: its text, and the pictures in it.
+// inputParts is how a value is shown to a model: its text, then what comes after it, and the
+// pictures in it. A picture by itself needs no word for it.
 func inputParts(v generable.Value, t *generable.Type, after string) []Part {
-	if _, ok := asImage(v); !ok && !showsPictures(t, map[*generable.Type]bool{}) {
-		return []Part{{Kind: PartText, Text: inputText(v, t) + after}}
-	}
-	shown, images := pictures(v)
-	if len(images) == 0 {
-		return []Part{{Kind: PartText, Text: inputText(v, t) + after}}
+	text, images := pictured(v, t)
+	if _, alone := asImage(v); alone {
+		text = ""
 	}
 	parts := make([]Part, 0, len(images)+1)
-	if _, alone := asImage(v); !alone || after != "" {
-		text := after
-		if !alone {
-			text = inputText(shown, nil) + after
-		}
+	if text += after; text != "" || len(images) == 0 {
 		parts = append(parts, Part{Kind: PartText, Text: text})
 	}
 	for i := range images {

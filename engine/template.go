@@ -152,16 +152,6 @@ func field(v generable.Value, name string) (generable.Value, bool) {
 // inputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
 // union's discriminator first.
 func inputText(v generable.Value, t *generable.Type) string {
-	if text, ok := v.AsStr(); ok {
-		return text
-	}
-	if t == nil || showsPictures(t, map[*generable.Type]bool{}) {
-		if shown, images := pictures(v); len(images) > 0 {
-			if text, ok := shown.AsStr(); ok {
-				return text
-			}
-			return generable.JSON(shown, nil)
-		}
-	}
-	return generable.JSON(v, t)
+	text, _ := pictured(v, t)
+	return text
 }
