@@ -30,11 +30,11 @@ func Bounds(n *Node, items int) []Bound {
 	total := w.load(n)
 	out := make([]Bound, 0, len(total))
 	for a, c := range total {
-		b := Bound{Model: a.spec.Model, Instead: a.spec.Fallbacks, Agent: a.spec.Name, Calls: c.calls, PerItem: c.perItem}
-		if most := a.spec.Params.MaxTokens; most != nil {
+		b := Bound{Model: a.Model, Instead: a.Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
+		if most := a.Params.MaxTokens; most != nil {
 			b.MaxOut = *most
 		}
-		if tokens, set := a.spec.Budget.Tokens.Value(); set {
+		if tokens, set := a.Budget.Tokens.Value(); set {
 			b.MaxTotal = product(c.runs, tokens)
 		}
 		out = append(out, b)
@@ -45,18 +45,14 @@ func Bounds(n *Node, items int) []Bound {
 	return out
 }
 
-// agentKey is an agent of the composition: two nodes of one name are two.
-type agentKey struct {
-	spec *AgentSpec
-}
-
 // share is what a run asks of one agent.
 type share struct {
 	runs, calls int64
 	perItem     bool
 }
 
-type load map[agentKey]share
+// load is what is asked of each agent: two nodes of one name are two agents.
+type load map[*AgentSpec]share
 
 type bounding struct {
 	items int64
@@ -171,7 +167,7 @@ func agentLoad(a *AgentSpec) load {
 	if most, set := a.Budget.ModelCalls.Value(); set {
 		calls = min(calls, most)
 	}
-	return load{agentKey{a}: {runs: 1, calls: calls}}
+	return load{a: {runs: 1, calls: calls}}
 }
 
 func (l load) add(other load) {

@@ -16,11 +16,7 @@ type partials struct {
 // typed is the type of the answers that are worth telling in parts, nil when there is none: a text
 // is told by its tokens.
 func typed(req *Request) *generable.Type {
-	if req.Output == nil || req.Output.Type == nil {
-		return nil
-	}
-	switch req.Output.Type.Deref().Kind {
-	case generable.StrType, generable.AnyType, generable.ErrorType:
+	if req.Output == nil || req.Output.Type == nil || !req.Output.Type.HasSchema() {
 		return nil
 	}
 	return req.Output.Type

@@ -155,6 +155,16 @@ func (r *Type) Bind(t *Type) bool {
 	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
 }
 
+// HasSchema reports whether a model can be held to the type: not to free text, to any value, or to
+// an error.
+func (t *Type) HasSchema() bool {
+	switch t.Deref().Kind {
+	case StrType, AnyType, ErrorType:
+		return false
+	}
+	return true
+}
+
 // Deref follows bound references and passes through limits, which are of no concern to those
 // who ask what kind of value this is; an unbound reference yields itself.
 func (t *Type) Deref() *Type {

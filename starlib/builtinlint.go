@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
@@ -84,7 +85,7 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 			l.calls(name, args[0], args[1:])
 		}
 	case "fallback", "race":
-		if list, ok := bare(args[0]).(*syntax.ListExpr); ok && len(args) > 1 {
+		if list, ok := startree.Unparen(args[0]).(*syntax.ListExpr); ok && len(args) > 1 {
 			for _, f := range list.List {
 				l.calls(name, f, args[1:])
 			}
@@ -95,7 +96,7 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 // parallel looks at parallel(f, items) and parallel([(f, x), ...]).
 func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
 	var list []syntax.Expr
-	switch f := bare(args[0]).(type) {
+	switch f := startree.Unparen(args[0]).(type) {
 	case *syntax.ListExpr:
 		list = f.List
 	case *syntax.Comprehension:
@@ -121,7 +122,7 @@ func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
 
 // branch looks at one call of a list: (f, x), or f alone.
 func (l *callLint) branch(item syntax.Expr) {
-	switch x := bare(item).(type) {
+	switch x := startree.Unparen(item).(type) {
 	case *syntax.TupleExpr:
 		if len(x.List) > 0 {
 			l.calls("parallel", x.List[0], x.List[1:])
@@ -146,7 +147,7 @@ func (l *callLint) branch(item syntax.Expr) {
 // items looks at a function or node that is called with each item of a list, and gives what that
 // gives where it is certain.
 func (l *callLint) items(what string, f, items syntax.Expr) {
-	switch list := bare(items).(type) {
+	switch list := startree.Unparen(items).(type) {
 	case *syntax.LambdaExpr:
 		l.report(diag.WrongArgument, items, "items: want list, got a lambda").Help = []string{callsInList}
 		return
@@ -225,11 +226,11 @@ func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 
 // calls looks at a function or node that is called with arguments, of which nil ones are not known.
 func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
-	if fn, ok := bare(f).(*syntax.LambdaExpr); ok {
+	if fn, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok {
 		l.arity(what, f, "the lambda", lambdaInfo(fn), len(args))
 		return
 	}
-	if call, ok := bare(f).(*syntax.CallExpr); ok {
+	if call, ok := startree.Unparen(f).(*syntax.CallExpr); ok {
 		if t := l.typeOf(call); t != nil {
 			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call gives %s", what, t)
 			d.Help = []string{"give the function itself, and what it is called with apart"}
@@ -346,15 +347,5 @@ func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Fun
 	}
 	if len(missing) > 0 {
 		noted(l.report(diag.MissingArgument, call.Fn, "%s needs %s", as, joined(missing)), "write "+as+"("+joined(missing)+" = …)")
-	}
-}
-
-func bare(e syntax.Expr) syntax.Expr {
-	for {
-		p, ok := e.(*syntax.ParenExpr)
-		if !ok {
-			return e
-		}
-		e = p.X
 	}
 }

@@ -3,6 +3,7 @@ package starlib
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -41,12 +42,10 @@ func imageFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	mime, _, _ := strings.Cut(http.DetectContentType([]byte(data)), ";")
-	for _, known := range pictureTypes {
-		if mime == known {
-			url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))
-			return fromValue(engine.ImageValue(engine.Image{URL: url, MIME: mime})), nil
-		}
+	if !slices.Contains(pictureTypes, mime) {
+		c.complain(diag.WrongValue, at, "%s is no picture that models read, but %s", source, mime).Help = []string{"png, jpeg, gif and webp are read"}
+		return nil, nil
 	}
-	c.complain(diag.WrongValue, at, "%s is no picture that models read, but %s", source, mime).Help = []string{"png, jpeg, gif and webp are read"}
-	return nil, nil
+	url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))
+	return fromValue(engine.ImageValue(engine.Image{URL: url, MIME: mime})), nil
 }

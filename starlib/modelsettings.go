@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -209,12 +210,7 @@ func (c *Call) chosen(choice engine.ToolChoice, tools []string) {
 	switch {
 	case len(tools) == 0:
 		c.complain(diag.WrongArgument, c.spanOf("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"give it tools = [...], or leave out tool_choice"}
-	case choice.Mode == engine.ChoiceTool:
-		for _, t := range tools {
-			if t == choice.Tool {
-				return
-			}
-		}
+	case choice.Mode == engine.ChoiceTool && !slices.Contains(tools, choice.Tool):
 		d := c.complain(diag.WrongArgument, c.spanOf("tool_choice"), "tool_choice: the agent has no tool %q", choice.Tool)
 		if near, ok := diag.Suggest(choice.Tool, append(tools, "auto", "required", "none")); ok {
 			d.Help = []string{fmt.Sprintf("did you mean %q?", near)}

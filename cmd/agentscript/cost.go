@@ -171,11 +171,6 @@ func (r costReport) String() string {
 	return b.String()
 }
 
-// amount is money to the cent, or to two digits that count.
-func amount(usd float64) string {
-	return strings.TrimPrefix(money(engine.Usage{CostUSD: usd}), ", $")
-}
-
 func number(n int64) string {
 	if n == math.MaxInt64 {
 		return "without bound"

@@ -193,20 +193,25 @@ func tokens(u engine.Usage) string {
 	return fmt.Sprintf("%s%d+%d tokens", about, u.In, u.Out) + money(u)
 }
 
-// money is what calls cost, to two digits that count. Of calls without a known price it says so
+// money is what calls cost. Of calls without a known price it says so
 // only beside others that have one: where none has, there is nothing to sum up.
 func money(u engine.Usage) string {
 	if u.CostUSD == 0 {
 		return ""
 	}
-	amount := strconv.FormatFloat(u.CostUSD, 'f', 2, 64)
-	if u.CostUSD < 1 {
-		amount = strconv.FormatFloat(u.CostUSD, 'f', 1-int(math.Floor(math.Log10(u.CostUSD))), 64)
-	}
 	if u.Unpriced > 0 {
-		return fmt.Sprintf(", $%s and %s without a known price", amount, plural(u.Unpriced, "call"))
+		return fmt.Sprintf(", $%s and %s without a known price", amount(u.CostUSD), plural(u.Unpriced, "call"))
 	}
-	return ", $" + amount
+	return ", $" + amount(u.CostUSD)
+}
+
+// amount is money to the cent, or to two digits that count.
+func amount(usd float64) string {
+	digits := 2
+	if usd > 0 && usd < 1 {
+		digits = 1 - int(math.Floor(math.Log10(usd)))
+	}
+	return strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
 func plural(n int, what string) string {

@@ -30,7 +30,7 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 	for _, n := range agentsOf(m) {
 		a := n.Agent()
 		t := a.Out
-		if t == nil || !hasSchema(t) || a.Structured == engine.StructuredGuided {
+		if t == nil || !t.HasSchema() || a.Structured == engine.StructuredGuided {
 			continue
 		}
 		provider, _, _ := strings.Cut(a.Model, "/")
@@ -55,15 +55,6 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 		out = append(out, r)
 	}
 	return out, found
-}
-
-// hasSchema reports whether providers are sent a schema of the type at all.
-func hasSchema(t *generable.Type) bool {
-	switch t.Deref().Kind {
-	case generable.StrType, generable.AnyType, generable.ErrorType:
-		return false
-	}
-	return true
 }
 
 // String is what people read: a head line for each agent, and a paragraph for each provider.

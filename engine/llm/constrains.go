@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // Constrains says why an agent's model cannot be held to the agent's output type by its provider,
@@ -13,8 +12,7 @@ func (r *Registry) Constrains(model string, a *engine.AgentSpec) (why string) {
 	if a.Out == nil {
 		return ""
 	}
-	switch a.Out.Deref().Kind {
-	case generable.StrType, generable.AnyType, generable.ErrorType:
+	if !a.Out.HasSchema() {
 		return "its output is free text, and has no schema"
 	}
 	if _, ok := r.models[model]; ok {

@@ -18,14 +18,10 @@ import (
 // in the provider's dialect, whose form is kept to read the answer by.
 func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	o := c.req.Output
-	if o == nil || o.Type == nil || o.Structured == engine.StructuredGuided {
+	if o == nil || o.Type == nil || o.Structured == engine.StructuredGuided || !o.Type.HasSchema() {
 		return nil, nil
 	}
 	t := o.Type // with its limits, which Deref passes through
-	switch t.Deref().Kind {
-	case generable.StrType, generable.AnyType, generable.ErrorType:
-		return nil, nil
-	}
 	out, why := c.onRung(t)
 	if o.Structured == engine.StructuredConstrained && (out == nil || out.Schema == nil) {
 		return nil, p.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func TestToxiproxy(t *testing.T) {
 				case out.Err == nil && row.errors == nil:
 				case out.Err == nil && row.name != "cut after the headers": // which a short answer may not reach
 					t.Error("no error")
-				case out.Err != nil && !oneOf(out.Err.Kind, row.errors):
+				case out.Err != nil && !slices.Contains(row.errors, out.Err.Kind):
 					t.Errorf("%v (%s)", out.Err, out.Err.Kind)
 				}
 			})
@@ -100,13 +101,4 @@ func TestToxiproxy(t *testing.T) {
 			t.Errorf("%v after %d attempts", out.Err, out.Attempt)
 		}
 	})
-}
-
-func oneOf(k engine.ErrKind, kinds []engine.ErrKind) bool {
-	for _, want := range kinds {
-		if k == want {
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // typeComparison finds type(x) == str (AS214): type gives a string, so that
@@ -28,7 +29,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 	wrong, all := []syntax.Expr(nil), []string(nil)
 	for _, e := range among {
 		name := l.short(e)
-		switch lit, _ := unparen(e).(*syntax.Literal); {
+		switch lit, _ := startree.Unparen(e).(*syntax.Literal); {
 		case l.kindOf(e, s).what == aType:
 			wrong = append(wrong, e)
 		case lit != nil && lit.Value == "str":
@@ -50,7 +51,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 		result, not = "True", "not "
 	}
 	label := "`type` gives a string, this is a type"
-	if _, ok := unparen(wrong[0]).(*syntax.Literal); ok {
+	if _, ok := startree.Unparen(wrong[0]).(*syntax.Literal); ok {
 		label = "`type` never gives this: a string's type is \"string\""
 	}
 	message := fmt.Sprintf("this comparison is always %s", result)
@@ -67,7 +68,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 
 // typeCall gives e if it is type(x) of the language itself.
 func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
-	call, ok := unparen(e).(*syntax.CallExpr)
+	call, ok := startree.Unparen(e).(*syntax.CallExpr)
 	if !ok || len(call.Args) != 1 {
 		return nil
 	}

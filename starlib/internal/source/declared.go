@@ -1,6 +1,10 @@
 package source
 
-import "go.starlark.net/syntax"
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+)
 
 // Parameters that declare their type by their default: def look(path = str). Whoever calls the
 // function as a tool or as main gives every one; a call in the script that leaves one out would
@@ -30,11 +34,11 @@ func (l *linter) describesParam(e syntax.Expr, s *scope) bool {
 	if l.kindOf(e, s).what == aType {
 		return true
 	}
-	call, ok := unparen(e).(*syntax.CallExpr)
+	call, ok := startree.Unparen(e).(*syntax.CallExpr)
 	if !ok {
 		return false
 	}
-	id, ok := unparen(call.Fn).(*syntax.Ident)
+	id, ok := startree.Unparen(call.Fn).(*syntax.Ident)
 	if !ok || !l.fields[id.Name] {
 		return false
 	}
@@ -47,7 +51,7 @@ func (l *linter) describesParam(e syntax.Expr, s *scope) bool {
 func (l *linter) usedAsType(def *syntax.DefStmt, name string, s *scope) bool {
 	found := false
 	is := func(e syntax.Expr) bool {
-		id, ok := unparen(e).(*syntax.Ident)
+		id, ok := startree.Unparen(e).(*syntax.Ident)
 		return ok && id.Name == name
 	}
 	within := func(e syntax.Expr) bool {
@@ -64,7 +68,7 @@ func (l *linter) usedAsType(def *syntax.DefStmt, name string, s *scope) bool {
 		syntax.Walk(stmt, func(n syntax.Node) bool {
 			switch x := n.(type) {
 			case *syntax.IndexExpr:
-				id, ok := unparen(x.X).(*syntax.Ident)
+				id, ok := startree.Unparen(x.X).(*syntax.Ident)
 				found = found || ok && l.types[id.Name] && within(x.Y)
 			case *syntax.BinaryExpr:
 				found = found || x.Op == syntax.PIPE && (is(x.X) || is(x.Y))
@@ -74,7 +78,7 @@ func (l *linter) usedAsType(def *syntax.DefStmt, name string, s *scope) bool {
 					found = found || is(x.X)
 				}
 			case *syntax.CallExpr:
-				id, ok := unparen(x.Fn).(*syntax.Ident)
+				id, ok := startree.Unparen(x.Fn).(*syntax.Ident)
 				if !ok {
 					break
 				}

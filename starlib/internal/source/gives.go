@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // What a call of a function of the file gives (AS207): a factory's result is a
@@ -16,7 +18,7 @@ func (l *linter) givenBy(b *binding) known {
 	}
 	if !b.settled && !b.busy {
 		b.busy = true // a function that gives what it gives itself is unknown
-		if fn, ok := unparen(b.value).(*syntax.LambdaExpr); ok {
+		if fn, ok := startree.Unparen(b.value).(*syntax.LambdaExpr); ok {
 			b.known = l.bodyGives(fn, b.scope)
 		} else {
 			b.known = l.returned(b.def, b.scope)
@@ -31,7 +33,7 @@ func (l *linter) givenBy(b *binding) known {
 
 // isFunction reports whether the name stands for a def or a lambda of the file.
 func isFunction(b *binding) bool {
-	_, ok := unparen(b.value).(*syntax.LambdaExpr)
+	_, ok := startree.Unparen(b.value).(*syntax.LambdaExpr)
 	return ok || b.def != nil
 }
 

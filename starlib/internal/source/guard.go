@@ -1,6 +1,10 @@
 package source
 
-import "go.starlark.net/syntax"
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+)
 
 // Guard has the operands that the interpreter would print without a bound go through functions:
 // in s % x the x through the one named printed, in s.format the s through the one named
@@ -29,7 +33,7 @@ func (f *File) Guard(printed, formatted string) {
 // guarded calls the function with e, and where e is, as the operation at pos. A number that is
 // written out needs no guard.
 func guarded(function string, e syntax.Expr, pos syntax.Position) syntax.Expr {
-	if lit, ok := unparen(e).(*syntax.Literal); ok && lit.Token != syntax.STRING {
+	if lit, ok := startree.Unparen(e).(*syntax.Literal); ok && lit.Token != syntax.STRING {
 		return e
 	}
 	begin, end := e.Span()

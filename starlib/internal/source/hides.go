@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Hidden builtins (AS206).
@@ -91,7 +92,7 @@ func (l *linter) hidden(s *scope) {
 
 // plain reports whether e is surely nothing that can be called.
 func plain(e syntax.Expr) bool {
-	switch unparen(e).(type) {
+	switch startree.Unparen(e).(type) {
 	case *syntax.Literal, *syntax.ListExpr, *syntax.DictExpr, *syntax.TupleExpr, *syntax.Comprehension:
 		return true
 	}

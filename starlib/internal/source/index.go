@@ -78,7 +78,7 @@ func (f *File) addBody(b body) {
 
 // assignment is seen before the walk reaches the parts of the statement.
 func (f *File) assignment(n *syntax.AssignStmt) {
-	id, ok := unparen(n.LHS).(*syntax.Ident)
+	id, ok := startree.Unparen(n.LHS).(*syntax.Ident)
 	if n.Op != syntax.EQ {
 		name := ""
 		if ok {
@@ -90,7 +90,7 @@ func (f *File) assignment(n *syntax.AssignStmt) {
 	if !ok {
 		return
 	}
-	switch rhs := unparen(n.RHS).(type) {
+	switch rhs := startree.Unparen(n.RHS).(type) {
 	case *syntax.CallExpr:
 		f.addCall(rhs, id.Name)
 	case *syntax.BinaryExpr:
@@ -99,7 +99,7 @@ func (f *File) assignment(n *syntax.AssignStmt) {
 }
 
 func (f *File) addLoop(over syntax.Expr) {
-	if call, ok := unparen(over).(*syntax.CallExpr); ok {
+	if call, ok := startree.Unparen(over).(*syntax.CallExpr); ok {
 		f.loops[at(call.Lparen)] = true
 	}
 }
@@ -113,15 +113,5 @@ func (f *File) addCall(n *syntax.CallExpr, name string) {
 func (f *File) addOperator(n *syntax.BinaryExpr, name string) {
 	if _, ok := f.ops[at(n.OpPos)]; !ok {
 		f.ops[at(n.OpPos)] = operatorAt{n.X, n.Y, n.Op, false, name}
-	}
-}
-
-func unparen(e syntax.Expr) syntax.Expr {
-	for {
-		p, ok := e.(*syntax.ParenExpr)
-		if !ok {
-			return e
-		}
-		e = p.X
 	}
 }

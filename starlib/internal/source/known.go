@@ -1,6 +1,10 @@
 package source
 
-import "go.starlark.net/syntax"
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+)
 
 // A known is what can be said of the value of an expression without running it.
 type known struct {
@@ -24,7 +28,7 @@ func (w what) String() string { return [...]string{"value", "type", "node", "att
 // T | None, the call of a maker, an operator between nodes, or a name that is
 // assigned one of these and nothing else.
 func (l *linter) kindOf(e syntax.Expr, s *scope) known {
-	switch x := unparen(e).(type) {
+	switch x := startree.Unparen(e).(type) {
 	case *syntax.Ident:
 		b, _ := s.lookup(x.Name)
 		if b != nil {
@@ -79,7 +83,7 @@ func (l *linter) valueOf(b *binding) known {
 }
 
 func (l *linter) made(x *syntax.CallExpr, s *scope) known {
-	switch fn := unparen(x.Fn).(type) {
+	switch fn := startree.Unparen(x.Fn).(type) {
 	case *syntax.Ident:
 		if b, _ := s.lookup(fn.Name); b != nil {
 			return l.givenBy(b)

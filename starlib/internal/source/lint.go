@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Names are the builtins that Lint has to know.
@@ -124,11 +125,11 @@ func (l *linter) stmt(stmt syntax.Stmt, s *scope) {
 }
 
 func (l *linter) assignment(x *syntax.AssignStmt, s *scope) {
-	id, _ := unparen(x.LHS).(*syntax.Ident)
+	id, _ := startree.Unparen(x.LHS).(*syntax.Ident)
 	was := l.assigning
 	if id != nil && x.Op == syntax.EQ {
 		l.assigning = id
-		if fn, ok := unparen(x.RHS).(*syntax.LambdaExpr); ok {
+		if fn, ok := startree.Unparen(x.RHS).(*syntax.LambdaExpr); ok {
 			l.owners[fn] = s.names[id.Name]
 		}
 	}
@@ -261,7 +262,7 @@ func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
 }
 
 func (l *linter) call(x *syntax.CallExpr, s *scope) {
-	fn := unparen(x.Fn)
+	fn := startree.Unparen(x.Fn)
 	if _, ok := fn.(*syntax.LambdaExpr); ok {
 		l.immediate[fn] = true
 	}

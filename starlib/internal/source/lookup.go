@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // A Call is a call expression. The spans of what has several lines are those of
@@ -116,10 +117,10 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	op := Op{Span: f.token(pos, written), Left: f.span(o.left), Right: f.span(o.right)}
 	_, op.LeftParen = o.left.(*syntax.ParenExpr)
 	_, op.RightParen = o.right.(*syntax.ParenExpr)
-	if x, ok := unparen(o.left).(*syntax.BinaryExpr); ok {
+	if x, ok := startree.Unparen(o.left).(*syntax.BinaryExpr); ok {
 		op.LeftOp = x.Op
 	}
-	if y, ok := unparen(o.right).(*syntax.BinaryExpr); ok {
+	if y, ok := startree.Unparen(o.right).(*syntax.BinaryExpr); ok {
 		op.RightOp = y.Op
 	}
 	return op, true
@@ -136,7 +137,7 @@ func (f *File) DictEntries(lparen syntax.Position) (keys, values []diag.Span) {
 		if kw, ok := arg.(*syntax.BinaryExpr); ok && kw.Op == syntax.EQ {
 			arg = kw.Y
 		}
-		d, ok := unparen(arg).(*syntax.DictExpr)
+		d, ok := startree.Unparen(arg).(*syntax.DictExpr)
 		if !ok {
 			continue
 		}
@@ -168,7 +169,7 @@ func (f *File) Keys() []string {
 
 // elements gives the parts of a written out list or tuple.
 func elements(e syntax.Expr) []syntax.Expr {
-	switch x := unparen(e).(type) {
+	switch x := startree.Unparen(e).(type) {
 	case *syntax.ListExpr:
 		return x.List
 	case *syntax.TupleExpr:

@@ -1,6 +1,10 @@
 package source
 
-import "go.starlark.net/syntax"
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+)
 
 // A scope is a block of the language: the file, a function or a comprehension.
 // Control statements open none. The names that its statements bind are known
@@ -143,7 +147,7 @@ func (s *scope) collect(stmts []syntax.Stmt) {
 	for _, stmt := range stmts {
 		switch x := stmt.(type) {
 		case *syntax.AssignStmt:
-			id, simple := unparen(x.LHS).(*syntax.Ident)
+			id, simple := startree.Unparen(x.LHS).(*syntax.Ident)
 			if !simple {
 				s.targets(x.LHS, assigned)
 				break

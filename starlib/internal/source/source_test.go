@@ -211,8 +211,8 @@ func (f *File) checkSpans(t *testing.T) {
 			t.Errorf("%s: %v is cut as %q: %v", f.tree.Path, start(e), text, err)
 			return true
 		}
-		inner := unparen(again)
-		if want := fmt.Sprintf("%T", unparen(e)); fmt.Sprintf("%T", inner) != want {
+		inner := startree.Unparen(again)
+		if want := fmt.Sprintf("%T", startree.Unparen(e)); fmt.Sprintf("%T", inner) != want {
 			t.Errorf("%s: %v is cut as %q: %T, not %s", f.tree.Path, start(e), text, inner, want)
 		}
 		return true

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Truth values of types and nodes (AS207), and a number before a node (AS310).
@@ -14,7 +15,7 @@ import (
 // the word that asks. The parts of `and` and `or` are asked in turn: their left
 // operands when the walk comes to them.
 func (l *linter) truth(e syntax.Expr, s *scope, by string) {
-	switch x := unparen(e).(type) {
+	switch x := startree.Unparen(e).(type) {
 	case *syntax.BinaryExpr:
 		if x.Op == syntax.AND || x.Op == syntax.OR {
 			l.truth(x.Y, s, by)
@@ -41,13 +42,13 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 
 // operand is met for `x and y` and `x or y`, which ask for the truth of x.
 func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
-	left := unparen(x.X)
+	left := startree.Unparen(x.X)
 	for {
 		b, ok := left.(*syntax.BinaryExpr)
 		if !ok || b.Op != syntax.AND && b.Op != syntax.OR {
 			break
 		}
-		left = unparen(b.Y) // the operand next to this operator; the others had their turn
+		left = startree.Unparen(b.Y) // the operand next to this operator; the others had their turn
 	}
 	k := l.kindOf(left, s)
 	if k.what == unknown {
@@ -92,7 +93,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 }
 
 func (l *linter) testedType(e syntax.Expr) string {
-	return "to ask for the type of a value write `isinstance(x, " + l.short(unparen(e)) + ")`"
+	return "to ask for the type of a value write `isinstance(x, " + l.short(startree.Unparen(e)) + ")`"
 }
 
 func (l *linter) testedNode(e syntax.Expr, s *scope) string {
@@ -104,7 +105,7 @@ func (l *linter) testedNode(e syntax.Expr, s *scope) string {
 
 // callee gives the source of e as it stands before the parenthesis of a call.
 func (l *linter) callee(e syntax.Expr) string {
-	e = unparen(e)
+	e = startree.Unparen(e)
 	switch e.(type) {
 	case *syntax.BinaryExpr, *syntax.CondExpr, *syntax.LambdaExpr, *syntax.UnaryExpr:
 		return "(" + l.short(e) + ")"
@@ -122,7 +123,7 @@ func (l *linter) noneOrType(x *syntax.BinaryExpr) {
 // asked reports the truth value of e if e is a type or a node; nil if it is
 // neither, or was reported before.
 func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
-	inner := unparen(e)
+	inner := startree.Unparen(e)
 	if k.what == unknown || l.tested[inner] {
 		return nil
 	}
@@ -144,7 +145,7 @@ func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 
 // attempted warns of a test of what attempt gives, which is there also when the call failed.
 func (l *linter) attempted(e syntax.Expr, k known, by string) {
-	inner := unparen(e)
+	inner := startree.Unparen(e)
 	if l.tested[inner] {
 		return
 	}
@@ -159,7 +160,7 @@ func (l *linter) attempted(e syntax.Expr, k known, by string) {
 }
 
 func isNone(e syntax.Expr) bool {
-	id, ok := unparen(e).(*syntax.Ident)
+	id, ok := startree.Unparen(e).(*syntax.Ident)
 	return ok && id.Name == "None"
 }
 
@@ -176,7 +177,7 @@ func (l *linter) short(e syntax.Expr) string {
 // numberBeforeNode finds `3 >> node`, which the interpreter takes for a shift
 // before the node is asked.
 func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
-	n := unparen(x.X)
+	n := startree.Unparen(x.X)
 	if u, ok := n.(*syntax.UnaryExpr); ok && u.Op == syntax.MINUS {
 		n = u.X
 	}
@@ -184,7 +185,7 @@ func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
 	if !ok || lit.Token != syntax.INT || l.kindOf(x.Y, s).what != aNode {
 		return
 	}
-	number := l.short(unparen(x.X))
+	number := l.short(startree.Unparen(x.X))
 	d := l.report(diag.NotANode, l.f.span(x.X), "`>>` cannot join these", "a number is no node")
 	d.Help = append(d.Help,
 		fmt.Sprintf("to call the node write `%s(%s)` in `def main`", l.callee(x.Y), number),
