@@ -14,6 +14,7 @@ const (
 	exitUsage       = 2   // wrong flags, arguments, files or input
 	exitCheck       = 3   // the script has errors
 	exitBudget      = 4   // a budget refused
+	exitWaiting     = 5   // the run waits for a person's decision
 	exitProvider    = 6   // a model's provider failed or refused, or no model can be called
 	exitTimeout     = 7   // the run or a call took too long
 	exitReplay      = 9   // a recorded run does not match

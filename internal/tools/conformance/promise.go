@@ -38,6 +38,13 @@ var areas = []area{
 	{15, "algebra", "The whole algebra"},
 	{16, "check", "The whole-graph check"},
 	{17, "real models", "Real models"},
+	{18, "tools", "Tools and their mending"},
+	{19, "skills", "Skills"},
+	{20, "budgets", "Budgets"},
+	{21, "policy", "Policy, approval and hooks"},
+	{22, "memory", "Memory and history"},
+	{23, "capabilities", "What a script may touch"},
+	{24, "MCP", "MCP"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
