@@ -61,7 +61,7 @@ func builtin() map[string]*provider {
 		},
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, EchoReasoning: true, Thinking: wire.ThinkSwitch},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, NoSeed: true, NoParallel: true, EchoReasoning: true, EchoAll: deepseekV4, Thinking: wire.ThinkSwitch},
 			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: buildOpenAI,
 		},
 		{
@@ -104,6 +104,12 @@ func buildOpenAI(c connection) (llms.Model, error) {
 
 func buildOllama(c connection) (llms.Model, error) {
 	return ollama.New(ollama.WithServerURL(c.base), ollama.WithHTTPClient(c.http), ollama.WithModel("unset"))
+}
+
+// deepseekV4 are the models that refuse a conversation of which they do not get all that they
+// thought. Those before them refuse, or do not read, what they thought about an earlier question.
+func deepseekV4(model string) bool {
+	return strings.Contains(model, "deepseek-v4") || strings.HasPrefix(model, "deepseek-flash") || strings.HasPrefix(model, "deepseek-pro")
 }
 
 // betaOnly is where DeepSeek knows strict tools.

@@ -39,6 +39,7 @@ func scenarios() map[string]*engine.Request {
 		"params": {Messages: user, Params: engine.Params{
 			Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Seed: ptr(0), Stop: []string{"END"},
 		}},
+		"sampling":      {Messages: user, Params: engine.Params{Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Stop: []string{"END"}}},
 		"schema_strict": {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: verdict(), Structured: engine.StructuredAuto}},
 		"schema_loose":  {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: loose()}},
 		"schema_list":   {Messages: user, Output: &engine.Output{Type: generable.ListOfType(verdict())}},
@@ -88,7 +89,7 @@ func scenarios() map[string]*engine.Request {
 func TestRequestBodies(t *testing.T) {
 	models := map[string]string{
 		"openai": "openai/gpt-5-mini", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
-		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "openrouter": "openrouter/x/y:free",
+		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "deepseek4": "deepseek/deepseek-v4", "openrouter": "openrouter/x/y:free",
 		"anthropic": "anthropic/claude-haiku-4-5",
 		"google":    "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
 	}

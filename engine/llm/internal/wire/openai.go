@@ -20,18 +20,21 @@ const (
 
 // OpenAI is the dialect of chat completions, with what its many speakers do differently.
 type OpenAI struct {
-	MaxTokens       string     // the member for the answer's limit; default max_completion_tokens
-	Seed            string     // default seed
-	Schema          SchemaForm // what response_format takes
-	NoStreamOptions bool       // stream_options is refused; usage comes anyway
-	ShortCallIDs    bool       // ids of calls must be 9 letters and digits
-	EchoReasoning   bool       // reasoning is to be sent back as reasoning_content
-	EchoDetails     bool       // reasoning_details are to be sent back as they came
-	Thinking        Thinking   // how it takes what a request says of thinking
-	AnyTool         string     // the word for "some tool must be called"; default required
-	CacheMarks      bool       // what is to be cached must be marked
-	HoldsCalls      bool       // a schema may hold the whole answer, so that no tool can be called
-	MayCut          bool       // servers of this kind may cut a prompt that is too long, and say nothing
+	MaxTokens       string                  // the member for the answer's limit; default max_completion_tokens
+	Seed            string                  // default seed
+	NoSeed          bool                    // it has none
+	NoParallel      bool                    // it cannot be held to one call of a tool at a time
+	Schema          SchemaForm              // what response_format takes
+	NoStreamOptions bool                    // stream_options is refused; usage comes anyway
+	ShortCallIDs    bool                    // ids of calls must be 9 letters and digits
+	EchoReasoning   bool                    // reasoning is to be sent back as reasoning_content, that since the user spoke last
+	EchoAll         func(model string) bool // all of it is, and an empty one where there was none; nil: for no model
+	EchoDetails     bool                    // reasoning_details are to be sent back as they came
+	Thinking        Thinking                // how it takes what a request says of thinking
+	AnyTool         string                  // the word for "some tool must be called"; default required
+	CacheMarks      bool                    // what is to be cached must be marked
+	HoldsCalls      bool                    // a schema may hold the whole answer, so that no tool can be called
+	MayCut          bool                    // servers of this kind may cut a prompt that is too long, and say nothing
 	Extra           map[string]json.RawMessage
 }
 
@@ -51,6 +54,12 @@ func (d *OpenAI) CallID(id string) string {
 // an unset one from a zero, sends a temperature always and top_p never.
 func (d *OpenAI) Patch(b *Body, p *Plan) error {
 	params := &p.Request.Params
+	switch {
+	case d.NoSeed && params.Seed != nil:
+		return &Unsupported{"takes no seed", "leave out seed"}
+	case d.NoParallel && params.ParallelCalls != nil:
+		return &Unsupported{"cannot be held to one call of a tool at a time, nor allowed several", "leave out parallel_tool_calls"}
+	}
 	b.Delete("temperature", "top_p", "stop", "seed", "max_tokens", "max_completion_tokens", "metadata", "stream", "stream_options", "response_format",
 		"tool_choice", "parallel_tool_calls", "reasoning_effort", "reasoning", "thinking")
 	if err := d.echo(b, p.Request); err != nil {

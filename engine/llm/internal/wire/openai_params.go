@@ -88,19 +88,26 @@ func (d *OpenAI) echo(b *Body, r *engine.Request) error {
 	if !d.EchoReasoning && !d.EchoDetails {
 		return nil
 	}
+	all := d.EchoAll != nil && d.EchoAll(text(b.Get("model")))
 	var said []*engine.Message
+	asked := 0 // how many were said before the user spoke last
 	for i := range r.Messages {
-		if r.Messages[i].Role == engine.RoleAssistant {
+		switch r.Messages[i].Role {
+		case engine.RoleAssistant:
 			said = append(said, &r.Messages[i])
+		case engine.RoleUser:
+			asked = len(said)
 		}
 	}
+	n := 0
 	return eachMessage(b, func(m *Body) (changed bool, err error) {
-		if text(m.Get("role")) != "assistant" || len(said) == 0 {
+		if text(m.Get("role")) != "assistant" || n == len(said) {
 			return false, nil
 		}
-		parts := said[0].Parts
-		said = said[1:]
-		if thought := joined(parts, engine.PartReasoning, ""); d.EchoReasoning && thought != "" {
+		parts := said[n].Parts
+		since := n >= asked
+		n++
+		if thought := joined(parts, engine.PartReasoning, ""); d.EchoReasoning && (all || since && thought != "") {
 			changed, err = true, m.Set("reasoning_content", thought)
 		}
 		if d.EchoDetails {
