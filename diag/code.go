@@ -128,4 +128,7 @@ const (
 	UnknownTool         Code = "AS722"
 	JournalFailed       Code = "AS723"
 	NoQuorum            Code = "AS724"
+	ToolNotMended       Code = "AS730"
+	ToolEscalated       Code = "AS731"
+	ToolGaveUp          Code = "AS732"
 )

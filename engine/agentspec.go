@@ -14,6 +14,10 @@ func (s *Session) Agent(site Site, spec *AgentSpec) *Node {
 	spec.In, spec.Out = orStr(spec.In), orStr(spec.Out)
 	n.in, n.out = spec.In, spec.Out
 	n.failed = !s.checkAgent(site, spec)
+	n.kids = spec.fixers()
+	for _, k := range n.kids {
+		n.depth = max(n.depth, k.depth+1)
+	}
 	return s.add(n)
 }
 
@@ -46,6 +50,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	ok := a.Template == nil || s.placeholders(prompt, a.Template, a.In)
 	s.literalBraces(prompt, a.Prompt, a.In)
 	ok = s.checkTools(site, a.Tools, nil) && ok
+	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
 	ok = s.checkSkills(site, a, what) && ok
 	ok = ok && s.checkYield(site, a) && s.checkEnough(site, a)
 	if a.OnBadOutput != nil {
@@ -186,6 +191,7 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 			ok = false
 		}
 		seen[t.Name] = t
+		ok = s.checkRecovery(at, t.OnError) && ok
 		if t.Run != nil && t.Class == ClassOnce {
 			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
 			help(d, "a script's function is run again when a run is replayed; write the effect as a host tool, or declare effect = \"read\"")

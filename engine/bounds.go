@@ -71,7 +71,7 @@ func (w *bounding) load(n *Node) load {
 func (w *bounding) measure(n *Node) load {
 	switch n.kind {
 	case AgentNode:
-		return agentLoad(n.agent)
+		return w.mended(n, agentLoad(n.agent))
 	case EachNode:
 		return w.sum(n.kids).scaled(w.items, true)
 	case LoopNode:

@@ -20,6 +20,7 @@ type Branch struct {
 	brief    *brief    // what is said to the agent that comes next, or nil
 	depth    int32     // of nodes inside each other
 	timed    bool      // the time of an agent is bounded, which a flow may go on after
+	mending  bool      // it runs what mends a call of a tool
 	deadline time.Time // the earliest of what bounds the time; zero when nothing does
 	last     *reading  // where the last event was, nil before the first: most branches tell of none
 }
@@ -35,7 +36,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline, timed: b.timed}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline, timed: b.timed, mending: b.mending}
 }
 
 // Path is the position in the run.

@@ -55,6 +55,14 @@ type Provider struct {
 	Retryable  bool          `json:"retryable,omitempty"`
 }
 
+// FailedCall tells which call of a tool an error is about.
+type FailedCall struct {
+	Agent   string `json:"agent"`
+	Skill   string `json:"skill"`
+	Name    string `json:"name"`              // of the tool, as the model gave it
+	Attempt int    `json:"attempt,omitempty"` // how often the tool was executed; 0 when it never was
+}
+
 // Error is a failure of a run as data: it encodes as JSON whole, and what is decoded says the
 // same and is the same to [errors.Is].
 //
@@ -76,9 +84,11 @@ type Error struct {
 	OfRun   bool   // a limit of the whole run: nothing may go on after it
 	Scope   string // of a budget that is used up: the path of what it bounds
 	Model   *Provider
+	Tool    *FailedCall // of a tool that a model called
 	Cause   error
 
-	status Status // how what failed ended, once it was caught
+	status  Status  // how what failed ended, once it was caught
+	verdict *Remedy // of a model's or function's that ends what was to mend a call, or the agent
 }
 
 // Sentinels for errors.Is, one per kind that callers commonly decide by.

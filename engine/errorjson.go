@@ -30,6 +30,7 @@ type (
 		OfRun   bool            `json:"of_run,omitempty"`
 		Scope   string          `json:"scope,omitempty"`
 		Model   *Provider       `json:"model,omitempty"`
+		Tool    *FailedCall     `json:"tool,omitempty"`
 		Cause   *jsonCause      `json:"cause,omitempty"`
 	}
 	jsonPos struct {
@@ -68,7 +69,7 @@ const maxCauses = 20
 // well-known of the standard library stays the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
 	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Attempt: e.Attempt,
-		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Cause: encodeCause(e.Cause, maxCauses)}
+		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Tool: e.Tool, Cause: encodeCause(e.Cause, maxCauses)}
 	if e.Pos != (diag.Pos{}) {
 		out.Pos = new(jsonPos(e.Pos))
 	}
@@ -89,7 +90,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
 	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Attempt: in.Attempt,
-		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Cause: in.Cause.decode()}
+		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Tool: in.Tool, Cause: in.Cause.decode()}
 	if in.Pos != nil {
 		e.Pos = diag.Pos(*in.Pos)
 	}

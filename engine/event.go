@@ -8,7 +8,7 @@ import (
 )
 
 // EventKind is a bit, so that a listener can say what it wants.
-type EventKind uint16
+type EventKind uint32
 
 // The kinds of events.
 const (
@@ -25,11 +25,16 @@ const (
 	EventDropped                       // a branch failed and is left out: Name, Text and Err
 	EventRetry                         // an attempt at an effect failed, and another one follows: see [Retry]
 	EventPartial                       // what is known of a typed answer while it arrives: Name (field, item, text, variant, reset), Field, Value or Text
-	EventAll     = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial
+
+	EventEscalation // a tool or its mending calls for people: Name (of the tool, "" when the model does), Text (the reason) and Severity
+	EventLeft       // a tool has not returned since it was to stop, and is left behind: Name and Err
+
+	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
-	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial"}
+	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial",
+	EventEscalation: "escalation", EventLeft: "left"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -63,7 +68,8 @@ type Event struct {
 	Field     string     `json:"field,omitempty"`     // where in the value a partial belongs, as .plan.steps[2]
 	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
 	Replayed  bool       `json:"replayed,omitempty"`
-	Status    Status     `json:"status,omitempty"` // of a node at its end
+	Status    Status     `json:"status,omitempty"`   // of a node at its end
+	Severity  Severity   `json:"severity,omitempty"` // of an escalation
 	Usage     *Usage     `json:"usage,omitempty"`
 
 	Wait time.Duration `json:"wait,omitempty"` // until a retry is made

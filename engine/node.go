@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -31,13 +32,14 @@ const (
 	WrapNode
 	HandoffNode // a branch whose choice is told
 	VerifyNode
+	FixNode // the place of what mends failed calls of tools
 )
 
 // The words are those of positions and messages.
 var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix"}
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix"}
 
 // String gives the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
@@ -98,7 +100,8 @@ func (n *Node) Out() *generable.Type { return n.out }
 // Pos is where the node was made.
 func (n *Node) Pos() diag.Pos { return n.site.Span.Pos }
 
-// Children are the nodes placed in this one: of a branch the source first, then the handlers.
+// Children are the nodes placed in this one: of a branch the source first, then the handlers; of an
+// agent what mends the calls of its tools.
 func (n *Node) Children() []*Node { return n.kids }
 
 // Failed reports whether a mistake was already reported for the node.
@@ -234,6 +237,9 @@ type AgentSpec struct {
 	Budget      Limits        // of one call of the agent
 	OnBadOutput Func          // raw text → a value of Out
 	Repairs     int           // how often a model is asked again for an answer that fits
+
+	OnToolError   *Recovery // of tools that have none of their own
+	ParallelTools int       // calls of one answer that run at once; default [DefaultParallelTools]
 }
 
 // Skill is one thing that an agent can do.
@@ -263,4 +269,8 @@ type Tool struct {
 	Run       Func   // runs inline and again on replay; nil: an effect handled under Name
 	Version   string // of a handled tool
 	Span      diag.Span
+
+	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
+	Timeout   time.Duration // of one execution; 0 is without
+	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
 }

@@ -34,6 +34,8 @@ type RunSpec struct {
 	Override string            // of all agents, over what the script says
 	Limits   Limits
 	Listener Listener
+
+	OnToolError *Recovery // of tools of agents that have none of their own
 }
 
 // Exec runs a node or function to its end on a scheduler and returns its value. Failures are

@@ -43,8 +43,11 @@ func (s *stuck) tell(err error) error {
 	} else {
 		own.Message += fmt.Sprintf("; the tool %q failed %s in a row: %s", name, times(s.turns), s.on.Message)
 	}
-	if s.on.Help != "" {
+	switch {
+	case s.on.Code == diag.UnknownTool:
 		own.Help = s.on.Help
+	case s.on.Help != "":
+		own.Help += "; " + s.on.Help
 	}
 	if own.Cause == nil {
 		own.Cause = s.on

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,8 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		t.calls[name]++
 	}
 	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
-	err := t.b.sched.Par(len(calls), 0, func(i int, s Sched) error {
+	limit := cmp.Or(t.a.ParallelTools, DefaultParallelTools)
+	err := t.b.sched.Par(len(calls), limit, func(i int, s Sched) error {
 		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {
 			r, failure, err := br.toolCall(t.sk, calls[i])
@@ -50,9 +52,6 @@ func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, *Error, erro
 		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
 	}
 	text, failure, ends := b.tool(sk, c)
-	if failure != nil {
-		failure = asError(b.locate(failure, nil))
-	}
 	if watched {
 		b.emit(Event{Kind: EventTool, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
 	}
@@ -63,43 +62,68 @@ func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, *Error, erro
 }
 
 // tool gives the text of a call's result and, when it failed, the failure, and whether that
-// ends the run.
+// ends the run. Its stages are functions of their own: the tool is found, the arguments are read, the
+// call is executed, what failed is mended, and what came of it is put into words.
 func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, ends bool) {
 	t := sk.tool(c.Name)
 	if t == nil {
 		failure = sk.unknownTool(c.Name)
-		return "error: " + failure.Message, failure, false
+		return toldFailure(failure), b.blame(failure, sk, c.Name, 0), false
 	}
-	args, err := b.decode(t.params(), orEmptyObject(c.Args), c.Dialect)
+	var out generable.Value
+	runs, kind := 0, FailedArgs
+	args, failure, ends := b.arguments(t, c.Args, c.Dialect)
+	if failure == nil {
+		runs, kind = 1, FailedRun
+		out, failure, ends = b.execute(t, args, sk.agent.Name)
+	}
+	if failure != nil && !ends && b.remedies(sk, t, kind) != nil {
+		out, failure, ends, runs = b.mend(sk, t, c, args, failure, runs)
+	}
+	if failure == nil {
+		return toldResult(t, out), nil, false
+	}
+	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends
+}
+
+// arguments reads what a model wrote as a tool's parameters.
+func (b *Branch) arguments(t *Tool, text, form string) (generable.Value, *Error, bool) {
+	args, err := b.decode(t.params(), orEmptyObject(text), form)
 	if err != nil {
-		return "", asError(err), true
+		return args.Value, asError(err), true
 	}
 	b.tellRepairs(args.Repairs)
-	if !args.OK || cutOff(c.Args, args.Repairs) {
-		failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: %w", args.Errors)
-		if args.OK {
-			failure = Errorf(KindTool, diag.ToolFailed, "bad arguments: they end in the midst of a value; send them whole")
-		}
-		failure.Pos = t.Span.Pos
-		return "error: " + failure.Message, failure, false
+	switch {
+	case !args.OK:
+		return generable.Value{}, t.badArgs("%w", args.Errors), false
+	case cutOff(text, args.Repairs):
+		return generable.Value{}, t.badArgs("they end in the midst of a value; send them whole"), false
 	}
-	out, tried, err := b.runTool(t, args.Value, sk.agent.Name)
+	return args.Value, nil, false
+}
+
+func (t *Tool) badArgs(format string, args ...any) *Error {
+	e := Errorf(KindTool, diag.ToolFailed, "bad arguments: "+format, args...)
+	e.Pos = t.Span.Pos
+	return e
+}
+
+// execute calls a tool once.
+func (b *Branch) execute(t *Tool, args generable.Value, agent string) (generable.Value, *Error, bool) {
+	out, tried, err := b.runTool(t, args, agent)
 	if err == nil {
-		return inputText(out, t.Returns), nil, false
+		return out, nil, false
 	}
 	if stop := b.sched.Err(); stop != nil { // the call failed because the branch is to end
-		return "", because(stop, err), true
+		return out, because(stop, err), true
 	}
-	failure = asError(err)
+	failure := asError(err)
 	if !failure.Pos.IsValid() {
 		own := *failure
 		own.Pos = t.Span.Pos
 		failure = &own
 	}
-	if !mendable(failure, tried) {
-		return "", failure, true
-	}
-	return "error: " + failure.Message, failure, false
+	return out, failure, !mendable(failure, tried)
 }
 
 // mendable reports whether it helps to tell a model of a failure. A refused call, and what is
@@ -112,7 +136,7 @@ func mendable(e *Error, tried bool) bool {
 	case KindBudget:
 		return tried
 	}
-	return !e.OfRun && !IsControl(e)
+	return !e.OfRun && e.verdict == nil && !IsControl(e)
 }
 
 func (p *skillPlan) tool(name string) *Tool {

@@ -27,13 +27,15 @@ func agentRows() []Builtin {
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
-				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...) or functions that declare their parameters"),
+				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...), functions that declare their parameters, escalate, give_up"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
 				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True)"),
+				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
+				opt("parallel_tools", IntKind, "8", "how many calls of one answer run at once"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
 		{Name: "skill", Group: GroupAgents, Returns: "skill", Effect: Compose, Func: skillFunc,
@@ -50,11 +52,14 @@ func agentRows() []Builtin {
 			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
 		{Name: "tool", Group: GroupAgents, Returns: "tool", Effect: Compose, Func: toolFunc,
 			Params: []Param{
-				{Name: "f", Kind: functionKind, Doc: "the function; its docstring describes it"},
+				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
 				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
 				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script cannot be once"),
 				opt("returns", TypeKind, "any", "what it gives"),
 				opt("name", StrKind, "None", "its name; else the function's"),
+				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
+				opt("timeout", either(StrKind, FloatKind), "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
+				opt("max_result", IntKind, "262144", "how many bytes of a result's text the model is told"),
 			},
 			Doc: "Makes a function a tool that a model may call."},
 		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
@@ -120,7 +125,8 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	name := c.agentName()
 	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
-		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1)}
+		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1),
+		OnToolError: c.recovery("on_tool_error"), ParallelTools: c.positive("parallel_tools", engine.DefaultParallelTools)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
 	if p, ok := c.Arg("enough").(*predicateValue); ok {
@@ -180,7 +186,7 @@ func (c *Call) idle() {
 	}
 	for _, p := range c.row.Params {
 		switch p.Name {
-		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough",
+		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough", "on_tool_error", "parallel_tools",
 			"temperature", "top_p", "max_tokens", "seed", "stop", "effort", "reasoning_tokens", "cache", "parallel_tool_calls", "extra":
 			if c.Has(p.Name) {
 				add(p.Name, p.Name)

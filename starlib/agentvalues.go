@@ -3,7 +3,6 @@ package starlib
 import (
 	"fmt"
 	"iter"
-	"time"
 
 	"go.starlark.net/starlark"
 
@@ -70,10 +69,14 @@ var (
 		}
 		return hintFunction(v)
 	}}
-	toolKind = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
+	// toolFunctionKind takes what tool makes a tool of, or changes.
+	toolFunctionKind = either(functionKind, Kind{Word: "tool(...)", Stub: "Tool", accept: as[*toolValue]})
+	toolKind         = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v := v.(type) {
 		case *toolValue, *starlark.Function:
 			return v, true
+		case *starlark.Builtin:
+			return v, asks(v) != nil
 		}
 		return v, false
 	}}
@@ -159,18 +162,6 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 		}
 		*r.to = engine.AtMost(int64(n))
 	}
-	switch w := c.Arg("wall").(type) {
-	case starlark.String:
-		d, err := time.ParseDuration(string(w))
-		if err != nil || d <= 0 {
-			c.complain(diag.WrongArgument, c.spanOf("wall"), "wall: want a time such as \"90s\" or \"2m\", got %s", w)
-		}
-		l.Wall = d
-	case starlark.Float:
-		if w <= 0 || w > 1e9 {
-			c.complain(diag.WrongArgument, c.spanOf("wall"), "wall: want a number of seconds above 0, got %v", float64(w))
-		}
-		l.Wall = time.Duration(float64(w) * float64(time.Second))
-	}
+	l.Wall = c.duration("wall")
 	return &budgetValue{limits: l}, nil
 }

@@ -11,8 +11,14 @@ import (
 )
 
 func toolFunc(c *Call) (starlark.Value, error) {
+	if c.stood {
+		return c.standIn(), nil
+	}
+	if had, ok := c.Arg("f").(*toolValue); ok {
+		return c.changed(had.t), nil
+	}
 	fn, ok := c.Arg("f").(*starlark.Function)
-	if !ok || c.stood {
+	if !ok {
 		return c.standIn(), nil
 	}
 	given, _ := c.Arg("params").(*starlark.Dict)
@@ -29,7 +35,28 @@ func toolFunc(c *Call) (starlark.Value, error) {
 	if c.Has("effect") {
 		t.Class = engine.Class(c.Str("effect"))
 	}
+	c.guarded(t)
+	if c.stood {
+		return c.standIn(), nil
+	}
 	return &toolValue{t: t}, nil
+}
+
+// changed is a tool with another way to fail: what it is stays.
+func (c *Call) changed(had *engine.Tool) starlark.Value {
+	for _, name := range []string{"params", "effect", "returns", "name"} {
+		if c.Has(name) {
+			c.complain(diag.WrongArgument, c.spanOf(name), "%s belongs to the function that a tool is made of", name).Help =
+				[]string{"a tool takes on_error, timeout and max_result here; " + name + " is given where it is made"}
+		}
+	}
+	t := *had
+	t.Span = c.fnSpan()
+	c.guarded(&t)
+	if c.stood {
+		return c.standIn()
+	}
+	return &toolValue{t: &t}
 }
 
 // toolList reads a list of tools; a function that declares its parameters is one.
@@ -41,6 +68,11 @@ func (c *Call) toolList(name string) []*engine.Tool {
 			out = append(out, item.t)
 		case *starlark.Function:
 			if t := c.tool(item, nil, c.spanOf(name)); t != nil {
+				t.Span = c.spanOf(name)
+				out = append(out, t)
+			}
+		case *starlark.Builtin:
+			if t := asks(item); t != nil {
 				t.Span = c.spanOf(name)
 				out = append(out, t)
 			}

@@ -115,7 +115,7 @@ func TestUnknownCalls(t *testing.T) {
 	for code, want := range map[string]string{
 		`attempt(f, x)`:              "",
 		`switch(a, b)`:               "switch",
-		`x = again(node, 3).then(a)`: "again",
+		`x = anew(node, 3).then(a)`: "anew",
 		`node.race(a)`:               "race",
 		"def go(h):\n    h(1)\n    go(2)\n    \"no(x)\"": "",
 		`load("x.star", "mine")` + "\nmine()":            "",

@@ -12,6 +12,8 @@ func (p *picture) add(n *engine.Node) fragment {
 	switch kind := n.Kind(); {
 	case len(kids) == 0:
 		return p.leaf(n)
+	case kind == engine.AgentNode:
+		return p.mended(n)
 	case kind == engine.PipelineNode:
 		if n.Name() == "" {
 			return p.pipeline(kids)

@@ -59,3 +59,15 @@ func (p *picture) vote(n *engine.Node) fragment {
 	p.connect(voters.outs, []string{count})
 	return fragment{voters.ins, []out{{from: count, label: typeText(n.Out())}}}
 }
+
+// mended draws an agent and what mends the calls of its tools: it is asked by the agent and answers it.
+func (p *picture) mended(n *engine.Node) fragment {
+	f := p.leaf(n)
+	from := []out{{from: f.outs[0].from, label: "fix"}}
+	for _, k := range n.Children() {
+		kid := p.add(k)
+		p.connect(from, kid.ins)
+		p.connect(backwards(kid.outs, "fixed"), f.ins)
+	}
+	return f
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Fix gives a node its one place as the fixer of calls that fail, so that it is checked, drawn and
+// counted like any other. It takes a [ToolFailureType] or a str. The recipe that it stands in may be
+// shared by any number of tools and agents; the node is what [Remedy].Fixer wants.
+func (s *Session) Fix(site Site, fixer *Node) *Node {
+	n := &Node{kind: FixNode, site: site}
+	s.structure(n, []*Node{fixer}, func(*Node) bool { return s.fix(n) })
+	if n.failed || n.kids == nil {
+		return s.failedNode(FixNode, site)
+	}
+	return n.kids[0]
+}
+
+func (s *Session) fix(n *Node) bool {
+	k := n.kids[0]
+	n.in, n.out = ToolFailureType, k.out
+	if k.failed {
+		return true
+	}
+	if !s.follow(k, ToolFailureType) {
+		return false
+	}
+	for _, t := range []*generable.Type{ToolFailureType, generable.StrT} {
+		if generable.Assignable(t, k.in) == nil {
+			n.in = t
+			return true
+		}
+	}
+	d := s.errorf(diag.CannotJoin, n.site.arg(0), "a fixer takes a ToolFailure or a str")
+	d.Label = k.Label() + " takes " + k.in.String()
+	noteDefined(d, k)
+	help(d, "set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
+	return false
+}
+
+// fixers are the nodes that mend the calls of an agent's tools, each once.
+func (a *AgentSpec) fixers() []*Node {
+	var nodes []*Node
+	seen := map[*Node]bool{}
+	add := func(r *Recovery) {
+		if r == nil {
+			return
+		}
+		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+			for i := range list {
+				if n := list[i].Fixer; n != nil && !seen[n] {
+					seen[n] = true
+					nodes = append(nodes, n)
+				}
+			}
+		}
+	}
+	add(a.OnToolError)
+	for _, t := range a.Tools {
+		add(t.OnError)
+	}
+	for _, sk := range a.Skills {
+		for _, t := range sk.Tools {
+			add(t.OnError)
+		}
+	}
+	return nodes
+}
+
+// checkRecovery checks that functions which decide about failures can be called.
+func (s *Session) checkRecovery(at diag.Span, r *Recovery) bool {
+	if r == nil {
+		return true
+	}
+	ok := true
+	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+		for i := range list {
+			if j := list[i].Judge; j != nil {
+				ok = s.arity(spanOr(list[i].Span, at), &judging{Judge: j, info: j.Info()}, 1, remedyWords[list[i].Do]) && ok
+			}
+		}
+	}
+	return ok
+}

@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// mending is one call of a tool that failed, and what is done about it. All of it is composition: a
+// replay does the same again.
+type mending struct {
+	b       *Branch
+	sk      *skillPlan
+	t       *Tool
+	raw     string // the arguments as they are now
+	dialect string // of raw
+	args    generable.Value
+	out     generable.Value
+	failure *Error // nil once mended
+	kind    string // of the failure
+	ends    bool   // nothing more may be done, nor may the agent go on
+
+	steps int
+	runs  int // executions
+	fails int
+	next  map[string]int // by kind: which remedy is tried
+	tried []*Error       // failures of fixers and judges
+}
+
+// mend does about a failed call what its remedies say. runs tells how often the tool was executed.
+func (b *Branch) mend(sk *skillPlan, t *Tool, c *ToolCall, args generable.Value, failure *Error, runs int) (generable.Value, *Error, bool, int) {
+	first := failure
+	m := &mending{b: b, sk: sk, t: t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: args, kind: FailedArgs, runs: runs, next: map[string]int{}}
+	if runs > 0 {
+		m.kind = FailedRun
+	}
+	m.fail(failure)
+	by := ""
+	for m.failure != nil && !m.ends {
+		list := b.remedies(sk, t, m.kind)
+		i := m.next[m.kind]
+		if i >= len(list) {
+			break
+		}
+		if m.kind == FailedRun && !recoverable(m.failure) {
+			break
+		}
+		r := &list[i]
+		by = r.label()
+		if m.do(r) {
+			break
+		}
+	}
+	if m.failure == nil {
+		if b.Wants(EventRepair) {
+			b.emit(Event{Kind: EventRepair, Name: t.Name, Attempt: m.runs, Value: &Datum{m.out},
+				Text: "mended by " + by + " after " + count(m.steps, "step") + ": " + first.Message})
+		}
+		return m.out, nil, false, m.runs
+	}
+	return m.out, withNotes(m.failure, m.tried), m.ends, m.runs
+}
+
+// label names a remedy for people.
+func (r *Remedy) label() string {
+	switch {
+	case r.Fixer != nil:
+		return remedyWords[r.Do] + " " + r.Fixer.Label()
+	case r.Judge != nil:
+		return remedyWords[r.Do] + " " + r.Judge.Info().Name
+	}
+	return remedyWords[r.Do]
+}
+
+// recoverable reports whether remedies are tried for a failure of a tool: budgets are not mended.
+func recoverable(e *Error) bool { return e.Kind != KindBudget && e.verdict == nil }
+
+func (m *mending) fail(e *Error) {
+	m.failure = e
+	m.fails++
+}
+
+// step takes one of the steps that a call may be mended in, and tells whether there was one.
+func (m *mending) step() bool {
+	if m.steps++; m.steps <= MaxMends {
+		return true
+	}
+	m.steps--
+	e := Errorf(KindTool, diag.ToolNotMended, "tool %q was not mended in %s: %w", m.t.Name, count(MaxMends, "step"), m.failure)
+	e.Pos = m.t.Span.Pos
+	m.fail(e.WithHelp("see in the events what its fixers made of it"))
+	return false
+}
+
+// do carries out a remedy as far as it goes, and tells whether the mending is over.
+func (m *mending) do(r *Remedy) (over bool) {
+	switch r.Do {
+	case RemedyFix:
+		return m.fix(r)
+	case RemedyAgain:
+		return m.again(r, true)
+	case RemedyAsk:
+		return m.ask(r)
+	case RemedyEscalate, RemedyGiveUp:
+		m.decided(r)
+		return true
+	case RemedyFixed:
+		return !m.step() || m.accept(r.Value)
+	}
+	return true
+}
+
+// again executes the call again until it succeeds or the remedy's times are used up.
+func (m *mending) again(r *Remedy, listed bool) (over bool) {
+	for range r.times() {
+		if m.kind == FailedArgs || m.failure == nil || m.ends || !recoverable(m.failure) {
+			break
+		}
+		if !m.step() {
+			return true
+		}
+		m.execute()
+	}
+	if listed && m.failure != nil {
+		m.next[m.kind]++
+	}
+	return false
+}
+
+// execute calls the tool with the arguments as they are now. What comes after the first execution has
+// a position of its own: it is another effect.
+func (m *mending) execute() {
+	b, at := m.b, m.b.at
+	if m.runs > 0 {
+		b.at = at.child("again", "", m.runs-1)
+		defer func() { b.at = at }()
+	}
+	m.runs++
+	out, failure, ends := b.execute(m.t, m.args, m.sk.agent.Name)
+	m.out, m.failure, m.ends, m.kind = out, nil, ends, FailedRun
+	if failure != nil {
+		m.fail(failure)
+	}
+}
+
+// fix asks a fixer, at most so many times when it fails itself.
+func (m *mending) fix(r *Remedy) (over bool) {
+	for range r.times() {
+		if !m.step() {
+			return true
+		}
+		v, verdict, err := m.consult(r)
+		switch {
+		case err == nil && verdict.Do == RemedyFixed:
+			return m.accept(v)
+		case err == nil:
+			return m.follow(&verdict)
+		}
+		failed := m.b.Catch(err)
+		switch {
+		case failed == nil:
+			m.failure, m.ends = asError(err), true
+			return true
+		case failed.verdict != nil:
+			m.decided(failed.verdict)
+			return true
+		}
+		m.tried = append(m.tried, failed)
+		m.tell(r, failed)
+	}
+	m.next[m.kind]++
+	return false
+}
+
+// ask has a function decide.
+func (m *mending) ask(r *Remedy) (over bool) {
+	if !m.step() {
+		return true
+	}
+	v, verdict, err := m.consult(r)
+	if err != nil {
+		failed := m.b.Catch(err)
+		switch {
+		case failed == nil:
+			m.failure, m.ends = asError(err), true
+			return true
+		case failed.verdict != nil:
+			m.decided(failed.verdict)
+			return true
+		}
+		m.tried = append(m.tried, failed)
+		m.tell(r, failed)
+		m.next[m.kind]++
+		return false
+	}
+	if verdict.Do == RemedyFixed {
+		return m.accept(v)
+	}
+	return m.follow(&verdict)
+}
+
+// follow does what a function decided; then it is asked again.
+func (m *mending) follow(r *Remedy) (over bool) {
+	switch r.Do {
+	case RemedyAgain:
+		if m.kind == FailedArgs { // there is nothing to execute
+			return true
+		}
+		return m.again(r, false)
+	case RemedyFix:
+		at := m.next[m.kind]
+		kind := m.kind
+		over = m.fix(r)
+		m.next[kind] = at
+		return over
+	case RemedyAsk:
+		return true
+	}
+	return m.do(r)
+}
+
+// tell makes an event of a fixer or judge that failed: it may be mended by another one, and is not to
+// be silent.
+func (m *mending) tell(r *Remedy, failed *Error) {
+	if m.b.Wants(EventRepair) {
+		m.b.emit(Event{Kind: EventRepair, Name: m.t.Name, Text: r.label() + " failed: " + failed.Message, Err: failed})
+	}
+}
+
+// consult runs a fixer or judge at a position of its own.
+func (m *mending) consult(r *Remedy) (v generable.Value, verdict Remedy, err error) {
+	b := m.b
+	outer := b.mending
+	b.mending = true
+	defer func() { b.mending = outer }()
+	word := "fix"
+	if r.Do == RemedyAsk {
+		word = "ask"
+	}
+	f := m.report()
+	if r.Fixer != nil {
+		in := f.Data()
+		if r.Fixer.in.Conforms(in) != nil {
+			in = generable.StrOf(f.Text())
+		}
+		v, err = b.invokeAs(word, m.steps-1, GoFunc(word, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
+			return b.Call(r.Fixer, args[0])
+		}), in)
+		return v, Remedy{Do: RemedyFixed}, err
+	}
+	info := r.Judge.Info()
+	_, err = b.invokeAs(word, m.steps-1, &judging{r.Judge, info, f, &verdict})
+	return verdict.Value, verdict, err
+}
+
+// judging is a judge as a callback, so that it has a place in the run.
+type judging struct {
+	Judge
+	info    FuncInfo
+	failure *ToolFailure
+	verdict *Remedy
+}
+
+func (j *judging) Info() FuncInfo { return j.info }
+
+func (j *judging) Call(b *Branch, _ []generable.Value) (v generable.Value, err error) {
+	*j.verdict, err = j.Judge.Judge(b, j.failure)
+	return v, err
+}
+
+func (m *mending) report() *ToolFailure {
+	return &ToolFailure{Tool: m.t.Name, Args: m.raw, Value: m.args, Err: m.failure, Kind: m.kind,
+		Schema: m.t.params().JSONSchema(), Attempt: m.fails}
+}
+
+// accept takes what a fix gave: of bad arguments the arguments, which are read anew and executed, of a
+// failure the result.
+func (m *mending) accept(v generable.Value) (over bool) {
+	if m.kind == FailedRun {
+		out, err := converted(v, orAny(m.t.Returns), "the fix of tool "+m.t.Name)
+		if err != nil {
+			m.fail(m.b.misfixed(err))
+			return false
+		}
+		m.out, m.failure = out, nil
+		return false
+	}
+	if text, ok := v.AsStr(); ok {
+		m.raw, m.dialect = text, ""
+		args, failure, ends := m.b.arguments(m.t, text, "")
+		if m.ends = ends; failure != nil {
+			m.fail(failure)
+			return ends
+		}
+		m.args = args
+	} else {
+		m.raw, m.dialect = generable.JSON(v, nil), ""
+		args, errs := m.t.params().Convert(v)
+		if errs != nil {
+			m.fail(m.t.badArgs("%w", errs))
+			return false
+		}
+		m.args = args
+	}
+	m.execute()
+	return m.ends
+}
+
+func (b *Branch) misfixed(err error) *Error { return asError(b.locate(err, nil)) }
+
+// decided ends the mending as a verdict says.
+func (m *mending) decided(r *Remedy) {
+	var e *Error
+	switch r.Do {
+	case RemedyEscalate:
+		e = m.b.escalated(m.t.Name, r, m.failure)
+	default:
+		e = Errorf(KindTool, diag.ToolGaveUp, "tool %q of agent %q gave up: %s", m.t.Name, m.sk.agent.Name, r.reason(m.failure))
+		e.verdict, m.ends = r, true
+		e.WithHelp("the script ends the agent here; see the cause for what failed")
+	}
+	e.Cause, e.Pos = m.failure, spanOr(r.Span, m.t.Span).Pos
+	m.fail(e)
+}
+
+// reason is why, as the script says, or else as the failure does.
+func (r *Remedy) reason(failure *Error) string {
+	if r.Reason != "" || failure == nil {
+		return r.Reason
+	}
+	return failure.Message
+}

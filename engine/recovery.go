@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Recovery says what is done about calls of a tool that fail, before the model hears of it. Of each
+// list the first remedy is tried until it does not help, then the next. A tool's own list goes before
+// its agent's, and that before the run's. Without any, and when none has helped, the failure goes
+// back to the model as the call's result.
+type Recovery struct {
+	BadArgs []Remedy // of arguments that cannot be read or do not fit
+	Failure []Remedy // of a tool that failed
+}
+
+// RemedyKind is what a remedy does.
+type RemedyKind uint8
+
+// The kinds of remedies.
+const (
+	RemedyTell     RemedyKind = iota // the model is told of the failure: the default
+	RemedyFix                        // Fixer or Judge gives the arguments, or of a failure the result
+	RemedyAgain                      // the same call again, at most Times more; nothing for bad arguments
+	RemedyEscalate                   // the model is told that people are; an event tells them
+	RemedyGiveUp                     // the agent ends with an error
+	RemedyFixed                      // Value is what a fix would give
+	RemedyAsk                        // Judge gives the remedy
+)
+
+var remedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
+
+// MaxMends is how many steps of mending one call may take: executions after the first, runs of a
+// fixer, and decisions of a function together.
+const MaxMends = 8
+
+// Remedy is one thing to do about a call that failed.
+type Remedy struct {
+	Do       RemedyKind
+	Fixer    *Node           // of a fix: takes a [ToolFailureType] or a str, see [Session.Fix]
+	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
+	Times    int             // of a fix: how often it may fail itself; of again: further executions; default 1
+	Value    generable.Value // of RemedyFixed
+	Reason   string          // of escalate and give up
+	Severity Severity        // of escalate
+	Span     diag.Span
+}
+
+func (r *Remedy) times() int { return max(r.Times, 1) }
+
+// Judge is a function that decides about a call which failed. Of a fix, it may give RemedyFixed.
+type Judge interface {
+	Judge(b *Branch, f *ToolFailure) (Remedy, error)
+	Info() FuncInfo
+}
+
+// JudgeFunc makes a Go function a [Judge].
+func JudgeFunc(name string, f func(b *Branch, f *ToolFailure) (Remedy, error)) Judge {
+	return &goJudge{FuncInfo{Name: name, Params: 1, Needs: 1}, f}
+}
+
+type goJudge struct {
+	info FuncInfo
+	f    func(b *Branch, f *ToolFailure) (Remedy, error)
+}
+
+func (g *goJudge) Judge(b *Branch, f *ToolFailure) (Remedy, error) { return g.f(b, f) }
+func (g *goJudge) Info() FuncInfo                                  { return g.info }
+
+// Severity says how much an escalation matters.
+type Severity string
+
+// The severities of escalations.
+const (
+	SeverityLow      Severity = "LOW"
+	SeverityMedium   Severity = "MEDIUM"
+	SeverityHigh     Severity = "HIGH" // the default
+	SeverityCritical Severity = "CRITICAL"
+)
+
+// ParseSeverity reads a severity in any case. What is empty or none of them is [SeverityHigh]; known
+// is false for the latter.
+func ParseSeverity(text string) (s Severity, known bool) {
+	switch s = Severity(strings.ToUpper(strings.TrimSpace(text))); s {
+	case SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical:
+		return s, true
+	}
+	return SeverityHigh, s == ""
+}
+
+// The classes of failures, as a [ToolFailure] names them.
+const (
+	FailedArgs = "bad_args" // the arguments cannot be read, or do not fit
+	FailedRun  = "failure"  // the tool failed
+)
+
+// ToolFailure is a call of a tool that failed, as fixers and judges see it.
+type ToolFailure struct {
+	Tool    string
+	Args    string          // what the model wrote, or what a fix made of it
+	Value   generable.Value // the arguments as read; null when they do not fit
+	Err     *Error
+	Kind    string // [FailedArgs] or [FailedRun]
+	Schema  string // the JSON Schema of the arguments
+	Attempt int    // which failure of this call it is, from 1
+}
+
+// ToolFailureType is the schema of a [ToolFailure] as a value.
+var ToolFailureType = &generable.Type{Kind: generable.RecordType, Name: "ToolFailure", Doc: "A call of a tool that failed", Fields: []generable.Field{
+	{Name: "tool", Type: generable.StrT, Guide: "the name of the tool"},
+	{Name: "args", Type: generable.StrT, Guide: "the arguments as they were written"},
+	{Name: "value", Type: generable.AnyT, Guide: "the arguments as they were read; None when they do not fit"},
+	{Name: "error", Type: generable.StrT, Guide: "what is wrong"},
+	{Name: "kind", Type: generable.StrT, Guide: "bad_args when the arguments do not fit, failure when the tool failed"},
+	{Name: "schema", Type: generable.StrT, Guide: "the JSON Schema of the arguments"},
+	{Name: "attempt", Type: generable.IntT, Guide: "which failure of this call it is, from 1"},
+}}
+
+// Data is the failure as a value of [ToolFailureType].
+func (f *ToolFailure) Data() generable.Value {
+	return generable.NewRecord(ToolFailureType, []generable.Value{
+		generable.StrOf(f.Tool), generable.StrOf(f.Args), f.Value, generable.StrOf(f.Err.Message),
+		generable.StrOf(f.Kind), generable.StrOf(f.Schema), generable.IntOf(int64(f.Attempt)),
+	}).Value()
+}
+
+// Text is the failure for a fixer that takes a str.
+func (f *ToolFailure) Text() string {
+	want := "Answer with the arguments that the call should have had, as JSON and nothing else."
+	if f.Kind == FailedRun {
+		want = "Answer with what the tool should have given, and nothing else."
+	}
+	return "A call of the tool " + quoted(f.Tool) + " failed: " + f.Err.Message +
+		"\n\n## Arguments\n\n" + f.Args + "\n\n## Schema of the arguments\n\n" + f.Schema + "\n\n" + want
+}
+
+// of gives the remedies of a class.
+func (r *Recovery) of(kind string) []Remedy {
+	if r == nil {
+		return nil
+	}
+	if kind == FailedArgs {
+		return r.BadArgs
+	}
+	return r.Failure
+}
+
+// remedies are those that hold for a tool of a skill: its own, its agent's, or the run's.
+func (b *Branch) remedies(sk *skillPlan, t *Tool, kind string) []Remedy {
+	for _, r := range [...]*Recovery{t.OnError, sk.agent.OnToolError, b.run.spec.OnToolError} {
+		if list := r.of(kind); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package starlib
+
+import (
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// recoveryRows are what a script says about calls of tools that fail. Their names are those that
+// scripts give to functions as well: a script may.
+func recoveryRows() []Builtin {
+	opt := func(name string, kind Kind, def, doc string) Param {
+		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
+	}
+	reason := Param{Name: "reason", Kind: StrKind, Default: `""`, Doc: "why; what the call failed by when not given"}
+	row := func(name, returns string, f func(*Call) (starlark.Value, error), doc string, params ...Param) Builtin {
+		return Builtin{Name: name, Group: GroupAgents, Returns: returns, Effect: Compose, Func: f, May: true, Doc: doc, Params: params}
+	}
+	return []Builtin{
+		row("recover", "recovery", recoverFunc, "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
+			opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
+			opt("failure", remediesKind, "None", "when the tool fails"),
+		),
+		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result. It gets the ToolFailure, an agent may take it as a str.",
+			Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
+			Param{Name: "retries", Kind: IntKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
+		),
+		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
+			Param{Name: "times", Kind: IntKind, Default: "1", Doc: "further executions, 1 to 8"},
+		),
+		row("escalate", "remedy", escalateFunc, "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
+			reason,
+			Param{Name: "severity", Kind: StrKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
+		),
+		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
+		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
+			Param{Name: "value", Kind: AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
+		),
+		{Name: "ToolFailure", Group: GroupAgents, Returns: "ToolFailure", Effect: Pure, May: true,
+			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
+			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(engine.ToolFailureType.FieldNames())}},
+			made:   func(c *composer) starlark.Value { return c.typ(engine.ToolFailureType) }},
+	}
+}
+
+type (
+	remedyValue struct {
+		part
+		r engine.Remedy
+	}
+	recoveryValue struct {
+		part
+		r *engine.Recovery
+	}
+)
+
+func (v *remedyValue) String() string   { return remedyWord[v.r.Do] + "(...)" }
+func (v *remedyValue) Type() string     { return "remedy" }
+func (v *recoveryValue) String() string { return "recover(...)" }
+func (v *recoveryValue) Type() string   { return "recovery" }
+
+var remedyWord = map[engine.RemedyKind]string{engine.RemedyFix: "fix", engine.RemedyAgain: "again", engine.RemedyEscalate: "escalate",
+	engine.RemedyGiveUp: "give_up", engine.RemedyFixed: "fixed"}
+
+var (
+	fixerKind  = Kind{Word: "node or function", Stub: "Node | Callable", accept: nextKind.accept}
+	remedyKind = Kind{Word: "fix(...), again(...), escalate(...), give_up(...), fixed(...) or function", Stub: "Remedy | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *remedyValue, *starlark.Function:
+			return v, true
+		}
+		return v, false
+	}, hint: func(v starlark.Value) string {
+		switch v := v.(type) {
+		case *nodeValue:
+			return "write fix(" + v.label() + ")"
+		case *starlark.Builtin:
+			return "call it: " + v.Name() + "(...)"
+		}
+		return hintFunction(v)
+	}}
+	remediesKind = either(remedyKind, listOf(remedyKind))
+	recoveryKind = either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind))
+)
+
+// recovery reads on_error or on_tool_error: what is not given by class serves both.
+func (c *Call) recovery(name string) *engine.Recovery {
+	switch v := c.Arg(name).(type) {
+	case nil:
+		return nil
+	case *recoveryValue:
+		return v.r
+	case *failedValue:
+		c.stood = true
+		return nil
+	}
+	r := &engine.Recovery{Failure: c.remedies(name)}
+	for _, one := range r.Failure {
+		if one.Do != engine.RemedyAgain {
+			r.BadArgs = append(r.BadArgs, one)
+		}
+	}
+	return r
+}
+
+// remedies reads one remedy or a list of them; a function decides when it is asked.
+func (c *Call) remedies(name string) []engine.Remedy {
+	var list []starlark.Value
+	switch v := c.Arg(name).(type) {
+	case nil:
+		return nil
+	case *starlark.List:
+		list = sequence(v)
+	default:
+		list = []starlark.Value{v}
+	}
+	var out []engine.Remedy
+	for _, v := range list {
+		switch v := v.(type) {
+		case *remedyValue:
+			out = append(out, v.r)
+		case *starlark.Function:
+			c.env.c.checkFields(v, engine.ToolFailureType)
+			out = append(out, engine.Remedy{Do: engine.RemedyAsk, Judge: &judge{callback: c.env.c.wrap(v)}, Span: c.spanOf(name)})
+		case *failedValue:
+			c.stood = true
+		}
+	}
+	return out
+}
+
+func recoverFunc(c *Call) (starlark.Value, error) {
+	r := &engine.Recovery{BadArgs: c.remedies("bad_args"), Failure: c.remedies("failure")}
+	for _, one := range r.BadArgs {
+		if one.Do == engine.RemedyAgain {
+			c.complain(diag.WrongArgument, c.spanOf("bad_args"), "again does nothing about bad arguments: they would be read the same").Help =
+				[]string{"mend them, with fix(...), or leave bad_args out: the model gets the error and calls again"}
+		}
+	}
+	if c.stood {
+		return c.standIn(), nil
+	}
+	return &recoveryValue{r: r}, nil
+}
+
+func fixFunc(c *Call) (starlark.Value, error) {
+	r := engine.Remedy{Do: engine.RemedyFix, Times: c.mends("retries"), Span: c.fnSpan()}
+	if c.stood || len(c.wrong) > 0 {
+		return c.standIn(), nil
+	}
+	switch by := c.Arg("by").(type) {
+	case *nodeValue:
+		r.Fixer = by.n
+		if !c.env.running() {
+			site := c.nodeSite()
+			site.What, site.Args = "fix", []diag.Span{c.spanOf("by")}
+			r.Fixer = c.env.c.session.Fix(site, by.n)
+		}
+		if r.Fixer.Failed() {
+			return c.standIn(), nil
+		}
+	case starlark.Callable:
+		c.env.c.checkFields(by, engine.ToolFailureType)
+		r.Judge = &judge{callback: c.env.c.wrap(by), fixes: true}
+	}
+	return &remedyValue{r: r}, nil
+}
+
+// mends reads how often something is done about one call.
+func (c *Call) mends(name string) int {
+	n := c.Int(name, 1)
+	if n < 1 || n > engine.MaxMends {
+		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 1 to %d, got %d", name, engine.MaxMends, n).Help =
+			[]string{"one call is mended in so many steps at most"}
+		return 1
+	}
+	return n
+}
+
+func againFunc(c *Call) (starlark.Value, error) {
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyAgain, Times: c.mends("times"), Span: c.fnSpan()}}, nil
+}
+
+func escalateFunc(c *Call) (starlark.Value, error) {
+	s, known := engine.ParseSeverity(c.Str("severity"))
+	if !known {
+		d := c.complain(diag.WrongArgument, c.spanOf("severity"), "severity: there is no %q", c.Str("severity"))
+		if !d.Meant(strings.ToLower(c.Str("severity")), []string{"low", "medium", "high", "critical"}) {
+			d.Help = []string{`it is "low", "medium", "high" or "critical"`}
+		}
+	}
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.fnSpan()}}, nil
+}
+
+func giveUpFunc(c *Call) (starlark.Value, error) {
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyGiveUp, Reason: c.Str("reason"), Span: c.fnSpan()}}, nil
+}
+
+func fixedFunc(c *Call) (starlark.Value, error) {
+	v, err := toValue(c.Arg("value"))
+	if err != nil {
+		return nil, prefixed("value", err)
+	}
+	if c.env.running() {
+		c.env.strand.keep(c.thread, c.Arg("value"), v, "fixed")
+	}
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Span: c.fnSpan()}}, nil
+}
+
+// judge is a function of the script that decides about a call that failed or, as a fixer, mends it.
+type judge struct {
+	*callback
+	fixes bool
+}
+
+// Judge implements [engine.Judge].
+func (j *judge) Judge(b *engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
+	if j.unshared != nil {
+		return engine.Remedy{}, j.unshared
+	}
+	s, err := j.c.strand(b)
+	if err != nil {
+		return engine.Remedy{}, err
+	}
+	defer s.done()
+	out, err := starlark.Call(s.thread, j.fn, starlark.Tuple{fromValue(f.Data())}, nil)
+	if err != nil {
+		return engine.Remedy{}, s.failure(err, j.code)
+	}
+	if err := s.settle(); err != nil {
+		return engine.Remedy{}, err
+	}
+	if r, ok := out.(*remedyValue); ok {
+		return r.r, nil
+	}
+	if !j.fixes {
+		if out == starlark.None {
+			return engine.Remedy{}, nil
+		}
+		return engine.Remedy{}, errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed, and gives %s", j.label(), describe(out)).
+			WithHelp("give fixed(value), fix(...), again(...), escalate(...), give_up(...), or None to tell the model")
+	}
+	v, err := toValue(out)
+	if err != nil {
+		return engine.Remedy{}, prefixed("what "+j.label()+" gives", err)
+	}
+	freeze(out, v)
+	return engine.Remedy{Do: engine.RemedyFixed, Value: v}, nil
+}
+
+// duration reads a time such as "90s", or a number of seconds; 0 when it is not given.
+func (c *Call) duration(name string) time.Duration {
+	switch w := c.Arg(name).(type) {
+	case starlark.String:
+		d, err := time.ParseDuration(string(w))
+		if err != nil || d <= 0 {
+			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a time such as \"90s\" or \"2m\", got %s", name, w)
+		}
+		return d
+	case starlark.Float:
+		if w <= 0 || w > 1e9 {
+			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a number of seconds above 0, got %v", name, float64(w))
+		}
+		return time.Duration(float64(w) * float64(time.Second))
+	}
+	return 0
+}
+
+// asks is whether a builtin is one of those that a model may be given as a tool.
+func asks(v *starlark.Builtin) *engine.Tool {
+	switch v.Name() {
+	case "escalate":
+		return engine.EscalateTool()
+	case "give_up":
+		return engine.GiveUpTool()
+	}
+	return nil
+}
+
+// guarded applies what tool says about failures and bounds of a tool.
+func (c *Call) guarded(t *engine.Tool) {
+	if r := c.recovery("on_error"); r != nil {
+		t.OnError = r
+	}
+	if c.Has("timeout") {
+		t.Timeout = c.duration("timeout")
+	}
+	if c.Has("max_result") {
+		t.MaxResult = c.positive("max_result", engine.DefaultMaxResult)
+	}
+}
