@@ -118,6 +118,17 @@ class Attempt:
     def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
     def __class_getitem__(cls, item: Any) -> Type: ...
 
+class ToolFailure:
+    """A call of a tool that failed."""
+    tool: str
+    args: str
+    value: Any
+    error: str
+    kind: Literal["bad_args", "failure"]
+    schema: str
+    attempt: int
+    def __init__(self, *, tool: str, args: str, value: Any, error: str, kind: str, schema: str, attempt: int) -> None: ...
+
 class Critique:
     """What verify gives. Critique[T] is that of a T."""
     success: bool
@@ -144,6 +155,8 @@ TypeLike: TypeAlias = Type | type[Any] | UnionType | None
 
 class Field: ...
 class Skill: ...
+class Remedy: ...
+class Recovery: ...
 class Tool: ...
 class Knowledge: ...
 class Budget: ...
@@ -205,7 +218,7 @@ def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
     "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
     ...
 
-def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., enough: Predicate = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
+def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., parallel_tools: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when run is given."
     ...
 
@@ -213,7 +226,7 @@ def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ...,
     "Describes one thing that an agent can do. run and tools exclude each other."
     ...
 
-def tool(f: Callable, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ...) -> Tool:
+def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ...) -> Tool:
     "Makes a function a tool that a model may call."
     ...
 
@@ -496,4 +509,28 @@ def describe(about: Any) -> str:
 
 def sum(items: list, /, start: Any = ...) -> Any:
     "Adds up numbers, or with start = [] joins lists."
+    ...
+
+def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., failure: Remedy | Callable | list[Remedy | Callable] = ...) -> Recovery:
+    "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
+    ...
+
+def fix(by: Node | Callable, retries: int = ...) -> Remedy:
+    "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result. It gets the ToolFailure, an agent may take it as a str."
+    ...
+
+def again(times: int = ...) -> Remedy:
+    "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same."
+    ...
+
+def escalate(reason: str = ..., severity: str = ...) -> Remedy:
+    "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
+    ...
+
+def give_up(reason: str = ...) -> Remedy:
+    "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself."
+    ...
+
+def fixed(value: Any) -> Remedy:
+    "Mends a call that failed with a value: its arguments, or its result."
     ...
