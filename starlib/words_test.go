@@ -113,10 +113,10 @@ func unknownCalls(code string, own ...map[string]bool) []string {
 
 func TestUnknownCalls(t *testing.T) {
 	for code, want := range map[string]string{
-		`attempt(f, x)`:              "",
-		`switch(a, b)`:               "switch",
+		`attempt(f, x)`:             "",
+		`switch(a, b)`:              "switch",
 		`x = anew(node, 3).then(a)`: "anew",
-		`node.race(a)`:               "race",
+		`node.race(a)`:              "race",
 		"def go(h):\n    h(1)\n    go(2)\n    \"no(x)\"": "",
 		`load("x.star", "mine")` + "\nmine()":            "",
 	} {
