@@ -127,6 +127,7 @@ const (
 	RateLimited         Code = "AS721"
 	UnknownTool         Code = "AS722"
 	JournalFailed       Code = "AS723"
+	NotChosen           Code = "AS735"
 	NoQuorum            Code = "AS724"
 	ToolNotMended       Code = "AS730"
 	ToolEscalated       Code = "AS731"

@@ -87,5 +87,9 @@ func runEntries() []Entry {
 		{ToolGaveUp, "an agent gave up",
 			"A remedy said `give_up(reason)`, or a model called the tool `give_up` that its agent lists: the agent ends with this error. `attempt`, `fallback` and `retry` may handle it like any other.",
 			"", ""},
+		{NotChosen, "no skill could be chosen",
+			"Several skills of an agent take the input, and what chooses among them did not: the function named a skill that the agent does not have or that takes something else, or the router was less sure than its `threshold`, named none of the skills, or gave an answer that cannot be read. The help lists the skills for the input. Describe them more sharply, lower the threshold, or name one for the rest: `router(otherwise = \"...\")`.",
+			"def kind(s):\n    return s[:4]\n\ndesk = agent(skills = [\n    skill(\"bill\", \"Answers about bills.\"),\n    skill(\"ship\", \"Answers about parcels.\"),\n], select = kind)\nmain = desk\n",
+			"def kind(s):\n    return \"bill\" if \"bill\" in s else \"ship\"\n\ndesk = agent(skills = [\n    skill(\"bill\", \"Answers about bills.\"),\n    skill(\"ship\", \"Answers about parcels.\"),\n], select = kind)\nmain = desk\n"},
 	}
 }

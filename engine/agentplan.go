@@ -33,7 +33,7 @@ func planAgent(a *AgentSpec) *agentPlan {
 	for _, sk := range a.candidates() {
 		p.skills = append(p.skills, planSkill(a, sk))
 	}
-	if len(p.skills) == 1 && proven(a.In, p.skills[0].In) {
+	if len(p.skills) == 1 && proven(a.In, p.skills[0].In) && (a.Select == nil || a.Select.By == nil) {
 		p.only = p.skills[0]
 	}
 	return p
@@ -139,7 +139,7 @@ func knowledgeTools(sk *Skill) []*Tool {
 	var tools []*Tool
 	for _, k := range sk.Knowledge {
 		tools = append(tools, &Tool{
-			Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT, Span: sk.Span,
+			Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT, Span: sk.Span, knows: true,
 			Run: GoFunc(k.Key, 1, func(b *Branch, _ []generable.Value) (generable.Value, error) {
 				if k.Load != nil {
 					return b.invoke(k.Load)

@@ -12,18 +12,14 @@ import (
 func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
 	said := told{b.heard, b.brief}
 	b.heard, b.brief = hearing{}, nil
-	sk, err := p.skillFor(v)
-	switch {
-	case err != nil:
-		return v, err
-	case p.bounds || p.spec.Budget.Wall > 0:
-		return b.bounded(p, sk, v, said)
+	if p.bounds || p.spec.Budget.Wall > 0 {
+		return b.bounded(p, v, said)
 	}
-	return b.skill(sk, v, said)
+	return b.skill(p, v, said)
 }
 
 // bounded is skill within the agent's own budget.
-func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said told) (out generable.Value, err error) {
+func (b *Branch) bounded(p *agentPlan, v generable.Value, said told) (out generable.Value, err error) {
 	a := p.spec
 	if p.bounds {
 		outer := b.budget
@@ -31,19 +27,23 @@ func (b *Branch) bounded(p *agentPlan, sk *skillPlan, v generable.Value, said to
 		defer func() { b.budget = outer }()
 	}
 	if a.Budget.Wall <= 0 {
-		return b.skill(sk, v, said)
+		return b.skill(p, v, said)
 	}
 	late := Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", a.Name, a.Budget.Wall).
 		WithHelp("raise it with budget(wall = ...)")
 	err = b.within(a.Budget.Wall, late, func() error {
-		out, err = b.skill(sk, v, said)
+		out, err = b.skill(p, v, said)
 		return err
 	})
 	return out, err
 }
 
-// skill carries out a skill, by its function or by a model.
-func (b *Branch) skill(sk *skillPlan, v generable.Value, said told) (generable.Value, error) {
+// skill carries out the skill for an input, by its function or by a model.
+func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Value, error) {
+	sk, err := b.pickSkill(p, v, said)
+	if err != nil {
+		return v, err
+	}
 	if sk.Run == nil {
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
 		return t.run()
@@ -102,7 +102,7 @@ func (t *turns) run() (generable.Value, error) {
 		}
 		next, v, err := t.take(req, resp)
 		if t.said.brief != nil && t.said.brief.talk != nil {
-			t.said.brief.talk.keep(req, resp, next)
+			t.said.brief.talk.keep(t.sk, req, resp, next)
 		}
 		if next == nil {
 			return v, t.stuck.tell(err)

@@ -31,7 +31,7 @@ func orStr(t *generable.Type) *generable.Type {
 func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
-	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools) > 0):
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools) > 0 || a.Select != nil):
 		d := s.errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
 		help(d, "run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
@@ -52,7 +52,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	ok = s.checkTools(site, a.Tools, nil) && ok
 	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
 	ok = s.checkSkills(site, a, what) && ok
-	ok = ok && s.checkYield(site, a) && s.checkEnough(site, a)
+	ok = ok && s.checkYield(site, a) && s.checkSelect(site, a) && s.checkEnough(site, a)
 	if a.OnBadOutput != nil {
 		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok
 	}
@@ -66,6 +66,8 @@ func beside(a *AgentSpec) string {
 		return "skills"
 	case len(a.Tools) > 0:
 		return "tools"
+	case a.Select != nil:
+		return "select"
 	case a.Template != nil:
 		return "a template"
 	}
@@ -151,8 +153,8 @@ func (s *Session) checkYield(site Site, a *AgentSpec) bool {
 			}
 			help(d, "add a skill with input = %s and output = %s, or change the agent's input", c, a.Out)
 			return false
-		case len(taking) > 1:
-			d := s.errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, skillNames(taking))
+		case len(taking) > 1 && a.Select == nil:
+			d := s.errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, strings.Join(namesOf(taking), ", "))
 			for _, sk := range taking {
 				note(d, sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
@@ -164,15 +166,7 @@ func (s *Session) checkYield(site Site, a *AgentSpec) bool {
 }
 
 func skillsHelp(a *AgentSpec) string {
-	return "give the skills different input types, or split the agent " + a.Name
-}
-
-func skillNames(skills []*Skill) string {
-	names := make([]string, len(skills))
-	for i, sk := range skills {
-		names[i] = sk.Name
-	}
-	return strings.Join(names, ", ")
+	return "give the skills different input types, or say how to choose: select = router() asks a model, select = lambda x: \"...\" names one"
 }
 
 // checkTools checks names and effect classes of tools; inherited are the agent's.
@@ -227,6 +221,6 @@ func (a *AgentSpec) skillFor(v generable.Value) (*Skill, error) {
 		return nil, Errorf(KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", a.Name, v.TypeName()).
 			WithHelp("add a skill with that input")
 	}
-	return nil, Errorf(KindType, diag.NoSkill, "agent %q has several skills for %s: %s", a.Name, v.TypeName(), skillNames(fit)).
+	return nil, Errorf(KindType, diag.NoSkill, "agent %q has several skills for %s: %s", a.Name, v.TypeName(), strings.Join(namesOf(fit), ", ")).
 		WithHelp("%s", skillsHelp(a))
 }

@@ -30,7 +30,7 @@ func Bounds(n *Node, items int) []Bound {
 	total := w.load(n)
 	out := make([]Bound, 0, len(total))
 	for a, c := range total {
-		b := Bound{Model: a.Model, Instead: a.Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
+		b := Bound{Model: a.named().Model, Instead: a.named().Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
 		if most := a.Params.MaxTokens; most != nil {
 			b.MaxOut = *most
 		}
@@ -155,8 +155,25 @@ func (w *bounding) graph(n *Node) load {
 }
 
 func agentLoad(a *AgentSpec) load {
-	if !slices.ContainsFunc(a.Skills, func(s *Skill) bool { return s.Run == nil }) {
-		return load{} // code carries it out
+	out := load{}
+	for _, asks := range a.Asks() {
+		out[asks] = share{runs: 1, calls: a.asked(asks)}
+	}
+	return out
+}
+
+// named is the agent that names the model: a router may leave it to the agent that it chooses for.
+func (a *AgentSpec) named() *AgentSpec {
+	if a.Model == "" && a.Of != nil {
+		return a.Of
+	}
+	return a
+}
+
+// asked is how often the model of an agent, or of its router, is asked in one call of the agent.
+func (a *AgentSpec) asked(asks *AgentSpec) int64 {
+	if asks != a {
+		return a.within(int64(1 + asks.Repairs))
 	}
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
@@ -164,10 +181,15 @@ func agentLoad(a *AgentSpec) load {
 		calls = a.Budget.Turns.or(DefaultTurns)
 	}
 	calls = min(calls, a.Budget.Turns.or(DefaultTurns))
+	return a.within(calls)
+}
+
+// within bounds a number of calls by the agent's budget.
+func (a *AgentSpec) within(calls int64) int64 {
 	if most, set := a.Budget.ModelCalls.Value(); set {
-		calls = min(calls, most)
+		return min(calls, most)
 	}
-	return load{a: {runs: 1, calls: calls}}
+	return calls
 }
 
 func (l load) add(other load) {

@@ -27,7 +27,7 @@ func TestAgentChecks(t *testing.T) {
 		{"two skills for one input", engine.AgentSpec{Skills: []*engine.Skill{skill("a", nil, nil), skill("b", nil, nil)}}, "AS312: a; b; several skills for str"},
 		{"a skill for none of the input", engine.AgentSpec{In: oneOf(strT, intT), Skills: []*engine.Skill{skill("a", strT, nil)}}, "AS312: no skill that takes int"},
 		{"skills for all of the input", engine.AgentSpec{In: oneOf(strT, intT), Skills: []*engine.Skill{skill("a", strT, nil), skill("b", intT, nil)}}, ""},
-		{"a step towards the output", engine.AgentSpec{Out: intT, Skills: []*engine.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, ""},
+		{"a step towards the output", engine.AgentSpec{Out: intT, Skills: []*engine.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, "AS322: it gives str, and the agent gives int"},
 		{"one tool on both levels", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{sharedTool}, Skills: []*engine.Skill{{Name: "s", Tools: []*engine.Tool{sharedTool}}}}, ""},
 		{"two tools of one name", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
 		{"knowledge named like a tool", engine.AgentSpec{Prompt: "x", Tools: []*engine.Tool{tool("style")}, Skills: []*engine.Skill{{Name: "s", Knowledge: []engine.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},

@@ -22,6 +22,7 @@ const (
 	KindConfig    ErrKind = "config"    // no model, unknown provider, missing key
 	KindSchema    ErrKind = "schema"    // a model's answer does not fit its output type
 	KindTool      ErrKind = "tool"      // a tool failed
+	KindSkill     ErrKind = "skill"     // none of an agent's skills could be chosen
 	KindBudget    ErrKind = "budget"    // a limit was reached
 	KindTimeout   ErrKind = "timeout"   // too slow: connect, first byte, idle or in all
 	KindCancelled ErrKind = "cancelled" // the caller gave up
@@ -102,6 +103,7 @@ var (
 	ErrContextLength = &Error{Kind: KindContextLength}
 	ErrRefused       = &Error{Kind: KindRefused}
 	ErrTool          = &Error{Kind: KindTool}
+	ErrSkill         = &Error{Kind: KindSkill}
 	ErrConfig        = &Error{Kind: KindConfig}
 	ErrInput         = &Error{Kind: KindInput}
 )

@@ -29,12 +29,15 @@ const (
 	EventEscalation // a tool or its mending calls for people: Name (of the tool, "" when the model does), Text (the reason) and Severity
 	EventLeft       // a tool has not returned since it was to stop, and is left behind: Name and Err
 
-	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft
+	EventSkill     // one of several skills was chosen: From (the agent), Name, Confidence and Text (why)
+	EventKnowledge // a text that a skill knows was read, which is no tool event: Name (its key), Text or Err
+
+	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
 	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial",
-	EventEscalation: "escalation", EventLeft: "left"}
+	EventEscalation: "escalation", EventLeft: "left", EventSkill: "skill", EventKnowledge: "knowledge"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -71,6 +74,8 @@ type Event struct {
 	Status    Status     `json:"status,omitempty"`   // of a node at its end
 	Severity  Severity   `json:"severity,omitempty"` // of an escalation
 	Usage     *Usage     `json:"usage,omitempty"`
+
+	Confidence *float64 `json:"confidence,omitempty"` // of a skill that a model chose, from 0 to 1
 
 	Wait time.Duration `json:"wait,omitempty"` // until a retry is made
 

@@ -232,14 +232,16 @@ type AgentSpec struct {
 	Template    *TemplateText // the system text with the input's fields, instead of Prompt
 	PromptSpan  diag.Span     // of either
 	Skills      []*Skill      // none: Run or Prompt makes the one obvious skill
+	Select      *Selection    // chooses among the skills; nil: their types decide
 	Tools       []*Tool       // of every skill that a model carries out
 	Run         Func          // deterministic: no model
 	Budget      Limits        // of one call of the agent
 	OnBadOutput Func          // raw text → a value of Out
 	Repairs     int           // how often a model is asked again for an answer that fits
 
-	OnToolError   *Recovery // of tools that have none of their own
-	ParallelTools int       // calls of one answer that run at once; default [DefaultParallelTools]
+	OnToolError   *Recovery  // of tools that have none of their own
+	ParallelTools int        // calls of one answer that run at once; default [DefaultParallelTools]
+	Of            *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
 }
 
 // Skill is one thing that an agent can do.
@@ -273,4 +275,5 @@ type Tool struct {
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration // of one execution; 0 is without
 	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
+	knows     bool          // it gives a piece of knowledge
 }

@@ -86,11 +86,13 @@ func (b *Branch) located(err error, n *Node) error {
 // talk is a conversation that outlives the call that held it. A call that fails before the
 // model answered leaves it as it was.
 type talk struct {
-	request *Request // that the next call begins with, nil at first
+	request *Request   // that the next call begins with, nil at first
+	skill   *skillPlan // that it is about, nil at first
 }
 
 // keep remembers what a request has become by an answer, and by what followed it.
-func (t *talk) keep(req *Request, resp *Response, next *Request) {
+func (t *talk) keep(sk *skillPlan, req *Request, resp *Response, next *Request) {
+	t.skill = sk
 	switch {
 	case next != nil:
 		t.request = next

@@ -127,13 +127,16 @@ func (b *Branch) main(spec *RunSpec) (generable.Value, error) {
 }
 
 // modelFor gives the model of an agent: the caller's for this one, the caller's for all, the
-// script's with those that stand in for it, the default.
+// script's with those that stand in for it, the default. A router that names none takes its agent's.
 func (r *run) modelFor(a *AgentSpec) (model string, fallbacks []string) {
 	if m, ok := r.spec.Models[a.Name]; ok {
 		return m, nil
 	}
 	if r.spec.Override == "" && a.Model != "" {
 		return a.Model, a.Fallbacks
+	}
+	if a.Of != nil && a.Model == "" {
+		return r.modelFor(a.Of)
 	}
 	return cmp.Or(r.spec.Override, r.spec.Model), nil
 }

@@ -47,13 +47,14 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 // toolCall runs one call, with events around it. The error ends the run; a failure is one that
 // the model is to see in the result.
 func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, *Error, error) {
-	watched := b.Wants(EventTool)
-	if watched {
+	kind := sk.event(c.Name)
+	watched := b.Wants(kind)
+	if watched && kind == EventTool {
 		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
 	}
 	text, failure, ends := b.tool(sk, c)
 	if watched {
-		b.emit(Event{Kind: EventTool, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
+		b.emit(Event{Kind: kind, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
 	}
 	if ends {
 		return nil, nil, failure

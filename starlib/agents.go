@@ -28,6 +28,7 @@ func agentRows() []Builtin {
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
 				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...), functions that declare their parameters, escalate, give_up"),
+				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
@@ -125,7 +126,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	name := c.agentName()
 	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
-		OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1),
+		Select: c.selection(), OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1),
 		OnToolError: c.recovery("on_tool_error"), ParallelTools: c.positive("parallel_tools", engine.DefaultParallelTools)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
@@ -159,6 +160,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	}
 	v, err := c.made(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
 	c.env.c.checkFields(c.Arg("run"), spec.In) // Agent has settled the types
+	c.env.c.checkFields(c.Arg("select"), spec.In)
 	for item := range c.items("skills") {
 		if sk, ok := item.(*skillValue); ok && sk.run != nil {
 			in := sk.sk.In
@@ -186,7 +188,7 @@ func (c *Call) idle() {
 	}
 	for _, p := range c.row.Params {
 		switch p.Name {
-		case "model", "prompt", "skills", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough", "on_tool_error", "parallel_tools",
+		case "model", "prompt", "skills", "select", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough", "on_tool_error", "parallel_tools",
 			"temperature", "top_p", "max_tokens", "seed", "stop", "effort", "reasoning_tokens", "cache", "parallel_tool_calls", "extra":
 			if c.Has(p.Name) {
 				add(p.Name, p.Name)

@@ -93,13 +93,13 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 		agents = agentsUnder(s.node())
 	}
 	said := map[string]*diag.Diagnostic{}
-	for _, n := range agents {
-		a := n.Agent()
+	for _, ask := range askers(agents) {
+		a := ask.AgentSpec
 		model := choice.modelOf(a)
-		if !needsModel(a) || model == "" && s.node() == nil {
+		if model == "" && s.node() == nil {
 			continue
 		}
-		if d := constrains(models, model, n); d != nil {
+		if d := constrains(models, model, ask); d != nil {
 			unheld.Add(d)
 		}
 		d := said[model]
@@ -109,7 +109,7 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 				continue
 			}
 			d = diagnose(err)
-			d.Span.Pos = n.Pos()
+			d.Span.Pos = ask.pos
 			if err.Code == diag.UnknownProvider && model == a.Model && a.ModelSpan.IsValid() {
 				d.Span = a.ModelSpan
 			}
@@ -117,8 +117,8 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 			found.Add(d)
 		}
 		note := diag.Note{Message: "agent " + a.Name + " needs it"}
-		if n.Pos() != d.Span.Pos {
-			note.Pos = n.Pos()
+		if ask.pos != d.Span.Pos {
+			note.Pos = ask.pos
 		}
 		d.Notes = append(d.Notes, note)
 	}
@@ -135,15 +135,15 @@ func callable(s *script, agents []*engine.Node, choice modelChoice, models *llm.
 // have providers of its own, so that it is no error of the script.
 func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
-	for _, n := range agentsOf(m) {
-		a := n.Agent()
+	for _, ask := range askers(agentsOf(m)) {
+		a := ask.AgentSpec
 		if a.Model == "" {
 			continue
 		}
 		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
 			if err := models.Check(model); err != nil && err.Code == diag.UnknownProvider {
 				d := diagnose(err)
-				d.Severity, d.Span.Pos = diag.Warning, n.Pos()
+				d.Severity, d.Span.Pos = diag.Warning, ask.pos
 				if at := a.ModelSpan; at.IsValid() {
 					d.Span = at
 				}
@@ -157,13 +157,13 @@ func unknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 // unconstrained reports agents that demand a schema of a model that cannot be held to it.
 func unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
-	for _, n := range agentsOf(m) {
-		a := n.Agent()
-		if a.Structured != engine.StructuredConstrained || a.Model == "" || !needsModel(a) {
+	for _, ask := range askers(agentsOf(m)) {
+		a := ask.AgentSpec
+		if a.Structured != engine.StructuredConstrained || a.Model == "" {
 			continue
 		}
 		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
-			if d := constrains(models, model, n); d != nil {
+			if d := constrains(models, model, ask); d != nil {
 				found.Add(d)
 			}
 		}
@@ -172,8 +172,8 @@ func unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 }
 
 // constrains reports an agent that demands a schema of a model that cannot be held to it.
-func constrains(models *llm.Registry, model string, n *engine.Node) *diag.Diagnostic {
-	a := n.Agent()
+func constrains(models *llm.Registry, model string, ask asker) *diag.Diagnostic {
+	a := ask.AgentSpec
 	if a.Structured != engine.StructuredConstrained {
 		return nil
 	}
@@ -185,7 +185,7 @@ func constrains(models *llm.Registry, model string, n *engine.Node) *diag.Diagno
 		Message: fmt.Sprintf("agent %q: structured = \"constrained\" cannot be had of %s: %s", a.Name, model, why),
 		Help:    []string{"leave it at \"auto\", which takes the best that a model has, or name another model: agentscript models shows which have schema"}}
 	if !d.Span.IsValid() || model != a.Model {
-		d.Span = diag.Span{Pos: n.Pos()}
+		d.Span = diag.Span{Pos: ask.pos}
 	}
 	return d
 }
@@ -194,8 +194,10 @@ func constrains(models *llm.Registry, model string, n *engine.Node) *diag.Diagno
 func (choice modelChoice) known(agents []*engine.Node) *failure {
 	var names []string
 	for _, n := range agents {
-		if name := n.Agent().Name; !slices.Contains(names, name) {
-			names = append(names, name)
+		for _, a := range append([]*engine.AgentSpec{n.Agent()}, n.Agent().Asks()...) {
+			if !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
 		}
 	}
 	var found diag.List
@@ -228,7 +230,19 @@ func agentsUnder(n *engine.Node) []*engine.Node {
 	return out
 }
 
-// needsModel reports whether any skill of the agent is carried out by a model.
-func needsModel(a *engine.AgentSpec) bool {
-	return slices.ContainsFunc(a.Skills, func(s *engine.Skill) bool { return s.Run == nil })
+// asker is what asks a model: an agent, or the router that chooses among its skills.
+type asker struct {
+	*engine.AgentSpec
+	pos diag.Pos // of the agent
+}
+
+// askers lists what of the agents asks models.
+func askers(agents []*engine.Node) []asker {
+	var out []asker
+	for _, n := range agents {
+		for _, a := range n.Agent().Asks() {
+			out = append(out, asker{a, n.Pos()})
+		}
+	}
+	return out
 }

@@ -61,6 +61,10 @@ func (p *progress) event(e engine.Event) {
 			return
 		}
 		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
+	case engine.EventSkill:
+		p.line("skill", at, e.Name+sureness(e.Confidence), oneLine(e.Text, 80))
+	case engine.EventKnowledge:
+		p.end("knows", at, e.Err, "", e.Name, oneLine(e.Text, 80))
 	case engine.EventRepair:
 		text := strings.TrimSuffix(oneLine(e.Text, 120), " →") // what was left out became nothing
 		if !isNamed(at, e.Name) {
@@ -84,6 +88,14 @@ func (p *progress) event(e engine.Event) {
 	case engine.EventPhase:
 		p.line("phase", at, e.Name)
 	}
+}
+
+// sureness is how sure a model was of its choice.
+func sureness(confidence *float64) string {
+	if confidence == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f%%)", *confidence*100)
 }
 
 func (p *progress) run(e engine.Event) {

@@ -218,5 +218,8 @@ func (choice modelChoice) modelOf(a *engine.AgentSpec) string {
 	if choice.all != "" {
 		return choice.all
 	}
+	if a.Of != nil && a.Model == "" {
+		return choice.modelOf(a.Of)
+	}
 	return a.Model
 }

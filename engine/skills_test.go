@@ -1,0 +1,342 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// desk is an agent with two skills for a text, and one for a number.
+func (c *composer) desk(sel *engine.Selection) *engine.Node {
+	gives := func(text string) engine.Func {
+		return engine.GoFunc(text, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
+	}
+	return c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", In: oneOf(strT, intT), Select: sel, Skills: []*engine.Skill{
+		{Name: "billing", Doc: "Answers about bills.", In: strT, Run: gives("a bill")},
+		{Name: "shipping", Doc: "Answers about parcels.", In: strT, Run: gives("a parcel"), Knowledge: []engine.Knowledge{{Key: "carriers", Doc: "Who carries what"}}},
+		{Name: "number", Doc: "Takes numbers.", In: intT, Run: gives("a number")},
+	}})
+}
+
+func router(threshold float64, repairs int) *engine.Selection {
+	return &engine.Selection{Ask: &engine.AgentSpec{Repairs: repairs}, Threshold: threshold}
+}
+
+func TestSkillChosenByAModel(t *testing.T) {
+	unsure := says(`{"skill": "billing", "confidence": 0.3, "rationale": "It may be a bill."}`)
+	rows := []struct {
+		name    string
+		sel     *engine.Selection
+		in      generable.Value
+		answers []engine.Response
+		want    string // what it gives, or the words of its error, separated by "; "
+		asked   int
+	}{
+		{"a clear choice", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "r"}`)}, "a parcel", 1},
+		{"exactly at the threshold", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "shipping", "confidence": 0.6, "rationale": "r"}`)}, "a parcel", 1},
+		{"prose around it and broken JSON", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("I choose:\n{skill: 'Shipping', confidence: .9, rationale: 'r',")}, "a parcel", 1},
+		{"a name alone", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("`Billing`.")}, "a bill", 1},
+		{"one candidate by type asks nobody", router(0.6, 0), generable.IntOf(4), nil, "a number", 0},
+		{"below the threshold", router(0.6, 1), generable.StrOf("x"), []engine.Response{unsure}, `AS735; "billing"; 0.3; 0.6; It may be a bill.; help: the skills for this input are: billing, shipping`, 1},
+		{"an unknown name", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "refunds", "confidence": 1, "rationale": "r"}`)}, `AS735; none of its skills; refunds; help: the skills for this input are: billing, shipping`, 1},
+		{"a skill that does not take the input", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "number", "confidence": 1, "rationale": "r"}`)}, `AS735; number; billing, shipping`, 1},
+		{"nonsense", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("The weather is fine.")}, `AS735; none of its skills`, 1},
+		{"a call of a tool", router(0.6, 0), generable.StrOf("x"), []engine.Response{calls("shipping", `{}`)}, `AS735; none of its skills; no tools`, 1},
+		{"nonsense is asked about once", router(0.6, 1), generable.StrOf("x"), []engine.Response{says("Hm."), calls("billing", `{}`)}, `AS735`, 2},
+		{"and mended", router(0.6, 1), generable.StrOf("x"), []engine.Response{calls("billing", `{}`), says(`{"skill": "billing", "confidence": 1, "rationale": "r"}`)}, "a bill", 2},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			c := compose()
+			main := c.desk(r.sel)
+			c.sound(t)
+			h := &answers{next: r.answers}
+			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: r.in, Handler: h, Model: "test/model"})
+			if len(h.seen) != r.asked {
+				t.Errorf("the model was asked %d times, want %d", len(h.seen), r.asked)
+			}
+			code, words, isErr := strings.Cut(r.want, "; ")
+			if !strings.HasPrefix(code, "AS") {
+				if err != nil || str(out) != r.want {
+					t.Fatalf("got %q, %v", str(out), err)
+				}
+				return
+			}
+			var e *engine.Error
+			if !errors.As(err, &e) || string(e.Code) != code || !errors.Is(err, engine.ErrSkill) {
+				t.Fatalf("got %v", err)
+			}
+			if isErr {
+				for word := range strings.SplitSeq(words, "; ") {
+					if !strings.Contains(e.Message+" help: "+e.Help, word) {
+						t.Errorf("%q is not in %s\nhelp: %s", word, e.Message, e.Help)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRouterIsToldOfTheCandidates(t *testing.T) {
+	c := compose()
+	main := c.desk(router(0.6, 0))
+	c.sound(t)
+	h := &answers{next: []engine.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "It asks for a parcel."}`)}}
+	var events []engine.Event
+	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("Where is it?"), Handler: h, Model: "test/model",
+		Listener: engine.Listener{Kinds: engine.EventAll, Emit: func(e engine.Event) { events = append(events, e) }}}
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), spec); err != nil {
+		t.Fatal(err)
+	}
+	req := h.seen[0]
+	for _, want := range []string{"## Skill: billing", "Answers about bills.", "## Skill: shipping", "carriers — Who carries what", `"confidence"`} {
+		if !strings.Contains(req.System, want) {
+			t.Errorf("the router is not told %q:\n%s", want, req.System)
+		}
+	}
+	if strings.Contains(req.System, "## Skill: number") {
+		t.Error("it is told of a skill that does not take the input")
+	}
+	if req.Output == nil || len(req.Tools) > 0 || req.Messages[0].Parts[0].Text != "Where is it?" {
+		t.Errorf("request %+v", req)
+	}
+	effect, chosen := 0, 0
+	for _, e := range events {
+		switch e.Kind {
+		case engine.EventEffect:
+			if effect++; e.Path != "main/agent:desk#0/router0/llm0" {
+				t.Errorf("the call stands at %s", e.Path)
+			}
+		case engine.EventSkill:
+			if chosen++; e.From != "desk" || e.Name != "shipping" || e.Confidence == nil || *e.Confidence != 0.9 || e.Text != "It asks for a parcel." || e.Path != "main/agent:desk#0" {
+				t.Errorf("the choice is told as %+v", e)
+			}
+		case engine.EventToken, engine.EventPartial:
+			t.Errorf("a choice is no part of the answer: %+v", e)
+		}
+	}
+	if effect != 2 || chosen != 1 {
+		t.Errorf("%d ends of effects and %d choices, want 2 and 1", effect, chosen)
+	}
+}
+
+func TestSkillForTheRest(t *testing.T) {
+	for name, answer := range map[string]engine.Response{
+		"unsure": says(`{"skill": "billing", "confidence": 0.3, "rationale": "r"}`), "nonsense": says("Hm."), "a tool": calls("x", "{}"),
+	} {
+		c := compose()
+		sel := router(0.6, 0)
+		sel.Otherwise.Text = "shipping"
+		main := c.desk(sel)
+		c.sound(t)
+		out, err := run(t, main, &answers{next: []engine.Response{answer}}, "x")
+		if err != nil || str(out) != "a parcel" {
+			t.Errorf("%s: got %q, %v", name, str(out), err)
+		}
+	}
+}
+
+func TestSkillChosenByAFunction(t *testing.T) {
+	rows := []struct{ gives, in, want string }{
+		{"shipping", "text", "a parcel"},
+		{"refunds", "text", `AS735: select chose skill "refunds", which agent "desk" does not have: the skills for this input are: billing, shipping`},
+		{"number", "text", `AS735: select chose skill "number" for agent "desk", which takes int, not str: the skills for this input are: billing, shipping`},
+		{"", "text", `AS735: select of agent "desk" gives int, want the name of a skill: the skills for this input are: billing, shipping`},
+	}
+	for _, r := range rows {
+		c := compose()
+		main := c.desk(&engine.Selection{By: engine.GoFunc("select", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			if r.gives == "" {
+				return generable.IntOf(1), nil
+			}
+			return generable.StrOf(r.gives), nil
+		})})
+		c.sound(t)
+		h := &answers{}
+		out, err := run(t, main, h, r.in)
+		got := str(out)
+		var e *engine.Error
+		if errors.As(err, &e) {
+			got = string(e.Code) + ": " + e.Message + ": " + e.Help
+		}
+		if got != r.want || len(h.seen) > 0 {
+			t.Errorf("%q: got %s after %d model calls, want %s", r.gives, got, len(h.seen), r.want)
+		}
+	}
+}
+
+// A router's call is an effect: it is recorded, answers a replay, and is paid by the agent's own
+// budget and the run's.
+func TestRouterIsAnEffect(t *testing.T) {
+	c := compose()
+	main := c.desk(router(0.6, 0))
+	c.sound(t)
+	pick := handlerOf(func(*engine.Request) engine.Response {
+		return says(`{"skill": "billing", "confidence": 1, "rationale": "r"}`)
+	})
+	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model"})
+	if err != nil || str(out) != "a bill" {
+		t.Fatal(str(out), err)
+	}
+	_, err = engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model",
+		Limits: engine.Limits{ModelCalls: engine.AtMost(0)}})
+	if !errors.Is(err, engine.ErrBudget) {
+		t.Errorf("a run without model calls: %v", err)
+	}
+
+	c = compose()
+	small := c.Agent(c.site("agent", "small"), &engine.AgentSpec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
+		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	c.sound(t)
+	if _, err = run(t, small, pick, "x"); !errors.Is(err, engine.ErrBudget) {
+		t.Errorf("an agent with one model call for choice and answer: %v", err)
+	}
+}
+
+func TestBoundsCountTheRouter(t *testing.T) {
+	c := compose()
+	main := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Model: "a/large", Repairs: 1,
+		Select: &engine.Selection{Ask: &engine.AgentSpec{Model: "a/small", Repairs: 1}, Threshold: 0.6},
+		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	c.sound(t)
+	got := engine.Bounds(main, 1)
+	if len(got) != 2 || got[0].Agent != "desk" || got[0].Calls != 2 || got[1].Agent != "desk.router" || got[1].Model != "a/small" || got[1].Calls != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The skill of a conversation stays: what is said to the model after a bad answer is not put to
+// another skill.
+func TestConversationKeepsItsSkill(t *testing.T) {
+	c := compose()
+	desk := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Select: router(0.6, 0),
+		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	main := c.Retry(c.site("retry", "main"), desk, engine.RetryOptions{Max: 2,
+		UntilFunc: engine.GoFunc("until", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+			return generable.BoolOf(str(args[0]) == "good"), nil
+		}),
+		Feedback: engine.GoFunc("feedback", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			return generable.StrOf("again"), nil
+		})})
+	c.sound(t)
+	h := &answers{next: []engine.Response{says(`{"skill": "shipping", "confidence": 1, "rationale": "r"}`), says("bad"), says("good")}}
+	out, err := run(t, main, h, "x")
+	if err != nil || str(out) != "good" || len(h.seen) != 3 {
+		t.Fatalf("got %q, %v after %d calls", str(out), err, len(h.seen))
+	}
+	if !strings.Contains(h.seen[2].System, "Parcels.") || len(h.seen[2].Messages) != 3 {
+		t.Errorf("the second attempt asks\n%s\n%d messages", h.seen[2].System, len(h.seen[2].Messages))
+	}
+}
+
+// What a skill knows is a tool whose text reaches the model only when it asks; the tools of
+// another skill do not exist for it.
+func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
+	tool := func(name string) *engine.Tool {
+		return &engine.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			return generable.StrOf(name + " ran"), nil
+		})}
+	}
+	c := compose()
+	main := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Tools: []*engine.Tool{tool("clock")},
+		Select: &engine.Selection{By: engine.GoFunc("select", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			return generable.StrOf("billing"), nil
+		})},
+		Skills: []*engine.Skill{
+			{Name: "billing", Doc: "Bills.", Tools: []*engine.Tool{tool("invoice")}, Knowledge: []engine.Knowledge{{Key: "refunds", Doc: "When money goes back", Text: "Within 14 days."}}},
+			{Name: "shipping", Doc: "Parcels.", Tools: []*engine.Tool{tool("track")}},
+		}})
+	c.sound(t)
+	h := &answers{next: []engine.Response{calls("refunds", "{}", "track", "{}", "invoice", "{}"), says("done")}}
+	var tools, known []engine.Event
+	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
+		Listener: engine.Listener{Kinds: engine.EventTool | engine.EventKnowledge, Emit: func(e engine.Event) {
+			if e.Kind == engine.EventKnowledge {
+				known = append(known, e)
+			} else if e.Phase == engine.PhaseEnd {
+				tools = append(tools, e)
+			}
+		}}}
+	if _, err := engine.Exec(engine.NewGoSched(t.Context()), spec); err != nil {
+		t.Fatal(err)
+	}
+	var offered []string
+	for _, d := range h.seen[0].Tools {
+		offered = append(offered, d.Name)
+	}
+	if got := strings.Join(offered, " "); got != "clock invoice refunds" {
+		t.Errorf("offered %s", got)
+	}
+	if sys := h.seen[0].System; strings.Contains(sys, "Within 14 days") || !strings.Contains(sys, "refunds — When money goes back") {
+		t.Errorf("the system text is\n%s", sys)
+	}
+	results := h.seen[1].Messages[2].Parts
+	if results[0].Result.Text != "Within 14 days." || results[0].Result.IsError {
+		t.Errorf("the knowledge came as %+v", results[0].Result)
+	}
+	if r := results[1].Result; !r.IsError || r.Text != `error: there is no tool "track"; the tools are: clock, invoice, refunds` {
+		t.Errorf("another skill's tool came as %+v", r)
+	}
+	if len(known) != 1 || known[0].Name != "refunds" || known[0].Text != "Within 14 days." {
+		t.Errorf("knowledge is told as %+v", known)
+	}
+	if len(tools) != 2 || tools[0].Name == "refunds" || tools[1].Name == "refunds" {
+		t.Errorf("tools are told as %+v", tools)
+	}
+}
+
+func TestSelectChecks(t *testing.T) {
+	at := diag.Span{Pos: diag.Pos{File: "t.star", Line: 9, Col: 9}, Len: 3}
+	by := func(all bool, names ...string) *engine.Selection {
+		sel := &engine.Selection{By: engine.GoFunc("by", 1, nil), All: all}
+		for _, n := range names {
+			sel.Names = append(sel.Names, engine.Literal{Text: n, Span: at})
+		}
+		return sel
+	}
+	otherwise := router(0.6, 0)
+	otherwise.Otherwise.Text = "nobody"
+	rows := []struct {
+		name, want string
+		sel        *engine.Selection
+	}{
+		{"names that there are", "", by(true, "billing", "shipping", "number")},
+		{"a name that there is not", `AS312 no skill "biling"; did you mean "billing"?`, by(false, "biling")},
+		{"a skill that is never named", `AS322 "number"; select never gives its name`, by(true, "billing", "shipping")},
+		{"a function without parameters", "AS216", &engine.Selection{By: engine.GoFunc("by", 0, nil)}},
+		{"an unknown rest", `AS312 "nobody"`, otherwise},
+	}
+	for _, r := range rows {
+		c := compose()
+		c.desk(r.sel)
+		found := c.Diagnostics()
+		code, words, _ := strings.Cut(r.want, " ")
+		if code == "" {
+			if len(found) > 0 {
+				t.Errorf("%s: said\n%s", r.name, said(found))
+			}
+			continue
+		}
+		if len(found) != 1 || string(found[0].Code) != code {
+			t.Errorf("%s: want one %s, said\n%s", r.name, code, said(found))
+			continue
+		}
+		for word := range strings.SplitSeq(words, "; ") {
+			if !strings.Contains(said(found), word) {
+				t.Errorf("%s: %q is not in\n%s", r.name, word, said(found))
+			}
+		}
+	}
+}
+
+func handlerOf(answer func(*engine.Request) engine.Response) engine.Handler {
+	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		r := answer(e.Req.(*engine.Request))
+		return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
+	})
+}
