@@ -175,9 +175,9 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		noteDefined(d, source)
 		keys := keysOf(cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
-			help(d, "write %s without quotes", strings.Join(keys, ", "))
+			help(d, "write %s without quotes", someOf(keys))
 		} else {
-			help(d, "the cases are %s", strings.Join(keys, ", "))
+			help(d, "the cases are %s", someOf(keys))
 		}
 		return false
 	}
@@ -233,7 +233,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		help(d, "the only case is %s", keys[0])
 		return
 	}
-	help(d, "the cases are %s", strings.Join(keys, ", "))
+	help(d, "the cases are %s", someOf(keys))
 }
 
 // quotedKey is the key that a route has in quotes: True, None, the name of a type.
@@ -260,13 +260,13 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.told {
-		d := s.errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", strings.Join(w.missing, ", "))
+		d := s.errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", someOf(w.missing))
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
 		noteDefined(d, n.kids[0])
 		help(d, "widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
-	d := s.errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, strings.Join(w.missing, ", "))
+	d := s.errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, someOf(w.missing))
 	noteDefined(d, n.kids[0])
 	help(d, "add a route for each, or otherwise = handler")
 	return false

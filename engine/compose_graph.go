@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -351,7 +350,7 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	}
 	var message string
 	if len(w.missing) > 0 && !w.vague && !w.open {
-		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), strings.Join(w.missing, ", "))
+		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), someOf(w.missing))
 	} else if len(w.rest) > 0 {
 		message = fmt.Sprintf("the conditions on the edges of %s may all be false", from.Label())
 	} else {

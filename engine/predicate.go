@@ -79,28 +79,34 @@ func (p *Predicate) Not() *Predicate {
 }
 
 // String writes the predicate as a script does.
-func (p *Predicate) String() string {
+func (p *Predicate) String() string { return string(p.append(nil)) }
+
+func (p *Predicate) append(b []byte) []byte {
 	switch p.op {
 	case PredAnd, PredOr:
-		return p.kids[0].within() + " " + predNames[p.op] + " " + p.kids[1].within()
+		b = append(p.kids[0].appendWithin(b), ' ')
+		return p.kids[1].appendWithin(append(append(b, predNames[p.op]...), ' '))
 	case PredNot:
-		return "~" + p.kids[0].within()
+		return p.kids[0].appendWithin(append(b, '~'))
 	}
-	var args []string
+	b = append(append(b, predNames[p.op]...), '(')
 	if p.field != "" {
-		args = append(args, string(generable.AppendQuoted(nil, p.field)))
+		b = generable.AppendQuoted(b, p.field)
+		if p.given {
+			b = append(b, ", "...)
+		}
 	}
 	if p.given {
-		args = append(args, literal(p.value))
+		b = append(b, literal(p.value)...)
 	}
-	return predNames[p.op] + "(" + strings.Join(args, ", ") + ")"
+	return append(b, ')')
 }
 
-func (p *Predicate) within() string {
+func (p *Predicate) appendWithin(b []byte) []byte {
 	if p.op == PredAnd || p.op == PredOr {
-		return "(" + p.String() + ")"
+		return append(p.append(append(b, '(')), ')')
 	}
-	return p.String()
+	return p.append(b)
 }
 
 // literal writes a value as a script does.

@@ -1,6 +1,12 @@
 package engine
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // routing says how the values of a type part among the routes of a branch.
 type routing struct {
@@ -10,6 +16,7 @@ type routing struct {
 	open    bool              // any or an opaque condition: what is left is only known at run time
 	told    bool              // conditions as data tell what is missing
 	vague   bool              // as far as they can: some ask what cannot be followed
+	visits  int               // of parts and of what they are divided into
 }
 
 // way is what one route gets.
@@ -23,33 +30,40 @@ type way struct {
 type part struct {
 	of    *generable.Type
 	taken bool
-	left  map[string]bool // of a bool or enum: the values not taken yet, as keys
 
-	// What conditions have left over, as far as their first subject tells.
+	// What routes have left over, as far as the first subject of their conditions tells. Of a bool
+	// or enum, whose values are keys as well, it is known from the beginning.
 	subject string
-	rest    *region
-	conds   []*Predicate
+	space   *space
+	rest    *remaining // nil until a condition asks of it
+	conds   asked
 }
 
 // ways follows the values of a type through routes, of which the first that takes a value
 // gets it.
 func ways(from *generable.Type, routes []Route) *routing {
 	w := &routing{}
+	var conditions []*Predicate
+	for i := range routes {
+		if p := routes[i].Pred; p != nil {
+			conditions = append(conditions, p)
+		}
+	}
 	var parts []*part
 	for _, c := range cases(from) {
 		p := &part{of: c}
-		for _, key := range valuesOf(c) {
-			if p.left == nil {
-				p.left = map[string]bool{}
-			}
-			p.left[key] = true
+		if valuesOf(c) != nil {
+			p.divide("", c, conditions)
 		}
 		parts = append(parts, p)
 	}
+	index := indexOf(parts)
 	for i := range routes {
 		r := &routes[i]
 		var to way
-		for _, p := range parts {
+		for _, k := range index.of(r) {
+			p := parts[k]
+			w.visits++
 			if r.When != nil {
 				w.open = true
 				if !p.taken {
@@ -59,7 +73,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 			}
 			if r.Pred != nil {
 				w.told = true
-				w.vague = p.condition(r.Pred, &to) || w.vague
+				w.vague = p.condition(r.Pred, conditions, &to) || w.vague
 				continue
 			}
 			sent, how := p.takes(r)
@@ -72,15 +86,13 @@ func ways(from *generable.Type, routes []Route) *routing {
 			case how == takesPart:
 				w.open = true
 			case how == takesValue:
-				if !p.left[r.Key()] {
+				value := p.space.only(*r.Value, -1)
+				if !p.rest.meets(value) {
 					to.fits = true
 					continue
 				}
-				delete(p.left, r.Key())
-				p.taken = len(p.left) == 0
-				if p.rest != nil && p.subject == "" {
-					p.rest = p.rest.minus(p.rest.only(*r.Value))
-				}
+				p.rest.take(value)
+				p.taken = p.rest.empty()
 			default:
 				p.taken = true
 			}
@@ -88,80 +100,65 @@ func ways(from *generable.Type, routes []Route) *routing {
 			to.sent = append(to.sent, sent)
 		}
 		all := from
-		if r.Type != nil && proven(r.Type, from) { // the narrower name
+		if r.Type != nil && len(to.sent) == len(parts) && proven(r.Type, from) { // the narrower name
 			all = r.Type
 		}
 		to.sent = whole(to.sent, all, parts)
 		w.routes = append(w.routes, to)
 	}
 	for _, p := range parts {
+		if p.rest != nil {
+			w.visits += p.space.visits + p.rest.visits
+		}
 		if p.taken {
 			continue
 		}
 		w.rest = append(w.rest, p.of)
+		var gap []string
 		if p.rest != nil {
-			if gap := p.rest.describe(p.subject); len(gap) > 0 {
-				w.missing = append(w.missing, gap...)
-				continue
-			}
+			gap = p.space.describe(p.subject, p.rest.has)
 		}
-		keys := valuesOf(p.of)
-		if keys == nil {
-			w.missing = append(w.missing, p.of.String())
+		if len(gap) == 0 {
+			gap = []string{p.of.String()}
 		}
-		for _, key := range keys {
-			if p.left[key] {
-				w.missing = append(w.missing, key)
-			}
-		}
+		w.missing = append(w.missing, gap...)
 	}
 	w.rest = whole(w.rest, from, parts)
 	return w
 }
 
+// divide begins to follow what conditions take of a case, by one subject of type t.
+func (p *part) divide(subject string, t *generable.Type, conditions []*Predicate) {
+	p.subject, p.space, p.conds = subject, newSpace(t, subject, conditions), asked{}
+	p.rest = p.space.remaining()
+}
+
 // condition follows the values of a case to a route that takes those for which c holds. It
 // reports whether it takes values of which that cannot be told.
-func (p *part) condition(c *Predicate, to *way) (vague bool) {
+func (p *part) condition(c *Predicate, all []*Predicate, to *way) (vague bool) {
 	if p.rest == nil {
-		p.subject = p.subjectOf(c)
-		t, why := subjectType(p.of, p.subject)
+		subject := p.subjectOf(c)
+		t, why := subjectType(p.of, subject)
 		if why != "" {
 			return false // a field that this case does not have
 		}
-		p.rest = regionOf(t)
-		for key := range p.rest.keys {
-			if p.subject == "" && p.left != nil && !p.left[key] {
-				delete(p.rest.keys, key) // an earlier route has it
-			}
-		}
+		p.divide(subject, t, all)
 	}
-	t, _ := subjectType(p.of, p.subject)
-	sure, may := c.regions(p.subject, regionOf(t))
-	if may.empty() {
+	sure, may := p.space.region(c, p.subject)
+	if len(may) == 0 {
 		return false
 	}
 	to.fits = true
-	if p.taken || may.and(p.rest).empty() {
+	if p.taken || !p.rest.meets(may) {
 		return false
 	}
 	to.fresh = true
 	to.sent = append(to.sent, p.of)
-	p.rest = p.rest.minus(sure)
-	for _, earlier := range p.conds { // p or not p, whatever p asks
-		if earlier.Same(c.Not()) || c.Same(earlier.Not()) {
-			p.taken = true
-		}
-	}
-	p.conds = append(p.conds, c)
-	if p.subject == "" {
-		for key := range p.left {
-			if !p.rest.keys[key] {
-				delete(p.left, key)
-			}
-		}
-	}
-	p.taken = p.taken || p.rest.empty()
-	return !may.minus(sure).empty()
+	p.rest.take(sure)
+	// A condition or its opposite, whatever it asks.
+	p.taken = p.rest.empty() || p.conds.has(c.Not())
+	p.conds.add(c)
+	return !slices.Equal(sure, may)
 }
 
 // subjectOf chooses what of a case its conditions are followed by: the first thing tested that
@@ -174,6 +171,45 @@ func (p *part) subjectOf(c *Predicate) string {
 		}
 	}
 	return subjects[0]
+}
+
+// partIndex finds the parts that a route can take something of.
+type partIndex struct {
+	all    []int
+	others []int            // those that are no records
+	byID   map[string][]int // those that are, by their type, which is nominal
+}
+
+func indexOf(parts []*part) *partIndex {
+	x := &partIndex{byID: map[string][]int{}}
+	for i, p := range parts {
+		x.all = append(x.all, i)
+		if p.of.Kind == generable.RecordType {
+			x.byID[p.of.ID()] = append(x.byID[p.of.ID()], i)
+		} else {
+			x.others = append(x.others, i)
+		}
+	}
+	return x
+}
+
+// of lists the parts that a route is held against, in their order.
+func (x *partIndex) of(r *Route) []int {
+	switch {
+	case r.Value != nil && r.Type == nil:
+		return x.others
+	case r.Type == nil:
+		return x.all
+	}
+	list := slices.Clone(x.others)
+	for _, c := range cases(r.Type) {
+		if c.Kind != generable.RecordType {
+			return x.all
+		}
+		list = append(list, x.byID[c.ID()]...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // whole names all cases of a type by a type that holds them.
@@ -220,7 +256,7 @@ func (p *part) takes(r *Route) (*generable.Type, taking) {
 		return c, takesPart
 	case r.Value.IsNull() && c.Kind == generable.NoneType:
 		return c, takesAll
-	case p.left != nil && c.Conforms(*r.Value) == nil:
+	case (c.Kind == generable.BoolType || c.Kind == generable.EnumType) && c.Conforms(*r.Value) == nil:
 		return c, takesValue
 	}
 	return nil, takesNone
@@ -275,4 +311,15 @@ func keysOf(cases []*generable.Type) []string {
 		}
 	}
 	return keys
+}
+
+// mostListed is how many cases a message lists, of which a type may have any number.
+const mostListed = 12
+
+// someOf lists cases for a message, the first of them where there are many.
+func someOf(names []string) string {
+	if len(names) <= mostListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), len(names)-mostListed)
 }

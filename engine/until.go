@@ -63,9 +63,9 @@ func (p *Predicate) settled(t *generable.Type) (never, always bool) {
 			if why != "" {
 				continue
 			}
-			all := regionOf(of)
-			sure, may := p.regions(subject, all)
-			no, yes = no || may.empty(), yes || all.minus(sure).empty()
+			space := newSpace(of, subject, []*Predicate{p})
+			sure, may := space.region(p, subject)
+			no, yes = no || len(may) == 0, yes || len(space.without(sure)) == 0
 		}
 		never, always = never && no, always && yes
 	}

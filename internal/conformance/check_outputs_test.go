@@ -87,6 +87,12 @@ func TestPromise_16_10_Growth(t *testing.T) {
 		"nested":  "def deep():\n    n = o()\n    for i in range(%d // 10):\n        n = then(o(), n)\n    return n\nmain = deep()",
 		"race":    "main = race([o() for _ in range(%d)])",
 		"graph":   "def ring(count):\n    ns = [o() for _ in range(count)]\n    return graph(ns[0], [edge(ns[i], ns[i + 1], when = ge(i)) for i in range(count - 1)] + [edge(ns[i], FINISH) for i in range(count)])\nmain = ring(%d)",
+		"when":    "main = branch(o(), [when(eq(i * 7919 %% 20011), o()) for i in range(%d)], otherwise = o())",
+		"ranges":  "main = branch(o(), [when(lt(i), o()) for i in range(%d)] + [when(ge(0), o())])",
+		"texts":   "main = branch(fn(str, input = int, output = str), [when(eq(\"t%%d\" %% i), fn(int, input = str, output = int)) for i in range(%d)], otherwise = fn(int, input = str, output = int))",
+		"enum":    "vs = [\"v%%d\" %% i for i in range(%d)]\nE = enum(*vs)\nmain = branch(fn(E, input = str, output = E), {v: fn(int, input = str, output = int) for v in vs})",
+		"guards":  "def star(count):\n    s = o()\n    return graph(s, [edge(s, o(), when = eq(i)) for i in range(count)] + [edge(s, o())])\nmain = star(%d)",
+		"union":   "Ts = [schema(\"T\", _name = \"T%%d\" %% i) for i in range(%d)]\nU = union(*Ts)\nmain = branch(fn(lambda n: Ts[n](), input = int, output = U), {T: fn(lambda t: 1, input = T, output = int) for T in Ts})",
 		"members": "S = schema(\"S\", **{\"f%%d\" %% i: int for i in range(%d // 20)})\nmain = fn(lambda n: S, input = int, output = any)",
 	} {
 		src := func(n int) string { return parts + fmt.Sprintf(main, n) + "\n" }

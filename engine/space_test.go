@@ -58,22 +58,22 @@ func TestGaps(t *testing.T) {
 		{generable.StrT, []*Predicate{text(PredNe, "a")}, `x = "a"`},
 		{generable.StrT, []*Predicate{text(PredEq, "a"), text(PredNe, "a")}, ""},
 		{generable.StrT, []*Predicate{text(PredMatches, "^a")}, "any text"},
-		{generable.StrT, []*Predicate{text(PredMatches, "^a"), text(PredMatches, "^a").Not()}, "any text"}, // see [complete]
+		{generable.StrT, []*Predicate{text(PredMatches, "^a"), text(PredMatches, "^a").Not()}, "any text"}, // see [part.condition]
 		{generable.OneOf(generable.IntT, generable.NoneT), []*Predicate{num(PredGe, 0), num(PredLt, 0)}, "None"},
 		{generable.OneOf(generable.IntT, generable.NoneT), []*Predicate{num(PredGe, 0), num(PredLt, 0), none}, ""},
 	} {
-		all := regionOf(row.typ)
-		rest := all
+		all := newSpace(row.typ, "", row.tell)
+		rest := all.remaining()
 		var names []string
 		for _, p := range row.tell {
-			sure, may := p.regions("", all)
-			if !sure.minus(may).empty() {
+			sure, may := all.region(p, "")
+			if len(all.allOf([]cells{sure, all.without(may)})) > 0 {
 				t.Errorf("%s: what holds for certain may not hold", p)
 			}
-			rest = rest.minus(sure)
+			rest.take(sure)
 			names = append(names, p.String())
 		}
-		if got := strings.Join(rest.describe(""), ", "); got != row.want {
+		if got := strings.Join(all.describe("", rest.has), ", "); got != row.want {
 			t.Errorf("%s on %s leaves %q, want %q", strings.Join(names, "; "), row.typ, got, row.want)
 		}
 		if rest.empty() != (row.want == "") {
@@ -82,9 +82,9 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestRegionsAgree evaluates random predicates on values around their bounds: what holds for
+// TestSpacesAgree evaluates random predicates on values around their bounds: what holds for
 // certain holds, and what holds may hold.
-func TestRegionsAgree(t *testing.T) {
+func TestSpacesAgree(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var random func(depth int) *Predicate
 	random = func(depth int) *Predicate {
@@ -104,19 +104,24 @@ func TestRegionsAgree(t *testing.T) {
 		return pred(t, PredOp(rnd.IntN(6)), "", numeral(float64(rnd.IntN(9))/2))
 	}
 	for _, typ := range []*generable.Type{generable.IntT, generable.FloatT, generable.OneOf(generable.FloatT, generable.NoneT)} {
-		all := regionOf(typ)
 		for range 2000 {
 			p := random(3)
-			sure, may := p.regions("", all)
+			var points []*Predicate // so that each value below is a cell
+			for i := -2; i < 40; i++ {
+				points = append(points, pred(t, PredEq, "", numeral(float64(i)/4)))
+			}
+			all := newSpace(typ, "", append(points, p))
+			sure, may := all.region(p, "")
 			never, always := p.settled(typ)
 			for i := -2; i < 40; i++ {
 				v := numeral(float64(i) / 4)
 				if all.whole && v.Kind() != generable.Int {
 					continue
 				}
-				in := func(r *region) bool { return !r.only(v).empty() }
+				at, _ := all.region(pred(t, PredEq, "", v), "")
+				in := func(c cells) bool { return len(all.allOf([]cells{c, at})) > 0 }
 				if holds := p.Holds(v); in(sure) && !holds || holds && !in(may) {
-					t.Fatalf("%s on %s of %s: holds %t, sure %v, may %v", p, literal(v), typ, holds, sure.describe(""), may.describe(""))
+					t.Fatalf("%s on %s of %s: holds %t, sure %v, may %v of %v", p, literal(v), typ, holds, sure, may, all.numbers)
 				} else if never && holds || always && !holds {
 					t.Fatalf("%s on %s of %s: holds %t, never %t, always %t", p, literal(v), typ, holds, never, always)
 				}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+)
+
+// cells are numbers of cells, as ranges in order that do not touch.
+type cells []cellRange
+
+// cellRange is the cells from one on up to before another one.
+type cellRange struct{ from, to int }
+
+// add adds a range behind all others.
+func (c cells) add(from, to int) cells {
+	switch {
+	case from >= to:
+		return c
+	case len(c) > 0 && c[len(c)-1].to >= from:
+		c[len(c)-1].to = max(c[len(c)-1].to, to)
+		return c
+	}
+	return append(c, cellRange{from, to})
+}
+
+// anyOf is what is in some of the given ones.
+func anyOf(list []cells) cells {
+	if len(list) == 1 {
+		return list[0]
+	}
+	all := slices.Concat(list...)
+	slices.SortFunc(all, func(a, b cellRange) int { return cmp.Compare(a.from, b.from) })
+	var out cells
+	for _, r := range all {
+		out = out.add(r.from, r.to)
+	}
+	return out
+}
+
+func (s *space) all() cells { return cells{}.add(0, s.size) }
+
+// without is all cells but the given ones.
+func (s *space) without(c cells) cells {
+	var out cells
+	from := 0
+	for _, r := range c {
+		out = out.add(from, r.from)
+		from = r.to
+	}
+	return out.add(from, s.size)
+}
+
+// allOf is what is in each of the given ones.
+func (s *space) allOf(list []cells) cells {
+	for i := range list {
+		list[i] = s.without(list[i])
+	}
+	return s.without(anyOf(list))
+}
+
+// remaining is the cells that nobody has taken yet. Taking one costs as little as asking for it,
+// however many there are.
+type remaining struct {
+	next   []int // by cell: itself, or one behind which the next that is left stands
+	visits int   // of cells
+}
+
+func (s *space) remaining() *remaining {
+	r := &remaining{next: make([]int, s.size+1)}
+	for i := range r.next {
+		r.next[i] = i
+	}
+	return r
+}
+
+// from is the first cell that is left from the given one on.
+func (r *remaining) from(cell int) int {
+	r.visits++
+	for r.next[cell] != cell {
+		r.visits++
+		r.next[cell] = r.next[r.next[cell]]
+		cell = r.next[cell]
+	}
+	return cell
+}
+
+func (r *remaining) has(cell int) bool { return r.next[cell] == cell }
+
+func (r *remaining) empty() bool { return r.from(0) == len(r.next)-1 }
+
+// meets reports whether some of the cells are left.
+func (r *remaining) meets(c cells) bool {
+	return slices.ContainsFunc(c, func(s cellRange) bool { return r.from(s.from) < s.to })
+}
+
+// take takes cells away.
+func (r *remaining) take(c cells) {
+	for _, s := range c {
+		for cell := r.from(s.from); cell < s.to; cell = r.from(cell) {
+			r.next[cell] = cell + 1
+		}
+	}
+}

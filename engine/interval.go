@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// interval is a range of numbers between two bounds; a nil bound is open-ended.
+type interval struct{ from, to *bound }
+
+// bound is an end of an interval.
+type bound struct {
+	at   generable.Value
+	open bool // at itself is outside
+}
+
+// empty reports whether no number is in the interval. Between 79 and 80 there is no integer.
+func (i interval) empty(whole bool) bool {
+	if i.from == nil || i.to == nil {
+		return false
+	}
+	from, to := i.from, i.to
+	if whole {
+		from, to = from.inward(1), to.inward(-1)
+	}
+	c, _ := generable.Compare(from.at, to.at)
+	return c > 0 || c == 0 && (from.open || to.open)
+}
+
+// inward is the nearest integer inside of a bound: up for a lower bound, down for an upper one.
+func (b *bound) inward(dir int64) *bound {
+	n, ok := b.integer(dir)
+	if !ok {
+		return b
+	}
+	if c, _ := generable.Compare(n, b.at); c == 0 && b.open {
+		x, _ := n.AsInt()
+		if (dir > 0 && x == 1<<63-1) || (dir < 0 && x == -1<<63) {
+			return b
+		}
+		n = generable.IntOf(x + dir)
+	}
+	return &bound{at: n}
+}
+
+// integer rounds a bound in one direction, where the result has 64 bits.
+func (b *bound) integer(dir int64) (generable.Value, bool) {
+	if x, ok := b.at.AsInt(); ok {
+		return generable.IntOf(x), true
+	}
+	f, ok := b.at.AsFloat()
+	if !ok || f < -(1<<62) || f > 1<<62 {
+		return generable.Value{}, false
+	}
+	x := int64(f) // towards zero
+	switch {
+	case dir > 0 && float64(x) < f:
+		x++
+	case dir < 0 && float64(x) > f:
+		x--
+	}
+	return generable.IntOf(x), true
+}
+
+func (i interval) describe(name string, whole bool) string {
+	from, to := i.from, i.to
+	if whole {
+		if from != nil {
+			from = from.inward(1)
+		}
+		if to != nil {
+			to = to.inward(-1)
+		}
+	}
+	text := func(b *bound) string { return literal(b.at) }
+	sign := func(b *bound) string {
+		if b.open {
+			return "<"
+		}
+		return "<="
+	}
+	switch {
+	case from == nil && to == nil:
+		return "any number"
+	case from == nil:
+		return name + " " + sign(to) + " " + text(to)
+	case to == nil:
+		return name + " " + strings.Replace(sign(from), "<", ">", 1) + " " + text(from)
+	}
+	if c, _ := generable.Compare(from.at, to.at); c == 0 {
+		return name + " = " + text(from)
+	}
+	return text(from) + " " + sign(from) + " " + name + " " + sign(to) + " " + text(to)
+}

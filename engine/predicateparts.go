@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// tests calls f for each test that a predicate is made of.
+func (p *Predicate) tests(f func(*Predicate)) {
+	if len(p.kids) == 0 {
+		f(p)
+	}
+	for _, k := range p.kids {
+		k.tests(f)
+	}
+}
+
+// operands is what a predicate combines by its operation: three of a & b & c.
+func (p *Predicate) operands() []*Predicate {
+	var out []*Predicate
+	for todo := []*Predicate{p}; len(todo) > 0; {
+		k := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if k.op != p.op {
+			out = append(out, k)
+			continue
+		}
+		for i := range k.kids {
+			todo = append(todo, k.kids[len(k.kids)-1-i])
+		}
+	}
+	return out
+}
+
+// appendKey appends a text that predicates have in common that ask the same.
+func (p *Predicate) appendKey(b []byte) []byte {
+	b = append(generable.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
+	if f, ok := p.value.AsNumber(); ok { // 1 and 1.0 are equal
+		b = strconv.AppendFloat(b, f, 'g', -1, 64)
+	} else if p.given {
+		b = append(b, literal(p.value)...)
+	}
+	for _, k := range p.kids {
+		b = append(k.appendKey(append(b, '(')), ')')
+	}
+	return b
+}
+
+// asked is a set of predicates.
+type asked map[string][]*Predicate
+
+func (a asked) add(p *Predicate) {
+	key := string(p.appendKey(nil))
+	a[key] = append(a[key], p)
+}
+
+func (a asked) has(p *Predicate) bool {
+	for _, q := range a[string(p.appendKey(nil))] {
+		if q.Same(p) {
+			return true
+		}
+	}
+	return false
+}
