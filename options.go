@@ -25,6 +25,7 @@ type config struct {
 	loadTime   time.Duration
 	grace      time.Duration
 	root       string
+	mending    *engine.Recovery
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
@@ -36,6 +37,11 @@ func WithDefaultModel(model string) Option { return func(c *config) { c.model = 
 
 // WithTool makes a Go tool known to scripts under its name, as a value for tools = [...].
 func WithTool(t engine.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
+
+// WithToolErrors says what is done about calls of tools that fail where neither the tool nor its agent
+// says so: tool(on_error = ...) and agent(on_tool_error = ...) go before it. Without it, the model is
+// told and may try again.
+func WithToolErrors(r engine.Recovery) Option { return func(c *config) { c.mending = &r } }
 
 // WithBuiltin adds a builtin to every script, described by the same table as the engine's own.
 func WithBuiltin(b ...starlib.Builtin) Option {

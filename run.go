@@ -22,6 +22,7 @@ type Run struct {
 	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
+	left   func() int // nil when it never began
 	watch
 }
 
@@ -75,6 +76,16 @@ func (r *Run) Wait() (Result, error) {
 	return r.result, r.err
 }
 
+// LeftBehind is how many calls of tools and handlers the run left behind that have not returned: those
+// that ignore that their context ended, because of a tool's timeout, an agent's wall time or the end of
+// the run. It may be asked at any time; it is 0 again when the last of them has returned.
+func (r *Run) LeftBehind() int {
+	if r.left == nil {
+		return 0
+	}
+	return r.left()
+}
+
 // Events yields the events asked for with [Watch], each once and in order, until the run has
 // ended and all were read. A slow reader does not slow the run. One reader at a time.
 func (r *Run) Events() iter.Seq[engine.Event] {
@@ -118,6 +129,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		sched = engine.NewGoSched(inner)
 	}
 	x := engine.NewExecution(sched, &spec)
+	r.left = x.Left
 	if cfg.sched == nil && grace > 0 {
 		r.begin(ctx, x, wall, grace)
 	}
@@ -141,7 +153,7 @@ func (r *Run) execute(x *engine.Execution) {
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
-	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits}}
+	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits, OnToolError: e.mending}}
 	for _, o := range opts {
 		if o != nil {
 			o(cfg)

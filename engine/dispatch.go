@@ -53,7 +53,11 @@ func (b *Branch) budgeted(e *Effect, est estimate) (out Outcome) {
 	if err != nil {
 		return b.refused(e, err)
 	}
-	out = b.dispatch(e, held)
+	if e.Timeout > 0 {
+		out = b.timely(e, held)
+	} else {
+		out = b.dispatch(e, held)
+	}
 	if out.Err != nil {
 		if why := b.sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = asError(why)
@@ -161,7 +165,11 @@ type committing struct {
 }
 
 func (c *committing) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
-	return commit(ctx, c.journal, e, c.catching.Do(ctx, e, sink))
+	out := c.catching.Do(ctx, e, sink)
+	if !e.settle() { // it was left behind, and what became of that is recorded
+		return out
+	}
+	return commit(ctx, c.journal, e, out)
 }
 
 // catching runs a handler and makes of whatever it does an outcome.

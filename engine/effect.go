@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
@@ -21,7 +22,8 @@ const (
 	// EffectBudget asks what the budgets leave. The engine answers it itself.
 	EffectBudget EffectKind = "budget"
 
-	// EffectChoice is in journals alone: which branch of a race won. See [Choice].
+	// EffectChoice is in journals alone: which branch of a race won, or whether a tool of the script
+	// was in time. See [Choice].
 	EffectChoice EffectKind = "choice"
 )
 
@@ -64,6 +66,12 @@ type Effect struct {
 	Req    Payload
 	Class  Class
 	Stream bool // somebody listens to tokens
+
+	// Timeout bounds the effect's own time, 0 when nothing does. The engine keeps to it, and records
+	// that an effect took longer as what it came to.
+	Timeout time.Duration
+
+	settled atomic.Int32 // who decides what it comes to, see leave
 
 	once sync.Once // hedged handlers may ask for the id at the same time
 	id   string

@@ -25,6 +25,7 @@ type run struct {
 	handler Handler
 	pending pending
 	forms   dialect.Compiler // of answers that a provider's schema gave another form
+	left    atomic.Int64     // calls that were left behind and have not returned
 	over    atomic.Bool      // it has ended, or was given up: whoever sets it tells its end
 }
 

@@ -180,7 +180,10 @@ func (s *goSched) DoOrLeave(h Handler, e *Effect) Outcome {
 	case out := <-done:
 		return out
 	case <-late.C:
-		return left(e)
+		if e.leave() {
+			return left(e)
+		}
+		return <-done // it has returned by now, and its outcome is being recorded
 	}
 }
 

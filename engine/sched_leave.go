@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -22,14 +24,68 @@ const leaveAfter = time.Second
 // host's: models end when they are told to, and so many may be asked at once that a goroutine more
 // for each would count.
 func (b *Branch) doOrLeave(e *Effect) Outcome {
-	if l, ok := b.sched.(Leaver); ok {
-		return l.DoOrLeave(b.run.handler, e)
+	l, ok := b.sched.(Leaver)
+	if !ok {
+		return b.sched.Do(b.run.handler, e, nil)
 	}
-	return b.sched.Do(b.run.handler, e, nil)
+	w := &waited{h: b.run.handler, left: &b.run.left}
+	out := l.DoOrLeave(w, e)
+	if w.leave() {
+		if b.Wants(EventLeft) {
+			b.emit(Event{Kind: EventLeft, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Err: out.Err})
+		}
+	}
+	return out
 }
+
+// waited is a handler that is waited for, or else counted until it returns.
+type waited struct {
+	h     Handler
+	left  *atomic.Int64
+	state atomic.Int32 // 0 while it runs, then returned or behind
+}
+
+const (
+	returned = 1
+	behind   = 2
+)
+
+func (w *waited) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
+	defer func() {
+		if !w.state.CompareAndSwap(0, returned) {
+			w.left.Add(-1)
+		}
+	}()
+	return w.h.Do(ctx, e, sink)
+}
+
+// leave counts the call as left behind, unless it has returned.
+func (w *waited) leave() bool {
+	w.left.Add(1)
+	if w.state.CompareAndSwap(0, behind) {
+		return true
+	}
+	w.left.Add(-1)
+	return false
+}
+
+// settle has the effect's handler decide what the effect comes to; leave has whoever does not wait for
+// it any longer. The first one does.
+func (e *Effect) settle() bool { return e.settled.CompareAndSwap(0, returned) }
+func (e *Effect) leave() bool  { return e.settled.CompareAndSwap(0, behind) }
 
 // left is the outcome of an effect that was left behind.
 func left(e *Effect) Outcome {
 	return Failed(Errorf(KindTimeout, diag.Timeout, "%s %q has not returned since it was to stop", e.Kind, e.Name).
 		WithHelp("a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"))
+}
+
+// Left is how many calls of handlers and tools were left behind and have not returned: those that
+// ignore that they are to stop. It may be asked at any time, after the run as well.
+func (x *Execution) Left() int {
+	n := int(x.run.left.Load())
+	if x.run.over.Load() { // given up, it may have some in flight
+		n += len(x.run.pending.list())
+	}
+	return n
 }

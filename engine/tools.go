@@ -177,7 +177,7 @@ func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out gener
 			return args, false, err
 		}
 		held.settle(Usage{})
-		if out, err = b.invoke(t.Run, args); err != nil {
+		if out, err = b.inTime(t, args); err != nil {
 			return out, false, err
 		}
 		out, err = converted(out, orAny(t.Returns), who)
@@ -188,7 +188,7 @@ func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out gener
 		class = ClassOnce
 	}
 	o := b.do(&Effect{Kind: EffectTool, Name: t.Name, Agent: agent, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: args, Version: t.Version}, Class: class}, est)
+		Req: &ToolRequest{Args: args, Version: t.Version}, Class: class, Timeout: t.Timeout}, est)
 	if o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
 	}
