@@ -113,7 +113,9 @@ func (t *turns) run() (generable.Value, error) {
 
 // ask makes one model call. A run that is parked stands here, so its frames are kept small.
 func (t *turns) ask(req *Request, turn int) (*Response, error) {
+	t.b.onlooker = t.a.Onlooker
 	out := t.b.model(req, t.a.Name, turn)
+	t.b.onlooker = nil
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
 		return nil, t.a.atModel(req.Model, out.Err)

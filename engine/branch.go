@@ -20,6 +20,7 @@ type Branch struct {
 	brief    *brief    // what is said to the agent that comes next, or nil
 	depth    int32     // of nodes inside each other
 	timed    bool      // the time of an agent is bounded, which a flow may go on after
+	onlooker Onlooker  // of the agent whose model is asked, nil when nobody looks
 	mending  bool      // it runs what mends a call of a tool
 	deadline time.Time // the earliest of what bounds the time; zero when nothing does
 	last     *reading  // where the last event was, nil before the first: most branches tell of none

@@ -12,7 +12,7 @@ func (b *Branch) model(req *Request, agent string, turn int) Outcome {
 		return Failed(noModel(agent))
 	}
 	return b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
-		Req: req, Class: ClassIdempotent, Stream: b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, estimate{resModelCalls: 1})
+		Req: req, Class: ClassIdempotent, Stream: b.onlooker != nil || b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, estimate{resModelCalls: 1})
 }
 
 func noModel(agent string) *Error {
@@ -132,9 +132,13 @@ func (b *Branch) sink(e *Effect) Sink {
 			b.emit(ev)
 		}}
 	}
+	look := b.looks(e)
 	return func(t Token) {
 		if parts != nil {
 			defer parts.add(t)
+		}
+		if look != nil {
+			defer look(t)
 		}
 		switch r := t.Retry; {
 		case r != nil && b.Wants(EventRetry):

@@ -237,6 +237,7 @@ type AgentSpec struct {
 	Run         Func          // deterministic: no model
 	Budget      Limits        // of one call of the agent
 	OnBadOutput Func          // raw text → a value of Out
+	Onlooker    Onlooker      // is told of answers while they arrive
 	Repairs     int           // how often a model is asked again for an answer that fits
 
 	OnToolError   *Recovery  // of tools that have none of their own

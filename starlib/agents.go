@@ -34,6 +34,8 @@ func agentRows() []Builtin {
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
+				opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
+				opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),
 				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True)"),
 				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
 				opt("parallel_tools", IntKind, "8", "how many calls of one answer run at once"),
@@ -133,6 +135,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	if p, ok := c.Arg("enough").(*predicateValue); ok {
 		spec.Enough, spec.EnoughSpan = p.p, c.spanOf("enough")
 	}
+	spec.Onlooker = c.onlooker(spec.Out)
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
@@ -188,11 +191,7 @@ func (c *Call) idle() {
 	}
 	for _, p := range c.row.Params {
 		switch p.Name {
-		case "model", "prompt", "skills", "select", "tools", "on_bad_output", "repairs", "tool_choice", "structured", "enough", "on_tool_error", "parallel_tools",
-			"temperature", "top_p", "max_tokens", "seed", "stop", "effort", "reasoning_tokens", "cache", "parallel_tool_calls", "extra":
-			if c.Has(p.Name) {
-				add(p.Name, p.Name)
-			}
+		case "input", "output", "name", "run": // all else is of a model
 		case "budget":
 			b, ok := c.Arg(p.Name).(*budgetValue)
 			if !ok {
@@ -203,6 +202,10 @@ func (c *Call) idle() {
 			}
 			if _, set := b.limits.ToolCalls.Value(); set {
 				add(p.Name, "budget(tool_calls = ...)")
+			}
+		default:
+			if c.Has(p.Name) {
+				add(p.Name, p.Name)
 			}
 		}
 	}

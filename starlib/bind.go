@@ -46,6 +46,9 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	if e == nil {
 		return nil, fmt.Errorf("%s was called outside of a script", b.Name)
 	}
+	if e.beside && !b.besideFlow() {
+		return nil, notBeside(b.QualifiedName())
+	}
 	if b.inRun != nil && e.running() {
 		b = b.inRun
 	}

@@ -45,6 +45,7 @@ type env struct {
 	c      *composer
 	branch *engine.Branch // nil while composing
 	strand *strand
+	beside bool // of the flow: neither composing nor on a branch
 }
 
 const envKey = "agentscript"
@@ -54,7 +55,7 @@ func envOf(thread *starlark.Thread) *env {
 	return e
 }
 
-func (e *env) running() bool { return e.branch != nil }
+func (e *env) running() bool { return e.branch != nil || e.beside }
 
 // source finds the parsed file of a position, nil for code outside of files.
 func (c *composer) source(pos syntax.Position) *source.File {

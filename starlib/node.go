@@ -63,6 +63,9 @@ func (v *nodeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 	if e == nil {
 		return nil, fmt.Errorf("%s was called outside of a script", v.label())
 	}
+	if e.beside {
+		return nil, notBeside("calling " + v.label())
+	}
 	if !e.running() {
 		if v.n.Failed() {
 			return &failedValue{}, nil
