@@ -14,11 +14,7 @@ func (s *Session) Agent(site Site, spec *AgentSpec) *Node {
 	spec.In, spec.Out = orStr(spec.In), orStr(spec.Out)
 	n.in, n.out = spec.In, spec.Out
 	n.failed = !s.checkAgent(site, spec)
-	n.kids = spec.fixers()
-	for _, k := range n.kids {
-		n.depth = max(n.depth, k.depth+1)
-	}
-	return s.add(n)
+	return s.equip(n)
 }
 
 func orStr(t *generable.Type) *generable.Type {

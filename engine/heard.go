@@ -19,6 +19,9 @@ func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
 		if !arrives {
 			s.deaf(n)
 		}
+		for _, k := range n.kids { // its tools get what the model gives them
+			s.heard(k, false)
+		}
 		return false
 	case PipelineNode, LoopNode, RetryNode, AttemptNode, VoteNode, VerifyNode:
 		for _, k := range n.kids {

@@ -276,5 +276,6 @@ type Tool struct {
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration // of one execution; 0 is without
 	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
+	Node      *Node         // that it runs, see [AsTool]; Run calls it
 	knows     bool          // it gives a piece of knowledge
 }

@@ -124,18 +124,19 @@ func (b *Branch) execute(t *Tool, args generable.Value, agent string) (generable
 		own.Pos = t.Span.Pos
 		failure = &own
 	}
-	return out, failure, !mendable(failure, tried)
+	return out, failure, !b.mendable(failure, tried)
 }
 
 // mendable reports whether it helps to tell a model of a failure. A refused call, and what is
 // wrong with the run rather than with the call, ends the run. A handler that reports a spent
-// budget or a cancellation speaks of something of its own.
-func mendable(e *Error, tried bool) bool {
+// budget or a cancellation speaks of something of its own, as does an agent inside that used up what
+// it alone was given.
+func (b *Branch) mendable(e *Error, tried bool) bool {
 	switch e.Kind {
 	case KindStore, KindReplay, KindConfig:
 		return false
 	case KindBudget:
-		return tried
+		return tried || !b.held(e)
 	}
 	return !e.OfRun && e.verdict == nil && !IsControl(e)
 }

@@ -79,6 +79,11 @@ var (
 			return v, asks(v) != nil
 		}
 		return v, false
+	}, hint: func(v starlark.Value) string {
+		if n, ok := v.(*nodeValue); ok {
+			return "write " + n.label() + `.as_tool(name, doc)`
+		}
+		return ""
 	}}
 	knowledgeDict = Kind{Word: "dict of knowledge(...)", Stub: "dict[str, Knowledge | str]", accept: func(v starlark.Value) (starlark.Value, bool) {
 		d, ok := v.(*starlark.Dict)

@@ -63,8 +63,14 @@ func (p *picture) vote(n *engine.Node) fragment {
 // mended draws an agent and what mends the calls of its tools: it is asked by the agent and answers it.
 func (p *picture) mended(n *engine.Node) fragment {
 	f := p.leaf(n)
-	from := []out{{from: f.outs[0].from, label: "fix"}}
 	for _, k := range n.Children() {
+		if t := n.Agent().ToolOf(k); t != nil {
+			kid := p.framed("tool "+t.Name, func() fragment { return p.add(k) })
+			p.connect([]out{{from: f.outs[0].from, label: typeText(k.In())}}, kid.ins)
+			p.connect(backwards(kid.outs, typeText(k.Out())), f.ins)
+			continue
+		}
+		from := []out{{from: f.outs[0].from, label: "fix"}}
 		kid := p.add(k)
 		p.connect(from, kid.ins)
 		p.connect(backwards(kid.outs, "fixed"), f.ins)

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// AsTool makes a node, an agent or any flow, a tool of that name. The fields of a schema that it takes
+// are the tool's parameters; what takes anything else has one, input. What it gives is the result.
+// It runs at the place of the call, within the budgets around it. The agent whose tool it is gives the
+// node its one place.
+func AsTool(n *Node, name, doc string) *Tool {
+	t := &Tool{Name: name, Doc: doc, Returns: n.out, Span: n.site.Span, Node: n}
+	run := &nodeTool{n: n, name: name}
+	if t.Params = n.in.Deref(); t.Params.Kind != generable.RecordType {
+		run.boxed = true
+		t.Params = &generable.Type{Kind: generable.RecordType, Name: name, Fields: []generable.Field{{Name: "input", Type: n.in}}}
+	}
+	t.Run = run
+	return t
+}
+
+// nodeTool calls a node with the arguments of a tool.
+type nodeTool struct {
+	n     *Node
+	name  string
+	boxed bool // the input is a parameter of its own
+}
+
+func (t *nodeTool) Info() FuncInfo {
+	return FuncInfo{Name: t.name, Pos: t.n.Pos(), Params: 1, Needs: 1}
+}
+
+func (t *nodeTool) Call(b *Branch, args []generable.Value) (generable.Value, error) {
+	in := args[0]
+	if r, ok := in.AsRecord(); ok && t.boxed {
+		in = r.At(0)
+	}
+	out, err := b.Call(t.n, in)
+	if e, ok := err.(*Error); ok && e.verdict != nil { // it ended the agent inside, not the one that asks
+		own := *e
+		own.verdict, err = nil, &own
+	}
+	return out, err
+}
+
+// held reports whether what a failure used up bounds more than the branch's own position: nothing
+// would be won by telling a model about that, whose next call is refused as well.
+func (b *Branch) held(e *Error) bool {
+	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.at.Path()+"/")
+}
+
+// nodeTools are the tools of an agent and its skills that are nodes, each once.
+func (a *AgentSpec) nodeTools() []*Tool {
+	var tools []*Tool
+	seen := map[*Tool]bool{}
+	add := func(list []*Tool) {
+		for _, t := range list {
+			if t.Node != nil && !seen[t] {
+				seen[t] = true
+				tools = append(tools, t)
+			}
+		}
+	}
+	add(a.Tools)
+	for _, sk := range a.Skills {
+		add(sk.Tools)
+	}
+	return tools
+}
+
+// ToolOf gives the tool that a child of the agent is, nil for other children.
+func (a *AgentSpec) ToolOf(n *Node) *Tool {
+	for _, t := range a.nodeTools() {
+		if t.Node == n {
+			return t
+		}
+	}
+	return nil
+}
+
+// equip gives the nodes that are tools of an agent their place in it, and adds what mends their calls.
+func (s *Session) equip(n *Node) *Node {
+	tools, fixers := n.agent.nodeTools(), n.agent.fixers()
+	in, out, sound := n.in, n.out, !n.failed
+	if len(tools) > 0 && sound {
+		nodes := make([]*Node, len(tools))
+		for i, t := range tools {
+			nodes[i] = t.Node
+		}
+		placed := s.structure(n, nodes, func(*Node) bool { return true })
+		if placed != n || n.failed {
+			return placed
+		}
+		n.name, n.in, n.out = n.agent.Name, in, out
+	} else {
+		s.add(n)
+	}
+	n.kids = append(n.kids, fixers...)
+	for _, k := range fixers {
+		n.depth = max(n.depth, k.depth+1)
+	}
+	return n
+}

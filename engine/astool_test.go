@@ -1,0 +1,241 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// lead is an agent whose tools are nodes.
+func (c *composer) lead(tools ...*engine.Tool) *engine.Node {
+	return c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Tools: tools})
+}
+
+// byAgent answers each agent from a list of its own.
+func byAgent(lists map[string][]engine.Response) engine.Handler {
+	next := map[string]int{}
+	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		i := next[e.Agent]
+		if next[e.Agent]++; i >= len(lists[e.Agent]) {
+			return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "nothing left for %s", e.Agent))
+		}
+		r := lists[e.Agent][i]
+		return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
+	})
+}
+
+// asked collects what an agent is sent last, and where its calls stand.
+func asked(h engine.Handler, agent string, req **engine.Request, at *[]string) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
+		if r, ok := e.Req.(*engine.Request); ok && e.Agent == agent {
+			*req = r
+		}
+		*at = append(*at, e.At.Path())
+		return h.Do(ctx, e, s)
+	})
+}
+
+func TestNodeAsTool(t *testing.T) {
+	query := schema(t, "Query", generable.Field{Name: "topic", Type: strT, Guide: "what to find"}, generable.Field{Name: "depth", Type: intT, Optional: true, Default: generable.IntOf(1)})
+	c := compose()
+	researcher := c.prompted("researcher", query, strT)
+	double := c.Then(c.site("then", "double"), c.step("first", intT, intT, add(1)), c.step("second", intT, intT, add(1)))
+	main := c.lead(engine.AsTool(researcher, "research", "Finds facts"), engine.AsTool(double, "double", "Adds two"))
+	c.sound(t)
+	if kids := main.Children(); len(kids) != 2 || kids[0] != researcher || researcher.Free() {
+		t.Errorf("its tools stand in the agent: %v", kids)
+	}
+	var req *engine.Request
+	var at []string
+	h := asked(byAgent(map[string][]engine.Response{
+		"lead":       {calls("research", `{topic: "tides"}`), calls("double", `{"input": 3}`, "double", `{"input": 40}`), says("done")},
+		"researcher": {says("twice a day")},
+	}), "lead", &req, &at)
+	out, err := run(t, main, h, "x")
+	if err != nil || str(out) != "done" {
+		t.Fatal(str(out), err)
+	}
+	if req.Tools[0].Name != "research" || req.Tools[0].Description != "Finds facts" || req.Tools[0].Params.JSONSchema() != query.JSONSchema() {
+		t.Errorf("research is offered as %+v", req.Tools[0])
+	}
+	if names := req.Tools[1].Params.FieldNames(); len(names) != 1 || names[0] != "input" {
+		t.Errorf("double takes %v", names)
+	}
+	var results []string
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				results = append(results, p.Result.Text)
+			}
+		}
+	}
+	if got := strings.Join(results, ", "); got != "twice a day, 5, 42" {
+		t.Errorf("the results are %s", got)
+	}
+	want := "main/agent:lead#0/tool:research#0/agent:researcher#0/llm0"
+	if len(at) != 4 || at[1] != want {
+		t.Errorf("the calls stand at %v, want %s", at, want)
+	}
+}
+
+// A node's calls are effects like any other: on every scheduler and on replay the same.
+func TestNodeAsToolEverywhere(t *testing.T) {
+	c := compose()
+	inner := c.lead(engine.AsTool(c.prompted("deepest", nil, nil), "deeper", ""))
+	main := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{engine.AsTool(inner, "deep", "")}})
+	c.sound(t)
+	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req := e.Req.(*engine.Request)
+		r := says(e.Agent)
+		if len(req.Messages) == 1 && len(req.Tools) > 0 {
+			r = calls(req.Tools[0].Name, `{"input": "a"}`, req.Tools[0].Name, `{"input": "b"}`)
+		}
+		return engine.Outcome{Response: &r, Attempt: 1}
+	})
+	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"})
+	if err != nil || str(out) != "outer" {
+		t.Fatal(str(out), err)
+	}
+}
+
+func TestFailuresInsideATool(t *testing.T) {
+	failing := func(c *composer) *engine.Node {
+		return c.Fn(c.site("fn", "sink"), engine.GoFunc("sink", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "the pipe is blocked")
+		}), strT, strT)
+	}
+	busy := func(c *composer, l engine.Limits) *engine.Node {
+		return c.Agent(c.site("agent", "busy"), &engine.AgentSpec{Name: "busy", Prompt: "Work.", Budget: l,
+			Tools: []*engine.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
+	}
+	spin := calls("spin", "{}")
+	rows := []struct {
+		name   string
+		tool   func(*composer) *engine.Node
+		inside []engine.Response
+		limits engine.Limits // of the run
+		told   string        // to the model; "" ends the run
+		ends   error
+	}{
+		{name: "a function that fails", tool: failing, told: "the pipe is blocked"},
+		{name: "an agent whose model fails", tool: func(c *composer) *engine.Node { return c.prompted("busy", nil, nil) }, told: "nothing left for busy"},
+		{name: "an agent that uses up its turns", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{Turns: engine.AtMost(1)}) }, inside: []engine.Response{spin}, told: "gave no answer within one turn"},
+		{name: "an agent that uses up its calls of tools", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{ToolCalls: engine.AtMost(0)}) }, inside: []engine.Response{spin}, told: "tool call"},
+		{name: "an agent that uses up its model calls", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{ModelCalls: engine.AtMost(1)}) }, inside: []engine.Response{spin}, told: "the budget of agent \"busy\" is used up"},
+		{name: "an agent that gives up", tool: func(c *composer) *engine.Node {
+			return c.Agent(c.site("agent", "busy"), &engine.AgentSpec{Name: "busy", Prompt: "Work.", Tools: []*engine.Tool{engine.GiveUpTool()}})
+		}, inside: []engine.Response{calls("give_up", `{"reason": "no way"}`)}, told: "no way"},
+		{name: "a run that is used up", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{}) }, inside: []engine.Response{spin}, limits: engine.Limits{ModelCalls: engine.AtMost(2)}, ends: engine.ErrBudget},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			c := compose()
+			main := c.lead(engine.AsTool(r.tool(c), "work", "Works"))
+			c.sound(t)
+			var req *engine.Request
+			var at []string
+			h := asked(byAgent(map[string][]engine.Response{"lead": {calls("work", `{"input": "x"}`), says("done")}, "busy": r.inside}), "lead", &req, &at)
+			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: r.limits})
+			if r.told == "" {
+				if !errors.Is(err, r.ends) {
+					t.Fatalf("got %q, %v", str(out), err)
+				}
+				return
+			}
+			if err != nil || str(out) != "done" {
+				t.Fatalf("got %q, %v", str(out), err)
+			}
+			res := req.Messages[2].Parts[0].Result
+			if !res.IsError || !strings.Contains(res.Text, r.told) {
+				t.Errorf("the model is told %+v, want %q", res, r.told)
+			}
+		})
+	}
+}
+
+// What a tool uses counts against the agent that calls it, and when that is used up nobody is told.
+func TestToolWithinTheCallersBudget(t *testing.T) {
+	c := compose()
+	main := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
+		Tools: []*engine.Tool{engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
+	c.sound(t)
+	var at []string
+	var req *engine.Request
+	_, err := run(t, main, asked(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Scope != "main/agent:lead#0" || len(at) != 1 {
+		t.Errorf("got %v after the calls %v", err, at)
+	}
+	got := engine.Bounds(main, 1)
+	if len(got) != 2 || got[0].Agent != "helper" || got[0].Calls != 1 || got[1].Calls != 1 {
+		t.Errorf("its bounds are %+v", got)
+	}
+}
+
+func TestBoundsOfTools(t *testing.T) {
+	c := compose()
+	main := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Repairs: 1, Budget: engine.Limits{ToolCalls: engine.AtMost(5)},
+		Tools: []*engine.Tool{engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
+	c.sound(t)
+	var got []string
+	for _, b := range engine.Bounds(main, 1) {
+		got = append(got, fmt.Sprint(b.Agent, b.Calls))
+	}
+	if s := strings.Join(got, " "); s != "helper5 lead8" {
+		t.Errorf("got %s", s)
+	}
+}
+
+func TestToolsHaveOnePlace(t *testing.T) {
+	t.Run("in two agents", func(t *testing.T) {
+		c := compose()
+		tool := engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
+		c.lead(tool)
+		c.lead(tool)
+		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced || !strings.Contains(got[0].Message, `Agent "helper" is already placed in agent`) {
+			t.Errorf("said %s", said(got))
+		}
+	})
+	t.Run("in a pipeline as well", func(t *testing.T) {
+		c := compose()
+		helper := c.prompted("helper", nil, nil)
+		main := c.lead(engine.AsTool(helper, "help", "Helps"))
+		c.Then(c.op("`>>`"), main, helper)
+		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced {
+			t.Errorf("said %s", said(got))
+		}
+	})
+	t.Run("of the agent and of its skill", func(t *testing.T) {
+		c := compose()
+		tool := engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
+		n := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Tools: []*engine.Tool{tool}, Skills: []*engine.Skill{{Name: "s", Tools: []*engine.Tool{tool}}}})
+		if len(c.Diagnostics()) > 0 || len(n.Children()) != 1 {
+			t.Errorf("one tool on both levels: %s, %v", said(c.Diagnostics()), n.Children())
+		}
+	})
+	t.Run("an agent that is refused holds nothing", func(t *testing.T) {
+		c := compose()
+		helper := c.prompted("helper", nil, nil)
+		tool := engine.AsTool(helper, "help", "Helps")
+		c.Agent(c.site("agent", "bad"), &engine.AgentSpec{Name: "bad", Run: stop, Tools: []*engine.Tool{tool}})
+		if !helper.Free() {
+			t.Error("the tool's node is taken")
+		}
+	})
+	t.Run("after loading", func(t *testing.T) {
+		c := compose()
+		helper := c.prompted("helper", nil, nil)
+		c.sound(t)
+		late := compose()
+		late.lead(engine.AsTool(helper, "help", "Helps"))
+		if got := late.Diagnostics(); len(got) != 1 || got[0].Code != diag.SealedNode {
+			t.Errorf("said %s", said(got))
+		}
+	})
+}
