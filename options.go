@@ -24,6 +24,7 @@ type config struct {
 	print      func(at diag.Pos, text string)
 	loadTime   time.Duration
 	grace      time.Duration
+	policies   []*engine.Policy
 	root       string
 	mending    *engine.Recovery
 }

@@ -132,4 +132,9 @@ const (
 	ToolNotMended       Code = "AS730"
 	ToolEscalated       Code = "AS731"
 	ToolGaveUp          Code = "AS732"
+
+	Denied        Code = "AS745"
+	NeedsApproval Code = "AS746"
+	BadRule       Code = "AS747"
+	UnknownRule   Code = "AS748"
 )

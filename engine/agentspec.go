@@ -48,6 +48,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	ok = s.checkTools(site, a.Tools, nil) && ok
 	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
 	ok = s.checkSkills(site, a, what) && ok
+	ok = s.checkPolicies(site, a) && ok
 	ok = ok && s.checkYield(site, a) && s.checkSelect(site, a) && s.checkEnough(site, a)
 	if a.OnBadOutput != nil {
 		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok

@@ -26,6 +26,8 @@ const (
 	KindBudget    ErrKind = "budget"    // a limit was reached
 	KindTimeout   ErrKind = "timeout"   // too slow: connect, first byte, idle or in all
 	KindCancelled ErrKind = "cancelled" // the caller gave up
+	KindPolicy    ErrKind = "policy"    // a rule, a person or an interceptor does not allow it
+	KindApproval  ErrKind = "approval"  // a person has to decide, and nobody can be asked
 	KindPanic     ErrKind = "panic"     // a bug in host or engine code, caught
 
 	KindAuth          ErrKind = "auth"
@@ -104,6 +106,8 @@ var (
 	ErrRefused       = &Error{Kind: KindRefused}
 	ErrTool          = &Error{Kind: KindTool}
 	ErrSkill         = &Error{Kind: KindSkill}
+	ErrPolicy        = &Error{Kind: KindPolicy}
+	ErrApproval      = &Error{Kind: KindApproval}
 	ErrConfig        = &Error{Kind: KindConfig}
 	ErrInput         = &Error{Kind: KindInput}
 )

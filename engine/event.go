@@ -32,12 +32,14 @@ const (
 	EventSkill     // one of several skills was chosen: From (the agent), Name, Confidence and Text (why)
 	EventKnowledge // a text that a skill knows was read, which is no tool event: Name (its key), Text or Err
 
-	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge
+	EventPolicy // a rule, a person or an interceptor decides about a call: Name (the tool), Text and Err
+
+	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge | EventPolicy
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
 	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial",
-	EventEscalation: "escalation", EventLeft: "left", EventSkill: "skill", EventKnowledge: "knowledge"}
+	EventEscalation: "escalation", EventLeft: "left", EventSkill: "skill", EventKnowledge: "knowledge", EventPolicy: "policy"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -79,7 +81,7 @@ type Event struct {
 
 	Wait time.Duration `json:"wait,omitempty"` // until a retry is made
 
-	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request] or *[ToolRequest]
+	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request], *[ToolRequest] or *[ApprovalRequest]
 	Response *Response `json:"response,omitempty"` // of a model at the end of its effect
 	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
 	Err      *Error    `json:"error,omitempty"`

@@ -20,6 +20,9 @@ func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	if e.Kind == EffectModel {
 		return Failed(noModel(e.Agent))
 	}
+	if r, ok := e.Req.(*ApprovalRequest); ok {
+		return Failed(r.waits("there is nobody to ask"))
+	}
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }
 

@@ -71,8 +71,11 @@ func (r *Remedy) label() string {
 	return remedyWords[r.Do]
 }
 
-// recoverable reports whether remedies are tried for a failure of a tool: budgets are not mended.
-func recoverable(e *Error) bool { return e.Kind != KindBudget && e.verdict == nil }
+// recoverable reports whether remedies are tried for a failure of a tool: budgets are not mended, nor
+// is that a call may not be made.
+func recoverable(e *Error) bool {
+	return e.Kind != KindBudget && e.Kind != KindPolicy && e.verdict == nil
+}
 
 func (m *mending) fail(e *Error) {
 	m.failure = e
@@ -135,7 +138,7 @@ func (m *mending) execute() {
 		defer func() { b.at = at }()
 	}
 	m.runs++
-	out, failure, ends := b.execute(m.t, m.args, m.sk.agent.Name)
+	out, failure, ends := b.execute(m.sk, m.t, m.args)
 	m.out, m.failure, m.ends, m.kind = out, nil, ends, FailedRun
 	if failure != nil {
 		m.fail(failure)

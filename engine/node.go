@@ -243,6 +243,7 @@ type AgentSpec struct {
 	OnToolError   *Recovery  // of tools that have none of their own
 	ParallelTools int        // calls of one answer that run at once; default [DefaultParallelTools]
 	Of            *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
+	Policy        *Policy    // over the calls of tools in all skills, beside the host's
 }
 
 // Skill is one thing that an agent can do.
@@ -252,7 +253,8 @@ type Skill struct {
 	Run         Func            // deterministic; excludes Tools
 	Tools       []*Tool
 	Knowledge   []Knowledge
-	Description string // replaces the generated description verbatim, when not empty
+	Description string  // replaces the generated description verbatim, when not empty
+	Policy      *Policy // over its calls of tools, beside the agent's and the host's
 	Span        diag.Span
 }
 

@@ -36,6 +36,7 @@ type RunSpec struct {
 	Listener Listener
 
 	OnToolError *Recovery // of tools of agents that have none of their own
+	Policies    []*Policy // over all calls of tools; a script can only be stricter
 }
 
 // Exec runs a node or function to its end on a scheduler and returns its value. Failures are

@@ -76,7 +76,7 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 	args, failure, ends := b.arguments(t, c.Args, c.Dialect)
 	if failure == nil {
 		runs, kind = 1, FailedRun
-		out, failure, ends = b.execute(t, args, sk.agent.Name)
+		out, failure, ends = b.execute(sk, t, args)
 	}
 	if failure != nil && !ends && b.remedies(sk, t, kind) != nil {
 		out, failure, ends, runs = b.mend(sk, t, c, args, failure, runs)
@@ -110,8 +110,8 @@ func (t *Tool) badArgs(format string, args ...any) *Error {
 }
 
 // execute calls a tool once.
-func (b *Branch) execute(t *Tool, args generable.Value, agent string) (generable.Value, *Error, bool) {
-	out, tried, err := b.runTool(t, args, agent)
+func (b *Branch) execute(sk *skillPlan, t *Tool, args generable.Value) (generable.Value, *Error, bool) {
+	out, tried, err := b.runTool(sk, t, args)
 	if err == nil {
 		return out, nil, false
 	}
@@ -133,7 +133,7 @@ func (b *Branch) execute(t *Tool, args generable.Value, agent string) (generable
 // it alone was given.
 func (b *Branch) mendable(e *Error, tried bool) bool {
 	switch e.Kind {
-	case KindStore, KindReplay, KindConfig:
+	case KindStore, KindReplay, KindConfig, KindApproval:
 		return false
 	case KindBudget:
 		return tried || !b.held(e)
@@ -168,7 +168,7 @@ func orEmptyObject(args string) string {
 
 // runTool runs a tool of the script inline, any other as an effect. It reports whether a
 // handler tried the call.
-func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out generable.Value, tried bool, err error) {
+func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out generable.Value, tried bool, err error) {
 	who := "tool " + t.Name
 	est := estimate{resToolCalls: 1}
 	if t.Run != nil {
@@ -178,6 +178,9 @@ func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out gener
 			return args, false, err
 		}
 		held.settle(Usage{})
+		if args, err = b.permit(sk, t, args); err != nil {
+			return out, false, err
+		}
 		if out, err = b.inTime(t, args); err != nil {
 			return out, false, err
 		}
@@ -188,7 +191,7 @@ func (b *Branch) runTool(t *Tool, args generable.Value, agent string) (out gener
 	if class == "" {
 		class = ClassOnce
 	}
-	o := b.do(&Effect{Kind: EffectTool, Name: t.Name, Agent: agent, Run: b.RunID(), At: b.at,
+	o := b.doPermitted(sk, t, &Effect{Kind: EffectTool, Name: t.Name, Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
 		Req: &ToolRequest{Args: args, Version: t.Version}, Class: class, Timeout: t.Timeout}, est)
 	if o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err

@@ -30,6 +30,7 @@ func agentRows() []Builtin {
 				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...), functions that declare their parameters, escalate, give_up"),
 				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
+				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
@@ -50,6 +51,7 @@ func agentRows() []Builtin {
 				opt("run", CallKind, "None", "a function that carries it out: no model is called"),
 				opt("tools", listOf(toolKind), "[]", "functions that the model may call"),
 				opt("knowledge", knowledgeDict, "{}", "texts that the model can ask for: {key: knowledge(doc, text)}"),
+				opt("policy", policyKind, "None", "which calls of tools the model may have made for it, beside the agent's"),
 				opt("llm_description", StrKind, "None", "replaces the generated description, verbatim"),
 			},
 			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
@@ -132,6 +134,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		OnToolError: c.recovery("on_tool_error"), ParallelTools: c.positive("parallel_tools", engine.DefaultParallelTools)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
+	spec.Policy = c.policy()
 	if p, ok := c.Arg("enough").(*predicateValue); ok {
 		spec.Enough, spec.EnoughSpan = p.p, c.spanOf("enough")
 	}
@@ -218,7 +221,7 @@ func (c *Call) idle() {
 func skillFunc(c *Call) (starlark.Value, error) {
 	c.checkName("name")
 	sk := &engine.Skill{Name: c.Str("name"), Doc: dedent(c.Str("doc")), In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
-		Tools: c.toolList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Span: c.fnSpan()}
+		Tools: c.toolList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Policy: c.policy(), Span: c.fnSpan()}
 	if c.stood {
 		return c.standIn(), nil
 	}

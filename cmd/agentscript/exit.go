@@ -38,6 +38,8 @@ func exitCodeOf(err error) int {
 		return exitUsage
 	case engine.KindBudget:
 		return exitBudget
+	case engine.KindApproval:
+		return exitWaiting
 	case engine.KindTimeout:
 		return exitTimeout
 	case engine.KindCancelled:

@@ -60,7 +60,15 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	if answering, set.record, problem = o.calls.around(answering, registry.Redact, s.file, o.scripted, o.envFile, o.inputFile, o.trace); problem != nil {
 		return nil, problem
 	}
-	set.options = append(set.options, handling(answering))
+	handlers := engine.Handlers{engine.EffectModel: answering}
+	if asks := c.approver(o.policy.yes); asks != nil {
+		handlers[engine.EffectApproval] = asks
+	}
+	held, problem := o.policy.policy(s)
+	if problem != nil {
+		return nil, problem
+	}
+	set.options = append(append(set.options, held...), agentscript.Handler(handlers))
 	return set, nil
 }
 
@@ -79,10 +87,6 @@ func readScripted(name string) (*llm.Scripted, *failure) {
 		return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
 	}
 	return scripted, nil
-}
-
-func handling(models engine.Handler) agentscript.RunOption {
-	return agentscript.Handler(engine.Handlers{engine.EffectModel: models})
 }
 
 // callable checks the models of agents without a network. An agent of a main that is a

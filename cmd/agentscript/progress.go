@@ -79,6 +79,8 @@ func (p *progress) event(e engine.Event) {
 		p.line("budget", at, oneLine(text, 120))
 	case engine.EventRetry:
 		p.retry(e, at)
+	case engine.EventPolicy:
+		p.policy(e, at)
 	case engine.EventHandoff:
 		p.line("hand", at, e.From+" to "+e.Name, e.Text)
 	case engine.EventDropped:
@@ -138,6 +140,19 @@ func (p *progress) retry(e engine.Event, at string) {
 		why = oneLine(e.Err.Message, 120)
 	}
 	p.line("retry", at, next, why)
+}
+
+// policy says what was decided about a call.
+func (p *progress) policy(e engine.Event, at string) {
+	text := e.Text
+	if e.Err != nil {
+		text += ": " + cmp.Or(e.Err.Help, e.Err.Message)
+	}
+	word := "policy"
+	if e.Phase == engine.PhaseStart {
+		word = "ask"
+	}
+	p.line(word, at, e.Name, oneLine(text, 120))
 }
 
 // end writes what something came to and how long it took.

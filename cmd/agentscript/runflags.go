@@ -30,6 +30,7 @@ type runOptions struct {
 	maxSteps             int64
 	provider             providerFlags
 	calls                cassetteFlags
+	policy               policyFlags
 }
 
 // flags makes the run verb's own flag set.
@@ -50,6 +51,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+	o.policy.addTo(f)
 	o.provider.addTo(f)
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")

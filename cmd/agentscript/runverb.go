@@ -33,7 +33,8 @@ Flags before FILE belong to the command. After FILE a script's own flag wins ove
 command that has the same name.
 
 The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
-run failed, 2 usage or input, 3 the script has errors or no main, 4 budget, 6 provider, key or no model,
+run failed, 2 usage or input, 3 the script has errors or no main, 4 budget,
+5 a person has to decide and nobody could be asked, 6 provider, key or no model,
 7 timeout, 9 a replay that differs from its record, 130 interrupted.`
 
 // runVerb parses its flags itself: which there are is only known when the script is loaded.

@@ -19,6 +19,7 @@ type state struct {
 	stdinPiped     bool // stdin is a pipe or a file, neither a terminal nor nothing
 	stdoutLost     bool // nobody reads stdout, and writing to it does not say so
 	stderrTerminal bool
+	stdinTerminal  bool
 	lookupEnv      func(name string) (string, bool)
 	// signals begins to deliver interrupts; stop ends that.
 	signals func() (interrupts <-chan os.Signal, stop func())
@@ -29,7 +30,7 @@ type state struct {
 func osState() *state {
 	return &state{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr),
+		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr), stdinTerminal: terminal(os.Stdin),
 		lookupEnv: os.LookupEnv, kill: os.Exit,
 		signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// policyFlags say which calls of tools may be made, and who is asked.
+type policyFlags struct {
+	allow, ask, deny []string
+	yes              bool
+}
+
+func (f *policyFlags) addTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
+	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
+	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+	set.BoolVarP(&f.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
+}
+
+// options holds the run to the flags, and settles who is asked. Asking is a handler of its own.
+func (f *policyFlags) policy(s *script) ([]agentscript.RunOption, *failure) {
+	if len(f.allow)+len(f.ask)+len(f.deny) == 0 {
+		return nil, nil
+	}
+	p, err := engine.NewPolicy("the command line", engine.Rules{Allow: f.allow, Ask: f.ask, Deny: f.deny})
+	if err != nil {
+		var e *engine.Error
+		errors.As(err, &e)
+		return nil, usagef(e.Help, "%s", e.Message)
+	}
+	tools := toolsOf(s.Module)
+	var found diag.List
+	for _, u := range p.Unknown(tools) {
+		found.Add(usagef(u.Help(tools), "%s", u.Message("the script")).found...)
+	}
+	if len(found) > 0 {
+		return nil, &failure{code: exitUsage, found: found}
+	}
+	return []agentscript.RunOption{agentscript.Policy(p)}, nil
+}
+
+// toolsOf lists the tools that the agents of a script have.
+func toolsOf(m *agentscript.Module) []*engine.Tool {
+	var tools []*engine.Tool
+	for _, n := range agentsOf(m) {
+		a := n.Agent()
+		tools = append(tools, a.Tools...)
+		for _, sk := range a.Skills {
+			tools = append(tools, sk.Tools...)
+		}
+	}
+	return tools
+}

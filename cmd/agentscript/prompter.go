@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// approver settles who answers approvals: everybody is told yes, or a person at the terminal is
+// asked. Else it is nil, and what is asked fails.
+func (c *command) approver(yes bool) engine.Handler {
+	switch {
+	case yes:
+		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
+			return engine.Decision{Approved: true, Reason: "--yes"}, nil
+		})
+	case c.stdinTerminal && c.stderrTerminal:
+		t := &prompter{in: c.stdin, out: c.stderr, always: map[string]bool{}}
+		return engine.Approvals(t.ask)
+	}
+	return nil
+}
+
+// prompter asks at a terminal, one question after the other.
+type prompter struct {
+	in  io.Reader
+	out io.Writer
+
+	mu     sync.Mutex // held while a question stands
+	always map[string]bool
+	once   sync.Once
+	lines  chan string // what is typed; closed at the end of the input
+}
+
+// read hands on what is typed for as long as the process lives: a read from a terminal cannot be
+// stopped.
+func (t *prompter) read() {
+	t.lines = make(chan string)
+	go func() {
+		defer close(t.lines)
+		for s := bufio.NewScanner(t.in); s.Scan(); {
+			t.lines <- s.Text()
+		}
+	}()
+}
+
+// line waits for a line of the person.
+func (t *prompter) line(ctx context.Context) (string, error) {
+	t.once.Do(t.read)
+	select {
+	case s, ok := <-t.lines:
+		if !ok {
+			return "", errors.New("the input ended")
+		}
+		return strings.TrimSpace(s), nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.Tool != "" && t.always[r.Tool] {
+		return engine.Decision{Approved: true, Reason: "always"}, nil
+	}
+	if err := ctx.Err(); err != nil { // while others were asked
+		return engine.Decision{}, err
+	}
+	t.say("%s", question(r))
+	for {
+		t.say("%s", choices(r))
+		typed, err := t.line(ctx)
+		if err != nil {
+			t.say("\n")
+			return engine.Decision{}, err
+		}
+		word, rest, _ := strings.Cut(typed, " ")
+		rest = strings.TrimSpace(rest)
+		switch strings.ToLower(word) {
+		case "y", "yes":
+			return engine.Approve(), nil
+		case "n", "no":
+			return engine.Deny(rest), nil
+		case "a", "always":
+			if r.Tool != "" {
+				t.always[r.Tool] = true
+				return engine.Decision{Approved: true, Reason: "always"}, nil
+			}
+		case "e", "edit":
+			v, err := r.Fits(rest)
+			if err == nil {
+				return engine.ApproveWith(v), nil
+			}
+			t.say("  that does not fit: %s\n", visible(err.Error()))
+		}
+	}
+}
+
+func (t *prompter) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(t.out, format, args...) // a terminal that is gone ends the input as well
+}
+
+// question shows what is decided about, all of it: each argument on lines of its own.
+func question(r *engine.ApprovalRequest) string {
+	var b strings.Builder
+	if r.Tool == "" {
+		fmt.Fprintf(&b, "\n%s\n", visible(r.Question))
+	} else {
+		fmt.Fprintf(&b, "\nagent %s wants to call %s", visible(r.Agent), visible(r.Tool))
+		if r.Why != "" {
+			fmt.Fprintf(&b, " (%s)", visible(r.Why))
+		}
+		b.WriteByte('\n')
+	}
+	rec, ok := r.Data.AsRecord()
+	switch {
+	case ok:
+		for i, f := range rec.Type().Fields {
+			fmt.Fprintf(&b, "  %s: %s\n", visible(f.Name), visible(generable.JSON(rec.At(i), f.Type)))
+		}
+	case !r.Data.IsNull():
+		fmt.Fprintf(&b, "  %s\n", visible(generable.JSON(r.Data, nil)))
+	}
+	return b.String()
+}
+
+func choices(r *engine.ApprovalRequest) string {
+	if r.Tool == "" {
+		return "y(es), n(o) REASON, e(dit) JSON: "
+	}
+	return "y(es), n(o) REASON, a(lways " + visible(r.Tool) + "), e(dit) JSON: "
+}
+
+// visible writes a text so that what is read is what is there: nothing steers the terminal, turns
+// the direction of letters round, or is not seen at all.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r != ' ' && !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			fmt.Fprintf(&b, "\\u%04x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

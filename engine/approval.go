@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// EffectApproval asks a person. Its request is an *[ApprovalRequest], its value an [ApprovalType].
+const EffectApproval EffectKind = "approval"
+
+// ApprovalRequest is what a person decides about: a call of a tool, or a question of the script.
+// It holds nothing but that: no prompt, no conversation, no key.
+type ApprovalRequest struct {
+	Tool     string // "" when the script asks
+	Agent    string // whose model wants the call
+	Skill    string
+	Question string          // of the script
+	Data     generable.Value // the arguments of the tool, a record; or what the question is about
+	Why      string          // the rule that has it asked, as in "the rule ask pay of the host"
+	ID       string          // of the decision in its run, as [Effect.ID] gives it: the same on a replay
+
+	typ *generable.Type // of the data, for what is edited
+}
+
+// Digest implements [Payload]. A rule's words do not change what is decided about.
+func (r *ApprovalRequest) Digest() [32]byte {
+	b := abi.AppendText(abi.AppendText(abi.AppendText(abi.AppendText(nil, r.Tool), r.Agent), r.Skill), r.Question)
+	return abi.Hash(generable.AppendCanon(b, r.Data))
+}
+
+// MarshalJSON encodes the request for people and programs that watch.
+func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Tool     string `json:"tool,omitempty"`
+		Agent    string `json:"agent,omitempty"`
+		Skill    string `json:"skill,omitempty"`
+		Question string `json:"question,omitempty"`
+		Data     Datum  `json:"data"`
+		Why      string `json:"why,omitempty"`
+	}{r.Tool, r.Agent, r.Skill, r.Question, Datum{r.Data}, r.Why})
+}
+
+// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
+func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
+	res := generable.Decode(orAny(r.typ), text, generable.Options{})
+	if !res.OK {
+		return generable.Value{}, res.Errors
+	}
+	return res.Value, nil
+}
+
+// Decision is what a person, or a host on their behalf, decided. The zero Decision denies.
+type Decision struct {
+	Approved bool
+	Reason   string           // why not, or a remark; the model reads it when the call is denied
+	Data     *generable.Value // approved with these arguments instead; they are checked again
+}
+
+// Approve lets a call be made as it was asked.
+func Approve() Decision { return Decision{Approved: true} }
+
+// ApproveWith lets a call be made with other arguments, a value of the tool's parameters.
+func ApproveWith(data generable.Value) Decision { return Decision{Approved: true, Data: &data} }
+
+// Deny refuses a call. The model is told the reason.
+func Deny(reason string) Decision { return Decision{Reason: reason} }
+
+// Approvals handles approvals by a function. It may take as long as it likes, must end when ctx
+// does, and is called at once for calls that wait at the same time; they may be answered in any
+// order. An error leaves the call unmade and the run waiting: it fails, and asks again when it is
+// resumed.
+type Approvals func(ctx context.Context, r *ApprovalRequest) (Decision, error)
+
+// Do implements [Handler].
+func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) Outcome {
+	r, ok := e.Req.(*ApprovalRequest)
+	if !ok {
+		return Failed(Errorf(KindConfig, diag.NeedsApproval, "the request of approval %q is %T, want *engine.ApprovalRequest", e.Name, e.Req))
+	}
+	own := *r
+	own.ID = e.ID()
+	d, err := f(ctx, &own)
+	if err != nil {
+		return Failed(r.waits("nobody decided: " + err.Error()))
+	}
+	return Outcome{Value: d.value(), Attempt: 1}
+}
+
+// ApprovalType is the schema of a decision.
+var ApprovalType = &generable.Type{Kind: generable.RecordType, Name: "Approval", Doc: "What a person decided", Fields: []generable.Field{
+	{Name: "approved", Type: generable.BoolT, Guide: "whether it may be done"},
+	{Name: "reason", Type: generable.StrT, Guide: "why not, or a remark; empty when nothing was said"},
+	{Name: "edited", Type: generable.BoolT, Guide: "whether the data is other than what was asked about"},
+	{Name: "data", Type: generable.AnyT, Guide: "what was asked about, or what is to be taken instead"},
+}}
+
+func (d Decision) value() generable.Value {
+	data := generable.Value{}
+	if d.Data != nil {
+		data = *d.Data
+	}
+	return generable.NewRecord(ApprovalType, []generable.Value{generable.BoolOf(d.Approved), generable.StrOf(d.Reason),
+		generable.BoolOf(d.Data != nil), data}).Value()
+}
+
+func decisionOf(v generable.Value) (d Decision, err error) {
+	if v, err = converted(v, ApprovalType, "what was decided"); err != nil {
+		return d, err
+	}
+	r, _ := v.AsRecord()
+	d.Approved, _ = r.At(0).AsBool()
+	d.Reason, _ = r.At(1).AsStr()
+	if edited, _ := r.At(2).AsBool(); edited {
+		data := r.At(3)
+		d.Data = &data
+	}
+	return d, nil
+}
+
+// waits is the failure of a run that goes no further without a decision.
+func (r *ApprovalRequest) waits(why string) *Error {
+	what := quoted(r.Question)
+	if r.Tool != "" {
+		what = "the call " + r.Tool + clip(generable.JSON(r.Data, nil), maxShownArgs) + " of agent " + quoted(r.Agent)
+	}
+	return Errorf(KindApproval, diag.NeedsApproval, "%s waits for a person's decision, and %s", what, why).
+		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes, or forbid the call with --deny; a host answers with agentscript.WithApproval")
+}
+
+// maxShownArgs bounds what an error shows of the arguments of a call.
+const maxShownArgs = 200
+
+// decide asks for a decision at a position. It is recorded, so that a replay asks nobody; that
+// nobody could be asked is not, so that a resumed run asks again.
+func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
+	name := r.Tool
+	if name == "" {
+		name = "ask"
+	}
+	b.tellPolicy(PhaseStart, name, r.Why, nil)
+	o := b.do(&Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}, estimate{})
+	if o.Err != nil {
+		return Decision{}, o.Err
+	}
+	d, err := decisionOf(o.Value)
+	if err == nil && d.Approved && d.Data != nil {
+		if v, errs := orAny(r.typ).Convert(*d.Data); errs != nil {
+			err = Errorf(KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
+		} else {
+			d.Data = &v
+		}
+	}
+	return d, err
+}
+
+// tellPolicy emits the event of a decision about a call.
+func (b *Branch) tellPolicy(phase Phase, name, text string, err *Error) {
+	if b.Wants(EventPolicy) {
+		b.emit(Event{Kind: EventPolicy, Phase: phase, Name: name, Text: text, Err: err})
+	}
+}
+
+// Approve asks a person a question of the script, about data that may be null, from a callback.
+// The result is an [ApprovalType]: that it was not approved is no error.
+func (b *Branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
+	if err := b.sched.Err(); err != nil {
+		return generable.Value{}, b.locate(err, nil)
+	}
+	c := b.Calls("approval")
+	d, err := b.decide(&ApprovalRequest{Question: question, Data: data, typ: t}, c.at.child(c.word, "", c.n))
+	if err != nil {
+		return generable.Value{}, b.locate(err, nil)
+	}
+	if !d.Approved {
+		b.tellPolicy(PhaseEnd, "ask", "denied: "+d.Reason, nil)
+		return d.value(), nil
+	}
+	edited := d.Data != nil
+	if !edited {
+		d.Data = &data
+	}
+	b.tellPolicy(PhaseEnd, "ask", approvedText(edited), nil)
+	return generable.NewRecord(ApprovalType, []generable.Value{generable.BoolOf(true), generable.StrOf(d.Reason), generable.BoolOf(edited), *d.Data}).Value(), nil
+}
+
+func approvedText(edited bool) string {
+	if edited {
+		return "approved with changes"
+	}
+	return "approved"
+}
+
+// Approved asks a person about a value of a type and gives it on, or what the person put in its
+// place. That it is denied is an error.
+func (b *Branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
+	out, err := b.Approve(question, v, t)
+	if err != nil {
+		return out, err
+	}
+	r, _ := out.AsRecord()
+	if ok, _ := r.At(0).AsBool(); ok {
+		return r.At(3), nil
+	}
+	reason, _ := r.At(1).AsStr()
+	if reason == "" {
+		reason = "no reason was given"
+	}
+	return out, b.locate(Errorf(KindPolicy, diag.Denied, "%s was not approved: %s", quoted(question), reason).
+		WithHelp("a person denied it; what is to happen then says fallback([...]), or attempt"), nil)
+}

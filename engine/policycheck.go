@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// checkPolicies reports rules of a script that would never hold.
+func (s *Session) checkPolicies(site Site, a *AgentSpec) bool {
+	all := a.Tools[:len(a.Tools):len(a.Tools)]
+	ok := true
+	for _, sk := range a.Skills {
+		all = append(all, sk.Tools...)
+		if sk.Policy != nil {
+			ok = s.checkPolicy(site, sk.Policy, "skill "+quoted(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
+		}
+	}
+	if a.Policy != nil {
+		ok = s.checkPolicy(site, a.Policy, "agent "+quoted(a.Name), all) && ok
+	}
+	return ok
+}
+
+func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool) bool {
+	found := p.Unknown(tools)
+	for _, u := range found {
+		d := s.errorf(diag.UnknownRule, spanOr(p.span, site.Span), "%s", u.Message(who))
+		help(d, "%s", u.Help(tools))
+	}
+	return len(found) == 0
+}
+
+// Message says what is wrong with the pattern; who is what has the tools.
+func (u Unknown) Message(who string) string {
+	if u.Arg != "" {
+		return fmt.Sprintf("the rule %q asks for %q, which the tool %q does not have", u.Pattern, u.Arg, u.Name)
+	}
+	return fmt.Sprintf("the rule %q is about a tool that %s does not have", u.Pattern, who)
+}
+
+// Help says what was probably meant.
+func (u Unknown) Help(tools []*Tool) string {
+	if u.Near != "" {
+		return "did you mean " + quoted(u.Near) + "?"
+	}
+	if u.Arg != "" {
+		return "name one of its parameters"
+	}
+	names := make([]string, 0, len(tools))
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	if len(names) == 0 {
+		return "there are no tools"
+	}
+	return "the tools are " + strings.Join(names[:min(len(names), 30)], ", ")
+}

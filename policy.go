@@ -1,0 +1,34 @@
+package agentscript
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// WithPolicy holds every run to a policy, see [engine.NewPolicy]. All that are given hold, and
+// those of scripts and of the run beside them: the strictest decides. A nil policy is passed over.
+func WithPolicy(p *engine.Policy) Option {
+	return func(c *config) {
+		if p != nil {
+			c.policies = append(c.policies, p)
+		}
+	}
+}
+
+// WithApproval sets who decides about calls that a policy has asked, and about what scripts ask
+// with approve. f may take as long as it likes and must end when ctx does. It is called at once for
+// calls that wait at the same time, which may be answered in any order: each decision is for its
+// own call. Without it, such a call is not made, and the run fails with engine.ErrApproval.
+func WithApproval(f func(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error)) Option {
+	return WithHandler(engine.EffectApproval, engine.Approvals(f))
+}
+
+// Policy holds this run to a policy, beside those of the engine and the script.
+func Policy(p *engine.Policy) RunOption {
+	return func(r *runConfig) {
+		if p != nil {
+			r.spec.Policies = append(r.spec.Policies, p)
+		}
+	}
+}

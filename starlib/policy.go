@@ -1,0 +1,114 @@
+package starlib
+
+import (
+	"errors"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func policyRows() []Builtin {
+	patterns := func(name, doc string) Param {
+		return Param{Name: name, Kind: listOf(StrKind), Shape: KeywordOnly, Default: "[]", Doc: doc}
+	}
+	return []Builtin{
+		{Name: "policy", Group: GroupAgents, Returns: "policy", Effect: Compose, Func: policyFunc, May: true,
+			Params: []Param{
+				patterns("allow", "what may be called; with it, what no pattern names may not"),
+				patterns("ask", "what a person is asked about first"),
+				patterns("deny", "what may not be called"),
+			},
+			Doc: "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". " +
+				"deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."},
+		{Name: "approve", Group: GroupScript, Returns: engine.ApprovalType.Name, Effect: Recorded, Func: approveFunc, May: true,
+			Params: []Param{
+				{Name: "question", Kind: StrKind, Doc: "what a person is asked"},
+				{Name: "data", Kind: AnyKind, Default: "None", Doc: "what it is about: the person sees it, and may change it"},
+			},
+			Doc: "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
+		{Name: "approval", Group: GroupCompose, Returns: "node", Effect: Compose, Func: approvalFunc, May: true,
+			Params: []Param{
+				{Name: "question", Kind: StrKind, Doc: "what a person is asked about the value that arrives"},
+				{Name: "input", Kind: TypeKind, Default: "any", Doc: "what it takes and gives"},
+			},
+			Doc: "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."},
+	}
+}
+
+type policyValue struct {
+	part
+	p *engine.Policy
+}
+
+func (v *policyValue) String() string { return "policy(...)" }
+func (v *policyValue) Type() string   { return "policy" }
+
+var policyKind = Kind{Word: "policy(...)", Stub: "Policy", accept: as[*policyValue]}
+
+// policy is the policy argument, nil when it was not given.
+func (c *Call) policy() *engine.Policy {
+	if v, ok := c.Arg("policy").(*policyValue); ok {
+		return v.p.WithSpan(c.spanOf("policy"))
+	}
+	return nil
+}
+
+func policyFunc(c *Call) (starlark.Value, error) {
+	var rules engine.Rules
+	for _, part := range []struct {
+		name string
+		to   *[]string
+	}{{"allow", &rules.Allow}, {"ask", &rules.Ask}, {"deny", &rules.Deny}} {
+		for item := range c.items(part.name) {
+			s, ok := item.(starlark.String)
+			if !ok {
+				return c.standIn(), nil
+			}
+			if _, err := engine.NewPolicy("", engine.Rules{Deny: []string{string(s)}}); err != nil {
+				var e *engine.Error
+				errors.As(err, &e)
+				c.complain(e.Code, c.spanOf(part.name), "%s", e.Message).Help = []string{e.Help}
+				continue
+			}
+			*part.to = append(*part.to, string(s))
+		}
+	}
+	if len(c.wrong) > 0 {
+		return c.standIn(), nil
+	}
+	p, err := engine.NewPolicy("the script", rules)
+	if err != nil {
+		return nil, err
+	}
+	return &policyValue{p: p}, nil
+}
+
+func approveFunc(c *Call) (starlark.Value, error) {
+	if !c.inRun(`if approve("Ship it?", draft).approved:`) {
+		return nil, nil
+	}
+	data, err := c.Value("data")
+	if err != nil {
+		return nil, prefixed("the data of approve", err)
+	}
+	v, err := c.env.branch.Approve(c.Str("question"), data, nil)
+	if err != nil {
+		return nil, err
+	}
+	return fromValue(v), nil
+}
+
+func approvalFunc(c *Call) (starlark.Value, error) {
+	if c.stood {
+		return c.standIn(), nil
+	}
+	t, question := c.typ("input"), c.Str("question")
+	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
+		return s.Fn(site, engine.GoFunc("approval", 1, func(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+			return b.Approved(question, args[0], t)
+		}), t, t)
+	})
+}
+
