@@ -222,11 +222,11 @@ def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
     "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
     ...
 
-def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., select: Callable | Router = ..., budget: Budget = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., parallel_tools: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
+def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | Callable] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., parallel_tools: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when run is given."
     ...
 
-def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ..., run: Callable = ..., tools: list[Tool | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., llm_description: str = ...) -> Skill:
+def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ..., run: Callable = ..., tools: list[Tool | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., policy: Policy = ..., llm_description: str = ...) -> Skill:
     "Describes one thing that an agent can do. run and tools exclude each other."
     ...
 
@@ -545,4 +545,16 @@ def give_up(reason: str = ...) -> Remedy:
 
 def fixed(value: Any) -> Remedy:
     "Mends a call that failed with a value: its arguments, or its result."
+    ...
+
+def policy(*, allow: list[str] = ..., ask: list[str] = ..., deny: list[str] = ...) -> policy:
+    "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
+    ...
+
+def approve(question: str, data: Any = ...) -> Approval:
+    "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
+    ...
+
+def approval(question: str, input: TypeLike = ...) -> Node:
+    "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."
     ...
