@@ -111,4 +111,3 @@ func approvalFunc(c *Call) (starlark.Value, error) {
 		}), t, t)
 	})
 }
-
