@@ -178,6 +178,19 @@ func (r *Registry) Providers() []ProviderInfo {
 	return infos
 }
 
+// has reports whether a name is that of a provider, one of the host's among them.
+func (r *Registry) has(name string) bool {
+	if r.providers[name] != nil || r.factories[name] != nil {
+		return true
+	}
+	for model := range r.models {
+		if of, _, _ := strings.Cut(model, "/"); of == name {
+			return true
+		}
+	}
+	return false
+}
+
 // names are the names of all providers, in order.
 func (r *Registry) names() []string {
 	seen := map[string]bool{}

@@ -31,35 +31,37 @@ type target struct {
 	ladder *ladder
 }
 
-// resolve finds the target of a model string. It is what both checks and calls go through.
+// resolve finds the target of a model string. It is what both checks and calls go through, each
+// call anew: keys and addresses may have changed.
 func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	t, err := r.find(name)
-	if t != nil {
+	if t != nil && t.host != nil {
 		t.prices, t.ladder = r.prices, &r.ladder
-		t = r.shared(name, t)
 	}
 	return t, err
 }
 
 // targetKey is what a built-in provider's target is made of.
-type targetKey struct {
-	name, keyEnv string
-	conn         connection
-}
+type targetKey struct{ name, base, key string }
 
 // mostTargets bounds the targets that are kept, as keys may be other ones at each look.
 const mostTargets = 1024
 
-// shared gives the target that the model's calls had before: calls that wait hold one between them.
-func (r *Registry) shared(name string, t *target) *target {
-	if t.row == nil {
-		return t
-	}
+// before is the target that the model's calls had before, nil at first: calls that wait hold one
+// between them, and look no deeper for it, which keeps their stacks small.
+func (r *Registry) before(key targetKey) *target {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := targetKey{name, t.keyEnv, t.conn}
-	if known := r.targets[key]; known != nil {
-		return known
+	return r.targets[key]
+}
+
+// keep has the calls that follow share a target.
+func (r *Registry) keep(key targetKey, t *target) *target {
+	t.prices, t.ladder = r.prices, &r.ladder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if first := r.targets[key]; first != nil {
+		return first
 	}
 	if len(r.targets) >= mostTargets {
 		clear(r.targets)
@@ -69,20 +71,29 @@ func (r *Registry) shared(name string, t *target) *target {
 }
 
 func (r *Registry) find(name string) (*target, *engine.Error) {
-	if name == "" {
-		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
-			WithHelp("set model = \"provider/model\" or --model; %s; without any, --scripted FILE answers from a file", r.available())
-	}
-	if m, ok := r.models[name]; ok {
+	if m, ok := r.models[name]; ok && name != "" {
 		p, model, _ := strings.Cut(name, "/")
 		return &target{provider: p, model: model, host: &m}, nil
 	}
 	name = r.fullName(name)
+	prefix, model, _ := strings.Cut(name, "/")
+	if p := r.providers[prefix]; p != nil && model != "" {
+		return r.connect(p, name)
+	}
+	return r.findElsewhere(name)
+}
+
+// findElsewhere makes a model of the host's, or says why there is none of the name.
+func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
+	if name == "" {
+		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
+			WithHelp("set model = \"provider/model\" or --model; %s; without any, --scripted FILE answers from a file", r.available())
+	}
 	prefix, model, ok := strings.Cut(name, "/")
 	if !ok {
 		return nil, r.bareName(name)
 	}
-	if !slices.Contains(r.names(), prefix) {
+	if !r.has(prefix) {
 		e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q: there is no provider %q", name, prefix)
 		if near, ok := diag.Suggest(prefix, r.names()); ok {
 			return nil, e.WithHelp("did you mean %q?", near+"/"+model)
@@ -92,9 +103,6 @@ func (r *Registry) find(name string) (*target, *engine.Error) {
 	if model == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "model %q names a provider and no model", name).
 			WithHelp("write the provider's name for the model after the slash")
-	}
-	if p := r.providers[prefix]; p != nil {
-		return r.connect(p, name)
 	}
 	if f := r.factories[prefix]; f != nil {
 		h, err := r.make(name, model, f)
@@ -113,7 +121,7 @@ func (r *Registry) find(name string) (*target, *engine.Error) {
 // canonical gives a provider's own name for another name of it. A provider that the host adds
 // under such a name comes first.
 func (r *Registry) canonical(prefix string) string {
-	if slices.Contains(r.names(), prefix) {
+	if r.has(prefix) {
 		return prefix
 	}
 	for _, p := range r.providers {
@@ -135,7 +143,7 @@ func (r *Registry) fullName(name string) string {
 
 func (r *Registry) bareName(name string) *engine.Error {
 	e := engine.Errorf(engine.KindConfig, diag.UnknownProvider, "model %q names no provider", name)
-	if slices.Contains(r.names(), name) {
+	if r.has(name) {
 		return e.WithHelp("write %q with the model's name after the slash", name+"/…")
 	}
 	for _, full := range r.hostModels() {
@@ -171,21 +179,34 @@ func (r *Registry) available() string {
 	return "for hosted models set one of " + strings.Join(keys, ", ") + "; ollama/… needs no key"
 }
 
-// connect finds key and address of a built-in provider. The client is made once for each
-// pair of them.
+// connect finds key and address of a built-in provider, and what was made for them before.
 func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
-	_, model, _ := strings.Cut(name, "/")
-	base, from := r.bases[p.name], "the base URL given by the host"
+	as := targetKey{name: name, base: r.bases[p.name]}
 	for _, alias := range p.aliases {
-		if base == "" {
-			base = r.bases[alias]
+		if as.base == "" {
+			as.base = r.bases[alias]
 		}
 	}
-	if base == "" {
-		base, from = r.lookup(p.baseEnv...)
+	from, keyEnv := "", ""
+	if as.base == "" {
+		if as.base, from = r.lookup(p.baseEnv...); as.base == "" {
+			as.base, from = p.base, "the default base URL"
+		}
 	}
-	if base == "" {
-		base, from = p.base, "the default base URL"
+	as.key, keyEnv = r.lookup(p.keyEnv...)
+	if t := r.before(as); t != nil {
+		return t, nil
+	}
+	return r.connection(p, as, from, keyEnv)
+}
+
+// connection makes a target. from says what gave the address, "" the host; keyEnv what gave the key.
+// The client is made once for each pair of them.
+func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*target, *engine.Error) {
+	name, base, key := as.name, as.base, as.key
+	_, model, _ := strings.Cut(name, "/")
+	if from == "" {
+		from = "the base URL given by the host"
 	}
 	if base == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s says where the server is, and it is not set", name, strings.Join(p.baseEnv, " or ")).
@@ -203,7 +224,6 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the value of %s %s", name, from, problem).
 			WithHelp("write it as http://host:port/path")
 	}
-	key, keyEnv := r.lookup(p.keyEnv...)
 	if key == "" && !p.keyless {
 		return nil, r.missingKey(p, name, base)
 	}
@@ -224,7 +244,7 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redact.New([]string{key}).String(err.Error()))
 	}
 	t.client = client
-	return t, nil
+	return r.keep(as, t), nil
 }
 
 func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,36 @@ func BenchmarkParkedRun(b *testing.B) {
 			report(b, f)
 		})
 	}
+	b.Run("limiter", func(b *testing.B) {
+		s := newSilence(b)
+		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()), llm.WithLimits("ollama", llm.Limits{InFlight: 1}))
+		defer models.Close()
+		mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("ollama/m")).Load(context.Background(), script(waits[0].src), "flow.star")
+		if err != nil {
+			b.Fatal(err)
+		}
+		begun := func(n *atomic.Int64) *agentscript.Run {
+			return mod.Start(context.Background(), input("x"), agentscript.OnEvent(engine.EventEffect, func(engine.Event) { n.Add(1) }))
+		}
+		var first atomic.Int64
+		busy := begun(&first) // holds the only permit
+		for s.accepted() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		var f footprint
+		for b.Loop() {
+			var n atomic.Int64
+			f = park(b, 500, func() *agentscript.Run { return begun(&n) }, func() int {
+				if n.Load() == 500 {
+					time.Sleep(50 * time.Millisecond) // from there it is a few calls to the permit
+				}
+				return int(n.Load())
+			})
+		}
+		busy.Cancel()
+		<-busy.Done()
+		report(b, f)
+	})
 	b.Run("http", func(b *testing.B) {
 		s := newSilence(b)
 		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()), llm.WithLimits("ollama", llm.Limits{InFlight: -1}))
