@@ -54,6 +54,11 @@ func WithHandler(kind engine.EffectKind, h engine.Handler) Option {
 	return func(c *config) { c.handlers[kind] = h }
 }
 
+// WithMCP sets what reaches the MCP servers that scripts declare, a client of engine/mcp: it lists
+// their tools and calls them. The host closes it when its last run has ended. Without it, agents
+// that have servers fail with AS632.
+func WithMCP(client engine.Handler) Option { return WithHandler(engine.EffectMCP, client) }
+
 // WithMiddleware wraps every effect, the first given outermost.
 func WithMiddleware(mw ...engine.Middleware) Option {
 	return func(c *config) { c.middleware = append(c.middleware, mw...) }

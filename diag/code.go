@@ -100,6 +100,11 @@ const (
 const (
 	OutsideDirectory Code = "AS601"
 	FileMissing      Code = "AS602"
+	BadServer        Code = "AS630"
+	ServerClash      Code = "AS631"
+	NoServers        Code = "AS632"
+	ServerNotGranted Code = "AS633"
+	NoSecret         Code = "AS634"
 )
 
 // Run.
@@ -137,4 +142,11 @@ const (
 	NeedsApproval Code = "AS746"
 	BadRule       Code = "AS747"
 	UnknownRule   Code = "AS748"
+
+	ServerUnreachable Code = "AS762"
+	ServerLost        Code = "AS763"
+	ServerProtocol    Code = "AS764"
+	ServerTools       Code = "AS765"
+	ServerResult      Code = "AS766"
+	ServerTimeout     Code = "AS767"
 )

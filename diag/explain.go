@@ -33,7 +33,7 @@ func Lookup(code string) (Entry, bool) {
 func Entries() []Entry {
 	return slices.Concat(
 		syntaxEntries(), nameEntries(), composeEntries(), placementEntries(),
-		schemaEntries(), runEntries(),
+		schemaEntries(), serverEntries(), runEntries(), serverRunEntries(),
 	)
 }
 

@@ -19,13 +19,14 @@ type agentPlan struct {
 // skillPlan is a skill that gives the agent's output.
 type skillPlan struct {
 	*Skill
-	agent  *AgentSpec
-	loose  bool   // what it gives is not proven to be of the agent's output type
-	system string // of a model: the system text; of a template agent, what follows the rendered template
-	tools  []*Tool
-	defs   []ToolDef
-	output *Output
-	head   atomic.Pointer[headDigest]
+	agent   *AgentSpec
+	loose   bool   // what it gives is not proven to be of the agent's output type
+	system  string // of a model: the system text; of a template agent, what follows the rendered template
+	tools   []*Tool
+	defs    []ToolDef
+	output  *Output
+	head    atomic.Pointer[headDigest]
+	servers *servers // whose tools it has as well, nil without
 }
 
 func planAgent(a *AgentSpec) *agentPlan {
@@ -75,10 +76,11 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 			if !seen[t] {
 				seen[t] = true
 				p.tools = append(p.tools, t)
-				p.defs = append(p.defs, ToolDef{Name: t.Name, Description: t.Doc, Params: t.params()})
+				p.defs = append(p.defs, t.def())
 			}
 		}
 	}
+	p.servers = serversOf(a, sk)
 	p.system = systemText(a, sk)
 	if sk.Out.Deref().Kind != generable.StrType {
 		p.output = &Output{Type: sk.Out, Structured: a.Structured}

@@ -45,6 +45,10 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 		return v, err
 	}
 	if sk.Run == nil {
+		sk, err := b.withServers(sk)
+		if err != nil {
+			return v, err
+		}
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
 		return t.run()
 	}

@@ -27,7 +27,7 @@ func orStr(t *generable.Type) *generable.Type {
 func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
-	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools) > 0 || a.Select != nil):
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
 		d := s.errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
 		help(d, "run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
@@ -47,6 +47,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	s.literalBraces(prompt, a.Prompt, a.In)
 	ok = s.checkTools(site, a.Tools, nil) && ok
 	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
+	ok = s.checkServers(site, a.Servers, nil) && ok
 	ok = s.checkSkills(site, a, what) && ok
 	ok = s.checkPolicies(site, a) && ok
 	ok = ok && s.checkYield(site, a) && s.checkSelect(site, a) && s.checkEnough(site, a)
@@ -61,7 +62,7 @@ func beside(a *AgentSpec) string {
 	switch {
 	case len(a.Skills) > 0:
 		return "skills"
-	case len(a.Tools) > 0:
+	case len(a.Tools)+len(a.Servers) > 0:
 		return "tools"
 	case a.Select != nil:
 		return "select"
@@ -95,7 +96,7 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 		if sk.Out == nil {
 			sk.Out = a.Out
 		}
-		if sk.Run != nil && len(sk.Tools) > 0 {
+		if sk.Run != nil && len(sk.Tools)+len(sk.Servers) > 0 {
 			d := s.errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
 			help(d, "run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
 			ok = false
@@ -107,6 +108,7 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 			}
 			ok = s.arity(at, sk.Run, runArity(sk.Run), who) && ok
 		}
+		ok = s.checkServers(site, sk.Servers, a.Servers) && ok
 		ok = s.checkTools(site, append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
 	}
 	a.Skills = skills
@@ -186,6 +188,23 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 		if t.Run != nil && t.Class == ClassOnce {
 			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
 			help(d, "a script's function is run again when a run is replayed; write the effect as a host tool, or declare effect = \"read\"")
+			ok = false
+		}
+	}
+	return ok
+}
+
+// checkServers checks the names of MCP servers; inherited are the agent's.
+func (s *Session) checkServers(site Site, list, inherited []*ServerSpec) bool {
+	ok := true
+	for i, spec := range list {
+		for _, prev := range append(inherited[:len(inherited):len(inherited)], list[:i]...) {
+			if prev.Name != spec.Name || prev == spec {
+				continue
+			}
+			d := s.errorf(diag.ServerClash, spanOr(spec.Span, site.Span), "two MCP servers are named %q", spec.Name)
+			note(d, spanOr(prev.Span, site.Span).Pos, "the first is declared")
+			help(d, "name one: mcp(..., name = \"...\")")
 			ok = false
 		}
 	}

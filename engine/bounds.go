@@ -177,7 +177,7 @@ func (a *AgentSpec) asked(asks *AgentSpec) int64 {
 	}
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
-	if len(a.Tools) > 0 || slices.ContainsFunc(a.Skills, func(s *Skill) bool { return len(s.Tools) > 0 || len(s.Knowledge) > 0 }) {
+	if len(a.Tools)+len(a.Servers) > 0 || slices.ContainsFunc(a.Skills, func(s *Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
 		calls = a.Budget.Turns.or(DefaultTurns)
 	}
 	calls = min(calls, a.Budget.Turns.or(DefaultTurns))

@@ -87,7 +87,7 @@ func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 		b.run.pending.remove(e)
 		held.settle(out.Usage)
 	}()
-	if b.timed && e.Kind != EffectModel {
+	if b.timed && e.Kind != EffectModel && e.byServer() != EffectMCP { // those end when they are told to
 		return b.doOrLeave(e)
 	}
 	return b.sched.Do(b.run.handler, e, b.sink(e))
@@ -118,6 +118,9 @@ func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 
 // sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
 func (b *Branch) sink(e *Effect) Sink {
+	if r, ok := e.Req.(*ToolRequest); ok {
+		return b.notices(e, r)
+	}
 	if !e.Stream && !b.Wants(EventRetry) {
 		return nil
 	}

@@ -48,11 +48,18 @@ type Payload interface {
 type ToolRequest struct {
 	Args    generable.Value // a record of the tool's parameters
 	Version string          // of the tool, so that a changed tool is not answered from a record
+	Server  *ServerSpec     // that runs it, nil when none does
+	Tool    string          // its name there
 }
 
 // Digest implements [Payload].
 func (r *ToolRequest) Digest() [32]byte {
-	return abi.Hash(generable.AppendCanon([]byte(r.Version+"\x00"), r.Args))
+	b := generable.AppendCanon([]byte(r.Version+"\x00"), r.Args)
+	if r.Server != nil {
+		id := r.Server.Digest()
+		b = abi.AppendText(append(b, id[:]...), r.Tool)
+	}
+	return abi.Hash(b)
 }
 
 // Effect is one step that touches the world, described by data. A handler is found by its
@@ -115,6 +122,7 @@ type Token struct {
 	Reasoning bool
 	Call      *CallDelta // a piece of a call; Text is empty then
 	Retry     *Retry     // the attempt failed, and another one follows
+	Notice    string     // what the server of a tool says while it runs; nothing else is set then
 }
 
 // Retry tells of an attempt that failed and of the one that follows.

@@ -53,6 +53,9 @@ type Phase string
 const (
 	PhaseStart Phase = "start"
 	PhaseEnd   Phase = "end"
+
+	// PhaseProgress is of a tool that a server runs: what the server says of it meanwhile.
+	PhaseProgress Phase = "progress"
 )
 
 // Event is something that happened in a run. Events are for watching: nothing that the

@@ -14,7 +14,7 @@ type Handlers map[EffectKind]Handler
 
 // Do implements [Handler].
 func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
-	if to := h[e.Kind]; to != nil {
+	if to := h[e.byServer()]; to != nil {
 		return to.Do(ctx, e, sink)
 	}
 	if e.Kind == EffectModel {
@@ -22,6 +22,9 @@ func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	}
 	if r, ok := e.Req.(*ApprovalRequest); ok {
 		return Failed(r.waits("there is nobody to ask"))
+	}
+	if e.byServer() == EffectMCP {
+		return Failed(noServers(e))
 	}
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }

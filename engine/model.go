@@ -90,6 +90,9 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Params      *generable.Type `json:"-"` // a schema
+	// Schema is the JSON Schema of the parameters, verbatim, where Params cannot say all of it:
+	// of a tool of another process. Providers are sent it instead.
+	Schema string `json:"-"`
 }
 
 // Params are a model call's parameters. A nil member is not sent, so that the provider's

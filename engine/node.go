@@ -234,6 +234,7 @@ type AgentSpec struct {
 	Skills      []*Skill      // none: Run or Prompt makes the one obvious skill
 	Select      *Selection    // chooses among the skills; nil: their types decide
 	Tools       []*Tool       // of every skill that a model carries out
+	Servers     []*ServerSpec // whose tools every such skill has
 	Run         Func          // deterministic: no model
 	Budget      Limits        // of one call of the agent
 	OnBadOutput Func          // raw text → a value of Out
@@ -252,6 +253,7 @@ type Skill struct {
 	In, Out     *generable.Type // nil: the agent's
 	Run         Func            // deterministic; excludes Tools
 	Tools       []*Tool
+	Servers     []*ServerSpec // whose tools it has as well
 	Knowledge   []Knowledge
 	Description string  // replaces the generated description verbatim, when not empty
 	Policy      *Policy // over its calls of tools, beside the agent's and the host's
@@ -271,8 +273,11 @@ type Tool struct {
 	Params    *generable.Type // a schema; its fields are the parameters
 	Returns   *generable.Type // nil: any
 	Class     Class
-	Run       Func   // runs inline and again on replay; nil: an effect handled under Name
-	Version   string // of a handled tool
+	Run       Func        // runs inline and again on replay; nil: an effect handled under Name
+	Version   string      // of a handled tool
+	Server    *ServerSpec // that runs it, nil when none does
+	Remote    string      // its name there
+	Schema    string      // of its parameters, verbatim, where Params cannot say all of it
 	Span      diag.Span
 
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it

@@ -77,6 +77,9 @@ func (r *Request) appendHead(b []byte) []byte {
 		if t.Params != nil {
 			b = append(b, t.Params.ID()...)
 		}
+		if t.Schema != "" {
+			b = abi.AppendText(append(b, 's'), t.Schema)
+		}
 	}
 	if r.Output != nil {
 		b = r.Output.appendCanon(b)

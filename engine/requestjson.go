@@ -38,6 +38,7 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 // MarshalJSON encodes the arguments in declared order.
 func (r *ToolRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Args json.RawMessage `json:"args"`
-	}{generable.AppendJSON(nil, r.Args, nil)})
+		Args   json.RawMessage `json:"args"`
+		Server string          `json:"server,omitempty"`
+	}{generable.AppendJSON(nil, r.Args, nil), r.Server.name()})
 }

@@ -191,10 +191,14 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out gene
 	if class == "" {
 		class = ClassOnce
 	}
-	o := b.doPermitted(sk, t, &Effect{Kind: EffectTool, Name: t.Name, Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: args, Version: t.Version}, Class: class, Timeout: t.Timeout}, est)
+	o := b.doPermitted(sk, t, &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
+		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, est)
 	if o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
+	}
+	if t.Server != nil {
+		out, err = t.given(o.Value)
+		return out, true, err
 	}
 	out, err = converted(o.Value, orAny(t.Returns), who)
 	return out, true, err

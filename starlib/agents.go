@@ -27,7 +27,7 @@ func agentRows() []Builtin {
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
-				opt("tools", listOf(toolKind), "[]", "functions that the model may call: tool(...), functions that declare their parameters, escalate, give_up"),
+				opt("tools", listOf(toolKind), "[]", "what the model may call: tool(...), functions that declare their parameters, the tools of a server: mcp(...), escalate, give_up"),
 				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
@@ -49,7 +49,7 @@ func agentRows() []Builtin {
 				opt("input", TypeKind, "None", "what it takes; the agent's input when not given"),
 				opt("output", TypeKind, "None", "what it gives; the agent's output when not given"),
 				opt("run", CallKind, "None", "a function that carries it out: no model is called"),
-				opt("tools", listOf(toolKind), "[]", "functions that the model may call"),
+				opt("tools", listOf(toolKind), "[]", "what the model may call: tool(...), functions, mcp(...)"),
 				opt("knowledge", knowledgeDict, "{}", "texts that the model can ask for: {key: knowledge(doc, text)}"),
 				opt("policy", policyKind, "None", "which calls of tools the model may have made for it, beside the agent's"),
 				opt("llm_description", StrKind, "None", "replaces the generated description, verbatim"),
@@ -150,7 +150,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	if b, ok := c.Arg("budget").(*budgetValue); ok {
 		spec.Budget = b.limits
 	}
-	spec.Tools = c.toolList("tools")
+	spec.Tools, spec.Servers = c.toolList("tools"), c.serverList("tools")
 	for item := range c.items("skills") {
 		switch sk := item.(type) {
 		case *skillValue:
@@ -160,7 +160,9 @@ func agentFunc(c *Call) (starlark.Value, error) {
 			c.stood = true
 		}
 	}
-	c.chosen(spec.Choice, toolNames(spec))
+	if !hasServers(spec) { // else a run alone knows
+		c.chosen(spec.Choice, toolNames(spec))
+	}
 	if len(c.wrong) > 0 || c.stood {
 		return c.standIn(), nil
 	}
@@ -221,7 +223,7 @@ func (c *Call) idle() {
 func skillFunc(c *Call) (starlark.Value, error) {
 	c.checkName("name")
 	sk := &engine.Skill{Name: c.Str("name"), Doc: dedent(c.Str("doc")), In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
-		Tools: c.toolList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Policy: c.policy(), Span: c.fnSpan()}
+		Tools: c.toolList("tools"), Servers: c.serverList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Policy: c.policy(), Span: c.fnSpan()}
 	if c.stood {
 		return c.standIn(), nil
 	}

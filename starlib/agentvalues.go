@@ -71,9 +71,9 @@ var (
 	}}
 	// toolFunctionKind takes what tool makes a tool of, or changes.
 	toolFunctionKind = either(functionKind, Kind{Word: "tool(...)", Stub: "Tool", accept: as[*toolValue]})
-	toolKind         = Kind{Word: "tool(...) or function", Stub: "Tool | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+	toolKind         = Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v := v.(type) {
-		case *toolValue, *starlark.Function:
+		case *toolValue, *serverValue, *starlark.Function:
 			return v, true
 		case *starlark.Builtin:
 			return v, asks(v) != nil

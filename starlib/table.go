@@ -163,7 +163,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{byName: map[string]*Builtin{}, methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows()} {
 		t.add(rows)
 	}
 	t.addForms(callForms())

@@ -36,7 +36,7 @@ func verifyFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	name := c.agentName()
-	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: engine.VerdictType, Repairs: c.atLeastZero("repairs", 1), Tools: c.toolList("tools"), Prompt: judging}
+	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: engine.VerdictType, Repairs: c.atLeastZero("repairs", 1), Tools: c.toolList("tools"), Servers: c.serverList("tools"), Prompt: judging}
 	c.modelNamed().into(spec)
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	task := dedent(c.Str("task"))

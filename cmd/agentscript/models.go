@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/mcp"
 )
 
 // modelSetup is what makes a run's model calls.
@@ -19,6 +20,7 @@ type modelSetup struct {
 	scripted *llm.Scripted // with --scripted
 	replayed *llm.Replayer // with --replay
 	record   *os.File      // with --record
+	servers  *mcp.Client
 }
 
 // models settles which models the agents are run with, and finds out before the run whether
@@ -60,7 +62,10 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	if answering, set.record, problem = o.calls.around(answering, registry.Redact, s.file, o.scripted, o.envFile, o.inputFile, o.trace); problem != nil {
 		return nil, problem
 	}
-	handlers := engine.Handlers{engine.EffectModel: answering}
+	if set.servers, problem = c.servers(o); problem != nil {
+		return nil, problem
+	}
+	handlers := engine.Handlers{engine.EffectModel: answering, engine.EffectMCP: set.servers}
 	if asks := c.approver(o.policy.yes); asks != nil {
 		handlers[engine.EffectApproval] = asks
 	}

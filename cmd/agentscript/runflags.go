@@ -29,6 +29,7 @@ type runOptions struct {
 	maxModelCalls        int64
 	maxSteps             int64
 	provider             providerFlags
+	mcp                  mcpFlags
 	calls                cassetteFlags
 	policy               policyFlags
 }
@@ -53,6 +54,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
 	o.policy.addTo(f)
 	o.provider.addTo(f)
+	o.mcp.addTo(f)
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.help, "help", "h", false, "show this, with FILE also the script's own flags")

@@ -116,6 +116,7 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	if models.record != nil {
 		defer models.record.Close() // every line was written, and a line that cannot be fails its call
 	}
+	defer models.servers.Close() // it says nothing that is of use
 	opts = append(opts, models.options...)
 	var sinks []sink
 	if o.trace == "-" {

@@ -64,6 +64,9 @@ func newRow(e *engine.Effect, req *engine.Request) (*cassetteRow, error) {
 		if tool.Params != nil {
 			note("tool "+tool.Name, tool.Params.ID())
 		}
+		if tool.Schema != "" {
+			note("schema of tool "+tool.Name, tool.Schema)
+		}
 	}
 	return row, nil
 }

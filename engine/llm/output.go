@@ -138,7 +138,7 @@ func (c *call) strictTools() {
 	}
 	c.tools = make(map[string]*dialect.Wire, len(c.req.Tools))
 	for _, t := range c.req.Tools {
-		if t.Params == nil {
+		if t.Params == nil || t.Schema != "" {
 			continue
 		}
 		if w, err := c.forms.Compile(t.Params, c.row.schemas); err == nil && budgets.Tool(w) {
@@ -150,7 +150,7 @@ func (c *call) strictTools() {
 // definition is what the provider is told of a tool: where its arguments have another form,
 // the description says so.
 func (c *call) definition(t *engine.ToolDef) *llms.FunctionDefinition {
-	d := &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t.Params)}
+	d := &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t)}
 	if w := c.tools[t.Name]; w != nil {
 		d.Parameters, d.Strict = json.RawMessage(w.Schema), true
 		d.Description = strings.Trim(d.Description+"\n\n"+w.Form, "\n")

@@ -195,7 +195,7 @@ func ollamaTools(tools []engine.ToolDef) []any {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`
 			Parameters  json.RawMessage `json:"parameters"`
-		}{t.Name, t.Description, ToolSchema(t.Params)}}
+		}{t.Name, t.Description, ToolSchema(&t)}}
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // Settle judges a complete answer: what cannot be used becomes an error, so that no call
@@ -95,12 +94,16 @@ func (p *Plan) tidyCalls(r *engine.Response) {
 	}
 }
 
-// ToolSchema gives a tool's parameters as a JSON Schema of an object; nil takes none.
-func ToolSchema(t *generable.Type) json.RawMessage {
-	if t == nil {
+// ToolSchema gives a tool's parameters as a JSON Schema of an object, verbatim where the tool has
+// one of its own; without either it takes none.
+func ToolSchema(t *engine.ToolDef) json.RawMessage {
+	switch {
+	case t.Schema != "":
+		return json.RawMessage(t.Schema)
+	case t.Params == nil:
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	return json.RawMessage(t.JSONSchema())
+	return json.RawMessage(t.Params.JSONSchema())
 }
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

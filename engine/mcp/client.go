@@ -1,0 +1,144 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Use is what a server needs of the host: to start a command, to talk to a host, to read a secret.
+type Use struct {
+	Kind   string // "exec", "net" or "env"
+	Target string // the command, host or name
+}
+
+// Option configures a [Client].
+type Option func(*config)
+
+type config struct {
+	allow     func(Use) error
+	secrets   func(name string) (string, bool)
+	transport http.RoundTripper
+	roots     []string
+	elicit    func(context.Context, Question) Reply
+	models    engine.Handler // that servers may ask, and which of them
+	model     string
+	name      string
+	version   string
+	dir       string
+	patience  time.Duration // with which a process is asked to end before it is made to
+}
+
+// WithAllow sets what decides about the commands, hosts and secrets of servers: nil allows a use,
+// an error refuses it and is told with it. Without it nothing is allowed.
+func WithAllow(allow func(Use) error) Option { return func(c *config) { c.allow = allow } }
+
+// WithSecrets sets where the values of secrets come from: the process's environment, unless told
+// otherwise. They are looked up when a server is started or sent a request, and nothing that
+// leaves the Client shows one.
+func WithSecrets(lookup func(name string) (value string, ok bool)) Option {
+	return func(c *config) { c.secrets = lookup }
+}
+
+// WithHTTPTransport sets what makes the requests to servers at URLs.
+func WithHTTPTransport(t http.RoundTripper) Option { return func(c *config) { c.transport = t } }
+
+// WithRoots names the directories that servers are told they may work in. Servers are trusted to
+// keep to them; what confines a process is the operating system.
+func WithRoots(dirs ...string) Option {
+	return func(c *config) { c.roots = append(c.roots, dirs...) }
+}
+
+// WithDir sets the working directory of the processes, the host's own unless told otherwise.
+func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
+
+// WithClientName sets how the Client introduces itself to servers.
+func WithClientName(name, version string) Option {
+	return func(c *config) { c.name, c.version = name, version }
+}
+
+// Client reaches MCP servers. It implements [engine.Handler], is used by many runs at once, and
+// is to be closed.
+type Client struct {
+	cfg config
+
+	mu      sync.Mutex
+	servers map[[32]byte]*server
+	closed  bool
+	running sync.WaitGroup // sessions, until all that they started is gone
+}
+
+var _ engine.Handler = (*Client)(nil)
+
+// New returns a Client that has not contacted anybody yet.
+func New(opts ...Option) *Client {
+	c := &Client{servers: map[[32]byte]*server{}, cfg: config{
+		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second,
+	}}
+	for _, o := range opts {
+		if o != nil {
+			o(&c.cfg)
+		}
+	}
+	return c
+}
+
+// Do implements [engine.Handler] for effects of kind [engine.EffectMCP], and for calls of a
+// server's tools.
+func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	switch req := e.Req.(type) {
+	case *engine.ServerRequest:
+		s, err := c.server(req.Server)
+		if err != nil {
+			return engine.Failed(err)
+		}
+		return s.list(ctx, e.Run)
+	case *engine.ToolRequest:
+		if req.Server == nil {
+			break
+		}
+		s, err := c.server(req.Server)
+		if err != nil {
+			return engine.Failed(err)
+		}
+		return s.call(ctx, e, req, sink)
+	}
+	return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoServers, "the request of %s %q names no MCP server", e.Kind, e.Name))
+}
+
+// server is the one that a spec declares.
+func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, engine.Errorf(engine.KindConfig, diag.ServerLost, "MCP server %q cannot be reached: its client was closed", spec.Name).
+			WithHelp("close the mcp.Client when the last run has ended")
+	}
+	id := spec.Digest()
+	s := c.servers[id]
+	if s == nil {
+		s = &server{client: c, spec: spec, turn: make(chan struct{}, 1)}
+		c.servers[id] = s
+	}
+	return s, nil
+}
+
+// Close ends every session and returns when all processes are gone, within a few seconds. What is
+// in flight fails.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	servers := c.servers
+	c.servers = map[[32]byte]*server{}
+	c.mu.Unlock()
+	for _, s := range servers {
+		s.retire(nil)
+	}
+	c.running.Wait()
+	return nil
+}

@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// settle is how long an ending process is waited for when an error is to say how it ended.
+const settle = 500 * time.Millisecond
+
+// unreachable is the error of a server that could not be connected to.
+func (x *session) unreachable(err error) *engine.Error {
+	if own := x.refused(err); own != nil {
+		return own
+	}
+	name := x.server.spec.Name
+	if errors.Is(err, errSlow) {
+		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not say hello within %s%s", name, x.server.timeout(), x.lastWords())
+		return e.WithHelp("see that it speaks MCP and not something else, or give it longer: mcp(..., timeout = \"2m\")")
+	}
+	if why := x.misbehaved(err); why != "" {
+		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not speak MCP: %s%s", name, why, x.lastWords()).
+			WithHelp("see that the command starts a server that speaks MCP over its standard input and output, and nothing else")
+	}
+	if how := x.proc.ended(settle); how != "" {
+		return engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q ended before it said hello (%s)%s", name, how, x.lastWords()).
+			WithHelp("start %q by hand to see what it wants", x.server.spec.Command)
+	}
+	return engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be reached: %s%s", name, x.said(err), x.lastWords()).
+		WithHelp("see that it runs and that the script names it rightly")
+}
+
+// refused is the error by which this side refused something.
+func (x *session) refused(err error) *engine.Error {
+	var own *engine.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return nil
+}
+
+// misbehaved says what of the server's doing broke the session, "" when that was something else.
+func (x *session) misbehaved(err error) string {
+	for _, e := range []error{x.reason(), err} {
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		switch {
+		case e == nil:
+		case errors.Is(e, errGarbage), errors.Is(e, errFlood), errors.Is(e, errHuge):
+			for _, why := range []error{errGarbage, errFlood, errHuge} {
+				if errors.Is(e, why) {
+					return why.Error()
+				}
+			}
+		case errors.As(e, &syntax), errors.As(e, &kind):
+			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
+		case strings.Contains(e.Error(), "maximum line length"), strings.Contains(e.Error(), "exceeds limit"):
+			return errHuge.Error()
+		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "unmarshal"):
+			return "one of its messages cannot be read (" + x.said(e) + ")"
+		}
+	}
+	return ""
+}
+
+// failed is the error of a request that was not answered.
+func (x *session) failed(ctx context.Context, what string, err error, class engine.Class) *engine.Error {
+	spec := x.server.spec
+	var wire *jsonrpc.Error
+	own := x.refused(err)
+	switch {
+	case own != nil:
+		return own
+	case errors.Is(context.Cause(ctx), errSlow):
+		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not answer %s within %s%s", spec.Name, what, x.server.callTimeout(), unknown(class))
+		return e.WithHelp("allow it more time: mcp(..., call_timeout = \"10m\")")
+	case ctx.Err() != nil && x.whole.Err() == nil:
+		return interrupted(ctx, spec)
+	case errors.As(err, &wire) && x.whole.Err() == nil:
+		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.text(brief(wire.Message)), wire.Code).
+			WithHelp("see what it says; its own log may say more")
+	}
+	if why := x.misbehaved(err); why != "" {
+		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not keep to MCP: %s%s%s", spec.Name, why, unknown(class), x.lastWords()).
+			WithHelp("tell the server's author")
+	}
+	how := x.proc.ended(settle)
+	if how == "" {
+		how = x.said(err)
+	}
+	return engine.Errorf(engine.KindTool, diag.ServerLost, "MCP server %q was lost during %s (%s)%s%s", spec.Name, what, how, unknown(class), x.lastWords()).
+		WithHelp("the next call connects anew; see in the server's log why it ended")
+}
+
+// unknown says what is not known of a call that was lost.
+func unknown(class engine.Class) string {
+	switch class {
+	case engine.ClassRead:
+		return ""
+	case engine.ClassIdempotent:
+		return "; it may be called again"
+	}
+	return "; whether it was carried out is not known: look before doing it again"
+}
+
+// lastWords are the server's last lines, with what leads up to them.
+func (x *session) lastWords() string {
+	if x.proc != nil { // what it wrote last may still be on its way
+		x.proc.ended(50 * time.Millisecond)
+	}
+	if words := x.hidden.text(x.words.last()); words != "" {
+		return fmt.Sprintf("; its last words: %s", words)
+	}
+	return ""
+}
+
+func (x *session) said(err error) string { return x.hidden.text(brief(err.Error())) }
+
+// brief bounds a text that the other side decides about.
+func brief(s string) string {
+	s = strings.ToValidUTF8(plain(s), "")
+	if r := []rune(s); len(r) > 400 {
+		return string(r[:400]) + "…"
+	}
+	return s
+}
+
+func (s *server) timeout() time.Duration {
+	if s.spec.Timeout > 0 {
+		return s.spec.Timeout
+	}
+	return engine.DefaultServerTimeout
+}
+
+func (s *server) callTimeout() time.Duration {
+	if s.spec.Call > 0 {
+		return s.spec.Call
+	}
+	return engine.DefaultServerCall
+}

@@ -1,0 +1,143 @@
+package mcp
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// flights are the calls that a session has in flight.
+type flights struct {
+	mu   sync.Mutex
+	n    int
+	open []*flight // oldest first
+}
+
+// flight is one call in flight.
+type flight struct {
+	token string // by which the server speaks of it
+	run   string
+	agent string
+	id    string
+	at    *engine.Frame
+	sink  engine.Sink
+
+	mu    sync.Mutex
+	over  bool
+	usage engine.Usage // of models that the server had asked
+}
+
+func (f *flights) begin(e *engine.Effect, sink engine.Sink) *flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n++
+	x := &flight{token: "call-" + strconv.Itoa(f.n), run: e.Run, agent: e.Agent, id: e.ID(), at: e.At, sink: sink}
+	f.open = append(f.open, x)
+	return x
+}
+
+func (f *flights) end(x *flight) {
+	x.mu.Lock()
+	x.over = true
+	x.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, o := range f.open {
+		if o == x {
+			f.open = append(f.open[:i], f.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// of is the flight of a token, nil when it has landed.
+func (f *flights) of(token any) *flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.open {
+		if o.token == token {
+			return o
+		}
+	}
+	return nil
+}
+
+// oldest is the call on whose behalf a server asks something: the protocol does not say which, so
+// that of several it is the one that waits longest.
+func (f *flights) oldest() *flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.open) == 0 {
+		return nil
+	}
+	return f.open[0]
+}
+
+// tell passes on what the server says while the call runs.
+func (x *flight) tell(text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over || x.sink == nil {
+		return
+	}
+	x.sink(engine.Token{Attempt: 1, Notice: brief(text)})
+}
+
+// progressText is how far a call has come.
+func progressText(done, total float64, message string) string {
+	text := strconv.FormatFloat(done, 'g', -1, 64)
+	if total > 0 {
+		text += " of " + strconv.FormatFloat(total, 'g', -1, 64)
+	}
+	if message != "" {
+		text += ": " + message
+	}
+	return text
+}
+
+func (x *flight) spend(u engine.Usage) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.usage = x.usage.Add(u)
+}
+
+func (x *flight) used() engine.Usage {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.usage
+}
+
+// toldRuns remembers which runs were told of which change of a server's tools.
+type toldRuns struct {
+	mu   sync.Mutex
+	last map[string]int64
+}
+
+const maxToldRuns = 1000
+
+// listed notes how many changes a run's list of the tools holds.
+func (t *toldRuns) listed(run string, changes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil || len(t.last) > maxToldRuns {
+		t.last = map[string]int64{}
+	}
+	t.last[run] = changes
+}
+
+// tellChanges tells a run, once for each change, that the server's tools are not what it listed.
+func (x *session) tellChanges(run string, f *flight) {
+	n := x.changes.Load()
+	if n == 0 {
+		return
+	}
+	x.told.mu.Lock()
+	known, listed := x.told.last[run]
+	x.told.mu.Unlock()
+	if listed && known < n { // else its list was recorded, and of another session
+		x.told.listed(run, n)
+		f.tell(fmt.Sprintf("MCP server %s has changed its list of tools; this call of the agent keeps the one that it began with", x.server.spec.Name))
+	}
+}

@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// maxBody bounds an answer that is no stream of events.
+const maxBody = 16 << 20
+
+// openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
+// the server does not know that, the older one.
+func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
+	spec, c := x.server.spec, x.server.client
+	at, err := url.Parse(spec.URL)
+	if err != nil { // composing has checked it; a request of another process may hold anything
+		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be read", spec.Name)
+	}
+	if err := c.allowed(spec, Use{"net", hostOf(at)}); err != nil {
+		return nil, err
+	}
+	headers, failed := c.resolve(spec, spec.Headers, &x.hidden)
+	if failed != nil {
+		return nil, failed
+	}
+	carrier := &carrier{client: c, spec: spec, home: at, headers: headers, received: &x.received, broke: x.brokenBy}
+	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
+	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
+	switch spec.Transport {
+	case engine.TransportHTTP:
+		transports = transports[:1]
+	case engine.TransportSSE:
+		transports = transports[1:]
+	}
+	var first error
+	for _, t := range transports {
+		cs, err := x.greet(ctx, t)
+		if err == nil {
+			return cs, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if status := carrier.status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
+			break
+		}
+	}
+	switch status := carrier.status.Load(); status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
+		return nil, e.WithHelp("give what it asks for: headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
+	}
+	return nil, x.unreachable(first)
+}
+
+// carrier makes the requests to one server: its headers go to its own host alone.
+type carrier struct {
+	client   *Client
+	spec     *engine.ServerSpec
+	home     *url.URL
+	headers  resolved
+	received *atomic.Int64
+	broke    func(error)
+	status   atomic.Int64 // of the last answer
+}
+
+var errNoRedirect = errors.New("it redirects to another host")
+
+// redirected refuses to follow a server to a host that the script does not name.
+func (c *carrier) redirected(req *http.Request, via []*http.Request) error {
+	if hostOf(req.URL) != hostOf(c.home) {
+		return errNoRedirect
+	}
+	if len(via) >= 5 {
+		return errors.New("it redirects for ever")
+	}
+	return nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	if hostOf(req.URL) != hostOf(c.home) { // an SSE server may name an address for messages
+		if err := c.client.allowed(c.spec, Use{"net", hostOf(req.URL)}); err != nil {
+			return nil, err
+		}
+	} else if req.URL.Scheme == c.home.Scheme && len(c.headers) > 0 {
+		req = req.Clone(req.Context())
+		for name, value := range c.headers {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := c.client.cfg.transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	c.status.Store(int64(res.StatusCode))
+	res.Body = &bounded{ReadCloser: res.Body, carrier: c, left: maxBody, stream: isStream(res)}
+	return res, nil
+}
+
+func isStream(res *http.Response) bool {
+	const events = "text/event-stream"
+	kind := res.Header.Get("Content-Type")
+	return len(kind) >= len(events) && kind[:len(events)] == events
+}
+
+var errHuge = fmt.Errorf("one of its answers has more than %d MB", maxBody>>20)
+
+// bounded reads no more of an answer than may be sent.
+type bounded struct {
+	io.ReadCloser
+	carrier *carrier
+	left    int64
+	stream  bool
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	switch {
+	case b.carrier.received.Add(int64(n)) > maxUnasked:
+		b.carrier.broke(errFlood)
+		return 0, errFlood
+	case !b.stream && b.left < 0:
+		b.carrier.broke(errHuge)
+		return 0, errHuge
+	}
+	return n, err
+}

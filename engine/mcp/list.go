@@ -1,0 +1,148 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+const (
+	// maxTools and maxList bound what a server may list.
+	maxTools = 1000
+	maxList  = 8 << 20 // bytes of names, descriptions and schemas
+	maxPages = 100
+)
+
+// list is the outcome of asking a server for its tools.
+func (s *server) list(ctx context.Context, run string) engine.Outcome {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout(), errSlow)
+	defer cancel()
+	x, err := s.session(ctx)
+	if err != nil {
+		return engine.Failed(err)
+	}
+	defer s.release(x)
+	changes := x.changes.Load()
+	tools, err := x.tools(ctx)
+	if err != nil {
+		return engine.Failed(err)
+	}
+	s.well()
+	x.told.listed(run, changes)
+	return engine.Outcome{Value: x.hidden.value(engine.ToolList(tools)), Attempt: 1}
+}
+
+var errEndless = errors.New("its list of tools does not end")
+
+// tools reads all pages of a server's list.
+func (x *session) tools(ctx context.Context) ([]engine.ServerTool, *engine.Error) {
+	if init := x.cs.InitializeResult(); init != nil && init.Capabilities != nil && init.Capabilities.Tools == nil {
+		return nil, nil // a server of prompts or resources alone
+	}
+	var tools []engine.ServerTool
+	size, cursor := 0, ""
+	for page := 0; ; page++ {
+		if page == maxPages || len(tools) > maxTools || size > maxList {
+			return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q lists too much: at most %d tools, %d pages and %d MB are read", x.server.spec.Name, maxTools, maxPages, maxList>>20).
+				WithHelp("tell the server's author")
+		}
+		var res *sdk.ListToolsResult
+		err := x.do(ctx, func(ctx context.Context) (err error) {
+			res, err = x.cs.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+			return err
+		})
+		if err != nil {
+			return nil, x.lost(x.failed(ctx, "the request for its tools", err, engine.ClassRead))
+		}
+		for _, t := range res.Tools {
+			if t == nil {
+				continue
+			}
+			tool, err := describe(t)
+			if err != nil {
+				return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q describes the tool %q with what is no JSON: %w", x.server.spec.Name, brief(t.Name), err)
+			}
+			tools = append(tools, tool)
+			size += len(tool.Name) + len(tool.Description) + len(tool.Input) + len(tool.Output)
+		}
+		if res.NextCursor == "" {
+			return tools, nil
+		}
+		if res.NextCursor == cursor {
+			return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q: %w", x.server.spec.Name, errEndless)
+		}
+		cursor = res.NextCursor
+	}
+}
+
+// describe is a tool as it is recorded.
+func describe(t *sdk.Tool) (engine.ServerTool, error) {
+	out := engine.ServerTool{Name: t.Name, Description: t.Description}
+	if out.Description == "" {
+		out.Description = t.Title
+	}
+	for _, s := range []struct {
+		schema any
+		to     *string
+	}{{t.InputSchema, &out.Input}, {t.OutputSchema, &out.Output}} {
+		if s.schema == nil {
+			continue
+		}
+		text, err := json.Marshal(s.schema)
+		if err != nil {
+			return out, fmt.Errorf("its schema: %w", err)
+		}
+		*s.to = string(text)
+	}
+	return out, nil
+}
+
+// lost retires a session that is of no more use and counts the loss.
+func (x *session) lost(why *engine.Error) *engine.Error {
+	switch why.Code {
+	case diag.ServerLost:
+	case diag.ServerProtocol:
+		if x.reason() == nil && x.whole.Err() == nil {
+			return why // it refused one request
+		}
+	default:
+		return why
+	}
+	x.server.retire(x)
+	x.server.failed(why)
+	return why
+}
+
+// do makes a request in a way that the caller gets away from when its time is up, also where the
+// server does not read what it is sent.
+func (x *session) do(ctx context.Context, request func(context.Context) error) error {
+	x.received.Store(0)
+	ctx, free := x.within(ctx)
+	defer free()
+	done := make(chan error, 1)
+	go func() { done <- request(ctx) }()
+	select {
+	case err := <-done:
+		x.received.Store(0)
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-afterGrace():
+		// The request hangs in writing: nothing can be said on this session any more.
+		x.brokenBy(errDeaf)
+		x.server.retire(x)
+		go x.end()
+		return context.Cause(ctx)
+	}
+}
+
+var errDeaf = errors.New("it does not read what it is sent")

@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// resolved are the values of settings, by name.
+type resolved map[string]string
+
+// resolve looks up what settings stand for. The values that must not be seen go into hidden.
+func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hidden *veil) (resolved, *engine.Error) {
+	out := resolved{}
+	for _, s := range settings {
+		value := ""
+		if s.Secret != "" {
+			if err := c.allowed(spec, Use{"env", s.Secret}); err != nil {
+				return nil, err
+			}
+			secret, ok := c.cfg.secrets(s.Secret)
+			if !ok || secret == "" {
+				return nil, engine.Errorf(engine.KindConfig, diag.NoSecret, "MCP server %q needs the secret %s for %s, and it is not set", spec.Name, s.Secret, s.Name).
+					WithHelp("set %s in the environment, or have the host give it", s.Secret)
+			}
+			if strings.ContainsAny(secret, "\r\n\x00") {
+				return nil, engine.Errorf(engine.KindConfig, diag.NoSecret, "the secret %s of MCP server %q holds a line break or a NUL", s.Secret, spec.Name).
+					WithHelp("set it to one line")
+			}
+			hidden.add(s.Secret, secret)
+			value = secret
+		}
+		out[s.Name] = s.Value + value
+	}
+	return out, nil
+}
+
+// allowed asks whether a server may have what it needs.
+func (c *Client) allowed(spec *engine.ServerSpec, use Use) *engine.Error {
+	var why error
+	if c.cfg.allow == nil {
+		why = errNothing
+	} else if why = c.cfg.allow(use); why == nil {
+		return nil
+	}
+	e := engine.Errorf(engine.KindConfig, diag.ServerNotGranted, "MCP server %q may not %s: %w", spec.Name, use, why)
+	if use.flag() != "" {
+		return e.WithHelp("grant it with %s", use.flag())
+	}
+	return e
+}
+
+// veil takes secrets out of texts.
+type veil struct {
+	names, values []string
+	r             *strings.Replacer
+}
+
+// minSecret keeps very short values from making holes in every text.
+const minSecret = 4
+
+func (v *veil) add(name, value string) {
+	if len(value) < minSecret {
+		return
+	}
+	v.names, v.values = append(v.names, name), append(v.values, value)
+	order := make([]int, len(v.values))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return len(v.values[order[a]]) > len(v.values[order[b]]) })
+	var pairs []string
+	for _, i := range order {
+		pairs = append(pairs, v.values[i], "["+v.names[i]+"]")
+	}
+	v.r = strings.NewReplacer(pairs...)
+}
+
+func (v *veil) text(s string) string {
+	if v.r == nil {
+		return s
+	}
+	return v.r.Replace(s)
+}
+
+// value takes secrets out of all texts of a value.
+func (v *veil) value(x generable.Value) generable.Value {
+	if v.r == nil {
+		return x
+	}
+	if s, ok := x.AsStr(); ok {
+		return generable.StrOf(v.text(s))
+	}
+	if l, ok := x.AsList(); ok {
+		items := make([]generable.Value, l.Len())
+		for i := range items {
+			items[i] = v.value(l.At(i))
+		}
+		return generable.NewList(items).Value()
+	}
+	if m, ok := x.AsMap(); ok {
+		out := generable.NewMap(m.Len())
+		for i := range m.Len() {
+			key, item := m.At(i)
+			out.Set(v.text(key), v.value(item))
+		}
+		return out.Value()
+	}
+	return x
+}

@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// A server that was lost this often in a row, without a call that went well between, is left
+// alone for a while.
+const (
+	maxLosses = 3
+	rest      = 30 * time.Second
+)
+
+// server is one MCP server and the session with it, if there is one.
+type server struct {
+	client *Client
+	spec   *engine.ServerSpec
+	turn   chan struct{} // held by who connects
+
+	mu     sync.Mutex
+	live   *session // nil when there is none, or it is lost
+	losses int      // in a row
+	lost   time.Time
+	why    *engine.Error // of the last loss
+}
+
+// session is one with the server, connected when there is none. It is to be released.
+func (s *server) session(ctx context.Context) (*session, *engine.Error) {
+	if live := s.hold(); live != nil {
+		return live, nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, interrupted(ctx, s.spec)
+	}
+	if live := s.hold(); live != nil { // somebody connected meanwhile
+		return live, nil
+	}
+	s.mu.Lock()
+	losses, lost, why := s.losses, s.lost, s.why
+	s.mu.Unlock()
+	if losses >= maxLosses && time.Since(lost) < rest {
+		e := engine.Errorf(engine.KindTool, why.Code, "MCP server %q failed %d times in a row and is left alone for %s; the last time: %s", s.spec.Name, losses, rest, why.Message)
+		return nil, e.WithHelp("%s", why.Help)
+	}
+	next, err := s.connect(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.failed(err)
+		}
+		return nil, err
+	}
+	s.mu.Lock()
+	s.live = next
+	next.calls++
+	s.mu.Unlock()
+	s.client.mu.Lock()
+	closed := s.client.closed
+	s.client.mu.Unlock()
+	if closed { // while it was connected
+		s.retire(nil)
+	}
+	return next, nil
+}
+
+// hold is the live session, with one user more.
+func (s *server) hold() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		return nil
+	}
+	select {
+	case <-s.live.over:
+		s.live = nil
+		return nil
+	default:
+	}
+	s.live.calls++
+	return s.live
+}
+
+// release ends one use of a session. One that is retired ends with its last use.
+func (s *server) release(x *session) {
+	s.mu.Lock()
+	x.calls--
+	last := x.calls == 0 && s.live != x
+	s.mu.Unlock()
+	if last {
+		x.end()
+	}
+}
+
+// retire has no more calls made over a session; nil means whichever is live, and at once.
+func (s *server) retire(x *session) {
+	s.mu.Lock()
+	now := x == nil
+	if now {
+		x = s.live
+	}
+	if x == nil {
+		s.mu.Unlock()
+		return
+	}
+	if s.live == x {
+		s.live = nil
+	}
+	now = now || x.calls == 0
+	s.mu.Unlock()
+	if now {
+		x.end()
+	}
+}
+
+// failed counts a loss.
+func (s *server) failed(why *engine.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.losses++
+	s.lost, s.why = time.Now(), why
+}
+
+// well forgets the losses: a call was answered.
+func (s *server) well() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.losses = 0
+}
+
+func interrupted(ctx context.Context, spec *engine.ServerSpec) *engine.Error {
+	if context.Cause(ctx) == context.DeadlineExceeded || ctx.Err() == context.DeadlineExceeded {
+		return engine.Errorf(engine.KindTimeout, diag.Timeout, "MCP server %q: the time was up", spec.Name)
+	}
+	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the call was cancelled", Cause: context.Canceled}
+}

@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// session is one connection with a server, and the process behind it.
+type session struct {
+	server *server
+	cs     *sdk.ClientSession
+	proc   *process // nil of a server at a URL
+	hidden veil
+	words  tail // what the server wrote where nobody reads
+
+	whole  context.Context // of the session: what it has in flight ends with it
+	cancel context.CancelFunc
+	over   chan struct{} // closed when the session is lost or ended
+	ending sync.Once
+	calls  int // in flight; guarded by the server's mu
+
+	received atomic.Int64 // bytes since the last call began or ended, see maxUnasked
+	broke    atomic.Pointer[error]
+	flights  flights
+	changes  atomic.Int64 // how often the server said that its tools changed
+	told     toldRuns
+}
+
+// errSlow is why a connection is given up that takes too long.
+var errSlow = errors.New("it did not answer in time")
+
+// connect starts or reaches the server and greets it.
+func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
+	x := &session{server: s, over: make(chan struct{})}
+	x.whole, x.cancel = context.WithCancel(context.Background())
+	s.client.running.Add(1)
+	cs, err := x.open(ctx)
+	if err != nil {
+		x.end()
+		if err.Kind != engine.KindConfig && ctx.Err() != nil && context.Cause(ctx) != errSlow {
+			return nil, interrupted(ctx, s.spec)
+		}
+		return nil, err
+	}
+	x.cs = cs
+	go func() {
+		x.brokenBy(cs.Wait())
+		x.end()
+	}()
+	return x, nil
+}
+
+// greet connects over a transport. The session outlives the context of the call that needed it.
+func (x *session) greet(ctx context.Context, t sdk.Transport) (*sdk.ClientSession, error) {
+	type connected struct {
+		cs  *sdk.ClientSession
+		err error
+	}
+	done := make(chan connected, 1)
+	go func() {
+		cs, err := x.newClient().Connect(x.whole, t, nil)
+		done <- connected{cs, err}
+	}()
+	select {
+	case c := <-done:
+		return c.cs, c.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx) // and whoever asked ends the session
+	}
+}
+
+// brokenBy keeps the first reason that the session was lost by.
+func (x *session) brokenBy(err error) {
+	if err != nil {
+		x.broke.CompareAndSwap(nil, &err)
+	}
+}
+
+// reason is what the session was lost by, nil when it was not or nothing is known.
+func (x *session) reason() error {
+	if p := x.broke.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// end ends the session and all that was started for it. It returns when that is gone.
+func (x *session) end() {
+	x.ending.Do(func() {
+		defer x.server.client.running.Done()
+		x.cancel()
+		if x.cs != nil {
+			closed := make(chan struct{})
+			go func() {
+				defer close(closed)
+				_ = x.cs.Close() // it is over either way
+			}()
+			if x.proc != nil {
+				x.proc.stop()
+			}
+			wait(closed, 2*time.Second)
+		} else if x.proc != nil {
+			x.proc.stop()
+		}
+		close(x.over)
+	})
+	<-x.over
+}
+
+// wait waits for a channel to be closed, or for a time.
+func wait(done <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// within makes the context of a call, which ends with the session as well.
+func (x *session) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(x.whole, func() { cancel(errOver) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+var errOver = errors.New("the session ended")

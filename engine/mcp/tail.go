@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// maxTail bounds what is kept of a server's own words.
+const maxTail = 2 << 10
+
+// tail keeps the last lines that a server wrote where nobody reads: for the text of errors.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(p) > maxTail {
+		p = p[len(p)-maxTail:]
+	}
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxTail; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return n, nil
+}
+
+// last are the last lines, at most a few, on one line.
+func (t *tail) last() string {
+	t.mu.Lock()
+	text := strings.ToValidUTF8(string(t.text), "")
+	t.mu.Unlock()
+	var lines []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = strings.TrimSpace(plain(l)); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	lines = lines[max(0, len(lines)-5):]
+	out := strings.Join(lines, " | ")
+	if r := []rune(out); len(r) > 600 {
+		out = "…" + string(r[len(r)-600:])
+	}
+	return out
+}
+
+// plain takes out what would move a terminal's cursor or colour it.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// EffectMCP asks an MCP server for its tools. The handler of this kind also runs their calls,
+// which are effects of kind [EffectTool] whose request names the server.
+const EffectMCP EffectKind = "mcp"
+
+// The ways to reach a server.
+const (
+	TransportStdio = "stdio" // a process, spoken to over its standard input and output
+	TransportAuto  = "auto"  // streamable HTTP, else the older SSE
+	TransportHTTP  = "http"
+	TransportSSE   = "sse"
+)
+
+// DefaultServerTimeout is how long a server may take to start, to say hello and to list its tools.
+const DefaultServerTimeout = 30 * time.Second
+
+// DefaultServerCall is how long one call of a server's tool may take.
+const DefaultServerCall = 5 * time.Minute
+
+// ServerSpec declares an MCP server: data, never a connection, so that composing contacts
+// nobody and another process can make the calls. It is immutable.
+type ServerSpec struct {
+	Name      string    // as in server.tool
+	Command   string    // of a process; "" for one at a URL
+	Args      []string  // of the command
+	Env       []Setting // of the process, beside the few variables that every process gets
+	URL       string    // http or https
+	Headers   []Setting // of every request to that URL's host
+	Transport string    // one of those above
+	Tools     []string  // globs of the tools that agents get; one that begins with ! takes out. None means all
+	Timeout   time.Duration
+	Call      time.Duration // of one call
+	Class     Class         // of its tools; "" is once
+	Span      diag.Span
+
+	once sync.Once
+	id   [32]byte
+}
+
+// Setting is a header or variable. A secret is named, never held: what has the value looks it up
+// when it is used, so that it is in no request, digest, event or record.
+type Setting struct {
+	Name   string
+	Value  string // literal; with a secret what stands before it, as "Bearer "
+	Secret string // the name under which the host keeps it, "" when there is none
+}
+
+// Digest hashes what decides which server is meant and how it is reached.
+func (s *ServerSpec) Digest() [32]byte {
+	s.once.Do(func() {
+		b := abi.AppendText(nil, s.Name)
+		for _, t := range []string{s.Transport, s.Command, s.URL} {
+			b = abi.AppendText(b, t)
+		}
+		for _, a := range s.Args {
+			b = abi.AppendText(append(b, 'a'), a)
+		}
+		for _, list := range [][]Setting{s.Env, s.Headers} {
+			b = append(b, '/')
+			for _, e := range list {
+				b = abi.AppendText(abi.AppendText(abi.AppendText(b, e.Name), e.Value), e.Secret)
+			}
+		}
+		s.id = abi.Hash(b)
+	})
+	return s.id
+}
+
+// jsonServer is what people and programs read of a server.
+type jsonServer struct {
+	Name      string        `json:"name"`
+	Transport string        `json:"transport"`
+	Command   string        `json:"command,omitempty"`
+	Args      []string      `json:"args,omitempty"`
+	Env       []jsonSetting `json:"env,omitempty"`
+	URL       string        `json:"url,omitempty"`
+	Headers   []jsonSetting `json:"headers,omitempty"`
+	Timeout   string        `json:"timeout,omitempty"`
+	Call      string        `json:"call_timeout,omitempty"`
+}
+
+type jsonSetting struct {
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`
+	Secret string `json:"secret,omitempty"`
+}
+
+// MarshalJSON encodes all that another process needs to reach the server; secrets by name.
+func (s *ServerSpec) MarshalJSON() ([]byte, error) {
+	out := jsonServer{Name: s.Name, Transport: s.Transport, Command: s.Command, Args: s.Args, URL: s.URL}
+	for _, e := range s.Env {
+		out.Env = append(out.Env, jsonSetting(e))
+	}
+	for _, e := range s.Headers {
+		out.Headers = append(out.Headers, jsonSetting(e))
+	}
+	if s.Timeout > 0 {
+		out.Timeout = s.Timeout.String()
+	}
+	if s.Call > 0 {
+		out.Call = s.Call.String()
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *ServerSpec) UnmarshalJSON(data []byte) error {
+	var in jsonServer
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	s.Name, s.Transport, s.Command, s.Args, s.URL = in.Name, in.Transport, in.Command, in.Args, in.URL
+	for _, e := range in.Env {
+		s.Env = append(s.Env, Setting(e))
+	}
+	for _, e := range in.Headers {
+		s.Headers = append(s.Headers, Setting(e))
+	}
+	for text, to := range map[string]*time.Duration{in.Timeout: &s.Timeout, in.Call: &s.Call} {
+		if text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return err
+		}
+		*to = d
+	}
+	return nil
+}
+
+// ServerRequest asks a server for its tools. The outcome's value is made by [ToolList].
+type ServerRequest struct {
+	Server *ServerSpec `json:"server"`
+}
+
+// Digest implements [Payload].
+func (r *ServerRequest) Digest() [32]byte { return r.Server.Digest() }
+
+// ServerTool is a tool as its server describes it. The schemas are the server's own text.
+type ServerTool struct {
+	Name, Description string
+	Input, Output     string // JSON Schemas; Output is "" when the server gives none
+}
+
+// ToolList is the value under which a server's list of tools is recorded.
+func ToolList(tools []ServerTool) generable.Value {
+	items := make([]generable.Value, len(tools))
+	for i, t := range tools {
+		m := generable.NewMap(4)
+		m.Set("name", generable.StrOf(t.Name))
+		m.Set("description", generable.StrOf(t.Description))
+		m.Set("input", generable.StrOf(t.Input))
+		m.Set("output", generable.StrOf(t.Output))
+		items[i] = m.Value()
+	}
+	return generable.NewList(items).Value()
+}
+
+// toolsIn reads what [ToolList] made. Records may have been edited by hand.
+func toolsIn(v generable.Value) ([]ServerTool, error) {
+	l, ok := v.AsList()
+	if !ok {
+		return nil, badList("it is " + v.TypeName())
+	}
+	tools := make([]ServerTool, l.Len())
+	for i := range tools {
+		m, ok := l.At(i).AsMap()
+		if !ok {
+			return nil, badList("entry " + strconv.Itoa(i) + " is " + l.At(i).TypeName())
+		}
+		t := &tools[i]
+		for key, to := range map[string]*string{"name": &t.Name, "description": &t.Description, "input": &t.Input, "output": &t.Output} {
+			item, has := m.Get(key)
+			if *to, ok = item.AsStr(); has && !ok {
+				return nil, badList("the " + key + " of entry " + strconv.Itoa(i) + " is " + item.TypeName())
+			}
+		}
+	}
+	return tools, nil
+}
+
+func badList(why string) *Error {
+	return Errorf(KindReplay, diag.ServerTools, "what is recorded as a server's list of tools is none: %s", why).
+		WithHelp("record the run anew")
+}
