@@ -22,7 +22,7 @@ type Run struct {
 	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
-	left   func() int // nil when it never began
+	x      *engine.Execution // nil when it never began
 	watch
 }
 
@@ -80,10 +80,10 @@ func (r *Run) Wait() (Result, error) {
 // that ignore that their context ended, because of a tool's timeout, an agent's wall time or the end of
 // the run. It may be asked at any time; it is 0 again when the last of them has returned.
 func (r *Run) LeftBehind() int {
-	if r.left == nil {
+	if r.x == nil {
 		return 0
 	}
-	return r.left()
+	return r.x.Left()
 }
 
 // Events yields the events asked for with [Watch], each once and in order, until the run has
@@ -129,7 +129,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		sched = engine.NewGoSched(inner)
 	}
 	x := engine.NewExecution(sched, &spec)
-	r.left = x.Left
+	r.x = x
 	if cfg.sched == nil && grace > 0 {
 		r.begin(ctx, x, wall, grace)
 	}

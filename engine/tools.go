@@ -181,7 +181,12 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out gene
 		if args, err = b.permit(sk, t, args); err != nil {
 			return out, false, err
 		}
-		if out, err = b.inTime(t, args); err != nil {
+		if t.Timeout > 0 {
+			out, err = b.inTime(t, args)
+		} else {
+			out, err = b.invoke(t.Run, args)
+		}
+		if err != nil {
 			return out, false, err
 		}
 		out, err = converted(out, orAny(t.Returns), who)

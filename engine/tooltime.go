@@ -41,9 +41,6 @@ func (b *Branch) timely(e *Effect, held hold) (out Outcome) {
 // inTime runs a tool of the script within its time. Whether it ended in time is recorded, as a race is:
 // it runs anew on a replay, faster or slower, and must come to the same.
 func (b *Branch) inTime(t *Tool, args generable.Value) (out generable.Value, err error) {
-	if t.Timeout <= 0 {
-		return b.invoke(t.Run, args)
-	}
 	const inTime, late = 0, 1
 	slow := tooSlow(t.Name, t.Timeout)
 	var e *Effect

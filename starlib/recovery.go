@@ -68,7 +68,7 @@ var remedyWord = map[engine.RemedyKind]string{engine.RemedyFix: "fix", engine.Re
 
 var (
 	fixerKind  = Kind{Word: "node or function", Stub: "Node | Callable", accept: nextKind.accept}
-	remedyKind = Kind{Word: "fix(...), again(...), escalate(...), give_up(...), fixed(...) or function", Stub: "Remedy | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+	remedyKind = Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
 		case *remedyValue, *starlark.Function:
 			return v, true
@@ -83,9 +83,16 @@ var (
 		}
 		return hintFunction(v)
 	}}
-	remediesKind = either(remedyKind, listOf(remedyKind))
-	recoveryKind = either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind))
+	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", remedyKind, listOf(remedyKind))
+	recoveryKind = worded("recover(...), a remedy such as fix(...), a function, or a list of them", Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind))
 )
+
+// worded is a choice of kinds by a shorter word for all.
+func worded(word string, kinds ...Kind) Kind {
+	k := either(kinds...)
+	k.Word = word
+	return k
+}
 
 // recovery reads on_error or on_tool_error: what is not given by class serves both.
 func (c *Call) recovery(name string) *engine.Recovery {

@@ -85,6 +85,10 @@ func (p *progress) event(e engine.Event) {
 		p.line("hand", at, e.From+" to "+e.Name, e.Text)
 	case engine.EventDropped:
 		p.line("drop", at, e.Name, oneLine(e.Text, 120))
+	case engine.EventEscalation:
+		p.line("people", at, strings.TrimSpace(e.Name+" "+string(e.Severity)), oneLine(e.Text, 120))
+	case engine.EventLeft:
+		p.line("left", at, e.Name+" has not stopped")
 	case engine.EventLog:
 		p.line("log", at, e.Text)
 	case engine.EventPhase:

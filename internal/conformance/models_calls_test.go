@@ -239,11 +239,11 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 	t.Run("when a sibling fails", func(t *testing.T) {
 		ended := make(chan struct{}, 1)
 		s := watched(t, llmtest.Reply{Fault: llmtest.StallHeaders}, ended)
-		eng := agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel("openai/x"), builtin("give_up", func(*starlib.Call) (starlark.Value, error) {
+		eng := agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel("openai/x"), builtin("surrender", func(*starlib.Call) (starlark.Value, error) {
 			waitFor(t, func() bool { return len(s.Requests()) == 1 })
 			return nil, errors.New("gave up")
 		}))
-		mod := loaded(t, eng, `main = agent(prompt = "A.") / fn(lambda s: give_up(s), input = str, output = str)`)
+		mod := loaded(t, eng, `main = agent(prompt = "A.") / fn(lambda s: surrender(s), input = str, output = str)`)
 		if _, err := mod.Start(t.Context(), input("x")).Wait(); err == nil || !strings.Contains(err.Error(), "gave up") {
 			t.Errorf("the error is %v", err)
 		}
