@@ -71,7 +71,8 @@ func (r *Remedy) label() string {
 	return remedyWords[r.Do]
 }
 
-// recoverable reports whether remedies are tried for a failure of a tool: budgets are not mended, nor
+// recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is
+// what is not allowed. nor
 // is that a call may not be made.
 func recoverable(e *Error) bool {
 	return e.Kind != KindBudget && e.Kind != KindPolicy && e.verdict == nil
