@@ -400,7 +400,7 @@ def fallback(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
     ...
 
 @overload
-def fallback(calls: list[Callable | Node], /, *args: Any) -> Any:
+def fallback(calls: list[Callable | Node | tuple], /, *args: Any) -> Any:
     "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others."
     ...
 
@@ -410,7 +410,7 @@ def race(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
     ...
 
 @overload
-def race(calls: list[Callable | Node], /, *args: Any) -> Any:
+def race(calls: list[Callable | Node | tuple], /, *args: Any) -> Any:
     "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won."
     ...
 

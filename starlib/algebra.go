@@ -25,7 +25,7 @@ func algebraRows() []Builtin {
 		row("race", raceFunc, "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
 		row("retry", retryFunc, "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again.",
 			node("what is run"),
-			Param{Name: "max", Kind: IntKind, Default: "3", Doc: "the most attempts"},
+			Param{Name: "max", Kind: boundKind, Default: "3", Doc: "the most attempts"},
 			opt("until", condKind, "None", "what the output must be like: a condition such as ge(80), or a function that gives True for one that will do"),
 			opt("on_limit", oneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output that was given"),
 			opt("feedback", CallKind, "None", "of an agent that a model carries out: a function of the output, or of the Failure, that gives what to say to the model; the next attempt goes on with the conversation"),
@@ -36,7 +36,7 @@ func algebraRows() []Builtin {
 			opt("weights", listOf(FloatKind), "None", "of a majority: how much each voter counts, in their order"),
 			opt("key", either(StrKind, CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
 			opt("judge", NodeKind, "None", "a node that gets the list of outputs and gives one, instead of counting"),
-			opt("quorum", IntKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
+			opt("quorum", boundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
 			opt("output", TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
 		),
 		row("wrap", wrapFunc, "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher.",
@@ -74,7 +74,7 @@ func retryFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	body := c.nodeArg("node")
-	o := engine.RetryOptions{Max: c.positive("max", engine.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
+	o := engine.RetryOptions{Max: c.Int("max", engine.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
 		Feedback: c.callback("feedback"), UntilSpan: c.spanOf("until"), FeedbackSpan: c.spanOf("feedback")}
 	if p, ok := c.Arg("until").(*predicateValue); ok {
 		o.Until = p.p
@@ -103,7 +103,7 @@ func voteFunc(c *Call) (starlark.Value, error) {
 		o.Weights = []float64{}
 	}
 	if c.Has("quorum") {
-		o.Quorum = c.positive("quorum", 1)
+		o.Quorum = c.Int("quorum", 1)
 	}
 	if field, ok := c.Arg("key").(starlark.String); ok {
 		o.Field = string(field)

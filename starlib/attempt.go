@@ -48,6 +48,10 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 			[]string{"use it in a function that runs: def main(x): result = attempt(" + what + ", x)"}
 		return nil, nil
 	}
+	if wrong := withoutInput("attempt", c.Arg("f"), len(c.rest), c.spanOf("f")); wrong != nil && len(c.kw) == 0 {
+		c.wrong.Add(wrong)
+		return nil, nil
+	}
 	s := c.env.strand
 	defer s.branch.Apart()()
 	out, err := starlark.Call(c.thread, c.Arg("f"), starlark.Tuple(c.rest), c.kw)

@@ -151,6 +151,10 @@ func (c *Call) take(p *Param, v starlark.Value, ref argRef) (starlark.Value, boo
 		if _, failed := v.(*failedValue); failed {
 			c.stood = true
 		}
+		if n, low := p.Kind.tooLow(w); low {
+			c.tooLow(p, c.argSpan(ref), p.Kind.least, n)
+			return nil, false
+		}
 		return w, true
 	}
 	code := diag.WrongArgument

@@ -14,12 +14,23 @@ import (
 // builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
 // and looks at what it calls in turn.
 func (l *callLint) builtin(call *syntax.CallExpr, b *Builtin) {
-	wrong := l.bound(call, b)
-	if b.inRun != nil {
-		// A function may be a factory that composes, or one that runs.
-		if inRun := l.bound(call, b.inRun); len(wrong) > 0 {
-			wrong = inRun
+	if l.runs && b.composes() {
+		l.composed(call.Fn, b.Name, b.Name)
+		return
+	}
+	var wrong diag.List
+	if b.inRun == nil || !l.runs {
+		composing := l.bound(call, b)
+		wrong = composing.wrong
+		if b.inRun != nil && len(wrong) == 0 && !composing.stood {
+			return // a factory, which composes nodes that it knows
 		}
+	}
+	if b.inRun != nil && (l.runs || len(wrong) > 0) { // it may be a factory, or a function that runs
+		if l.runs && l.early(call, b.Name) {
+			return
+		}
+		wrong = l.bound(call, b.inRun).wrong
 	}
 	for _, d := range wrong {
 		l.c.session.Report(d)
@@ -29,8 +40,8 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *Builtin) {
 	}
 }
 
-// bound tells what is wrong with the arguments of a call.
-func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) diag.List {
+// bound binds the arguments of a call, and tells what is wrong with them.
+func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) *Call {
 	var args starlark.Tuple
 	var kwargs []starlark.Tuple
 	for _, arg := range call.Args {
@@ -42,7 +53,7 @@ func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) diag.List {
 	}
 	c := &Call{row: b, env: &env{c: l.c}, file: l.u.file, pos: call.Lparen}
 	c.bind(args, kwargs)
-	return c.wrong
+	return c
 }
 
 // value is what an expression surely is, or stands for.
@@ -81,14 +92,34 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 			}
 			return
 		}
-		if len(args) > 1 { // with one alone it is a node
+		if len(args) > 1 || l.runs { // elsewhere, with one alone it may be a node
 			l.calls(name, args[0], args[1:])
 		}
 	case "fallback", "race":
-		if list, ok := startree.Unparen(args[0]).(*syntax.ListExpr); ok && len(args) > 1 {
-			for _, f := range list.List {
-				l.calls(name, f, args[1:])
-			}
+		l.alternatives(name, args)
+	}
+}
+
+// alternatives looks at race([f, g], x) and race([(f, x), (g, y)]).
+func (l *callLint) alternatives(name string, args []syntax.Expr) {
+	list, ok := startree.Unparen(args[0]).(*syntax.ListExpr)
+	if _, lambda := startree.Unparen(args[0]).(*syntax.LambdaExpr); lambda {
+		d := l.report(diag.WrongArgument, args[0], "calls: want list of calls, got a lambda")
+		d.Help = []string{fmt.Sprintf("put the calls into a list: %s([f, g], x)", name)}
+	}
+	if !ok || len(args) == 1 && !l.runs {
+		return
+	}
+	for _, f := range list.List {
+		own, ok := startree.Unparen(f).(*syntax.TupleExpr)
+		switch {
+		case !ok:
+			l.calls(name, f, args[1:])
+		case len(args) > 1:
+			l.c.session.Report(argumentsBesideCalls(l.u.file.SpanOf(args[1]), name))
+			return
+		case len(own.List) > 0:
+			l.calls(name, own.List[0], own.List[1:])
 		}
 	}
 }
@@ -244,10 +275,11 @@ func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
 		switch {
 		case v.n.Failed():
 		case len(args) != 1:
-			d := l.report(diag.WrongArgument, f, "%s takes its input as the only argument, and %s calls it with %s", v.label(), what, counted(len(args), "argument"))
-			d.Help = []string{"several values are one input: a schema, a dict or a list"}
+			l.c.session.Report(withoutInput(what, v, len(args), l.u.file.SpanOf(f)))
 		case args[0] != nil:
-			l.input(v.label(), v.n, args[0])
+			if d := l.input(v.label(), v.n, args[0]); d != nil && what == "retry" {
+				d.Help = append(d.Help, "how often is said by name: retry("+v.label()+", x, max = 3)")
+			}
 		}
 	case *starlark.Function:
 		info := infoOf(v)

@@ -11,18 +11,20 @@ import (
 // make calls, of functions and of nodes, at positions of their own.
 func callForms() []*Builtin {
 	args := Param{Name: "args", Kind: AnyKind, Shape: Variadic, Doc: "what it is called with"}
-	calls := Param{Name: "calls", Kind: listOf(calledKind), Shape: Positional, Doc: "functions and nodes"}
+	calls := func(name string) Param {
+		return Param{Name: "calls", Kind: alternativesKind(name), Shape: Positional, Doc: "functions and nodes; or calls, each (function or node, arguments...)"}
+	}
 	row := func(name, doc string, f func(*Call) (starlark.Value, error), params ...Param) *Builtin {
 		return &Builtin{Name: name, Group: GroupScript, Returns: "value", Effect: Pure, Doc: doc, Func: f, Params: params}
 	}
 	return []*Builtin{
 		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it gives.", retryCall,
-			Param{Name: "f", Kind: calledKind, Shape: Positional, Doc: "a function or a node"}, args,
-			Param{Name: "max", Kind: IntKind, Shape: KeywordOnly, Default: "3", Doc: "the most calls"},
+			Param{Name: "f", Kind: calledBy("retry"), Shape: Positional, Doc: "a function or a node"}, args,
+			Param{Name: "max", Kind: boundKind, Shape: KeywordOnly, Default: "3", Doc: "the most calls"},
 			Param{Name: "until", Kind: condKind, Shape: KeywordOnly, Default: "None", Doc: "a condition such as ge(80), or a function that gives True for what will do"},
 			Param{Name: "on_limit", Kind: oneOf("fail", "last"), Shape: KeywordOnly, Default: `"fail"`, Doc: "what happens after max calls that until refused: an error, or the last value"}),
-		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls, args),
-		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls, args),
+		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls("fallback"), args),
+		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls("race"), args),
 	}
 }
 
@@ -36,16 +38,17 @@ func (t *Table) addForms(forms []*Builtin) {
 	}
 }
 
-// onBranch calls f with the call's variadic arguments on a branch.
-func (c *Call) onBranch(br *engine.Branch, f starlark.Value) (result, error) {
+// onBranch makes a call on a branch.
+func (c *Call) onBranch(br *engine.Branch, f starlark.Value, args starlark.Tuple) (result, error) {
 	return c.env.apart(br, "what "+nameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
-		return starlark.Call(thread, f, starlark.Tuple(c.rest), nil)
+		return starlark.Call(thread, f, args, nil)
 	})
 }
 
 func retryCall(c *Call) (starlark.Value, error) {
-	most := c.positive("max", engine.DefaultRetryMax)
-	if len(c.wrong) > 0 {
+	most := c.Int("max", engine.DefaultRetryMax)
+	if wrong := withoutInput("retry", c.Arg("f"), len(c.rest), c.spanOf("f")); wrong != nil {
+		c.wrong.Add(wrong)
 		return nil, nil
 	}
 	if err := c.env.strand.settle(); err != nil {
@@ -54,7 +57,7 @@ func retryCall(c *Call) (starlark.Value, error) {
 	var r result
 	given, asked := false, error(nil)
 	at, err := c.env.branch.Calls(c.row.Name).Retry(most, func(i int, br *engine.Branch) (bool, error) {
-		out, err := c.onBranch(br, c.Arg("f"))
+		out, err := c.onBranch(br, c.Arg("f"), starlark.Tuple(c.rest))
 		if err != nil {
 			return false, err
 		}
@@ -99,12 +102,27 @@ func (c *Call) willDo(r result) (bool, error) {
 }
 
 // alternatives lists the calls that are tried.
-func (c *Call) alternatives() []starlark.Value {
+func (c *Call) alternatives() []branchCall {
 	list := sequence(c.Arg("calls"))
 	if len(list) == 0 {
 		c.complain(diag.EmptyComposition, c.spanOf("calls"), "%s needs something to call", c.row.Name).Help = []string{c.row.Name + "([f, g], x)"}
 	}
-	return list
+	calls := make([]branchCall, len(list))
+	for i, item := range list {
+		calls[i] = branchCall{item, starlark.Tuple(c.rest)}
+		if own, ok := item.(starlark.Tuple); ok {
+			calls[i] = branchCall{own[0], own[1:]}
+			if len(c.rest) > 0 {
+				c.wrong.Add(argumentsBesideCalls(c.argSpan(c.refs[0]), c.row.Name))
+				return nil
+			}
+		}
+		if wrong := withoutInput(c.row.Name, calls[i].f, len(calls[i].args), c.spanOf("calls")); wrong != nil {
+			c.wrong.Add(wrong)
+			return nil
+		}
+	}
+	return calls
 }
 
 func fallbackCall(c *Call) (starlark.Value, error) {
@@ -117,7 +135,7 @@ func fallbackCall(c *Call) (starlark.Value, error) {
 	}
 	var r result
 	err := c.env.branch.Calls(c.row.Name).Fallback(len(calls), func(i int, br *engine.Branch) (err error) {
-		r, err = c.onBranch(br, calls[i])
+		r, err = c.onBranch(br, calls[i].f, calls[i].args)
 		return err
 	})
 	return r.form, err
@@ -128,12 +146,12 @@ func raceCall(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
-	if err := c.share(append(append([]starlark.Value{}, calls...), c.rest...)...); err != nil {
+	if err := c.share(append([]starlark.Value{c.Arg("calls")}, c.rest...)...); err != nil {
 		return nil, err
 	}
 	results := make([]result, len(calls))
 	won, err := c.env.branch.Calls(c.row.Name).Race(len(calls), func(i int, br *engine.Branch) (err error) {
-		results[i], err = c.onBranch(br, calls[i])
+		results[i], err = c.onBranch(br, calls[i].f, calls[i].args)
 		return err
 	})
 	if err != nil {

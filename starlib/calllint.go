@@ -18,23 +18,25 @@ import (
 type callLint struct {
 	*inference
 	fields fieldWalk
+	runs   bool // the function runs; else it may be a factory, too, which composes
 }
 
 // checkCalls looks at the calls of nodes, schemas, builtins and loaded functions in the functions
 // of a file, which would otherwise fail for the first time in a run: how many arguments, their
 // names, values that are written out, and types that are certain. What is not certain is left to
 // the run.
-func (c *composer) checkCalls(u *unit) {
+func (c *composer) checkCalls(u, entry *unit) {
 	if u.state != unitDone {
 		return
 	}
+	running := u.running(u == entry)
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.DefStmt:
-			c.checkBody(u, n)
+			c.checkBody(u, n, running[n])
 			return false
 		case *syntax.LambdaExpr:
-			c.checkBody(u, n)
+			c.checkBody(u, n, false)
 			return false
 		}
 		return true
@@ -42,8 +44,8 @@ func (c *composer) checkCalls(u *unit) {
 }
 
 // checkBody looks into an outermost function.
-func (c *composer) checkBody(u *unit, fn syntax.Node) {
-	l := &callLint{inference: c.infer(u, fn, nil)}
+func (c *composer) checkBody(u *unit, fn syntax.Node, runs bool) {
+	l := &callLint{inference: c.infer(u, fn, nil), runs: runs}
 	l.fields = fieldWalk{c: c, typeOf: l.typeOf}
 	syntax.Walk(fn, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -52,12 +54,17 @@ func (c *composer) checkBody(u *unit, fn syntax.Node) {
 		case *syntax.DotExpr:
 			l.fields.attribute(n)
 			l.member(n)
+		case *syntax.BinaryExpr:
+			l.operator(n)
 		}
 		return true
 	})
 }
 
 func (l *callLint) call(call *syntax.CallExpr) {
+	if dot, ok := call.Fn.(*syntax.DotExpr); ok {
+		l.method(dot)
+	}
 	id, ok := call.Fn.(*syntax.Ident)
 	if !ok || spreads(call) {
 		return
@@ -158,14 +165,15 @@ func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *engine.Node) {
 	}
 }
 
-// input checks that a node takes a value: one that is written out, or one of a certain type.
-func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) {
+// input checks that a node takes a value: one that is written out, or one of a certain type. It
+// gives what it reports.
+func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) *diag.Diagnostic {
 	got := ""
 	if v, ok := literal(arg); ok {
 		_, errs := n.In().Convert(v)
 		switch {
 		case errs == nil:
-			return
+			return nil
 		case len(errs) == 1 && errs[0].Path == "":
 			got = fmt.Sprintf(", got %s", errs[0].Got)
 		default:
@@ -174,7 +182,7 @@ func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) {
 	} else if t := l.typeOf(arg); t != nil && conflict(t, n.In()) {
 		got = fmt.Sprintf(", got %s", t)
 	} else {
-		return
+		return nil
 	}
 	d := l.report(diag.WrongTypeAtBoundary, arg, "%s takes %s%s", n.Label(), n.In(), got)
 	d.Help = []string{"give it a value of its input type"}
@@ -184,6 +192,7 @@ func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) {
 	if p := n.Pos(); p.IsValid() {
 		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
 	}
+	return d
 }
 
 // checkConstruction checks the names of the fields that a call gives to a schema.

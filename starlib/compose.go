@@ -30,9 +30,9 @@ func composeRows() []Builtin {
 				{Name: "merge", Kind: stepNodeKind, Shape: KeywordOnly, Default: "None", Doc: "a node or function that gets the list: X→Z instead of X→list[Y]"}},
 			Doc: "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."},
 		{Name: "forum", Group: GroupCompose, Returns: "node", Effect: Compose, Func: forumFunc,
-			Params: []Param{nodes, {Name: "rounds", Kind: IntKind, Shape: KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
+			Params: []Param{nodes, {Name: "rounds", Kind: boundKind, Shape: KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
 				{Name: "captain", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "who decides; then all nodes before it are participants"},
-				{Name: "consensus", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
+				{Name: "consensus", Kind: boundKind, Shape: KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
 				{Name: "otherwise", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "decides when there is no consensus, as a captain would; left out, that is an error"}},
 			Doc: "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."},
 		{Name: "loop", Group: GroupCompose, Returns: "node", Effect: Compose, Func: loopFunc, Params: append([]Param{node("the body of the loop")}, loopParams...),
@@ -43,7 +43,7 @@ func composeRows() []Builtin {
 			Params: []Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: NodeKind, Doc: "where the output goes when it holds"}},
 			Doc:    "A route of branch that is taken when a predicate holds."},
 		{Name: "each", Group: GroupCompose, Returns: "node", Effect: Compose, Func: eachFunc,
-			Params: []Param{node("runs on every item"), {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+			Params: []Param{node("runs on every item"), {Name: "limit", Kind: boundKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
 		{Name: "fn", Group: GroupCompose, Returns: "node", Effect: Compose, Func: fnFunc,
 			Params: []Param{
@@ -155,9 +155,9 @@ func parFunc(c *Call) (starlark.Value, error) {
 }
 
 func forumFunc(c *Call) (starlark.Value, error) {
-	o := engine.ForumOptions{Rounds: c.positive("rounds", 1), ConsensusSpan: c.spanOf("consensus")}
+	o := engine.ForumOptions{Rounds: c.Int("rounds", 1), ConsensusSpan: c.spanOf("consensus")}
 	if c.Has("consensus") {
-		o.Consensus = c.positive("consensus", 1)
+		o.Consensus = c.Int("consensus", 1)
 	}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
 		o.Captain, o.Otherwise = c.nodeArg("captain"), c.nodeArg("otherwise")
@@ -184,13 +184,18 @@ func (c *Call) atLeastZero(name string, otherwise int) int {
 func (c *Call) positive(name string, otherwise int) int {
 	n := c.Int(name, otherwise)
 	if n < 1 {
-		d := c.complain(diag.LoopBound, c.spanOf(name), "%s: want at least 1, got %d", name, n)
-		if otherwise := c.row.Params[c.param(name)].Default; otherwise != "None" {
-			d.Help = append(d.Help, "leave it out for the default of "+otherwise)
-		}
+		c.tooLow(&c.row.Params[c.param(name)], c.spanOf(name), 1, n)
 		return otherwise
 	}
 	return n
+}
+
+// tooLow reports a bound that nothing is within.
+func (c *Call) tooLow(p *Param, at diag.Span, least, got int) {
+	d := c.complain(diag.LoopBound, at, "%s: want at least %d, got %d", p.Name, least, got)
+	if p.Default != "" && p.Default != "None" {
+		d.Help = append(d.Help, "leave it out for the default of "+p.Default)
+	}
 }
 
 // nodeArg is the node of an argument, or of the receiver of a method.
@@ -219,7 +224,7 @@ func eachFunc(c *Call) (starlark.Value, error) {
 	if err := c.composing(); err != nil {
 		return nil, err
 	}
-	limit := c.positive("limit", engine.DefaultEachLimit)
+	limit := c.Int("limit", engine.DefaultEachLimit)
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}

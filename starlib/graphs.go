@@ -16,7 +16,7 @@ func graphRows() []Builtin {
 				{Name: "edges", Kind: listOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
 				{Name: "on_no_match", Kind: either(oneOf("error", "finish"), NodeKind), Shape: KeywordOnly, Default: "None",
 					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
-				{Name: "max_steps", Kind: IntKind, Shape: KeywordOnly, Default: "1000", Doc: "how many nodes run at most"},
+				{Name: "max_steps", Kind: boundKind, Shape: KeywordOnly, Default: "1000", Doc: "how many nodes run at most"},
 				{Name: "output", Kind: TypeKind, Shape: KeywordOnly, Default: "None", Doc: "the declared output, where it cannot be inferred"},
 			},
 			Doc: "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."},
@@ -129,7 +129,7 @@ func graphFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	o := engine.GraphOptions{MaxSteps: c.positive("max_steps", engine.DefaultMaxSteps), Output: c.typ("output")}
+	o := engine.GraphOptions{MaxSteps: c.Int("max_steps", engine.DefaultMaxSteps), Output: c.typ("output")}
 	switch v := c.Arg("on_no_match").(type) {
 	case starlark.String:
 		o.OnNoMatch = engine.NoMatchError

@@ -23,6 +23,8 @@ type Kind struct {
 	accept func(starlark.Value) (starlark.Value, bool)
 	// hint says what to write instead of a wrong argument, or "".
 	hint func(starlark.Value) string
+	// least is the least number that makes sense, 0 when any does.
+	least int
 }
 
 // Kinds of arguments that hosts commonly need.
@@ -234,6 +236,7 @@ func either(kinds ...Kind) Kind {
 		}
 		k.Word += one.Word
 		k.Stub += one.Stub
+		k.least = max(k.least, one.least)
 	}
 	k.accept = func(v starlark.Value) (starlark.Value, bool) {
 		for _, one := range kinds {
@@ -256,9 +259,33 @@ func either(kinds ...Kind) Kind {
 	return k
 }
 
+// tooLow gives a number among v, which the kind takes, that is less than makes sense.
+func (k *Kind) tooLow(v starlark.Value) (int, bool) {
+	if k.least == 0 {
+		return 0, false
+	}
+	if list, ok := v.(*starlark.List); ok {
+		for item := range list.Elements() {
+			if n, low := k.tooLow(item); low {
+				return n, true
+			}
+		}
+		return 0, false
+	}
+	n, ok := v.(starlark.Int)
+	if !ok {
+		return 0, false
+	}
+	i, err := starlark.AsInt32(n)
+	return i, err == nil && i < k.least
+}
+
+// boundKind takes what bounds something: how often, how many.
+var boundKind = Kind{Word: IntKind.Word, Stub: IntKind.Stub, accept: acceptInt, least: 1}
+
 // listOf accepts a list or tuple whose items are all of one kind; items keep their form.
 func listOf(item Kind) Kind {
-	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]",
+	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", least: item.least,
 		accept: func(v starlark.Value) (starlark.Value, bool) {
 			seq, ok := v.(starlark.Sequence)
 			if _, isList := acceptList(v); !ok || !isList {

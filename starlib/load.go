@@ -101,7 +101,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		c.checkDoc(main)
 	}
 	for _, u := range c.units {
-		c.checkCalls(u)
+		c.checkCalls(u, entry)
 	}
 	for _, d := range c.types.check(c.suggest) {
 		c.session.Report(d)

@@ -9,7 +9,7 @@ import (
 
 var loopParams = []Param{
 	{Name: "next", Kind: nextKind, Default: "None", Doc: "a function of the output, or a node, that gives the next input or None"},
-	{Name: "max", Kind: IntKind, Shape: KeywordOnly, Default: "1000", Doc: "the most turns"},
+	{Name: "max", Kind: boundKind, Shape: KeywordOnly, Default: "1000", Doc: "the most turns"},
 	{Name: "until", Kind: condKind, Shape: KeywordOnly, Default: "None", Doc: "ends the loop when it gives True for the output"},
 	{Name: "repair", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "makes the next input of the output, with until"},
 	{Name: "on_limit", Kind: oneOf("fail", "last"), Shape: KeywordOnly, Default: `"fail"`, Doc: "what happens after max turns: an error, or the last output"},
@@ -47,7 +47,7 @@ func loopFunc(c *Call) (starlark.Value, error) {
 	if err := c.composing(); err != nil {
 		return nil, err
 	}
-	o := engine.LoopOptions{Max: c.positive("max", engine.DefaultLoopMax), Repair: c.nodeArg("repair"),
+	o := engine.LoopOptions{Max: c.Int("max", engine.DefaultLoopMax), Repair: c.nodeArg("repair"),
 		LastWins: c.Str("on_limit") == "last", NextSpan: c.spanOf("next"), UntilSpan: c.spanOf("until"), RepairSpan: c.spanOf("repair")}
 	if p, ok := c.Arg("until").(*predicateValue); ok {
 		o.UntilData = p.p

@@ -11,7 +11,7 @@ func nodeMethodRows() []Builtin {
 		method(Builtin{Name: "then", Params: []Param{next}, Func: thenMethod, Doc: "a.then(b) is then(a, b)."}),
 		method(Builtin{Name: "loop", Params: loopParams, Func: loopFunc, Doc: "a.loop(next) is loop(a, next)."}),
 		method(Builtin{Name: "branch", Params: branchParams, Func: branchFunc, Doc: "a.branch({...}) is branch(a, {...})."}),
-		method(Builtin{Name: "each", Params: []Param{{Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+		method(Builtin{Name: "each", Params: []Param{{Name: "limit", Kind: boundKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
 			Func: eachFunc, Doc: "a.each() is each(a)."}),
 	}
 }

@@ -1,8 +1,6 @@
 package starlib
 
 import (
-	"strconv"
-
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -15,13 +13,13 @@ func orchestrationRows() []Builtin {
 			Params: []Param{
 				{Name: "f", Kind: branchKind, Shape: Positional, Doc: "a function or node that is called with each item; or a list of calls, each (function or node, arguments...) or a function without parameters"},
 				{Name: "items", Kind: itemsKind, Shape: Positional, Default: "None", Doc: "a list; not given with a list of calls"},
-				{Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "16", Doc: "how many at once"},
+				{Name: "limit", Kind: boundKind, Shape: KeywordOnly, Default: "16", Doc: "how many at once"},
 				onErrorParam,
 			},
 			Doc: "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
 		{Name: "stream", Group: GroupScript, Returns: "list", Effect: Pure, Func: streamItems, May: true,
 			Params: []Param{
-				{Name: "items", Kind: itemsKind, Shape: Positional, Doc: "a list"},
+				{Name: "items", Kind: streamedKind, Shape: Positional, Doc: "a list"},
 				{Name: "stages", Kind: stageKind, Shape: Variadic, Doc: "functions or nodes, each called with what the one before gave"},
 				{Name: "limit", Kind: limitsKind, Shape: KeywordOnly, Default: "16", Doc: "how many items are in a stage at once; a list has a number for each stage"},
 				onErrorParam,
@@ -55,6 +53,15 @@ var itemsKind = Kind{Word: "list", Stub: "list",
 		return "put it into a list: [...]"
 	}}
 
+// streamedKind is the items of stream.
+var streamedKind = Kind{Word: itemsKind.Word, Stub: itemsKind.Stub, accept: itemsKind.accept,
+	hint: func(v starlark.Value) string {
+		if _, called := calledKind.accept(v); called {
+			return "the items go first: stream(items, f, g)"
+		}
+		return itemsKind.hint(v)
+	}}
+
 const callsInList = "put the calls into a list: parallel([(f, x), (g, y)]), and what they share into each"
 
 // branchKind takes what parallel calls.
@@ -72,7 +79,7 @@ var branchKind = Kind{Word: "function, node or list of calls", Stub: "Callable |
 var stageKind = Kind{Word: calledKind.Word, Stub: calledKind.Stub, accept: calledKind.accept,
 	hint: func(starlark.Value) string { return "give the function itself: stream(items, f, g) calls f and g" }}
 
-var limitsKind = either(IntKind, listOf(IntKind))
+var limitsKind = either(boundKind, listOf(boundKind))
 
 // branchCall is one call that is made on a branch.
 type branchCall struct {
@@ -169,7 +176,7 @@ func parallelFunc(c *Call) (starlark.Value, error) {
 	if !c.inRun("results = parallel(f, items)") {
 		return nil, nil
 	}
-	limit := c.positive("limit", engine.DefaultEachLimit)
+	limit := c.Int("limit", engine.DefaultEachLimit)
 	calls := c.branchCalls()
 	if len(c.wrong) > 0 {
 		return nil, nil
@@ -210,7 +217,7 @@ func (c *Call) limits(stages int) []int {
 	}
 	list, ok := c.Arg("limit").(*starlark.List)
 	if !ok {
-		n := c.positive("limit", engine.DefaultEachLimit)
+		n := c.Int("limit", engine.DefaultEachLimit)
 		for i := range out {
 			out[i] = n
 		}
@@ -222,12 +229,7 @@ func (c *Call) limits(stages int) []int {
 		return out
 	}
 	for i := range out {
-		n, _ := starlark.AsInt32(list.Index(i))
-		if n < 1 {
-			c.complain(diag.LoopBound, c.spanOf("limit"), "limit: want at least 1, got %s for stage %s", list.Index(i), strconv.Itoa(i))
-			return out
-		}
-		out[i] = n
+		out[i], _ = starlark.AsInt32(list.Index(i))
 	}
 	return out
 }

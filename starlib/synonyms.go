@@ -40,7 +40,8 @@ var synonyms = map[string]map[string]string{
 	"forum": {"max_rounds": "rounds", "turns": "rounds", "max": "rounds", "n": "rounds", "quorum": "consensus", "moderator": "captain", "judge": "captain"},
 	"retry": {
 		"times": "max", "attempts": "max", "max_attempts": "max", "retries": "max", "n": "max", "condition": "until", "check": "until", "when": "until",
-		"backoff": "a retry does not wait: how long a provider's calls are spaced out is for the host to say", "delay": "a retry does not wait: how long a provider's calls are spaced out is for the host to say",
+		"feedback": "it is of the node: r = retry(a, feedback = ...) at the top level, and r(x) here",
+		"backoff":  "a retry does not wait: how long a provider's calls are spaced out is for the host to say", "delay": "a retry does not wait: how long a provider's calls are spaced out is for the host to say",
 	},
 	"vote":   {"strategy": "by", "how": "by", "weight": "weights", "field": "key", "score": "key", "min_votes": "quorum"},
 	"verify": {"instructions": "prompt", "system": "prompt", "system_prompt": "prompt", "input_type": "input", "llm": "model"},

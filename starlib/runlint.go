@@ -1,0 +1,154 @@
+package starlib
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
+)
+
+// running finds the functions of a file that surely run, and compose nothing: def main of the entry
+// script, and those that it speaks of while no code does that runs when the file loads.
+func (u *unit) running(entry bool) map[*syntax.DefStmt]bool {
+	out := map[*syntax.DefStmt]bool{}
+	if !entry {
+		return out
+	}
+	defs, loading := map[string]*syntax.DefStmt{}, map[string]bool{}
+	for _, stmt := range u.file.Syntax().Stmts {
+		if def, ok := stmt.(*syntax.DefStmt); ok {
+			defs[def.Name.Name] = def
+			continue
+		}
+		named(stmt, loading)
+	}
+	names := []string{"main"}
+	for len(names) > 0 {
+		name := names[len(names)-1]
+		names = names[:len(names)-1]
+		def := defs[name]
+		if def == nil || out[def] || loading[name] {
+			continue
+		}
+		out[def] = true
+		inside := map[string]bool{}
+		for _, stmt := range def.Body {
+			named(stmt, inside)
+		}
+		for name := range inside {
+			names = append(names, name)
+		}
+	}
+	return out
+}
+
+// named collects the globals that some code speaks of.
+func named(code syntax.Node, into map[string]bool) {
+	syntax.Walk(code, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok {
+			if b, ok := id.Binding.(*resolve.Binding); ok && b.Scope == resolve.Global {
+				into[id.Name] = true
+			}
+		}
+		return true
+	})
+}
+
+// composes reports whether a builtin can but compose. One that makes a single node may do that in a
+// run, and some compose while the file loads and call when it runs.
+func (b *Builtin) composes() bool {
+	if b.Effect != Compose || b.Group != GroupCompose || b.inRun != nil {
+		return false
+	}
+	switch b.Name {
+	case "fn", "pick", "template", "FINISH":
+		return false
+	case "when", "edge": // parts of what is reported
+		return false
+	}
+	return true
+}
+
+// instead says how a function that runs does what a composition does.
+var instead = map[string]string{
+	"then": "call one with what the other gives: b(a(x))", "`>>`": "call one with what the other gives: b(a(x))",
+	"par": "make the calls at once: parallel([(a, x), (b, x)])", "`/`": "make the calls at once: parallel([(a, x), (b, x)])",
+	"each":   "call it with each item: parallel(a, items)",
+	"loop":   "write while or for, and call the node in it",
+	"branch": "look at what the node gives: if, or match(y, {T: f})", "handoff": "look at what the node gives: if, or match(y, {T: f})",
+	"vote": "make the calls at once, parallel([(a, x), (b, x)]), and count what they give",
+}
+
+// composed reports what composes in a function that runs.
+func (l *callLint) composed(at syntax.Node, what, name string) {
+	d := l.report(diag.ComposedWhileRunning, at, "%s composes while the flow runs", what)
+	d.Help = []string{"compose at the top level, and call what that gives here"}
+	if of := instead[name]; of != "" {
+		d.Help = append(d.Help, of)
+	}
+}
+
+// operator looks at a >> b, a / b and a * b of nodes.
+func (l *callLint) operator(x *syntax.BinaryExpr) {
+	what, known := operators[x.Op]
+	if !l.runs || !known {
+		return
+	}
+	for _, side := range []syntax.Expr{x.X, x.Y} {
+		if v, _ := l.c.written(l.u, side); v != nil {
+			if _, ok := v.(*nodeValue); ok {
+				l.composed(x, what, what)
+				return
+			}
+		}
+	}
+}
+
+// method looks at a.then(b), a.loop(...) and the like.
+func (l *callLint) method(dot *syntax.DotExpr) {
+	if !l.runs {
+		return
+	}
+	v, _ := l.c.written(l.u, dot.X)
+	if n, ok := v.(*nodeValue); ok && !n.n.Failed() {
+		if names := n.AttrNames(); slices.Contains(names, dot.Name.Name) {
+			l.composed(dot.Name, "."+dot.Name.Name, dot.Name.Name)
+		}
+	}
+}
+
+// early reports calls that are made before what was to make them begins: retry(a(x)).
+func (l *callLint) early(call *syntax.CallExpr, name string) bool {
+	if name != "retry" && name != "attempt" && name != "race" && name != "fallback" || len(call.Args) == 0 {
+		return false
+	}
+	several := name == "race" || name == "fallback"
+	made := call.Args[:1] // what follows may come from calls
+	if list, ok := startree.Unparen(made[0]).(*syntax.ListExpr); ok && several {
+		made = list.List
+	} else if several {
+		made = call.Args
+	}
+	found := false
+	for _, item := range made {
+		x, ok := startree.Unparen(item).(*syntax.CallExpr)
+		if !ok {
+			continue
+		}
+		fn, _ := l.c.written(l.u, x.Fn)
+		if n, ok := fn.(*nodeValue); ok {
+			found = true
+			shown := fmt.Sprintf("%s(%s, x)", name, n.label())
+			if several {
+				shown = fmt.Sprintf("%s([(%s, x), ...])", name, n.label())
+			}
+			d := l.report(diag.WrongArgument, item, "%s is called before %s begins", n.label(), name)
+			d.Help = []string{"give the node and its input apart: " + shown}
+		}
+	}
+	return found
+}
