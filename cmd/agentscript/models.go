@@ -35,7 +35,17 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 		return nil, problem
 	}
 	set := &modelSetup{options: choice.options()}
-	registry, problem := c.registry(o.envFile, o.prices, o.provider.options(own)...)
+	extra := o.provider.options(own)
+	if o.scripted != "" && o.calls.replay == "" {
+		if set.scripted, problem = readScripted(o.scripted); problem != nil {
+			return nil, problem
+		}
+		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
+			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
+		}
+		extra = append(extra, llm.WithDriver(set.scripted))
+	}
+	registry, problem := c.registry(o.envFile, o.prices, extra...)
 	if problem != nil {
 		return nil, problem
 	}
@@ -46,11 +56,7 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 			return nil, problem
 		}
 		answering = set.replayed
-	case o.scripted != "":
-		if set.scripted, problem = readScripted(o.scripted); problem != nil {
-			return nil, problem
-		}
-		answering = set.scripted
+	case o.scripted != "": // any model is scripted
 	default:
 		if problem := o.provider.callable(registry); problem != nil {
 			return nil, problem

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -80,6 +81,11 @@ func WithProvider(name string, f Factory) Option {
 func WithModel(name string, m llms.Model, caps Caps) Option {
 	return func(r *Registry) { r.models[name] = hosted{m, caps} }
 }
+
+// WithDriver has h make each attempt at a call instead of the model's provider, be it known or not,
+// so that a scripted model stands behind retries, fallbacks and limits as a real one does. The
+// effect that h gets names the model that is asked; its outcome is taken as it is, and not priced.
+func WithDriver(h engine.Handler) Option { return func(r *Registry) { r.driver = h } }
 
 // Caps says what a model can do. The zero Caps is a model that answers text with text.
 type Caps struct {

@@ -38,6 +38,7 @@ type Registry struct {
 	retry     RetryPolicy
 	fallbacks []string
 	onRefusal bool
+	driver    engine.Handler // makes the calls of all models, nil for their providers
 	limits    map[string]Limits
 	limiter   *Limiter
 	clock     Clock

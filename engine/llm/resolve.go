@@ -71,6 +71,10 @@ func (r *Registry) keep(key targetKey, t *target) *target {
 }
 
 func (r *Registry) find(name string) (*target, *engine.Error) {
+	if r.driver != nil {
+		p, model, _ := strings.Cut(r.fullName(name), "/")
+		return &target{provider: p, model: model}, nil
+	}
 	if m, ok := r.models[name]; ok && name != "" {
 		p, model, _ := strings.Cut(name, "/")
 		return &target{provider: p, model: model, host: &m}, nil

@@ -118,7 +118,7 @@ func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.
 		c.sink = a.shown.add
 		defer a.shown.close()
 	}
-	r, err := c.do(ctx)
+	r, err := a.reached(ctx, c)
 	if err == nil {
 		used = r.Usage.In + r.Usage.Out
 		if r.Provider == "" {
