@@ -19,6 +19,7 @@ type pathKind uint8
 const (
 	pathField pathKind = iota
 	pathIndex
+	pathItems // all of them: name as it is, [] or [str]
 )
 
 func (p *path) String() string {
@@ -38,6 +39,10 @@ func (p *path) write(b *strings.Builder) {
 		b.WriteByte('[')
 		b.WriteString(strconv.Itoa(p.idx))
 		b.WriteByte(']')
+		return
+	}
+	if p.is == pathItems {
+		b.WriteString(p.name)
 		return
 	}
 	writeKey(b, p.name)

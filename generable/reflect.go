@@ -52,6 +52,8 @@ type goCodec struct {
 	unions map[reflect.Type]*goUnion
 	depth  int
 
+	durations bool // are texts
+
 	types map[reflect.Type]*Type // made, or a reference while being made
 	names map[string]bool
 	errs  FieldErrors

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -59,6 +60,9 @@ func (c *goCodec) from(v reflect.Value, at *path) (Value, error) {
 	}
 	if out, ok, err := c.marshaled(v, at); ok {
 		return out, err
+	}
+	if c.duration(t) {
+		return StrOf(time.Duration(v.Int()).String()), nil
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -338,3 +338,49 @@ func TestIntoMapKeys(t *testing.T) {
 		t.Error(got, ints)
 	}
 }
+
+func TestGoDurations(t *testing.T) {
+	type job struct {
+		Every time.Duration   `json:"every"`
+		Steps []time.Duration `json:"steps,omitempty"`
+		Last  *time.Duration  `json:"last"`
+	}
+	typ, err := TypeFor[job](Durations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := typ.Fields[0]; f.Guide != durationGuide || f.Type.Deref().Kind != StrType {
+		t.Errorf("the field is %+v", f)
+	}
+	last := 1500 * time.Millisecond
+	in := job{Every: time.Hour, Steps: []time.Duration{time.Second}, Last: &last}
+	v, err := FromGo(in, Durations())
+	if err != nil || JSON(v, nil) != `{"every":"1h0m0s","steps":["1s"],"last":"1.5s"}` {
+		t.Fatal(JSON(v, nil), err)
+	}
+	if r := Decode(typ, JSON(v, nil), Options{Level: Strict}); !r.OK {
+		t.Errorf("its own type does not take it: %v", r.Errors)
+	}
+	out, err := To[job](v, Durations())
+	if err != nil || out.Every != in.Every || out.Steps[0] != time.Second || *out.Last != last {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	for _, text := range []string{"soon", "90", "1 h", "", "1h-1m", "-", "1.5.2s"} {
+		if r := Decode(typ, `{"every": "`+text+`", "last": null}`, Options{}); r.OK {
+			t.Errorf("%q is taken as a duration", text)
+		}
+	}
+	for _, text := range []string{"0", "-1h", "+2ms", "1.5h", "3µs", "1h2m3.4s"} {
+		r := Decode(typ, `{"every": "`+text+`", "last": null}`, Options{})
+		if _, err := To[job](r.Value, Durations()); !r.OK || err != nil {
+			t.Errorf("%q: %v, %v", text, r.Errors, err)
+		}
+	}
+	if _, err := To[job](v); err == nil || !strings.Contains(err.Error(), "every") {
+		t.Errorf("without the option a duration is a number: %v", err)
+	}
+	long, _ := FromGo(map[string]any{"every": "9999999999999h"})
+	if _, err := To[job](long, Durations()); err == nil || !strings.Contains(err.Error(), "every") {
+		t.Errorf("a duration that is too long: %v", err)
+	}
+}

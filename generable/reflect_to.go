@@ -76,6 +76,10 @@ func (c *goCodec) into(v Value, dst reflect.Value, at *path) {
 	if c.unmarshaled(v, dst, at) {
 		return
 	}
+	if c.duration(t) {
+		c.intoDuration(v, dst, at)
+		return
+	}
 	switch t.Kind() {
 	case reflect.Interface:
 		c.intoInterface(v, dst, at)

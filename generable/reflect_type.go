@@ -68,6 +68,8 @@ func (c *goCodec) typ(t reflect.Type, at *path, hint string) *Type {
 		return out
 	case isNumberText(t):
 		return OneOf(IntT, FloatT)
+	case c.duration(t):
+		return durationText()
 	case t.Kind() == reflect.Interface, has[jsonMarshaler](t):
 		return AnyT
 	case has[textMarshaler](t), isBytes(t):
@@ -87,15 +89,15 @@ func (c *goCodec) typ(t reflect.Type, at *path, hint string) *Type {
 	case reflect.String:
 		return StrT
 	case reflect.Slice:
-		return ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]"}, hint+"Item"))
+		return ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]", is: pathItems}, hint+"Item"))
 	case reflect.Array:
 		n := t.Len()
-		out, _ := Limited(ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]"}, hint+"Item")), Limits{MinLen: &n, MaxLen: &n})
+		out, _ := Limited(ListOfType(c.typ(t.Elem(), &path{up: at, name: "[]", is: pathItems}, hint+"Item")), Limits{MinLen: &n, MaxLen: &n})
 		return out
 	case reflect.Map:
 		switch k := t.Key(); {
 		case k.Kind() == reflect.String, k.Kind() >= reflect.Int && k.Kind() <= reflect.Uintptr, has[textMarshaler](k):
-			return DictOfType(c.typ(t.Elem(), &path{up: at, name: "[str]"}, hint+"Value"))
+			return DictOfType(c.typ(t.Elem(), &path{up: at, name: "[str]", is: pathItems}, hint+"Value"))
 		default:
 			return c.bad(at, "a map with keys that are texts", t.String(), "")
 		}
@@ -182,6 +184,9 @@ func (c *goCodec) fieldType(g *goField, at *path) Field {
 		t = t.Elem()
 	}
 	f := Field{Name: g.name, Type: c.typ(t, step, typeAfterKey(g.name)), Guide: firstTag(g.tag, "doc", "desc", "description", "jsonschema_description")}
+	if f.Guide == "" && c.duration(deref(t)) {
+		f.Guide = durationGuide
+	}
 	if g.asText {
 		f.Type = StrT
 	}

@@ -1,0 +1,214 @@
+package agentscript
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// ToolFunc makes a Go function a tool, for [WithTool]. The fields of the struct A are its parameters,
+// as encoding/json names them, and tags say more about them:
+//
+//	type Search struct {
+//		Query string        `json:"query" doc:"what to look for"`
+//		Kind  string        `json:"kind,omitempty" jsonschema:"enum=book,enum=film"`
+//		Most  int           `json:"most" jsonschema:"minimum=1,maximum=50,default=10"`
+//		Since time.Time     `json:"since,omitzero"`
+//		Wait  time.Duration `json:"wait,omitempty"`
+//	}
+//
+// A field with omitempty, omitzero or a default may be left out; a pointer may be null. A time.Time is a
+// str of format date-time, a time.Duration a str such as 90s; structs, slices and maps nest, and
+// [generable.TypeOf] tells of all the tags. What the function gives is encoded in the same way. What the
+// model writes is checked before the function is called. An error is told to the model.
+//
+// The tool is of class [engine.ClassOnce], never run twice for one call; where that may be, set Class
+// of the result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function
+// which call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
+// the field.
+func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...generable.GoOption) (engine.HostTool, error) {
+	var none engine.HostTool
+	if f == nil {
+		return none, fmt.Errorf("tool %q has no function", name)
+	}
+	t, err := newTool(name, doc, reflect.TypeFor[A](), reflect.TypeFor[R](), opts)
+	if err != nil {
+		return none, err
+	}
+	codec := goOptions(opts)
+	params, returns := t.Params, t.Returns
+	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		var in A
+		if err := generable.Into(generable.Plain(args, params), &in, codec...); err != nil {
+			return generable.Value{}, badArguments(err)
+		}
+		out, err := f(withToolCall(ctx, call), in)
+		if err != nil {
+			return generable.Value{}, err
+		}
+		return given(name, out, returns, codec)
+	}}, nil
+}
+
+// ToolsOf makes methods of a value tools, for [WithTools]: those that docs names, and no others. Each
+// has the form func(context.Context, A) (R, error) of [ToolFunc]; its tool is called like the method,
+// FindNote as find_note, and described by the text in docs. The error tells of every method that there
+// is not, or that has another form.
+func ToolsOf(v any, docs map[string]string, opts ...generable.GoOption) ([]engine.HostTool, error) {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() {
+		return nil, fmt.Errorf("tools are made of a value with methods, got nil")
+	}
+	var tools []engine.HostTool
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		t, err := methodTool(rv, name, docs[name], opts)
+		if err != nil {
+			wrong = append(wrong, err.Error())
+			continue
+		}
+		tools = append(tools, t)
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("%s", strings.Join(wrong, "\n"))
+	}
+	return tools, nil
+}
+
+// WithTools makes several Go tools known to scripts; see [WithTool].
+func WithTools(tools ...engine.HostTool) Option {
+	return func(c *config) {
+		for _, t := range tools {
+			WithTool(t)(c)
+		}
+	}
+}
+
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
+
+func methodTool(rv reflect.Value, name, doc string, opts []generable.GoOption) (none engine.HostTool, err error) {
+	m := rv.MethodByName(name)
+	if !m.IsValid() {
+		return none, fmt.Errorf("%s has no method %s%s", rv.Type(), name, nearest(rv.Type(), name))
+	}
+	mt := m.Type()
+	if mt.NumIn() != 2 || mt.In(0) != contextType || mt.NumOut() != 2 || mt.Out(1) != errorType || mt.IsVariadic() {
+		return none, fmt.Errorf("%s.%s is %s: a tool is func(context.Context, A) (R, error)", rv.Type(), name, mt)
+	}
+	tool := snake(name)
+	t, err := newTool(tool, doc, mt.In(1), mt.Out(0), opts)
+	if err != nil {
+		return none, err
+	}
+	codec := goOptions(opts)
+	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		in := reflect.New(mt.In(1))
+		if err := generable.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
+			return generable.Value{}, badArguments(err)
+		}
+		out := m.Call([]reflect.Value{reflect.ValueOf(withToolCall(ctx, call)), in.Elem()})
+		if err, failed := out[1].Interface().(error); failed {
+			return generable.Value{}, err
+		}
+		return given(tool, out[0].Interface(), t.Returns, codec)
+	}}, nil
+}
+
+// newTool makes the types of a tool from those of its function.
+func newTool(name, doc string, in, out reflect.Type, opts []generable.GoOption) (t engine.Tool, err error) {
+	if bad := strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}); name == "" || bad >= 0 || unicode.IsDigit(rune(name[0])) {
+		return t, fmt.Errorf("a script cannot name the tool %q: use letters, digits and _", name)
+	}
+	if in.Kind() != reflect.Struct {
+		return t, fmt.Errorf("tool %q takes %s, want a struct: its fields are the tool's parameters", name, in)
+	}
+	params, err := generable.TypeOf(in, goOptions(opts)...)
+	if err != nil {
+		return t, fmt.Errorf("the parameters of tool %q: %w", name, err)
+	}
+	if params.Deref().Kind != generable.RecordType {
+		return t, fmt.Errorf("tool %q takes %s, which writes its own JSON: want a struct whose fields are the tool's parameters", name, in)
+	}
+	returns, err := generable.TypeOf(out, goOptions(opts)...)
+	if err != nil {
+		return t, fmt.Errorf("the result of tool %q: %w", name, err)
+	}
+	return engine.Tool{Name: name, Doc: doc, Params: params.Deref(), Returns: returns, Class: engine.ClassOnce}, nil
+}
+
+func goOptions(opts []generable.GoOption) []generable.GoOption {
+	return append([]generable.GoOption{generable.Durations()}, opts...)
+}
+
+// badArguments is what is wrong with arguments that the schema allows and Go does not, as a number
+// that is too large for its field.
+func badArguments(err error) error {
+	return engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: %w", err)
+}
+
+// given encodes a result.
+func given(name string, out any, returns *generable.Type, codec []generable.GoOption) (generable.Value, error) {
+	v, err := generable.FromGo(out, codec...)
+	if err != nil {
+		return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q has no JSON form: %w", name, err)
+	}
+	w, errs := returns.Convert(v)
+	if errs != nil {
+		return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q is no %s: %w", name, returns, errs)
+	}
+	return w, nil
+}
+
+// ToolCall tells a function that [ToolFunc] made a tool which call of which run it serves:
+// call.Run + "/" + call.ID is the key under which to do once what must not be done twice.
+func ToolCall(ctx context.Context) (call engine.ToolCallInfo, ok bool) {
+	call, ok = ctx.Value(toolCallKey{}).(engine.ToolCallInfo)
+	return call, ok
+}
+
+type toolCallKey struct{}
+
+func withToolCall(ctx context.Context, call engine.ToolCallInfo) context.Context {
+	return context.WithValue(ctx, toolCallKey{}, call)
+}
+
+// nearest suggests a method.
+func nearest(t reflect.Type, name string) string {
+	var names []string
+	for i := range t.NumMethod() {
+		names = append(names, t.Method(i).Name)
+	}
+	if hint := diag.DidYouMean(name, names); hint != "" {
+		return "; " + hint
+	}
+	if t.Kind() == reflect.Struct {
+		return "; a pointer to it may have"
+	}
+	return ""
+}
+
+// snake is a method's name as one of a tool: FindNote is find_note, HTTPGet is http_get.
+func snake(name string) string {
+	var out strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}

@@ -1,0 +1,254 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/generable"
+)
+
+type place struct {
+	Lat float64 `json:"lat" jsonschema:"minimum=-90,maximum=90"`
+	Lon float64 `json:"lon"`
+}
+
+type search struct {
+	Query string            `json:"query" doc:"what to look for"`
+	Kind  string            `json:"kind,omitempty" jsonschema:"enum=book,enum=film"`
+	Most  int8              `json:"most" jsonschema:"default=10"`
+	Near  *place            `json:"near"`
+	Words []string          `json:"words,omitempty"`
+	Notes map[string]string `json:"notes,omitempty"`
+	Since time.Time         `json:"since,omitzero"`
+	Wait  time.Duration     `json:"wait,omitempty"`
+}
+
+type hits struct {
+	Titles []string      `json:"titles"`
+	Took   time.Duration `json:"took"`
+}
+
+// called runs an agent whose model calls a tool once, and gives the result that it is told.
+func called(t *testing.T, tool engine.HostTool, args string) *engine.ToolResult {
+	t.Helper()
+	var told *engine.ToolResult
+	models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req := e.Req.(*engine.Request)
+		r := &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: tool.Name, Args: args}}}}
+		if last := req.Messages[len(req.Messages)-1]; last.Role == engine.RoleTool {
+			told = last.Parts[0].Result
+			r = &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "done"}}}
+		}
+		return engine.Outcome{Response: r, Attempt: 1}
+	})
+	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("test/model"), agentscript.WithTool(tool))
+	mod, err := eng.Load(t.Context(), script("main = agent(prompt = \"P.\", tools = ["+tool.Name+"])\n"), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mod.Start(t.Context(), agentscript.Input("x")).Wait(); err != nil || told == nil {
+		t.Fatal(told, err)
+	}
+	return told
+}
+
+func TestToolFunc(t *testing.T) {
+	var got search
+	find, err := agentscript.ToolFunc("find", "Finds titles", func(ctx context.Context, s search) (hits, error) {
+		got = s
+		if call, ok := agentscript.ToolCall(ctx); !ok || call.ID == "" || call.Agent != "main" {
+			return hits{}, fmt.Errorf("the call is not known: %+v", call)
+		}
+		if s.Query == "nothing" {
+			return hits{}, errors.New("the catalogue is closed")
+		}
+		return hits{[]string{"Ulysses"}, 1500 * time.Millisecond}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []struct{ args, want string }{
+		{`{"query": "u"}`, `{"titles":["Ulysses"],"took":"1.5s"}`},
+		{`{query: "u", kind: "Book", most: 3, near: {"lat": 1, "lon": "2.5"}, words: "one", notes: {"a": "b"}, since: "2026-05-01T00:00:00Z", wait: "1m30s"}`, `{"titles":["Ulysses"],"took":"1.5s"}`},
+		{`{"query": "nothing"}`, `error: the catalogue is closed`},
+		{`{}`, `query`},
+		{`{"query": "u", "kind": "song"}`, `want one of book, film`},
+		{`{"query": "u", "near": {"lat": 100, "lon": 0}}`, `near.lat`},
+		{`{"query": "u", "wait": "soon"}`, `wait`},
+		{`{"query": "u", "most": 300}`, `most: want an integer that a Go int8 can hold`},
+	}
+	for _, r := range rows {
+		told := called(t, find, r.args)
+		if !strings.Contains(told.Text, r.want) || told.IsError != !strings.HasPrefix(r.want, "{") {
+			t.Errorf("%s: told %+v, want %s", r.args, told, r.want)
+		}
+		if strings.Contains(r.args, "1m30s") {
+			since := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+			if got.Kind != "book" || got.Most != 3 || *got.Near != (place{1, 2.5}) || got.Words[0] != "one" || got.Notes["a"] != "b" || !got.Since.Equal(since) || got.Wait != 90*time.Second {
+				t.Errorf("the function gets %+v", got)
+			}
+		}
+	}
+	called(t, find, `{"query": "u"}`)
+	if got.Most != 10 || got.Near != nil || got.Kind != "" || got.Wait != 0 {
+		t.Errorf("left out, the fields are %+v", got)
+	}
+	want := []string{`"description":"what to look for"`, `"enum":["book","film"]`, `"minimum":-90`, `"format":"date-time"`, `90s`, `"required":["query"]`}
+	schema := strings.ReplaceAll(strings.ReplaceAll(find.Params.JSONSchema(), "\n", ""), " ", "")
+	for _, w := range want {
+		if !strings.Contains(schema, strings.ReplaceAll(w, " ", "")) {
+			t.Errorf("%s is not in the schema:\n%s", w, find.Params.JSONSchema())
+		}
+	}
+}
+
+func TestToolFuncRefuses(t *testing.T) {
+	type deep struct {
+		Inner []struct {
+			Done chan bool `json:"done"`
+		} `json:"inner"`
+	}
+	tool := func(err error) string { return fmt.Sprint(err) }
+	_, noStruct := agentscript.ToolFunc("f", "", func(context.Context, string) (string, error) { return "", nil })
+	_, badField := agentscript.ToolFunc("f", "", func(context.Context, deep) (string, error) { return "", nil })
+	_, badResult := agentscript.ToolFunc("f", "", func(context.Context, struct{}) (func(), error) { return nil, nil })
+	_, badTag := agentscript.ToolFunc("f", "", func(context.Context, struct {
+		N int `jsonschema:"minimum=low"`
+	}) (string, error) {
+		return "", nil
+	})
+	_, badName := agentscript.ToolFunc("f.g", "", func(context.Context, struct{}) (string, error) { return "", nil })
+	_, noFunc := agentscript.ToolFunc[struct{}, string]("f", "", nil)
+	_, own := agentscript.ToolFunc("f", "", func(context.Context, time.Time) (string, error) { return "", nil })
+	for _, r := range []struct {
+		err  error
+		want string
+	}{
+		{noStruct, "takes string, want a struct"}, {badField, "inner[].done"}, {badField, "chan bool"}, {badResult, "the result of tool"},
+		{badTag, "N: want a number for minimum"}, {badName, `cannot name the tool "f.g"`}, {noFunc, "no function"}, {own, "want a struct"},
+	} {
+		if !strings.Contains(tool(r.err), r.want) {
+			t.Errorf("got %v, want %q", r.err, r.want)
+		}
+	}
+}
+
+// notes are what a host keeps.
+type notes struct{ all []string }
+
+func (n *notes) AddNote(_ context.Context, in struct {
+	Text string `json:"text"`
+}) (int, error) {
+	n.all = append(n.all, in.Text)
+	return len(n.all), nil
+}
+
+func (n *notes) Notes(context.Context, struct{}) ([]string, error) { return n.all, nil }
+
+func (n *notes) Forget() { n.all = nil }
+
+func TestToolsOf(t *testing.T) {
+	n := &notes{}
+	tools, err := agentscript.ToolsOf(n, map[string]string{"AddNote": "Keeps a note", "Notes": "Lists the notes"})
+	if err != nil || len(tools) != 2 || tools[0].Name != "add_note" || tools[0].Doc != "Keeps a note" || tools[1].Name != "notes" {
+		t.Fatalf("got %+v, %v", tools, err)
+	}
+	if told := called(t, tools[0], `{"text": "milk"}`); told.Text != "1" {
+		t.Errorf("told %+v", told)
+	}
+	if told := called(t, tools[1], `{}`); told.Text != `["milk"]` {
+		t.Errorf("told %+v", told)
+	}
+	_, err = agentscript.ToolsOf(n, map[string]string{"AddNotes": "", "Forget": ""})
+	for _, want := range []string{"has no method AddNotes", `did you mean "AddNote"?`, "Forget is func(): a tool is func(context.Context, A) (R, error)"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	if _, err := agentscript.ToolsOf(notes{}, map[string]string{"Notes": ""}); err == nil || !strings.Contains(err.Error(), "a pointer to it may have") {
+		t.Errorf("a value without its pointer's methods: %v", err)
+	}
+	if _, err := agentscript.ToolsOf(nil, nil); err == nil {
+		t.Error("nil has tools")
+	}
+}
+
+func TestToolResultsThatHaveNoForm(t *testing.T) {
+	nan, err := agentscript.ToolFunc("nan", "", func(context.Context, struct{}) (float64, error) { var zero float64; return zero / zero, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := called(t, nan, "{}"); !told.IsError || !strings.Contains(told.Text, "no JSON form") {
+		t.Errorf("told %+v", told)
+	}
+	loose, err := agentscript.ToolFunc("loose", "", func(context.Context, struct{}) (any, error) { return map[string]any{"n": 1}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := called(t, loose, "{}"); told.IsError || told.Text != `{"n":1}` {
+		t.Errorf("told %+v", told)
+	}
+	value, err := agentscript.ToolFunc("value", "", func(context.Context, struct{}) (generable.Value, error) { return generable.StrOf("v"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := called(t, value, "{}"); told.Text != "v" {
+		t.Errorf("told %+v", told)
+	}
+	crash, err := agentscript.ToolFunc("crash", "", func(context.Context, struct{}) (string, error) { panic("boom") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := called(t, crash, "{}"); !told.IsError || !strings.Contains(told.Text, "boom") {
+		t.Errorf("told %+v", told)
+	}
+}
+
+// Forecast is what the tool of the example takes.
+type Forecast struct {
+	City string        `json:"city" doc:"where"`
+	In   time.Duration `json:"in,omitempty" doc:"how far ahead; now when left out"`
+}
+
+type Weather struct {
+	Sky     string  `json:"sky"`
+	Degrees float64 `json:"degrees"`
+}
+
+func ExampleToolFunc() {
+	weather, err := agentscript.ToolFunc("weather", "Tells the weather in a city.",
+		func(ctx context.Context, f Forecast) (Weather, error) {
+			return Weather{Sky: "rain in " + f.City + " in " + f.In.String(), Degrees: 9.5}, nil
+		})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	weather.Class = engine.ClassRead // asking twice does no harm
+	models := llm.NewScripted([]llm.ScriptedRow{
+		{Agent: "guide", Calls: []llm.ScriptedCall{{Name: "weather", Args: []byte(`{"city": "Bergen", "in": "3h"}`)}}},
+		{Agent: "guide", Text: new("Take an umbrella.")},
+	})
+	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithTool(weather))
+	mod, err := eng.Load(context.Background(), script(`main = agent(name = "guide", prompt = "Say what to wear.", tools = [weather])`), "flow.star")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	run := mod.Start(context.Background(), agentscript.Input("Bergen"), agentscript.OnEvent(engine.EventTool, func(e engine.Event) {
+		if e.Phase == engine.PhaseEnd {
+			fmt.Println(e.Text)
+		}
+	}))
+	fmt.Println(agentscript.As[string](run.Wait()))
+	// Output:
+	// {"sky":"rain in Bergen in 3h0m0s","degrees":9.5}
+	// Take an umbrella. <nil>
+}
