@@ -19,6 +19,7 @@ type config struct {
 	builtins   []starlib.Builtin
 	middleware []engine.Middleware
 	limits     engine.Limits
+	pricer     engine.Pricer
 	model      string
 	strict     bool
 	print      func(at diag.Pos, text string)
@@ -30,8 +31,20 @@ type config struct {
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
-// a handler of the host's own. Without it, agents that need a model fail with AS707.
-func WithModels(m engine.Handler) Option { return func(c *config) { c.models = m } }
+// a handler of the host's own. Without it, agents that need a model fail with AS707. One that is
+// an [engine.Pricer], as the registry is, also says what calls cost.
+func WithModels(m engine.Handler) Option {
+	return func(c *config) {
+		c.models = m
+		if p, ok := m.(engine.Pricer); ok && c.pricer == nil {
+			c.pricer = p
+		}
+	}
+}
+
+// WithPricer sets what knows the price of model calls, which budgets of money need, where that is
+// not what [WithModels] was given.
+func WithPricer(p engine.Pricer) Option { return func(c *config) { c.pricer = p } }
 
 // WithDefaultModel sets the model of agents that name none.
 func WithDefaultModel(model string) Option { return func(c *config) { c.model = model } }
@@ -174,6 +187,13 @@ func ModelFor(agent, model string) RunOption {
 // Limits bounds this run, instead of the engine's limits. What is not set has the defaults that
 // [WithLimits] names.
 func Limits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
+
+// Pricer sets what knows the price of model calls for this run.
+func Pricer(p engine.Pricer) RunOption { return func(r *runConfig) { r.spec.Pricer = p } }
+
+// OnBudget has f asked when a budget of the run, or of an agent or node in it, is used up, before
+// anything fails because of that; see [engine.OnBudget].
+func OnBudget(f engine.OnBudget) RunOption { return func(r *runConfig) { r.spec.OnBudget = f } }
 
 // Journal has the run remember its effects, and answers from what is remembered: failures as
 // well as results, so that a call which failed is not made again. A call that was cancelled, by

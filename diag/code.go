@@ -137,6 +137,8 @@ const (
 	ToolNotMended       Code = "AS730"
 	ToolEscalated       Code = "AS731"
 	ToolGaveUp          Code = "AS732"
+	UnknownPrice        Code = "AS738"
+	BudgetsDiffer       Code = "AS739"
 
 	Denied        Code = "AS745"
 	NeedsApproval Code = "AS746"

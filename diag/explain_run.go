@@ -105,5 +105,12 @@ func runEntries() []Entry {
 			"The pattern names a tool that the agent does not have, or an argument that the tool does not have: it would never hold. The message names the nearest. A name with a `*` may fit no tool.",
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"sent\"]))\n",
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"send\"]))\n"},
+		{UnknownPrice, "no price is known for the model",
+			"A budget bounds money, and what a call of this model costs is not known; so it is not made. A price that is not known is never taken for nothing. Give the price in a file of your own (`--prices FILE`, see `agentscript models`), or bound `tokens` instead of `usd`. Models of a server on the user's own machine cost nothing and need no price.",
+			"", ""},
+		{BudgetsDiffer, "budgets of one name differ",
+			"A budget with a name is one budget: all that are given it share what it allows in a run. Two of one name with other bounds cannot both hold. Make it once and give the value to each, or use another name.",
+			"a = agent(prompt = \"A.\", budget = budget(\"research\", tokens = 1000))\nb = agent(prompt = \"B.\", budget = budget(\"research\", tokens = 2000))\nmain = a >> b\n",
+			"research = budget(\"research\", tokens = 2000)\na = agent(prompt = \"A.\", budget = research)\nb = agent(prompt = \"B.\", budget = research)\nmain = a >> b\n"},
 	}
 }

@@ -30,7 +30,7 @@ type skillPlan struct {
 }
 
 func planAgent(a *AgentSpec) *agentPlan {
-	p := &agentPlan{spec: a, bounds: a.Budget.ModelCalls.set || a.Budget.Tokens.set || a.Budget.Steps.set}
+	p := &agentPlan{spec: a, bounds: a.Budget.over()}
 	for _, sk := range a.candidates() {
 		p.skills = append(p.skills, planSkill(a, sk))
 	}

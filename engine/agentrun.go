@@ -12,26 +12,32 @@ import (
 func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
 	said := told{b.heard, b.brief}
 	b.heard, b.brief = hearing{}, nil
-	if p.bounds || p.spec.Budget.Wall > 0 {
-		return b.bounded(p, v, said)
+	agents, deepest := b.agents, b.deepest
+	err := b.nest(p.spec)
+	if err != nil {
+		return v, err
 	}
-	return b.skill(p, v, said)
+	if p.bounds || p.spec.Budget.Wall > 0 {
+		v, err = b.bounded(p, v, said)
+	} else {
+		v, err = b.skill(p, v, said)
+	}
+	b.agents, b.deepest = agents, deepest
+	return v, err
 }
 
 // bounded is skill within the agent's own budget.
 func (b *Branch) bounded(p *agentPlan, v generable.Value, said told) (out generable.Value, err error) {
 	a := p.spec
-	if p.bounds {
+	if p.bounds && (a.Budget.Name == "" || !b.budget.within(a.Budget.Name)) {
 		outer := b.budget
-		b.budget = newBudget(outer, b.at, "the budget of agent "+quoted(a.Name), a.Budget)
+		b.budget = newBudget(outer, b.at, "the budget of agent "+quoted(a.Name), &a.Budget, false)
 		defer func() { b.budget = outer }()
 	}
 	if a.Budget.Wall <= 0 {
 		return b.skill(p, v, said)
 	}
-	late := Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", a.Name, a.Budget.Wall).
-		WithHelp("raise it with budget(wall = ...)")
-	err = b.within(a.Budget.Wall, late, func() error {
+	err = b.within(a.Budget.Wall, outOfTime(a.Name, a.Budget.Wall), func() error {
 		out, err = b.skill(p, v, said)
 		return err
 	})
@@ -50,6 +56,9 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 			return v, err
 		}
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
+		if t.begin(); t.closes() {
+			return t.lasting()
+		}
 		return t.run()
 	}
 	args := []generable.Value{v}
@@ -87,6 +96,11 @@ type turns struct {
 	asked int            // how often the model was asked again
 	calls map[string]int // of each tool, for positions
 	stuck stuck          // on a tool
+	turn  int
+	last  *Response // so far
+	seen  int64     // tokens of the conversation up to and with last, 0 when not known
+	same  *repeated
+	end   ending
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -95,34 +109,45 @@ func (t *turns) run() (generable.Value, error) {
 	if err != nil {
 		return generable.Value{}, err
 	}
-	most := t.a.Budget.Turns.or(DefaultTurns)
-	for turn := 0; ; turn++ {
-		if int64(turn) >= most {
-			return generable.Value{}, t.stuck.tell(t.spent(most))
+	for ; ; t.turn++ {
+		if req, err = t.next(req); err != nil {
+			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
-		resp, err := t.ask(req, turn)
+		resp, err := t.ask(req)
+		if err == nil && resp == nil { // refused, and a last answer may still be had
+			req = t.close(req, t.end.why)
+			if resp, err = t.ask(req); err != nil && asError(err).Kind == KindBudget {
+				err = t.end.why
+			}
+		}
 		if err != nil {
-			return generable.Value{}, t.stuck.tell(err)
+			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
 		next, v, err := t.take(req, resp)
 		if t.said.brief != nil && t.said.brief.talk != nil {
 			t.said.brief.talk.keep(t.sk, req, resp, next)
 		}
 		if next == nil {
-			return v, t.stuck.tell(err)
+			return v, t.stuck.tell(t.partial(err))
 		}
 		req = next
 	}
 }
 
-// ask makes one model call. A run that is parked stands here, so its frames are kept small.
-func (t *turns) ask(req *Request, turn int) (*Response, error) {
+// ask makes one model call. A run that is parked stands here, so its frames are kept small. Without
+// a response and an error a budget refused it, and a last answer is to be asked for.
+func (t *turns) ask(req *Request) (*Response, error) {
+	a := t.claim()
 	t.b.onlooker = t.a.Onlooker
-	out := t.b.model(req, t.a.Name, turn)
+	out := t.b.model(req, t.a.Name, t.turn, &a)
 	t.b.onlooker = nil
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
-		return nil, t.a.atModel(req.Model, out.Err)
+		return nil, t.refused(req, out.Err, out.Attempt)
+	}
+	t.last, t.seen = out.Response, 0
+	if !out.Usage.Estimated && out.Usage.In > 0 {
+		t.seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
 	return out.Response, finished(out.Response, t.a.Name)
 }
@@ -142,6 +167,9 @@ func (a *AgentSpec) atModel(asked string, e *Error) error {
 // and is asked for again. Without a next request the conversation is over.
 func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.Value, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
+		if t.end.asked {
+			return nil, v, t.end.why
+		}
 		results, err := t.tools(calls)
 		if err != nil {
 			return nil, v, err
@@ -161,7 +189,7 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 	if complaint == "" { // no other answer would do
 		return nil, v, err
 	}
-	if t.asked >= t.a.Repairs {
+	if t.asked >= t.a.Repairs || t.end.asked {
 		v, err = t.badOutput(text, err)
 		return nil, v, err
 	}

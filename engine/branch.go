@@ -19,6 +19,8 @@ type Branch struct {
 	heard    hearing   // what a forum said so far, until an agent has read it
 	brief    *brief    // what is said to the agent that comes next, or nil
 	depth    int32     // of nodes inside each other
+	agents   int32     // that called each other
+	deepest  int32     // one more than agents may come to; 0 is the default
 	timed    bool      // the time of an agent is bounded, which a flow may go on after
 	onlooker Onlooker  // of the agent whose model is asked, nil when nobody looks
 	mending  bool      // it runs what mends a call of a tool
@@ -37,7 +39,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, deadline: b.deadline, timed: b.timed, mending: b.mending}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending}
 }
 
 // Path is the position in the run.
@@ -115,12 +117,12 @@ func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error
 // invokeAs is invoke for a callback that does not stand alone at its position: what it calls
 // is placed below the segment scope.
 func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
-	outer, at, said, depth := b.callback, b.at, b.heard, b.depth
+	outer, at, said, depth, agents, deepest := b.callback, b.at, b.heard, b.depth, b.agents, b.deepest
 	b.callback = callback{scope: scope, n: n}
 	defer func() {
 		b.callback = outer
 		if p := recover(); p != nil { // from anywhere below
-			b.at, b.heard, b.depth = at, said, depth
+			b.at, b.heard, b.depth, b.agents, b.deepest = at, said, depth, agents, deepest
 			e := panicked(f.Info().Name, p)
 			e.Pos = f.Info().Pos
 			v, err = generable.Value{}, e

@@ -3,55 +3,10 @@ package engine
 import (
 	"math"
 	"sync"
-	"time"
-
-	"github.com/agentscript/agentscript/diag"
 )
 
-// Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
-type Cap struct {
-	n   int64
-	set bool
-}
-
-// AtMost returns a bound of n, which may be 0.
-func AtMost(n int64) Cap { return Cap{n: n, set: true} }
-
-// Unlimited returns a bound that is never reached, where a zero Cap stands for a default.
-func Unlimited() Cap { return AtMost(math.MaxInt64) }
-
-// Value returns the bound, and whether there is one.
-func (c Cap) Value() (int64, bool) { return c.n, c.set }
-
-func (c Cap) or(n int64) int64 {
-	if c.set {
-		return c.n
-	}
-	return n
-}
-
-// Limits bound what a run, or one call of an agent, may use. They nest: what an agent uses
-// counts against its run as well. Of an agent, Turns and ToolCalls bound its own conversation,
-// and the others all that it calls, too.
-type Limits struct {
-	ModelCalls Cap
-	Turns      Cap           // model calls in one agent call; default 8 for agents
-	ToolCalls  Cap           // default 32 for agents
-	Tokens     Cap           // in and out together; calls in flight may overshoot it
-	Steps      Cap           // of the script interpreter
-	Wall       time.Duration // 0 and [NoWall]: unbounded
-}
-
-// NoWall is a wall time without an end, where 0 stands for a default.
-const NoWall time.Duration = -1
-
-// Defaults of an agent call.
-const (
-	DefaultTurns     = 8
-	DefaultToolCalls = 32
-)
-
-// resource indexes the counters of a budget.
+// resource indexes the counters of a budget. Records of races hold them in this order, so that
+// new ones come last.
 type resource int
 
 const (
@@ -59,39 +14,124 @@ const (
 	resToolCalls
 	resTokens
 	resSteps
+	resTurns
+	resUSD // in billionths of a dollar
 	resources
 )
 
-var resourceNames = [resources]string{"model call", "tool call", "token", "script step"}
-var resourceArgs = [resources]string{"model_calls", "tool_calls", "tokens", "steps"}
+var resourceNames = [resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
+var resourceArgs = [resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
 
 // estimate is what something is expected to use of each resource.
 type estimate [resources]int64
 
-// budget counts one scope: what was used, and what open reservations hold. All budgets of a
-// run share one lock, so that a reservation is taken on every level or on none.
-type budget struct {
-	up    *budget
-	mu    *sync.Mutex
-	label string
-	at    *Frame // where it was opened
-	apart bool   // it bounds nothing, and tells what a branch uses
-	caps  [resources]Cap
-	used  estimate
-	held  estimate
+// pot counts what is used of one budget: what was used, what open reservations hold, and what
+// conversations keep for a last answer.
+type pot struct {
+	label      string
+	at         *Frame   // where it was opened
+	limits     *Limits  // nil: it bounds nothing
+	caps       estimate // math.MaxInt64 is none
+	used, held estimate
+	kept       *estimate        // nil: nothing
+	warned     [resources]uint8 // how many of the limits' WarnAt were told
+	ofRun      bool
+	asking     bool // the host is asked about its end
 }
 
-// newBudget opens the budget of a run or, below another one, of an agent call.
-func newBudget(up *budget, at *Frame, label string, l Limits) *budget {
-	b := &budget{up: up, at: at, label: label}
-	b.caps = [resources]Cap{resModelCalls: l.ModelCalls, resTokens: l.Tokens, resSteps: l.Steps}
+// ledger is what all budgets of a run share: one lock, so that a reservation is taken on every
+// level or on none, and those that have a name.
+type ledger struct {
+	mu    sync.Mutex
+	named map[string]*pot
+}
+
+// budget is one level of the budgets around a branch. A pot may stand at several places.
+type budget struct {
+	up      *budget
+	run     *ledger
+	pot     *pot
+	own     pot
+	apart   bool // it bounds nothing, and tells what a branch uses
+	metered bool // tokens or money are bounded here or further out
+	priced  bool // money is
+}
+
+// newBudget opens the budget of a run or, below another one, of a node or an agent call. whole
+// budgets count turns and tool calls of everything inside.
+func newBudget(up *budget, at *Frame, label string, l *Limits, whole bool) *budget {
+	b := &budget{up: up, own: pot{at: at, label: label}}
+	b.pot = &b.own
+	b.own.bound(l, whole)
 	if up != nil {
-		b.mu = up.mu
+		b.run, b.metered, b.priced = up.run, up.metered, up.priced
 	} else {
-		b.mu = &sync.Mutex{}
-		b.caps[resToolCalls] = l.ToolCalls
+		b.run, b.own.ofRun = &ledger{}, true
 	}
+	if l == nil {
+		return b
+	}
+	b.metered, b.priced = b.metered || l.Tokens.set || l.USD.set, b.priced || l.USD.set
+	if l.Name == "" {
+		return b
+	}
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if known := b.run.named[l.Name]; known != nil {
+		for r, c := range b.own.caps { // budgets of one name that differ: the least holds
+			known.caps[r] = min(known.caps[r], c)
+		}
+		b.pot = known
+		return b
+	}
+	b.own.label, b.own.at = "the budget "+quoted(l.Name), at.root()
+	if b.run.named == nil {
+		b.run.named = map[string]*pot{}
+	}
+	b.run.named[l.Name] = b.pot
 	return b
+}
+
+// bound sets a pot's caps.
+func (p *pot) bound(l *Limits, whole bool) {
+	for r := range p.caps {
+		p.caps[r] = math.MaxInt64
+	}
+	if p.limits = l; l == nil {
+		return
+	}
+	set := func(r resource, c Cap) { p.caps[r] = c.or(math.MaxInt64) }
+	set(resModelCalls, l.ModelCalls)
+	set(resTokens, l.Tokens)
+	set(resSteps, l.Steps)
+	set(resUSD, l.USD)
+	if whole || l.Name != "" {
+		set(resTurns, l.Turns)
+		set(resToolCalls, l.ToolCalls)
+	}
+}
+
+// keeps is what conversations keep of a resource.
+func (p *pot) keeps(r int) int64 {
+	if p.kept == nil {
+		return 0
+	}
+	return p.kept[r]
+}
+
+func (p *pot) bounds(r resource) bool { return p.caps[r] != math.MaxInt64 }
+
+// within reports whether a named budget is around already: then it counts there.
+func (b *budget) within(name string) bool {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	known := b.run.named[name]
+	for at := b; at != nil && known != nil; at = at.up {
+		if at.pot == known {
+			return true
+		}
+	}
+	return false
 }
 
 // verdict of one look at a budget.
@@ -103,112 +143,101 @@ const (
 	refused
 )
 
-// look tells whether want fits on every level, else which level and resource refuse it. The
-// caller holds the lock.
-func (b *budget) look(want estimate) (verdict, *budget, resource) {
+// look tells whether what is asked for fits on every level, else which pot and resource refuse
+// it. The caller holds the lock.
+func (b *budget) look(a *ask) (verdict, *pot, resource) {
 	for at := b; at != nil; at = at.up {
-		for r, n := range want {
-			c := at.caps[r]
-			if n == 0 || !c.set || plus(plus(at.used[r], at.held[r]), n) <= c.n {
+		p := at.pot
+		for r, n := range a.want {
+			c := p.caps[r]
+			if n == 0 || c == math.MaxInt64 {
 				continue
 			}
-			if at.held[r] > 0 && plus(at.used[r], n) <= c.n {
-				return later, at, resource(r)
+			spent := plus(plus(p.used[r], n), p.keeps(r))
+			if k := a.kept(); k != nil {
+				spent = plus(spent-k.kept[r], k.next[r])
 			}
-			return refused, at, resource(r)
-		}
-		// Tokens are counted when a call ends: a spent budget starts no further call.
-		if c := at.caps[resTokens]; c.set && want[resModelCalls] > 0 && at.used[resTokens] >= c.n {
-			return refused, at, resTokens
+			switch {
+			case plus(spent, p.held[r]) <= c:
+			case p.held[r] > 0 && spent <= c:
+				return later, p, resource(r)
+			default:
+				return refused, p, resource(r)
+			}
 		}
 	}
 	return granted, nil, 0
 }
 
-// take holds want on every level when it fits on all.
-func (b *budget) take(want estimate) (verdict, *budget, resource) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	v, at, r := b.look(want)
-	if v == granted {
-		for at := b; at != nil; at = at.up {
-			for r, n := range want {
-				at.held[r] += n
+// take holds what is asked for on every level when it fits on all, and more of it as far as that
+// is there.
+func (b *budget) take(a *ask) (verdict, *pot, resource) {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	v, p, r := b.look(a)
+	if v != granted {
+		return v, p, r
+	}
+	more := a.more
+	for at := b; at != nil; at = at.up {
+		p := at.pot
+		for r := range more {
+			if c := p.caps[r]; more[r] > 0 && c != math.MaxInt64 {
+				more[r] = max(min(more[r], c-plus(plus(p.used[r], p.held[r]), plus(p.keeps(r), a.want[r]))), 0)
 			}
 		}
 	}
-	return v, at, r
-}
-
-// spend books what was used already, or gives the level and resource that refuse it.
-func (b *budget) spend(used estimate) (*budget, resource) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	v, at, r := b.look(used)
-	if v != granted {
-		return at, r
+	for r := range more {
+		a.want[r] = plus(a.want[r], more[r])
 	}
 	for at := b; at != nil; at = at.up {
-		for r, n := range used {
-			at.used[r] = plus(at.used[r], n)
+		for r, n := range a.want {
+			at.pot.held[r] = plus(at.pot.held[r], n)
 		}
 	}
+	a.kept().move(b)
+	return granted, nil, 0
+}
+
+// spend books what was used already, or gives the pot and resource that refuse it.
+func (b *budget) spend(used estimate) (*pot, resource) {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if v, p, r := b.look(&ask{want: used}); v != granted {
+		return p, r
+	}
+	b.book(estimate{}, used, nil)
 	return nil, 0
 }
 
-// settle turns a reservation into what was really used.
-func (b *budget) settle(held, used estimate) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// settle turns a reservation into what was really used, and gives what is to be told of that.
+func (b *budget) settle(held, used estimate, listens bool) []BudgetNews {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if !listens {
+		b.book(held, used, nil)
+		return nil
+	}
+	var news []BudgetNews
+	b.book(held, used, &news)
+	return news
+}
+
+// book does so under the lock.
+func (b *budget) book(held, used estimate, news *[]BudgetNews) {
 	for at := b; at != nil; at = at.up {
+		p := at.pot
 		for r := range held {
-			at.held[r] -= held[r]
-			at.used[r] = plus(at.used[r], used[r])
+			if held[r] == 0 && used[r] == 0 {
+				continue
+			}
+			p.held[r] -= held[r]
+			p.used[r] = plus(p.used[r], used[r])
+			if news != nil && used[r] > 0 && p.bounds(resource(r)) {
+				p.tell(resource(r), news)
+			}
 		}
 	}
-}
-
-// hold is an open reservation. Whoever holds one must not reserve another before it is
-// settled: a reservation that waits for what its own branch holds waits for ever.
-type hold struct {
-	b    *Branch
-	from *budget
-	want estimate
-}
-
-// reserve takes an estimate from the branch's budgets before an effect. While other
-// reservations are open it waits for what they give back: what is in flight was paid for and
-// is to end well. When none is open it fails.
-func (b *Branch) reserve(want estimate) (hold, error) {
-	for {
-		switch v, at, r := b.budget.take(want); v {
-		case granted:
-			return hold{b, b.budget, want}, nil
-		case refused:
-			return hold{}, at.refusal(r)
-		}
-		err := b.sched.Wait(func() bool {
-			b.budget.mu.Lock()
-			defer b.budget.mu.Unlock()
-			v, _, _ := b.budget.look(want)
-			return v != later
-		})
-		if err != nil {
-			return hold{}, err
-		}
-	}
-}
-
-// settle books what was used. Every reservation is settled exactly once.
-func (h hold) settle(u Usage) {
-	h.from.settle(h.want, h.want.with(u))
-	h.b.sched.Wake()
-}
-
-// with adds to an estimate of calls what they really used.
-func (e estimate) with(u Usage) estimate {
-	e[resTokens] = plus(int64(max(u.In, 0)), int64(max(u.Out, 0)))
-	return e
 }
 
 // plus adds counts, none of which is negative. A sum that is too large stays at the largest, so
@@ -218,38 +247,4 @@ func plus(a, b int64) int64 {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-// charge books what a recorded effect used, without asking.
-func (b *Branch) charge(e estimate, u Usage) { b.budget.settle(estimate{}, e.with(u)) }
-
-func (b *budget) refusal(r resource) *Error {
-	e := overspent(b.label, b.caps[r].n, r)
-	e.OfRun, e.Scope = b.up == nil, b.at.Path()
-	return e
-}
-
-func overspent(label string, limit int64, r resource) *Error {
-	code := diag.BudgetExceeded
-	if r == resSteps {
-		code = diag.StepLimit
-	}
-	return Errorf(KindBudget, code, "%s is used up: the limit of %d %s%s is reached", label, limit, resourceNames[r], plural(limit)).
-		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so many", resourceArgs[r])
-}
-
-func plural(n int64) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-// Steps debits interpreter steps and reports cancellation. The host language calls it every
-// few thousand steps.
-func (b *Branch) Steps(n int64) error {
-	if at, r := b.budget.spend(estimate{resSteps: n}); at != nil {
-		return at.refusal(r)
-	}
-	return b.sched.Yield()
 }

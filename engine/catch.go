@@ -68,13 +68,13 @@ func (b *Branch) Apart() (end func()) {
 
 // countApart opens a budget that bounds nothing.
 func (b *Branch) countApart() {
-	b.budget = newBudget(b.budget, b.at, "", Limits{})
+	b.budget = newBudget(b.budget, b.at, "", nil, false)
 	b.budget.apart = true
 }
 
 // spent is what was used of a budget.
 func (b *budget) spent() estimate {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	return b.pot.used
 }

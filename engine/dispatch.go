@@ -7,12 +7,12 @@ import (
 )
 
 // model is the effect of one model call.
-func (b *Branch) model(req *Request, agent string, turn int) Outcome {
+func (b *Branch) model(req *Request, agent string, turn int, a *ask) Outcome {
 	if req.Model == "" && b.run.spec.Handler == nil {
 		return Failed(noModel(agent))
 	}
 	return b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
-		Req: req, Class: ClassIdempotent, Stream: b.onlooker != nil || b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, estimate{resModelCalls: 1})
+		Req: req, Class: ClassIdempotent, Stream: b.onlooker != nil || b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, a)
 }
 
 func noModel(agent string) *Error {
@@ -21,26 +21,27 @@ func noModel(agent string) *Error {
 }
 
 // do is the composition side of an effect: id, answer from the journal, budget, dispatch.
-func (b *Branch) do(e *Effect, est estimate) (out Outcome) {
+func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
 	if err := b.sched.Err(); err != nil {
 		return Failed(asError(err))
 	}
 	if j := b.run.spec.Journal; j != nil {
 		var known bool
 		if out, known = j.Answer(e.ID()); known {
-			b.replayed(e, est, &out)
+			b.replayed(e, a, &out)
 			return out
 		}
 	}
 	b.tell(e, PhaseStart, nil, false)
-	out = b.budgeted(e, est)
+	out = b.budgeted(e, a)
 	b.tell(e, PhaseEnd, &out, false)
 	return out
 }
 
-func (b *Branch) replayed(e *Effect, est estimate, out *Outcome) {
+func (b *Branch) replayed(e *Effect, a *ask, out *Outcome) {
+	b.extended(e)
 	if out.Attempt > 0 { // else it was refused, and used nothing
-		b.charge(est, out.Usage)
+		b.charge(a, e, out.Usage)
 	}
 	b.tell(e, PhaseStart, nil, true)
 	b.tell(e, PhaseEnd, out, true)
@@ -48,8 +49,13 @@ func (b *Branch) replayed(e *Effect, est estimate, out *Outcome) {
 
 // budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
 // so that a replay gives the same.
-func (b *Branch) budgeted(e *Effect, est estimate) (out Outcome) {
-	held, err := b.reserve(est)
+func (b *Branch) budgeted(e *Effect, a *ask) (out Outcome) {
+	if req, ok := e.Req.(*Request); ok && b.budget.metered {
+		if err := b.forecast(req, a); err != nil {
+			return Failed(err) // not recorded: a price may be known the next time
+		}
+	}
+	held, err := b.begin(e, a)
 	if err != nil {
 		return b.refused(e, err)
 	}
@@ -85,7 +91,7 @@ func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 	b.run.pending.add(e)
 	defer func() {
 		b.run.pending.remove(e)
-		held.settle(out.Usage)
+		held.settle(e, out.Usage)
 	}()
 	if b.timed && e.Kind != EffectModel && e.byServer() != EffectMCP { // those end when they are told to
 		return b.doOrLeave(e)

@@ -89,6 +89,8 @@ type Event struct {
 	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
 	Err      *Error    `json:"error,omitempty"`
 
+	Budget *BudgetNews `json:"budget,omitempty"` // of a budget that did not refuse
+
 	// Snapshot is, of a partial, all that is known of the value; it is valid while Emit runs.
 	Snapshot func() generable.Value `json:"-"`
 }

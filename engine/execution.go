@@ -45,7 +45,10 @@ func (x *Execution) Run() (generable.Value, error) {
 	var out generable.Value
 	err := x.sched.Par(1, 0, func(_ int, s Sched) error {
 		b := &Branch{run: r, sched: s, at: &Frame{kind: "main", idx: -1}}
-		b.budget = newBudget(nil, b.at, "the budget of the run", r.spec.Limits)
+		b.budget = newBudget(nil, b.at, "the budget of the run", &r.spec.Limits, true)
+		if most, set := r.spec.Limits.Depth.Value(); set {
+			b.deepest = nestBound(0, most)
+		}
 		b.tellRun(PhaseStart, nil)
 		err := b.guard(func() (err error) {
 			out, err = b.root(r.spec)

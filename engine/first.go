@@ -79,7 +79,7 @@ func (b *Branch) compete(e *Effect, n int, branch func(i int, s Sched) *Branch, 
 	}
 	if i, lost, known := b.chosen(e, n); known {
 		if _, err := begin(i, b.sched); failed[i] == nil {
-			b.budget.settle(estimate{}, lost)
+			b.tellBudget(b.budget.settle(estimate{}, lost, b.Wants(EventBudget)), true)
 			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
@@ -101,7 +101,8 @@ func (b *Branch) compete(e *Effect, n int, branch func(i int, s Sched) *Branch, 
 
 // Choice is the request of an [EffectChoice]: which of several branches won. Nothing handles it;
 // it stands in the journal with a list as its value: the index of the branch, and the model calls,
-// tool calls, tokens and script steps that the others had used.
+// tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
+// used. A list that ends earlier is of a record from before these were counted.
 type Choice struct {
 	Of    int             // branches
 	Input generable.Value // what they ran on
@@ -128,11 +129,11 @@ func (b *Branch) chosen(e *Effect, n int) (won int, lost estimate, known bool) {
 	}
 	out, known := b.run.spec.Journal.Answer(e.ID())
 	list, ok := out.Value.AsList()
-	if !known || !ok || list.Len() != 1+len(lost) {
+	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(resTurns) {
 		return 0, lost, false
 	}
 	i, ok := list.At(0).AsInt()
-	for r := range lost {
+	for r := range list.Len() - 1 {
 		used, counts := list.At(1 + r).AsInt()
 		lost[r], ok = used, ok && counts && used >= 0
 	}

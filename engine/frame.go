@@ -30,6 +30,14 @@ func (f *Frame) index(kind, name string, n, idx int) *Frame {
 	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: int32(idx)}
 }
 
+// root is the position of the run.
+func (f *Frame) root() *Frame {
+	for f.up != nil {
+		f = f.up
+	}
+	return f
+}
+
 // Path renders the position.
 func (f *Frame) Path() string {
 	if f == nil {

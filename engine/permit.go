@@ -56,7 +56,7 @@ func notApproved(tool, reason string) *Error {
 
 // doPermitted carries out a call of a tool of the host, when it may be made. What is recorded
 // answers first; the call counts as one whatever becomes of it.
-func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est estimate) Outcome {
+func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est *ask) Outcome {
 	if !b.ruled(sk) {
 		return b.do(e, est)
 	}
@@ -70,16 +70,16 @@ func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est estimate) Ou
 			return b.do(e, est)
 		}
 	}
-	held, err := b.reserve(est)
+	held, err := b.reserve(est, e.Agent, e.At)
 	if err != nil {
 		return b.refused(e, err)
 	}
-	held.settle(Usage{}) // a person may take hours, and others may not wait for this call meanwhile
+	held.settle(nil, Usage{}) // a person may take hours, and others may not wait for this call meanwhile
 	args, err := b.permitted(d, sk, t, req.Args)
 	if err != nil {
 		return Outcome{Err: asError(err)}
 	}
 	// The effect's id is that of the arguments with which it is made.
 	return b.do(&Effect{Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At,
-		Req: &ToolRequest{Args: args, Version: req.Version}, Class: e.Class, Timeout: e.Timeout}, estimate{})
+		Req: &ToolRequest{Args: args, Version: req.Version}, Class: e.Class, Timeout: e.Timeout}, &ask{})
 }

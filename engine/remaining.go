@@ -22,6 +22,8 @@ func remainingType() *generable.Type {
 		{"tokens", "tokens, in and out together", generable.IntT},
 		{"steps", "steps of the script's own code", generable.IntT},
 		{"wall_seconds", "seconds until the time is up", generable.FloatT},
+		{"turns", "turns that a budget around several agents has left", generable.IntT},
+		{"usd", "US dollars", generable.FloatT},
 	} {
 		t.Fields = append(t.Fields, generable.Field{Name: f.name, Type: generable.OneOf(f.of, generable.NoneT), Guide: f.guide})
 	}
@@ -45,7 +47,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 	j := b.run.spec.Journal
 	if j != nil {
 		if out, known := j.Answer(e.ID()); known {
-			b.replayed(e, estimate{}, &out)
+			b.replayed(e, &ask{}, &out)
 			return remainingOf(out)
 		}
 	}
@@ -68,24 +70,29 @@ func remainingOf(out Outcome) (generable.Value, error) {
 // left is what the budgets leave, the least of all levels. What calls in flight hold is not left.
 func (b *Branch) left() generable.Value {
 	var left [resources]Cap
-	b.budget.mu.Lock()
+	b.budget.run.mu.Lock()
 	for at := b.budget; at != nil; at = at.up {
-		for r, c := range at.caps {
-			if c.set && c != Unlimited() {
-				left[r] = AtMost(min(left[r].or(c.n), max(c.n-plus(at.used[r], at.held[r]), 0)))
+		p := at.pot
+		for r, c := range p.caps {
+			if p.bounds(resource(r)) {
+				n := max(c-plus(plus(p.used[r], p.held[r]), p.keeps(r)), 0)
+				left[r] = AtMost(min(left[r].or(n), n))
 			}
 		}
 	}
-	b.budget.mu.Unlock()
+	b.budget.run.mu.Unlock()
 	of := func(r resource) generable.Value {
 		if !left[r].set {
 			return generable.Value{}
 		}
 		return generable.IntOf(left[r].n)
 	}
-	var wall generable.Value
+	var wall, usd generable.Value
+	if left[resUSD].set {
+		usd, _ = generable.FloatOf(float64(left[resUSD].n) / perDollar)
+	}
 	if !b.deadline.IsZero() {
 		wall, _ = generable.FloatOf(max(b.deadline.Sub(b.sched.Now()), 0).Round(time.Millisecond).Seconds())
 	}
-	return generable.NewRecord(RemainingType, []generable.Value{of(resModelCalls), of(resToolCalls), of(resTokens), of(resSteps), wall}).Value()
+	return generable.NewRecord(RemainingType, []generable.Value{of(resModelCalls), of(resToolCalls), of(resTokens), of(resSteps), wall, of(resTurns), usd}).Value()
 }

@@ -43,7 +43,7 @@ func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said 
 	req := b.routerRequest(p, fit, t, v, said)
 	for asked := 0; ; asked++ {
 		out := b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", asked),
-			Req: req, Class: ClassIdempotent}, estimate{resModelCalls: 1}) // not streamed: it is no part of what the agent says
+			Req: req, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
 		if out.Err != nil {
 			return nil, choice{}, r.atModel(req.Model, out.Err)
 		}

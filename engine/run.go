@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -33,6 +34,8 @@ type RunSpec struct {
 	Models   map[string]string // by agent name, over all else
 	Override string            // of all agents, over what the script says
 	Limits   Limits
+	OnBudget OnBudget // asked before a budget ends something; nil: nobody is
+	Pricer   Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
 	Listener Listener
 
 	OnToolError *Recovery // of tools of agents that have none of their own
@@ -94,7 +97,7 @@ func (b *Branch) root(spec *RunSpec) (out generable.Value, err error) {
 	if spec.Limits.Wall <= 0 {
 		return b.main(spec)
 	}
-	err = b.within(spec.Limits.Wall, spec.Limits.Late(), func() error {
+	err = b.within(spec.Limits.Wall, late(spec.Limits.Wall), func() error {
 		out, err = b.main(spec)
 		return err
 	})
@@ -102,8 +105,10 @@ func (b *Branch) root(spec *RunSpec) (out generable.Value, err error) {
 }
 
 // Late is the error of a run that did not end within its wall time.
-func (l Limits) Late() *Error {
-	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", l.Wall).
+func (l Limits) Late() *Error { return late(l.Wall) }
+
+func late(wall time.Duration) *Error {
+	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", wall).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }
 

@@ -17,9 +17,8 @@ const maxToolName = 64
 // tools runs the calls of one turn and gives their results in order. What a model can mend,
 // an unknown tool, bad arguments, a tool that failed, goes back to it as a result.
 func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
-	most := t.a.Budget.ToolCalls.or(DefaultToolCalls)
-	if t.made += len(calls); int64(t.made) > most { // none is made when not all can be
-		return nil, overspent("the budget of agent "+quoted(t.a.Name), most, resToolCalls)
+	if unmade, err := t.permit(calls); err != nil || unmade != nil {
+		return unmade, err
 	}
 	if t.calls == nil {
 		t.calls = map[string]int{}
@@ -41,6 +40,7 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		})
 	})
 	t.stuck.turn(calls, failures)
+	t.spentOn(failures)
 	return results, err
 }
 
@@ -73,7 +73,10 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 	}
 	var out generable.Value
 	runs, kind := 0, FailedArgs
-	args, failure, ends := b.arguments(t, c.Args, c.Dialect)
+	args, failure, ends := generable.Value{}, b.tooLong(sk.agent, c), false
+	if failure == nil {
+		args, failure, ends = b.arguments(t, c.Args, c.Dialect)
+	}
 	if failure == nil {
 		runs, kind = 1, FailedRun
 		out, failure, ends = b.execute(sk, t, args)
@@ -84,7 +87,7 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 	if failure == nil {
 		return toldResult(t, out), nil, false
 	}
-	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends
+	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends && !sk.agent.answersAfter(failure)
 }
 
 // arguments reads what a model wrote as a tool's parameters.
@@ -170,14 +173,14 @@ func orEmptyObject(args string) string {
 // handler tried the call.
 func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out generable.Value, tried bool, err error) {
 	who := "tool " + t.Name
-	est := estimate{resToolCalls: 1}
+	est := &ask{want: estimate{resToolCalls: 1}}
 	if t.Run != nil {
 		// What it calls may need the same resource, so that nothing stays held meanwhile.
-		held, err := b.reserve(est)
+		held, err := b.reserve(est, sk.agent.Name, b.at)
 		if err != nil {
 			return args, false, err
 		}
-		held.settle(Usage{})
+		held.settle(nil, Usage{})
 		if args, err = b.permit(sk, t, args); err != nil {
 			return out, false, err
 		}

@@ -17,10 +17,12 @@ func tooSlow(tool string, d time.Duration) *Error {
 // is recorded like any other outcome: a replay does not depend on the clock.
 func (b *Branch) timely(e *Effect, held hold) (out Outcome) {
 	late := tooSlow(e.Name, e.Timeout)
+	of := *held.of // so that what other effects ask for need not outlive their frames
+	own := hold{held.b, held.from, &of}
 	timed := b.timed
 	b.timed = true // it is left behind when it does not stop
 	err := b.within(e.Timeout, late, func() error {
-		if out = b.dispatch(e, held); out.Err == nil {
+		if out = b.dispatch(e, own); out.Err == nil {
 			return nil
 		}
 		return out.Err
@@ -49,7 +51,7 @@ func (b *Branch) inTime(t *Tool, args generable.Value) (out generable.Value, err
 	}
 	switch won, used, known := b.chosen(e, 2); {
 	case known && won == late:
-		b.budget.settle(estimate{}, used)
+		b.tellBudget(b.budget.settle(estimate{}, used, b.Wants(EventBudget)), true)
 		return out, b.locate(slow, nil)
 	case known:
 		return b.invoke(t.Run, args)

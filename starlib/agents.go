@@ -74,16 +74,9 @@ func agentRows() []Builtin {
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
 		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,
-			made: func(c *composer) starlark.Value { return maker(c, "budget") },
-			Params: []Param{
-				opt("turns", IntKind, "8", "model calls in one call of the agent"),
-				opt("tool_calls", IntKind, "32", "tool calls in one call of the agent"),
-				opt("model_calls", IntKind, "None", "model calls, of everything inside"),
-				opt("tokens", IntKind, "None", "in and out together; a call in flight may overshoot it"),
-				opt("steps", IntKind, "None", "steps of the script's own code"),
-				opt("wall", either(StrKind, FloatKind), "None", `time: "90s", "2m", "1h", or seconds`),
-			},
-			Doc: "Bounds what one call of an agent may use. The run's own budget holds as well."},
+			made:   func(c *composer) starlark.Value { return maker(c, "budget") },
+			Params: budgetParams(),
+			Doc:    "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together. The run's own budget holds as well."},
 		{Name: "model", Group: GroupAgents, Returns: "model", Effect: Compose, Func: modelFunc,
 			Params: append([]Param{{Name: "name", Kind: either(StrKind, listOf(StrKind)), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
@@ -207,6 +200,14 @@ func (c *Call) idle() {
 			}
 			if _, set := b.limits.ToolCalls.Value(); set {
 				add(p.Name, "budget(tool_calls = ...)")
+			}
+			for _, r := range []struct {
+				word string
+				set  bool
+			}{{"same_call", b.limits.SameCall != engine.Cap{}}, {"arg_bytes", b.limits.ArgBytes != engine.Cap{}}, {"on_limit", b.limits.OnLimit != ""}} {
+				if r.set && b.limits.Name == "" {
+					add(p.Name, "budget("+r.word+" = ...)")
+				}
 			}
 		default:
 			if c.Has(p.Name) {

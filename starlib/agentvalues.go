@@ -150,23 +150,3 @@ func (c *Call) knowledge() []engine.Knowledge {
 	}
 	return out
 }
-
-func budgetFunc(c *Call) (starlark.Value, error) {
-	var l engine.Limits
-	for _, r := range []struct {
-		name string
-		to   *engine.Cap
-	}{{"turns", &l.Turns}, {"tool_calls", &l.ToolCalls}, {"model_calls", &l.ModelCalls}, {"tokens", &l.Tokens}, {"steps", &l.Steps}} {
-		if !c.Has(r.name) {
-			continue
-		}
-		n := c.atLeastZero(r.name, 1)
-		if n == 0 && r.name == "turns" {
-			c.complain(diag.WrongArgument, c.spanOf("turns"), "turns: want at least 1, got 0: the agent could not answer").Help =
-				[]string{"an agent that calls no model is agent(run = f)"}
-		}
-		*r.to = engine.AtMost(int64(n))
-	}
-	l.Wall = c.duration("wall")
-	return &budgetValue{limits: l}, nil
-}

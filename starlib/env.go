@@ -36,6 +36,7 @@ type composer struct {
 	over        bool                             // loading was cancelled, which is reported once
 	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
+	budgets     map[string]namedBudget           // that have a name
 	compared    int                              // names, for suggestions
 	sealed      atomic.Bool
 }

@@ -49,7 +49,8 @@ var synonyms = map[string]map[string]string{
 	"fn":     {"func": "f", "function": "f", "run": "f", "output_type": "output", "returns": "output", "input_type": "input"},
 	"budget": {
 		"max_turns": "turns", "iterations": "turns", "calls": "model_calls", "max_tokens": "tokens", "timeout": "wall", "time": "wall", "seconds": "wall", "duration": "wall",
-		"max_tool_calls": "tool_calls",
+		"max_tool_calls": "tool_calls", "max_usd": "usd", "cost": "usd", "money": "usd", "dollars": "usd", "max_cost": "usd", "max_depth": "depth", "max_same_tool": "same_call",
+		"max_steps": "steps", "warn": "warn_at", "thresholds": "warn_at", "max_arg_bytes": "arg_bytes",
 	},
 	"model":     {"model": "name", "max_output_tokens": "max_tokens", "stop_sequences": "stop"},
 	"knowledge": {"description": "doc", "text": "content", "file": "content"},

@@ -128,10 +128,8 @@ func raisedBy(e *engine.Error) string {
 		return ""
 	case e.Code == diag.StepLimit:
 		return "raise it with --max-steps, or find the loop that does not end"
-	case e.Kind == engine.KindBudget && strings.Contains(e.Message, "model call"):
-		return "raise it with --max-model-calls, or find out in the events what uses so many"
 	}
-	return ""
+	return boundFlagHelp(e)
 }
 
 // shorten keeps the beginning and the end of a long text.

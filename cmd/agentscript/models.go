@@ -79,7 +79,7 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	if problem != nil {
 		return nil, problem
 	}
-	set.options = append(append(set.options, held...), agentscript.Handler(handlers))
+	set.options = append(append(set.options, held...), agentscript.Handler(handlers), agentscript.Pricer(registry))
 	return set, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -13,9 +14,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// defaultSteps bounds scripts that do not end by themselves: some seconds of computing.
-const defaultSteps = 200_000_000
-
 // runOptions are the run verb's own flags.
 type runOptions struct {
 	inputJSON, inputFile string
@@ -26,8 +24,7 @@ type runOptions struct {
 	json, quiet, strict  bool
 	help                 bool
 	timeout              time.Duration
-	maxModelCalls        int64
-	maxSteps             int64
+	bounds               boundFlags
 	provider             providerFlags
 	mcp                  mcpFlags
 	calls                cassetteFlags
@@ -50,8 +47,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
-	f.Int64Var(&o.maxModelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
-	f.Int64Var(&o.maxSteps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+	o.bounds.addTo(f)
 	o.policy.addTo(f)
 	o.provider.addTo(f)
 	o.mcp.addTo(f)
@@ -69,13 +65,11 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 		}
 		return nil
 	}
-	for _, f := range []*failure{positive("timeout", int64(o.timeout)), positive("max-steps", o.maxSteps)} {
-		if f != nil {
-			return f
-		}
+	if f := cmp.Or(positive("timeout", int64(o.timeout)), positive("max-steps", o.bounds.steps)); f != nil {
+		return f
 	}
-	if o.maxModelCalls < 0 {
-		return usagef("", "--max-model-calls must not be negative")
+	if f := o.bounds.valid(); f != nil {
+		return f
 	}
 	for _, f := range []*failure{o.provider.valid(set), o.calls.valid(o.scripted)} {
 		if f != nil {
@@ -92,15 +86,6 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 		}
 	}
 	return nil
-}
-
-// limits are the bounds of the run.
-func (o *runOptions) limits(set *pflag.FlagSet) engine.Limits {
-	l := engine.Limits{Steps: engine.AtMost(o.maxSteps)}
-	if set.Changed("max-model-calls") {
-		l.ModelCalls = engine.AtMost(o.maxModelCalls)
-	}
-	return l
 }
 
 // splitAtFile parses the flags before FILE and gives FILE and what follows it. Before FILE

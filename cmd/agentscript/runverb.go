@@ -104,7 +104,7 @@ func (c *command) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.start(ctx, s, o, own, append(given, agentscript.Limits(o.limits(own))))
+	return c.start(ctx, s, o, own, append(given, agentscript.Limits(o.bounds.limits(own))))
 }
 
 // start runs a loaded module with its input.

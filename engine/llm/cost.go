@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -46,6 +47,23 @@ func (r *Registry) Free(model string) bool {
 	}
 	t, err := r.resolve(model)
 	return err == nil && t.conn.key == ""
+}
+
+// PriceCall implements [engine.Pricer]: the dearest of the models that may answer a request counts,
+// and each must have a price.
+func (r *Registry) PriceCall(req *engine.Request, u engine.Usage) (usd float64, unpriced string) {
+	for _, name := range r.modelsOf(req.Model, req) {
+		if r.Free(name) {
+			continue
+		}
+		m, _ := r.Price(name)
+		cost, known := m.Cost(u, time.Now())
+		if !known {
+			return 0, cmp.Or(name, "(none is named)")
+		}
+		usd = max(usd, cost)
+	}
+	return usd, ""
 }
 
 // cost puts the price of a call into its usage. A provider that says it itself knows best, and

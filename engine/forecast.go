@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"cmp"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// Pricer knows what calls of models cost. The registry of engine/llm is one.
+type Pricer interface {
+	// PriceCall is what a call with such a usage costs in US dollars, by the dearest of the models that
+	// may answer the request. Of a model whose price is not known it gives the name, and no price.
+	PriceCall(req *Request, u Usage) (usd float64, unpriced string)
+}
+
+// What an answer without max_tokens is reckoned with, in tokens. It is held where it is there;
+// where less is left, a call begins with less.
+const guessedAnswer = 2048
+
+// Room that a conversation keeps beside what was said, for a last answer: for the results of the
+// tools before it, and for itself where max_tokens does not say.
+const (
+	lastResults = 512
+	lastAnswer  = 512
+)
+
+// forecast reckons what a model call may use of tokens and money, where these are bounded.
+func (b *Branch) forecast(req *Request, a *ask) *Error {
+	var in int64
+	if a.of != nil && a.of.seen > 0 {
+		in = plus(a.of.seen, tokensOf(req.since()))
+	} else {
+		in = plus(headTokens(req), tokensOf(req.Messages))
+	}
+	out, more, last := int64(1), int64(guessedAnswer-1), int64(lastAnswer)
+	if m := req.Params.MaxTokens; m != nil {
+		out, more = int64(max(*m, 1)), 0
+		last = out
+	}
+	a.want[resTokens], a.more[resTokens] = plus(in, out), more
+	k := a.kept()
+	if k != nil && k.next[resModelCalls] > 0 {
+		k.next[resTokens] = plus(in, lastResults+last)
+	}
+	if !b.budget.priced {
+		return nil
+	}
+	var most, lasts int64
+	var err *Error
+	if a.want[resUSD], err = b.price(req, in, out); err != nil {
+		return err
+	}
+	if most, err = b.price(req, in, plus(out, more)); err != nil {
+		return err
+	}
+	a.more[resUSD] = max(most-a.want[resUSD], 0)
+	if k != nil && k.next[resModelCalls] > 0 {
+		lasts, err = b.price(req, plus(in, lastResults), last)
+		k.next[resUSD] = lasts
+	}
+	return err
+}
+
+// price is what a call costs. What has no price is not bought with a bounded sum.
+func (b *Branch) price(req *Request, in, out int64) (int64, *Error) {
+	p := b.run.spec.Pricer
+	if p == nil {
+		return 0, Errorf(KindBudget, diag.UnknownPrice, "the budget bounds money, and this host knows no prices").
+			WithHelp("give the host's models a table of prices (engine.Pricer), or bound tokens = instead of usd =")
+	}
+	usd, unpriced := p.PriceCall(req, Usage{In: clampInt(in), Out: clampInt(out)})
+	if unpriced != "" || !(usd >= 0) {
+		return 0, Errorf(KindBudget, diag.UnknownPrice, "the budget bounds money, and no price is known for the model %q", cmp.Or(unpriced, req.Model)).
+			WithHelp("give its price in a file, --prices FILE, or bound tokens = instead of usd =")
+	}
+	return nanos(usd), nil
+}
+
+// since gives the messages after the last answer.
+func (r *Request) since() []Message {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == RoleAssistant {
+			return r.Messages[i+1:]
+		}
+	}
+	return r.Messages
+}
+
+func clampInt(n int64) int { return int(min(n, MaxUsage)) }
+
+// cost is what a call has cost: as its handler says, or else by the prices that are known.
+func (b *Branch) cost(e *Effect, u Usage) int64 {
+	if !b.budget.priced || e == nil || e.Kind != EffectModel {
+		return 0
+	}
+	usd := u.CostUSD
+	if req, ok := e.Req.(*Request); ok && (usd == 0 || u.Unpriced > 0) && b.run.spec.Pricer != nil && (u.In > 0 || u.Out > 0) {
+		if known, unpriced := b.run.spec.Pricer.PriceCall(req, u); unpriced == "" {
+			usd = max(usd, known)
+		}
+	}
+	return nanos(usd)
+}
+
+// headTokens are those of a request beside its messages: about a quarter of the bytes.
+func headTokens(req *Request) int64 {
+	n := len(req.System)
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		n += len(t.Name) + len(t.Description)
+		if t.Params != nil {
+			for j := range t.Params.Fields {
+				n += len(t.Params.Fields[j].Name) + len(t.Params.Fields[j].Guide) + schemaOverhead
+			}
+		}
+	}
+	return int64(n+3) / 4
+}
+
+// schemaOverhead is what the schema of a field takes in bytes beside its name and guide.
+const schemaOverhead = 24
+
+// imageTokens is what a picture is reckoned with.
+const imageTokens = 1000
+
+// tokensOf estimates the tokens of messages: about a quarter of the bytes, and a few for each.
+func tokensOf(messages []Message) int64 {
+	n, images := 0, 0
+	for i := range messages {
+		n += 16
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			n += len(p.Text)
+			switch {
+			case p.Call != nil:
+				n += len(p.Call.Name) + len(p.Call.Args) + 16
+			case p.Result != nil:
+				n += len(p.Result.Text) + 16
+			case p.Image != nil:
+				images++
+			}
+		}
+	}
+	return int64((n+3)/4 + images*imageTokens)
+}

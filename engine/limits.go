@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
+type Cap struct {
+	n   int64
+	set bool
+}
+
+// AtMost returns a bound of n, which may be 0.
+func AtMost(n int64) Cap { return Cap{n: n, set: true} }
+
+// Unlimited returns a bound that is never reached, where a zero Cap stands for a default.
+func Unlimited() Cap { return AtMost(math.MaxInt64) }
+
+// Dollars returns a bound on money, in US dollars. It is kept in billionths of a dollar; what is no
+// amount, such as a negative one, allows nothing.
+func Dollars(usd float64) Cap { return AtMost(nanos(usd)) }
+
+// Value returns the bound, and whether there is one.
+func (c Cap) Value() (int64, bool) { return c.n, c.set }
+
+// USD returns a bound on money in US dollars, and whether there is one.
+func (c Cap) USD() (float64, bool) { return float64(c.n) / perDollar, c.set }
+
+func (c Cap) or(n int64) int64 {
+	if c.set {
+		return c.n
+	}
+	return n
+}
+
+// perDollar is how many of the units that money is counted in make a dollar.
+const perDollar = 1e9
+
+// nanos is an amount of money in the units that it is counted in, rounded up.
+func nanos(usd float64) int64 {
+	switch n := math.Ceil(usd * perDollar); {
+	case !(n > 0): // NaN as well
+		return 0
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	default:
+		return int64(n)
+	}
+}
+
+// Limits bound what a run, a node or one call of an agent may use. They nest: what is used inside
+// counts against everything around it as well. Turns and ToolCalls of an agent's own budget bound
+// its own conversation; those of a run, of a node and of a named budget count all that goes on
+// inside, as the other counts always do.
+type Limits struct {
+	// Name makes one budget of all that have the name: it is opened once in a run, and what any
+	// agent or node with it uses is gone for all of them. Without a name each call has its own.
+	Name string
+
+	ModelCalls Cap
+	Turns      Cap           // model calls in one agent call; default 8 for agents
+	ToolCalls  Cap           // default 32 for agents
+	Tokens     Cap           // in and out together
+	USD        Cap           // see [Dollars]; a call whose price is not known is not made
+	Steps      Cap           // of the script interpreter
+	Depth      Cap           // agents that call each other, the outermost counted; default 16
+	SameCall   Cap           // one after the other of one tool with the same arguments; default 8 for agents
+	ArgBytes   Cap           // of the arguments of one tool call; the model is told of one that is longer
+	Wall       time.Duration // 0: the default, where there is one; [NoWall]: unbounded
+	OnLimit    OnLimit       // of an agent
+	// WarnAt are the parts of a bound, from 0 to 1, at which an event is told; nil is
+	// [DefaultWarnAt], empty tells of none.
+	WarnAt []float64
+}
+
+// OnLimit says what an agent does when a budget is used up in the midst of its conversation.
+type OnLimit string
+
+// What an agent may do when a budget is used up.
+const (
+	OnLimitFail   OnLimit = ""       // it fails
+	OnLimitAnswer OnLimit = "answer" // it is asked for an answer once more, without tools
+)
+
+// NoWall is a wall time without an end, where 0 stands for a default.
+const NoWall time.Duration = -1
+
+// Defaults of an agent call. No turn begins after DefaultAgentWall; a wall time that is given cuts
+// off what runs.
+const (
+	DefaultTurns     = 8
+	DefaultToolCalls = 32
+	DefaultDepth     = 16
+	DefaultSameCall  = 8
+	DefaultAgentWall = 5 * time.Minute
+)
+
+// DefaultWarnAt returns the parts of a bound at which an event is told when nothing else is said.
+func DefaultWarnAt() []float64 { return slices.Clone(defaultWarnAt) }
+
+var defaultWarnAt = []float64{0.8} // never written
+
+// over reports whether the limits bound more than a conversation, which counts for itself.
+func (l *Limits) over() bool {
+	return l.Name != "" || l.ModelCalls.set || l.Tokens.set || l.USD.set || l.Steps.set
+}
+
+// Same reports whether two limits are alike.
+func (l *Limits) Same(m *Limits) bool {
+	return l.Name == m.Name && l.counts() == m.counts() && l.Wall == m.Wall && l.OnLimit == m.OnLimit && slices.Equal(l.WarnAt, m.WarnAt)
+}
+
+func (l *Limits) counts() [9]Cap {
+	return [...]Cap{l.ModelCalls, l.Turns, l.ToolCalls, l.Tokens, l.USD, l.Steps, l.Depth, l.SameCall, l.ArgBytes}
+}

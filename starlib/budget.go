@@ -1,0 +1,105 @@
+package starlib
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+func budgetParams() []Param {
+	opt := func(name string, kind Kind, def, doc string) Param {
+		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
+	}
+	return []Param{
+		{Name: "name", Kind: StrKind, Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
+		opt("turns", IntKind, "8", "model calls in one call of the agent"),
+		opt("tool_calls", IntKind, "32", "tool calls in one call of the agent"),
+		opt("model_calls", IntKind, "None", "model calls, of everything inside"),
+		opt("tokens", IntKind, "None", "in and out together; a call begins when what it may need is there"),
+		opt("usd", FloatKind, "None", "money, in US dollars; a model whose price is not known is not called"),
+		opt("steps", IntKind, "None", "steps of the script's own code"),
+		opt("wall", either(StrKind, FloatKind), "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; one that is given also cuts off what runs then`),
+		opt("depth", IntKind, "16", "agents that call each other, this one counted"),
+		opt("same_call", IntKind, "8", "how often one tool may be asked for the same, with nothing else in between"),
+		opt("arg_bytes", IntKind, "None", "length of a tool call's arguments; the model is told of one that is longer, which is not made"),
+		opt("on_limit", oneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; room for it is kept`),
+		opt("warn_at", listOf(FloatKind), "[0.8]", "parts of a bound at which an event is told, from 0 to 1"),
+	}
+}
+
+func budgetFunc(c *Call) (starlark.Value, error) {
+	c.checkName("name")
+	l := engine.Limits{Name: c.Str("name"), Wall: c.duration("wall")}
+	for _, r := range []struct {
+		name string
+		to   *engine.Cap
+		why  string // a 0 would not do
+		help string
+	}{
+		{"turns", &l.Turns, "the agent could not answer", "an agent that calls no model is agent(run = f)"},
+		{"tool_calls", &l.ToolCalls, "", ""}, {"model_calls", &l.ModelCalls, "", ""}, {"tokens", &l.Tokens, "", ""}, {"steps", &l.Steps, "", ""},
+		{"depth", &l.Depth, "the agent could not be called", "depth = 1 is an agent that calls no other"},
+		{"same_call", &l.SameCall, "no tool could be called", "tool_calls = 0 forbids calls"},
+		{"arg_bytes", &l.ArgBytes, "", ""},
+	} {
+		if !c.Has(r.name) {
+			continue
+		}
+		n := c.atLeastZero(r.name, 1)
+		if n == 0 && r.why != "" {
+			c.complain(diag.WrongArgument, c.spanOf(r.name), "%s: want at least 1, got 0: %s", r.name, r.why).Help = []string{r.help}
+		}
+		*r.to = engine.AtMost(int64(n))
+	}
+	if usd, ok := c.Arg("usd").(starlark.Float); ok {
+		if !(usd >= 0) || usd > engine.MaxCostUSD {
+			c.complain(diag.WrongArgument, c.spanOf("usd"), "usd: want an amount from 0 to a million dollars, got %v", float64(usd))
+		}
+		l.USD = engine.Dollars(float64(usd))
+	}
+	if c.Str("on_limit") == string(engine.OnLimitAnswer) {
+		l.OnLimit = engine.OnLimitAnswer
+	}
+	if c.Has("warn_at") {
+		l.WarnAt = []float64{}
+		for item := range c.items("warn_at") {
+			part, _ := item.(starlark.Float)
+			if !(part > 0 && part <= 1) {
+				c.complain(diag.WrongArgument, c.spanOf("warn_at"), "warn_at: want parts above 0 and up to 1, got %v", float64(part)).Help =
+					[]string{"half of a bound is 0.5"}
+			}
+			l.WarnAt = append(l.WarnAt, float64(part))
+		}
+		slices.Sort(l.WarnAt)
+	}
+	c.sameBudget(&l)
+	return &budgetValue{limits: l}, nil
+}
+
+// namedBudget is where a budget of a name was made first.
+type namedBudget struct {
+	limits engine.Limits
+	at     diag.Span
+}
+
+// sameBudget refuses a budget of a name that one with other bounds has.
+func (c *Call) sameBudget(l *engine.Limits) {
+	if l.Name == "" || c.env.running() { // a run takes the least of them
+		return
+	}
+	first, known := c.env.c.budgets[l.Name]
+	switch {
+	case !known:
+		if c.env.c.budgets == nil {
+			c.env.c.budgets = map[string]namedBudget{}
+		}
+		c.env.c.budgets[l.Name] = namedBudget{*l, c.fnSpan()}
+	case !first.limits.Same(l):
+		d := c.complain(diag.BudgetsDiffer, c.fnSpan(), "two budgets are named %q, and their bounds differ", l.Name)
+		d.Notes = append(d.Notes, diag.Note{Pos: first.at.Pos, Message: "the first is made"})
+		d.Help = []string{"make it once and give it to each: x = budget(\"" + l.Name + "\", ...)"}
+	}
+}
