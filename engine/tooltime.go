@@ -18,7 +18,7 @@ func tooSlow(tool string, d time.Duration) *Error {
 func (b *Branch) timely(e *Effect, held hold) (out Outcome) {
 	late := tooSlow(e.Name, e.Timeout)
 	of := *held.of // so that what other effects ask for need not outlive their frames
-	own := hold{held.b, held.from, &of}
+	own := hold{b, b.budget, &of}
 	timed := b.timed
 	b.timed = true // it is left behind when it does not stop
 	err := b.within(e.Timeout, late, func() error {
