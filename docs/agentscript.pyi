@@ -241,13 +241,13 @@ def knowledge(doc: str, content: str | Callable) -> Knowledge:
     ...
 
 class budget(Budget):
-    "Bounds what one call of an agent may use."
-    def __init__(self, *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., steps: int = ..., wall: str | float = ...) -> None:
-        "Bounds what one call of an agent may use. The run's own budget holds as well."
+    "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together."
+    def __init__(self, name: str = ..., *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., usd: float = ..., steps: int = ..., wall: str | float = ..., depth: int = ..., same_call: int = ..., arg_bytes: int = ..., on_limit: Literal["fail", "answer"] = ..., warn_at: list[float] = ...) -> None:
+        "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together. The run's own budget holds as well."
         ...
     @staticmethod
     def remaining() -> Remaining:
-        "Tells, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds. What nothing bounds is None. The answer is recorded: a replay gives the same."
+        "Tells, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds, turns, usd. What nothing bounds is None. The answer is recorded: a replay gives the same."
         ...
 
 def model(name: str | list[str], *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Model:
