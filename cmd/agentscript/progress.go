@@ -21,6 +21,8 @@ type progress struct {
 	started map[uint64]time.Time // by a hash of what and where: a position may be long
 	seed    maphash.Seed
 	calls   int
+	tools   int // calls of tools that have ended
+	failed  int // of those, the ones that failed
 	usage   engine.Usage
 }
 
@@ -59,6 +61,9 @@ func (p *progress) event(e engine.Event) {
 			p.begin("tool", e)
 			p.line("tool", at, e.Name+" "+oneLine(e.Text, 80))
 			return
+		}
+		if p.tools++; e.Err != nil {
+			p.failed++
 		}
 		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
 	case engine.EventSkill:
@@ -115,6 +120,9 @@ func (p *progress) run(e engine.Event) {
 		if p.usage != (engine.Usage{}) {
 			sums = append(sums, tokens(p.usage))
 		}
+	}
+	if p.failed > 0 { // an answer may read well in spite of it
+		sums = append(sums, fmt.Sprintf("%d of %s failed", p.failed, plural(p.tools, "tool call")))
 	}
 	p.end("done", "run", e.Err, p.since("run", e), sums...)
 }
