@@ -72,6 +72,9 @@ func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
 		return true
 	}
 	out := a.Out.Deref()
+	if out.Kind == generable.UnionType && out.Tag != "" {
+		return s.checkDecided(a, out)
+	}
 	if out.Kind != generable.RecordType {
 		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough: agent %q answers with %s, which has no fields to wait for", a.Name, a.Out)
 		help(d, "enough ends the answer once some fields of a schema have come")
@@ -99,6 +102,42 @@ func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
 	d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
 	help(d, "give %s a default, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
 	return false
+}
+
+// checkDecided checks the condition for a union: it asks which variant the answer is, and no field
+// of such a variant is required.
+func (s *Session) checkDecided(a *AgentSpec, union *generable.Type) bool {
+	for _, f := range a.Enough.Subjects() {
+		if f == union.Tag {
+			continue
+		}
+		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough: of %s one can wait for the variant alone", a.Out)
+		help(d, "write eq(%q, %q): it ends the answer once that is decided", union.Tag, union.Variants[0].Name)
+		return false
+	}
+	can := false
+	var names []string
+	for _, v := range union.Variants {
+		names = append(names, v.Name)
+		decided := generable.NewMap(1)
+		decided.Set(union.Tag, generable.StrOf(v.Name))
+		if !a.Enough.Holds(decided.Value()) {
+			continue
+		}
+		can = true
+		for i := range v.Fields {
+			if f := &v.Fields[i]; !f.Optional {
+				d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
+				help(d, "give %s a default", f.Name)
+				return false
+			}
+		}
+	}
+	if !can {
+		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: no variant of %s is meant", a.Out)
+		help(d, "the variants are %s", strings.Join(names, ", "))
+	}
+	return can
 }
 
 // appendCanon writes what an output asks for. What is added to it over time is written only when

@@ -66,6 +66,59 @@ func TestEarlyStop(t *testing.T) {
 	}
 }
 
+func verdictType(reason generable.Field) *generable.Type {
+	t := func(name string, f generable.Field) *generable.Type {
+		return &generable.Type{Kind: generable.RecordType, Name: name, Fields: []generable.Field{f}}
+	}
+	u, errs := generable.NewUnion("Verdict", "", "", []*generable.Type{t("Approved", generable.Field{Name: "score", Type: generable.IntT}), t("Rejected", reason)})
+	if len(errs) > 0 {
+		panic(errs)
+	}
+	return u
+}
+
+// The answer with a union may end once it is decided which variant it is.
+func TestEarlyStopOfAUnion(t *testing.T) {
+	typ := verdictType(generable.Field{Name: "reason", Type: generable.StrT, Optional: true, Default: generable.StrOf("")})
+	rejected := predicate(t, engine.PredEq, "type", generable.StrOf("Rejected"))
+	for text, answer := range map[string]string{
+		`{"type": "Rejected", "reason": "a long one"}`: `{"type":"Rejected"}`,
+		`{"type": "Approved", "score": 3}`:             "",
+	} {
+		for size := 1; size < 9; size++ {
+			w := (&engine.Output{Type: typ, Enough: rejected}).Watch()
+			read := 0
+			for more := true; read < len(text) && more; {
+				next := min(read+size, len(text))
+				more = w.Feed(text[read:next])
+				read = next
+			}
+			switch {
+			case w.Met() != (answer != ""):
+				t.Errorf("%s by %d: met is %v", text, size, w.Met())
+			case w.Met() && (w.Answer() != answer || read == len(text)):
+				t.Errorf("%s by %d: %s after %d bytes", text, size, w.Answer(), read)
+			}
+		}
+	}
+	for want, p := range map[string]*engine.Predicate{
+		"wait for the variant alone": predicate(t, engine.PredEq, "reason", generable.StrOf("x")),
+		"before score, which":        predicate(t, engine.PredEq, "type", generable.StrOf("Approved")),
+		"can never hold":             predicate(t, engine.PredEq, "type", generable.StrOf("Maybe")),
+		"":                           rejected,
+	} {
+		c := compose()
+		c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", In: strT, Out: typ, Prompt: "p", Enough: p})
+		found := ""
+		for _, d := range c.Diagnostics() {
+			found += d.Message + "\n"
+		}
+		if !strings.Contains(found, want) || want == "" && found != "" {
+			t.Errorf("got %q, want %q", found, want)
+		}
+	}
+}
+
 // What is enough decides the answer, so it is part of the request's identity.
 func TestEnoughIsOfTheRequest(t *testing.T) {
 	spam := predicate(t, engine.PredEq, "spam", generable.BoolOf(true))
