@@ -28,6 +28,8 @@ type config struct {
 	policies   []*engine.Policy
 	root       string
 	mending    *engine.Recovery
+	grants     engine.Grants
+	ungranted  bool
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
@@ -140,6 +142,7 @@ type runConfig struct {
 	raw      *string
 	args     map[string]any
 	handler  engine.Handler
+	handlers engine.Handlers // over the engine's, by kind
 	kinds    engine.EventKind
 }
 
@@ -204,6 +207,17 @@ func Journal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Jo
 
 // Handler replaces everything that runs effects, for this run: a test's fake, say.
 func Handler(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
+
+// HandlerFor sets what runs effects of a kind, for this run, over the engine's: another model, say,
+// or the person who approves. It adds nothing to [Handler].
+func HandlerFor(kind engine.EffectKind, h engine.Handler) RunOption {
+	return func(r *runConfig) {
+		if r.handlers == nil {
+			r.handlers = engine.Handlers{}
+		}
+		r.handlers[kind] = h
+	}
+}
 
 // OnEvent has f called for every event of the given kinds, in order and one at a time. The run
 // waits for f, so f must be quick; see [Run.Events] for readers that may lag.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -165,7 +166,12 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		cfg.spec.ID = hex.EncodeToString(b[:])
 	}
 	if cfg.handler == nil {
-		cfg.handler = e.handlers
+		handlers := e.handlers
+		if cfg.handlers != nil {
+			handlers = maps.Clone(handlers)
+			maps.Copy(handlers, cfg.handlers)
+		}
+		cfg.handler = handlers
 	}
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
 	return cfg

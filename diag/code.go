@@ -107,6 +107,18 @@ const (
 	NoSecret         Code = "AS634"
 )
 
+// Capabilities of scripts: sh, http, fs and env, as loading and as a run meets them.
+const (
+	NotGranted   Code = "AS620"
+	SecretAsText Code = "AS621"
+	BadGrant     Code = "AS622"
+
+	UngrantedUse Code = "AS758"
+	TouchFailed  Code = "AS759"
+	TouchTooBig  Code = "AS760"
+	TouchRefused Code = "AS761"
+)
+
 // Run.
 const (
 	CallbackFailed      Code = "AS701"

@@ -33,7 +33,7 @@ func Lookup(code string) (Entry, bool) {
 func Entries() []Entry {
 	return slices.Concat(
 		syntaxEntries(), nameEntries(), composeEntries(), placementEntries(),
-		schemaEntries(), serverEntries(), runEntries(), serverRunEntries(),
+		schemaEntries(), capabilityEntries(), serverEntries(), runEntries(), touchEntries(), serverRunEntries(),
 	)
 }
 

@@ -156,6 +156,33 @@ class Remaining:
 
 TypeLike: TypeAlias = Type | type[Any] | UnionType | None
 
+class Completed:
+    """What came of a command."""
+    code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+class HTTPResponse:
+    """The answer to a request of HTTP."""
+    status: int
+    headers: dict[str, str]
+    text: str
+    truncated: bool
+    url: str
+
+class FileStat:
+    """What is known of a file."""
+    path: str
+    kind: str
+    size: int
+    modified: str
+
+class Secret:
+    """A text with values of environment variables in it that are not shown."""
+    def __add__(self, other: "str | Secret") -> "Secret": ...
+    def __radd__(self, other: str) -> "Secret": ...
+
 class Field: ...
 class Skill: ...
 class Remedy: ...
@@ -164,7 +191,6 @@ class Tool: ...
 class Knowledge: ...
 class Budget: ...
 class MCP: ...
-class Secret: ...
 class Model: ...
 class Router: ...
 class When: ...
@@ -568,3 +594,63 @@ def approve(question: str, data: Any = ...) -> Approval:
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."
     ...
+
+class sh:
+    "Runs commands that are granted by --allow-exec, without a shell: sh.run."
+    @staticmethod
+    def run(command: list[str], *, input: str | Secret = ..., dir: str = ..., timeout: str | float = ...) -> Completed:
+        "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends."
+        ...
+
+class http:
+    "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."
+    @staticmethod
+    def get(url: str | Secret, *, headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Asks for what is at a URL. A status such as 404 is no failure."
+        ...
+    @staticmethod
+    def post(url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Sends something to a URL."
+        ...
+    @staticmethod
+    def request(method: str, url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Makes a request of any method."
+        ...
+
+class fs:
+    "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
+    @staticmethod
+    def exists(path: str, *, timeout: str | float = ...) -> bool:
+        "Tells whether there is something at a path."
+        ...
+    @staticmethod
+    def list(path: str = ..., *, pattern: str = ..., timeout: str | float = ...) -> list[str]:
+        "Lists what is in a directory, sorted; the name of a directory ends with /."
+        ...
+    @staticmethod
+    def read(path: str, *, limit: int = ..., timeout: str | float = ...) -> str:
+        "Gives the text of a file."
+        ...
+    @staticmethod
+    def remove(path: str, *, timeout: str | float = ...) -> None:
+        "Removes a file, or a directory that is empty. It is no failure when there is none."
+        ...
+    @staticmethod
+    def stat(path: str, *, timeout: str | float = ...) -> FileStat:
+        "Tells what is at a path: path, kind (file, dir or other), size and modified."
+        ...
+    @staticmethod
+    def write(path: str, text: str, *, timeout: str | float = ...) -> None:
+        "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made."
+        ...
+
+class env:
+    "Reads environment variables that are granted by --allow-env: env.get, env.secret."
+    @staticmethod
+    def get(name: str, default: Any = ..., *, timeout: str | float = ...) -> str:
+        "Gives the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
+        ...
+    @staticmethod
+    def secret(name: str, *, timeout: str | float = ...) -> Secret:
+        "Gives the value of a variable in a form that is not shown, recorded or told to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
+        ...

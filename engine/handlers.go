@@ -26,6 +26,9 @@ func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	if e.byServer() == EffectMCP {
 		return Failed(noServers(e))
 	}
+	if req, ok := e.Req.(*TouchRequest); ok {
+		return Ungranted(req.Use(e.Kind))
+	}
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }
 

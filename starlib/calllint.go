@@ -64,6 +64,9 @@ func (c *composer) checkBody(u *unit, fn syntax.Node, runs bool) {
 func (l *callLint) call(call *syntax.CallExpr) {
 	if dot, ok := call.Fn.(*syntax.DotExpr); ok {
 		l.method(dot)
+		if !spreads(call) {
+			l.memberCall(call, dot)
+		}
 	}
 	id, ok := call.Fn.(*syntax.Ident)
 	if !ok || spreads(call) {

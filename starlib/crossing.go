@@ -21,6 +21,8 @@ func unfit(v starlark.Value, at *where) error {
 		return cannot(at, "a set cannot leave the script").WithHelp("%s", "make a list of it: sorted(s)")
 	case *typeValue:
 		return cannot(at, "the type %s is no data", v)
+	case *maskedValue:
+		return cannot(at, "%s is a secret, which is no data", v).WithHelp("%s", "put it into the headers, the URL or the body of a request, or the input of a command")
 	case *nodeValue:
 		return cannot(at, "the %s %s is no data", v.n.Kind(), v.label()).WithHelp("call it: %s(...)", v.label())
 	case *starlark.Function:

@@ -37,6 +37,7 @@ type composer struct {
 	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 	budgets     map[string]namedBudget           // that have a name
+	uses        []Use                            // of capabilities
 	compared    int                              // names, for suggestions
 	sealed      atomic.Bool
 }

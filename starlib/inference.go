@@ -242,7 +242,7 @@ func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
 				return generable.StrT
 			}
 		}
-		return nil
+		return in.touchType(dot)
 	}
 	fn, ok := in.c.written(in.u, e.Fn)
 	if !ok {

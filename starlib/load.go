@@ -33,6 +33,9 @@ type Options struct {
 	// MaxFile bounds the bytes of each file that is read; 0 is [DefaultMaxFile].
 	MaxFile int64
 
+	Grants    engine.Grants // what the script may touch; nil is nothing
+	Ungranted bool          // report no use that is not granted: the script is only looked at
+
 	Strict   bool           // note edges that only a run can check
 	Builtins []Builtin      // the host's own rows of the table
 	Tools    []*engine.Tool // the host's tools, predeclared under their names
@@ -102,7 +105,9 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	}
 	for _, u := range c.units {
 		c.checkCalls(u, entry)
+		c.findUses(u)
 	}
+	sortUses(c.uses)
 	for _, d := range c.types.check(c.suggest) {
 		c.session.Report(d)
 	}

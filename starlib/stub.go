@@ -105,6 +105,33 @@ class Remaining:
 
 TypeLike: TypeAlias = Type | type[Any] | UnionType | None
 
+class Completed:
+    """What came of a command."""
+    code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+class HTTPResponse:
+    """The answer to a request of HTTP."""
+    status: int
+    headers: dict[str, str]
+    text: str
+    truncated: bool
+    url: str
+
+class FileStat:
+    """What is known of a file."""
+    path: str
+    kind: str
+    size: int
+    modified: str
+
+class Secret:
+    """A text with values of environment variables in it that are not shown."""
+    def __add__(self, other: "str | Secret") -> "Secret": ...
+    def __radd__(self, other: str) -> "Secret": ...
+
 class Field: ...
 class Skill: ...
 class Remedy: ...
@@ -113,7 +140,6 @@ class Tool: ...
 class Knowledge: ...
 class Budget: ...
 class MCP: ...
-class Secret: ...
 class Model: ...
 class Router: ...
 class When: ...
@@ -137,6 +163,8 @@ func (t *Table) Stub() string {
 		case b.Of != "":
 		case b.Name == "json":
 			fmt.Fprintf(&out, "\nclass json:\n    %q\n%s", b.Summary(), t.stubMembers("json"))
+		case capabilities[b.Name] != "":
+			fmt.Fprintf(&out, "\nclass %s:\n    %q\n%s", b.Name, b.Summary(), t.stubMembers(b.Name))
 		case b.Name == "budget":
 			fmt.Fprintf(&out, "\nclass budget(Budget):\n    %q\n", b.Summary())
 			init := *b

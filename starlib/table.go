@@ -21,6 +21,9 @@ const (
 
 	// Recorded asks the run something that differs from run to run; the answer is recorded.
 	Recorded Effect = "recorded"
+
+	// Granted touches the world, as far as the host granted it; what came of it is recorded.
+	Granted Effect = "granted"
 )
 
 // Group orders builtins in the reference.
@@ -34,10 +37,11 @@ const (
 	GroupCompose Group = "Composition"
 	GroupText    Group = "Text and JSON"
 	GroupScript  Group = "Scripts"
+	GroupWorld   Group = "Capabilities"
 	GroupHost    Group = "Host"
 )
 
-var groupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupHost}
+var groupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupWorld, GroupHost}
 
 // Builtin is one row of the table.
 type Builtin struct {
@@ -89,7 +93,9 @@ func (b *Builtin) QualifiedName() string {
 	return b.Of + "." + b.Name
 }
 
-func (b *Builtin) member() bool { return b.Of == "json" || b.Of == "budget" }
+func (b *Builtin) member() bool {
+	return b.Of == "json" || b.Of == "budget" || capabilities[b.Of] != ""
+}
 
 // Summary is the first sentence of the doc.
 func (b *Builtin) Summary() string {
@@ -163,7 +169,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{byName: map[string]*Builtin{}, methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows(), capabilityRows()} {
 		t.add(rows)
 	}
 	t.addForms(callForms())

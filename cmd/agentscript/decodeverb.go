@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -154,7 +155,7 @@ func (c *command) scriptType(ctx context.Context, file, name string) (*generable
 	if f := readable(file); f != nil {
 		return nil, f
 	}
-	m, err := c.engine().LoadFile(ctx, file)
+	m, err := c.engine(agentscript.WithUngranted()).LoadFile(ctx, file)
 	if err != nil {
 		f := &failure{}
 		if errors.As(loadFailure(file, err), &f) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/draw"
@@ -32,7 +33,7 @@ func (c *command) graphVerb() *cobra.Command {
 			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			s, err := c.load(ctx, file, root)
+			s, err := c.load(ctx, file, root, agentscript.WithUngranted())
 			if err != nil {
 				return err
 			}

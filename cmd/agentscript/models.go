@@ -71,15 +71,15 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	if set.servers, problem = c.servers(o); problem != nil {
 		return nil, problem
 	}
-	handlers := engine.Handlers{engine.EffectModel: answering, engine.EffectMCP: set.servers}
+	set.options = append(set.options, agentscript.HandlerFor(engine.EffectModel, answering), agentscript.HandlerFor(engine.EffectMCP, set.servers))
 	if asks := c.approver(o.policy.yes); asks != nil {
-		handlers[engine.EffectApproval] = asks
+		set.options = append(set.options, agentscript.HandlerFor(engine.EffectApproval, asks))
 	}
 	held, problem := o.policy.policy(s)
 	if problem != nil {
 		return nil, problem
 	}
-	set.options = append(append(set.options, held...), agentscript.Handler(handlers), agentscript.Pricer(registry))
+	set.options = append(append(set.options, held...), agentscript.Pricer(registry))
 	return set, nil
 }
 

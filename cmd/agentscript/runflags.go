@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
 )
 
 // runOptions are the run verb's own flags.
@@ -26,9 +27,10 @@ type runOptions struct {
 	timeout              time.Duration
 	bounds               boundFlags
 	provider             providerFlags
-	mcp                  mcpFlags
 	calls                cassetteFlags
 	policy               policyFlags
+	grants               grantFlags
+	granted              *grant.Grants // what they grant, nil for nothing
 }
 
 // flags makes the run verb's own flag set.
@@ -49,8 +51,8 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.DurationVar(&o.timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	o.bounds.addTo(f)
 	o.policy.addTo(f)
+	o.grants.addTo(f)
 	o.provider.addTo(f)
-	o.mcp.addTo(f)
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.help, "help", "h", false, "show this, with FILE also the script's own flags")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -71,7 +72,20 @@ func (c *command) run(args []string) error {
 	begun := time.Now()
 	loading := loadTime(cmp.Or(o.timeout, early.timeout))
 	root := cmp.Or(early.root, o.root) // the later flag wins
-	s, err := c.load(whole, file, root, loading...)
+	granted := o.grants.and(&early.grants)
+	grants, allowed, failed := granted.open(c)
+	if failed != nil {
+		return failed
+	}
+	if grants != nil {
+		defer func() { _ = grants.Close() }() // nothing is written by then
+	}
+	o.granted = grants
+	asked := append(slices.Clone(loading), allowed)
+	if o.help || early.help {
+		asked = append(asked, agentscript.WithUngranted())
+	}
+	s, err := c.load(whole, file, root, asked...)
 	if err != nil {
 		return err
 	}
@@ -89,11 +103,14 @@ func (c *command) run(args []string) error {
 	if problem != nil {
 		return problem
 	}
+	if !o.grants.same(granted) {
+		return usagef("grant what it is to touch before FILE", "a parameter of the script has the name of a flag that grants something")
+	}
 	ctx, cancel := o.deadline(whole, begun)
 	defer cancel()
 	c.json, c.printed = o.json, true
 	if o.strict { // it takes another load to be told more
-		if s, err = c.load(ctx, file, root, append(loading, agentscript.WithStrict())...); err != nil {
+		if s, err = c.load(ctx, file, root, append(loading, allowed, agentscript.WithStrict())...); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+)
+
+// grantFlags say what a script may touch.
+type grantFlags struct {
+	exec, net, fs, env []string
+	proxy              string
+}
+
+func (f *grantFlags) addTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
+	set.StringArrayVar(&f.net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
+	set.StringArrayVar(&f.fs, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
+	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; repeatable")
+	set.StringVar(&f.proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
+}
+
+func (f *grantFlags) given() bool {
+	return len(f.exec)+len(f.net)+len(f.fs)+len(f.env) > 0 || f.proxy != ""
+}
+
+// and is what is granted before FILE and behind it.
+func (f *grantFlags) and(more *grantFlags) *grantFlags {
+	sum := &grantFlags{exec: slices.Concat(f.exec, more.exec), net: slices.Concat(f.net, more.net),
+		fs: slices.Concat(f.fs, more.fs), env: slices.Concat(f.env, more.env), proxy: f.proxy}
+	if more.proxy != "" {
+		sum.proxy = more.proxy
+	}
+	return sum
+}
+
+func (f *grantFlags) same(g *grantFlags) bool {
+	return slices.Equal(f.exec, g.exec) && slices.Equal(f.net, g.net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.env, g.env) && f.proxy == g.proxy
+}
+
+// open settles what is granted. It is closed when the command is done with it.
+func (f *grantFlags) open(c *command) (g *grant.Grants, option agentscript.Option, problem *failure) {
+	if !f.given() {
+		return nil, nil, nil
+	}
+	options := []grant.Option{grant.LookupEnv(c.lookupEnv), grant.Exec(f.exec...), grant.Net(f.net...), grant.Env(f.env...)}
+	for _, dir := range f.fs {
+		access := grant.ReadOnly
+		name, readWrite := strings.CutSuffix(dir, ":rw")
+		if readWrite {
+			access = grant.ReadWrite
+		} else {
+			name = strings.TrimSuffix(dir, ":ro")
+		}
+		if name == "" {
+			return nil, nil, usagef("name a directory: --allow-fs notes:rw", "--allow-fs %q names no directory", dir)
+		}
+		options = append(options, grant.FS(name, access))
+	}
+	if f.proxy != "" {
+		options = append(options, grant.Proxy(f.proxy))
+	}
+	g, err := grant.New(options...)
+	if err != nil {
+		var e *engine.Error
+		if !errors.As(err, &e) {
+			return nil, nil, usagef("", "%s", err)
+		}
+		d := diagnose(e)
+		return nil, nil, &failure{code: exitUsage, found: diag.List{d}}
+	}
+	return g, agentscript.WithGrants(g), nil
+}

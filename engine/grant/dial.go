@@ -1,0 +1,109 @@
+package grant
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// tlsOptions are what a host adds to TLS.
+type tlsOptions struct{ roots *x509.CertPool }
+
+// RootCAs sets the authorities that vouch for servers, instead of the system's.
+func RootCAs(pool *x509.CertPool) Option {
+	return func(g *Grants) error {
+		g.tls.roots = pool
+		return nil
+	}
+}
+
+// Proxy has all requests go through a proxy of HTTP. Without it none is used, whatever the
+// environment says: it would be another host that sees them. What a name leads to is the proxy's
+// to find out then; the names are checked here as ever.
+func Proxy(address string) Option {
+	return func(g *Grants) error {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			return unusable("the proxy is no address such as http://proxy.example.com:3128")
+		}
+		g.proxy = address
+		return nil
+	}
+}
+
+const (
+	maxAnswerHeader = 256 << 10
+	maxRedirects    = 10
+	idleTimeout     = 30 * time.Second
+)
+
+// connect makes the transport of all requests.
+func (g *Grants) connect() error {
+	t := &http.Transport{
+		DialContext:            g.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: g.tls.roots, MinVersion: tls.VersionTLS12},
+		MaxResponseHeaderBytes: maxAnswerHeader,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        idleTimeout,
+		TLSHandshakeTimeout:    idleTimeout,
+	}
+	if g.proxy != "" {
+		via, err := url.Parse(g.proxy)
+		if err != nil {
+			return unusable("the proxy cannot be read")
+		}
+		t.Proxy = http.ProxyURL(via)
+		t.DialContext = (&net.Dialer{}).DialContext
+	}
+	g.client = t
+	return nil
+}
+
+// dial connects to a host that is granted: its addresses are looked up here and each is checked,
+// so that what was checked is what is connected to.
+func (g *Grants) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	name, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	var failures []error
+	for _, ip := range ips {
+		if !g.reaches(name, ip, port) {
+			continue
+		}
+		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(ip.Unmap(), portOf(port)).String())
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, err)
+	}
+	if len(failures) == 0 && len(ips) > 0 {
+		ip := ips[0].Unmap()
+		return nil, failed(diag.TouchRefused, "%s leads to %s, which is no address of the public network", name, ip).
+			WithHelp("if it is meant to, grant the address as well: --allow-net %s", ip)
+	}
+	return nil, errors.Join(failures...)
+}
+
+func portOf(port string) uint16 {
+	n, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return 0
+	}
+	return uint16(n)
+}

@@ -1,0 +1,164 @@
+package grant
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"maps"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// variable is an environment variable that is granted.
+type variable struct {
+	secret bool // its value is in no request, event or record
+}
+
+// Env grants environment variables. Whether one is a secret its name says, see
+// [engine.LooksSecret]; NAME:plain and NAME:secret say otherwise. Commands get all of them.
+func Env(names ...string) Option {
+	return func(g *Grants) error {
+		for _, given := range names {
+			name, how, marked := strings.Cut(given, ":")
+			v := variable{secret: engine.LooksSecret(name)}
+			switch {
+			case name == "" || strings.ContainsAny(name, "=\x00 "):
+				return unusable("%q is no name of an environment variable", given)
+			case marked && how != "plain" && how != "secret":
+				return unusable("%q: behind the name stands :plain or :secret", given)
+			case marked:
+				v.secret = how == "secret"
+			}
+			g.env[name] = v
+		}
+		return nil
+	}
+}
+
+// LookupEnv gives the values of variables, instead of the process's environment.
+func LookupEnv(lookup func(name string) (string, bool)) Option {
+	return func(g *Grants) error {
+		g.lookup = lookup
+		return nil
+	}
+}
+
+func (g *Grants) allowsEnv(u engine.Use) bool {
+	if u.Target == "" {
+		return len(g.env) > 0
+	}
+	v, ok := g.env[u.Target]
+	return ok && (u.Op != "get" || !v.secret)
+}
+
+// variable answers env.get and env.secret. Of a secret it tells alone whether it is set.
+func (g *Grants) variable(op string, a args) engine.Outcome {
+	name := a.str("name")
+	granted, ok := g.env[name]
+	if !ok {
+		return engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: op, Target: name})
+	}
+	text, set := g.lookup(name)
+	switch {
+	case op == "secret":
+		return engine.Outcome{Value: generable.BoolOf(set)}
+	case granted.secret:
+		return engine.Failed(failed(diag.TouchRefused, "the environment variable %q is a secret, which env.get does not give", name).
+			WithHelp("read it by env.secret(%q); if it is no secret, grant it with --allow-env %s:plain", name, name))
+	case !set:
+		return engine.Outcome{}
+	case !utf8.ValidString(text):
+		return engine.Failed(failed(diag.TouchFailed, "the value of the environment variable %q is no UTF-8 text", name))
+	}
+	return engine.Outcome{Value: generable.StrOf(text)}
+}
+
+// environ is what a command gets: the path that commands are looked up on, and what is granted.
+func (g *Grants) environ() []string {
+	var out []string
+	names := slices.Collect(maps.Keys(g.env))
+	for _, needed := range needed {
+		if !slices.Contains(names, needed) {
+			names = append(names, needed)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if text, set := g.lookup(name); set && !strings.ContainsRune(text, 0) {
+			out = append(out, name+"="+text)
+		}
+	}
+	return out
+}
+
+// secrets are the values that must not come out of a command or an answer, by name.
+func (g *Grants) secrets() secrets {
+	var s secrets
+	for name, v := range g.env {
+		if text, set := g.lookup(name); v.secret && set {
+			s.add(name, text)
+		}
+	}
+	return s
+}
+
+// secrets replaces values by the names of what they are the values of.
+type secrets struct{ pairs []string }
+
+// leastSecret is the length of a value from which on it can be told from other text.
+const leastSecret = 4
+
+func (s *secrets) add(name, text string) {
+	if len(text) >= leastSecret {
+		s.pairs = append(s.pairs, text, "<secret "+name+">")
+	}
+}
+
+func (s *secrets) scrub(text string) string {
+	if len(s.pairs) == 0 {
+		return text
+	}
+	return strings.NewReplacer(s.pairs...).Replace(text)
+}
+
+// longest is the length of the longest value.
+func (s *secrets) longest() int {
+	n := 0
+	for i := 0; i < len(s.pairs); i += 2 {
+		n = max(n, len(s.pairs[i]))
+	}
+	return n
+}
+
+// text gives a text argument with the values of the secrets in it.
+func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error) {
+	if s, ok := v.AsStr(); ok || v.IsNull() {
+		return s, nil
+	}
+	list, _ := v.AsList()
+	var b strings.Builder
+	for _, part := range list.Items() {
+		if s, ok := part.AsStr(); ok {
+			b.WriteString(s)
+			continue
+		}
+		r, ok := part.AsRecord()
+		if !ok || r.Type() != engine.SecretType {
+			return "", failed(diag.TouchRefused, "a text of the request is no text")
+		}
+		name, _ := r.At(0).AsStr()
+		if _, granted := g.env[name]; !granted {
+			return "", engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}).Err
+		}
+		text, set := g.lookup(name)
+		if !set {
+			return "", failed(diag.TouchFailed, "the environment variable %q is not set", name).WithHelp("set it where the run is started")
+		}
+		known.add(name, text)
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}

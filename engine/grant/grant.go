@@ -1,0 +1,218 @@
+// Package grant lets scripts touch the world as far as a host says: commands, hosts, directories
+// and environment variables, each by name. What is not granted is not there.
+//
+//	g, err := grant.New(grant.Exec("git"), grant.Net("api.example.com"), grant.FS("notes", grant.ReadWrite), grant.Env("LANG"))
+//	...
+//	defer g.Close()
+//	eng := agentscript.New(agentscript.WithGrants(g))
+//
+// It is a package of its own so that a host that grants nothing links neither net/http nor what
+// starts processes.
+package grant
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// DefaultOutputCap is how many bytes of a command's output, of an answer and of a file a script
+// gets: for a command of each of its two streams.
+const DefaultOutputCap = 1 << 20
+
+// Grants is what scripts may touch, and what does it: an [engine.Grants]. It is immutable, serves
+// any number of runs at once, and is good until it is closed.
+type Grants struct {
+	base     string // absolute: what relative paths are relative to
+	cap      int64
+	commands map[string]string // by the word that scripts write: the absolute path
+	hosts    []host
+	mounts   []*mount
+	env      map[string]variable
+	lookup   func(string) (string, bool)
+	client   *http.Transport // nil when no host is granted
+	proxy    string
+	tls      tlsOptions
+}
+
+var _ engine.Grants = (*Grants)(nil)
+
+// Option grants something. What is granted adds up: nothing takes anything away.
+type Option func(*Grants) error
+
+// New settles grants: commands are looked up, directories opened. The error says which of them
+// cannot be given; its code is AS622.
+func New(options ...Option) (*Grants, error) {
+	base, err := os.Getwd()
+	if err != nil {
+		return nil, unusable("the working directory is not there: %w", err)
+	}
+	g := &Grants{base: base, cap: DefaultOutputCap, commands: map[string]string{}, env: map[string]variable{}, lookup: os.LookupEnv}
+	for _, o := range options {
+		if o == nil {
+			continue
+		}
+		if err := o(g); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+	}
+	if err := g.open(); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	if len(g.hosts) > 0 {
+		if err := g.connect(); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+	}
+	return g, nil
+}
+
+// Close gives back what the grants hold: open directories and idle connections. Runs that use
+// them fail from then on.
+func (g *Grants) Close() error {
+	var wrong []error
+	for _, m := range g.mounts {
+		if m.root != nil {
+			wrong = append(wrong, m.root.Close())
+		}
+	}
+	if g.client != nil {
+		g.client.CloseIdleConnections()
+	}
+	return errors.Join(wrong...)
+}
+
+// WorkDir is what relative paths of scripts are relative to and where commands run, instead of the
+// working directory of the process. It grants nothing.
+func WorkDir(dir string) Option {
+	return func(g *Grants) error {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return unusable("the directory %q cannot be used: %w", dir, err)
+		}
+		g.base = abs
+		return nil
+	}
+}
+
+// OutputCap sets how many bytes of output, of an answer or of a file a script gets, instead of
+// [DefaultOutputCap].
+func OutputCap(bytes int64) Option {
+	return func(g *Grants) error {
+		if bytes < 1 {
+			return unusable("the output cap is %d bytes: want at least 1", bytes)
+		}
+		g.cap = bytes
+		return nil
+	}
+}
+
+// unusable is the error of a grant that cannot be given.
+func unusable(format string, args ...any) *engine.Error {
+	return engine.Errorf(engine.KindConfig, diag.BadGrant, format, args...)
+}
+
+// Allows implements [engine.Grants].
+func (g *Grants) Allows(u engine.Use) bool {
+	switch u.Kind {
+	case engine.EffectExec:
+		return u.Target == "" && len(g.commands) > 0 || g.commands[u.Target] != ""
+	case engine.EffectHTTP:
+		return u.Target == "" && len(g.hosts) > 0 || u.Target != "" && g.allowsHost(u.Target)
+	case engine.EffectFS:
+		return g.allowsPath(u)
+	case engine.EffectEnv:
+		return g.allowsEnv(u)
+	}
+	return false
+}
+
+// Do implements [engine.Handler].
+func (g *Grants) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+	req, ok := e.Req.(*engine.TouchRequest)
+	if !ok {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UngrantedUse, "the request of %s %q is %T, want *engine.TouchRequest", e.Kind, e.Name, e.Req))
+	}
+	a := args{req.Args}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout())
+	defer cancel()
+	var out engine.Outcome
+	switch e.Kind {
+	case engine.EffectExec:
+		out = g.run(ctx, a)
+	case engine.EffectHTTP:
+		out = g.request(ctx, req.Op, a)
+	case engine.EffectFS:
+		out = g.file(ctx, req.Op, a)
+	case engine.EffectEnv:
+		out = g.variable(req.Op, a)
+	default:
+		out = engine.Failed(engine.Errorf(engine.KindConfig, diag.UngrantedUse, "nothing here does %s", e.Kind))
+	}
+	out.Attempt = 1
+	return out
+}
+
+// args reads the arguments of a request.
+type args struct{ *generable.Map }
+
+func (a args) value(name string) generable.Value {
+	v, _ := a.Get(name)
+	return v
+}
+
+func (a args) str(name string) string {
+	s, _ := a.value(name).AsStr()
+	return s
+}
+
+// timeout is how long the operation may take.
+func (a args) timeout() time.Duration {
+	s, ok := a.value("timeout").AsNumber()
+	if !ok || s <= 0 {
+		s = 30
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// tooSlow is the outcome of what its timeout or the run's end stopped.
+func (a args) tooSlow(ctx context.Context, what string) *engine.Error {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return engine.Errorf(engine.KindTimeout, diag.Timeout, "%s did not end within %s", what, a.timeout()).
+			WithHelp("allow it more with timeout = \"2m\"")
+	}
+	return engine.Errorf(engine.KindCancelled, diag.Cancelled, "%s was stopped: the run is to end", what)
+}
+
+func failed(code diag.Code, format string, args ...any) *engine.Error {
+	return engine.Errorf(engine.KindTool, code, format, args...)
+}
+
+// done is the outcome of a record of a type.
+func done(t *generable.Type, vals ...generable.Value) engine.Outcome {
+	return engine.Outcome{Value: generable.NewRecord(t, vals).Value()}
+}
+
+// reason is what went wrong, without the path that an error of the operating system repeats.
+func reason(err error) string {
+	var p *os.PathError
+	var l *os.LinkError
+	var s *os.SyscallError
+	switch {
+	case errors.As(err, &p):
+		return p.Err.Error()
+	case errors.As(err, &l):
+		return l.Err.Error()
+	case errors.As(err, &s):
+		return s.Err.Error()
+	}
+	return cmp.Or(err.Error(), "it failed")
+}

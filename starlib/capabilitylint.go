@@ -1,0 +1,271 @@
+package starlib
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+)
+
+// Use is a place where a script uses a capability. Its target is "" where it is not written out,
+// and its operation where the module is given a name of its own.
+type Use struct {
+	engine.Use
+	Span diag.Span
+}
+
+// Uses are the places where the script, with all that it loads, uses capabilities, in the order
+// of files and lines.
+func (m *Module) Uses() []Use { return m.c.uses }
+
+// findUses finds where a file uses capabilities: also in functions that no run comes to, since
+// nobody can tell.
+func (c *composer) findUses(u *unit) {
+	if u.file == nil {
+		return
+	}
+	l := &useLint{c: c, u: u, seen: map[syntax.Node]bool{}}
+	syntax.Walk(u.file.Syntax(), l.visit)
+}
+
+// useLint looks for uses in one file.
+type useLint struct {
+	c    *composer
+	u    *unit
+	seen map[syntax.Node]bool // parts of what was looked at as a whole
+}
+
+func (l *useLint) visit(n syntax.Node) bool {
+	if n == nil || l.seen[n] {
+		return true
+	}
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		if dot, ok := startree.Unparen(n.Fn).(*syntax.DotExpr); ok {
+			if row := l.member(dot); row != nil {
+				l.seen[dot], l.seen[dot.X] = true, true
+				l.call(n, dot, row)
+			}
+		}
+	case *syntax.DotExpr:
+		if l.module(n.X) != "" {
+			l.seen[n.X] = true // a member that there is not is reported elsewhere
+		}
+		if row := l.member(n); row != nil { // handed on: what it is called with is not known
+			l.found(n, row.Of, row.Name, "")
+		}
+	case *syntax.Ident:
+		if of := l.module(n); of != "" {
+			l.found(n, of, "", "")
+		}
+	}
+	return true
+}
+
+// module is the module that a name stands for, "" for any other name.
+func (l *useLint) module(e syntax.Expr) string {
+	id, ok := startree.Unparen(e).(*syntax.Ident)
+	if !ok || capabilities[id.Name] == "" {
+		return ""
+	}
+	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+		return ""
+	}
+	if m, ok := l.c.predeclared[id.Name].(*moduleValue); ok {
+		return m.name
+	}
+	return ""
+}
+
+// member is the row of fs.read and the like, nil of anything else.
+func (l *useLint) member(dot *syntax.DotExpr) *Builtin {
+	of := l.module(dot.X)
+	if of == "" {
+		return nil
+	}
+	return l.c.table.members[of][dot.Name.Name]
+}
+
+func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin) {
+	arg, known := targetOf(call, row)
+	if !known {
+		l.found(dot, row.Of, row.Name, "")
+		return
+	}
+	target, written := l.text(arg, row)
+	if !written {
+		l.found(dot, row.Of, row.Name, "")
+		return
+	}
+	if row.Of == "http" {
+		host, err := engine.HostOfPrefix(target), error(nil)
+		if host == "" {
+			host, err = engine.Host(target)
+		}
+		if err != nil {
+			d := &diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.file.SpanOf(arg), Message: fmt.Sprintf("%s: the URL is wrong: %s", row.QualifiedName(), err)}
+			d.Help = []string{"write http:// or https:// and a host; what is secret goes into headers by env.secret"}
+			l.c.session.Report(d)
+			return
+		}
+		target = host
+	}
+	at := syntax.Node(dot)
+	if arg != nil {
+		at = arg
+	}
+	l.found(at, row.Of, row.Name, target)
+}
+
+// targetOf is the argument that says what is touched; nil where a default does. It is not known
+// when arguments are given as *args or **kwargs.
+func targetOf(call *syntax.CallExpr, row *Builtin) (syntax.Expr, bool) {
+	if spreads(call) {
+		return nil, false
+	}
+	at := slices.IndexFunc(row.Params, func(p Param) bool {
+		return p.Name == "command" || p.Name == "url" || p.Name == "path" || p.Name == "name"
+	})
+	n := 0
+	for _, arg := range call.Args {
+		switch id := keywordOf(arg); {
+		case id != nil && id.Name == row.Params[at].Name:
+			return arg.(*syntax.BinaryExpr).Y, true
+		case id != nil:
+		case n == at:
+			return arg, true
+		default:
+			n++
+		}
+	}
+	return nil, !row.Params[at].Required()
+}
+
+// text is the target as it is written: the first word of a command, the beginning of a URL whose
+// host is certain, or a text.
+func (l *useLint) text(arg syntax.Expr, row *Builtin) (string, bool) {
+	if arg == nil {
+		return ".", true // of fs.list
+	}
+	e := startree.Unparen(arg)
+	switch row.Of {
+	case "sh":
+		for {
+			sum, ok := e.(*syntax.BinaryExpr)
+			if !ok || sum.Op != syntax.PLUS {
+				break
+			}
+			e = startree.Unparen(sum.X)
+		}
+		if list, ok := e.(*syntax.ListExpr); ok && len(list.List) > 0 {
+			return l.str(list.List[0])
+		}
+		s, ok := l.str(e)
+		if words := strings.Fields(s); len(words) > 0 {
+			s = words[0] // of a command line, which is reported
+		}
+		return s, ok
+	case "http":
+		if first := beginning(e); first != e {
+			s, _ := l.str(first)
+			return s, engine.HostOfPrefix(s) != ""
+		}
+	}
+	return l.str(e)
+}
+
+// beginning is the expression that the text of an expression begins with: of a sum, of text % x and
+// of text.format(x).
+func beginning(e syntax.Expr) syntax.Expr {
+	for {
+		switch x := startree.Unparen(e).(type) {
+		case *syntax.BinaryExpr:
+			if x.Op != syntax.PLUS && x.Op != syntax.PERCENT {
+				return e
+			}
+			e = x.X
+		case *syntax.CallExpr:
+			dot, ok := x.Fn.(*syntax.DotExpr)
+			if !ok || dot.Name.Name != "format" {
+				return e
+			}
+			e = dot.X
+		default:
+			return e
+		}
+	}
+}
+
+// str is the text that an expression surely is.
+func (l *useLint) str(e syntax.Expr) (string, bool) {
+	v, _ := l.c.written(l.u, e)
+	switch v := v.(type) {
+	case starlark.String:
+		return string(v), true
+	case *starlark.List:
+		if v.Len() > 0 {
+			s, ok := v.Index(0).(starlark.String)
+			return string(s), ok
+		}
+	}
+	return "", false
+}
+
+// found remembers a use, and reports it when it is not granted.
+func (l *useLint) found(at syntax.Node, of, op, target string) {
+	use := engine.Use{Kind: capabilities[of], Op: op, Target: target}
+	span := l.u.file.SpanOf(at)
+	l.c.uses = append(l.c.uses, Use{use, span})
+	if l.c.opts.Ungranted || l.c.opts.Grants != nil && l.c.opts.Grants.Allows(use) {
+		return
+	}
+	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
+	d.Help = []string{"run or check it with " + use.Flag()}
+	if use.Op == "get" && use.Kind == engine.EffectEnv && engine.LooksSecret(target) {
+		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", target)
+		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", target, use.Flag())}
+	}
+	l.c.session.Report(d)
+}
+
+// sortUses puts uses in the order of files and lines.
+func sortUses(uses []Use) {
+	slices.SortStableFunc(uses, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
+	})
+}
+
+// memberCall checks the arguments of a call of a module's function, as fs.read(path).
+func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
+	v, _ := l.c.written(l.u, dot.X)
+	m, ok := v.(*moduleValue)
+	if !ok || m.members[dot.Name.Name] == nil {
+		return
+	}
+	for _, d := range l.bound(call, m.members[dot.Name.Name]) {
+		l.c.session.Report(d)
+	}
+}
+
+// touchType is what an operation of a capability gives.
+func (in *inference) touchType(dot *syntax.DotExpr) *generable.Type {
+	v, _ := in.c.written(in.u, dot.X)
+	m, ok := v.(*moduleValue)
+	if !ok || m.name == "env" {
+		return nil
+	}
+	op, ok := engine.OperationOf(m.name + "." + dot.Name.Name)
+	if !ok {
+		return nil
+	}
+	return op.Returns
+}
