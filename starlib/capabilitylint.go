@@ -251,7 +251,7 @@ func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 	if !ok || m.members[dot.Name.Name] == nil {
 		return
 	}
-	for _, d := range l.bound(call, m.members[dot.Name.Name]) {
+	for _, d := range l.bound(call, m.members[dot.Name.Name]).wrong {
 		l.c.session.Report(d)
 	}
 }
