@@ -72,7 +72,7 @@ func (b *Branch) Touch(op *Operation, name string, class Class, args *generable.
 	word := string(op.Kind)
 	e := &Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &TouchRequest{Op: op.Name, Args: args},
 		At: at.child(word, op.Name, b.ordinal(callKey{word, op.Name}))}
-	out := b.do(e, estimate{})
+	out := b.do(e, &ask{})
 	if out.Err != nil {
 		return generable.Value{}, b.locate(out.Err, nil)
 	}
