@@ -135,24 +135,6 @@ func (sk *Skill) Describe() string {
 // SystemText is the system text that an agent sends for a skill, before a template is rendered.
 func (a *AgentSpec) SystemText(sk *Skill) string { return systemText(a, sk) }
 
-// knowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
-// only when asked for.
-func knowledgeTools(sk *Skill) []*Tool {
-	var tools []*Tool
-	for _, k := range sk.Knowledge {
-		tools = append(tools, &Tool{
-			Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT, Span: sk.Span, knows: true,
-			Run: GoFunc(k.Key, 1, func(b *Branch, _ []generable.Value) (generable.Value, error) {
-				if k.Load != nil {
-					return b.invoke(k.Load)
-				}
-				return generable.StrOf(k.Text), nil
-			}),
-		})
-	}
-	return tools
-}
-
 // params are the tool's parameters, none when it declares none.
 func (t *Tool) params() *generable.Type {
 	if t.Params == nil {

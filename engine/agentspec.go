@@ -109,6 +109,10 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 			ok = s.arity(at, sk.Run, runArity(sk.Run), who) && ok
 		}
 		ok = s.checkServers(site, sk.Servers, a.Servers) && ok
+		if !s.checkKnowledge(at, sk) {
+			ok = false
+			continue
+		}
 		ok = s.checkTools(site, append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
 	}
 	a.Skills = skills

@@ -264,7 +264,7 @@ type Skill struct {
 type Knowledge struct {
 	Key, Doc string
 	Text     string
-	Load     Func // called when the model asks, instead of Text
+	Load     Func // called when the model asks, instead of Text; one that needs an argument gets what the model looks for
 }
 
 // Tool is a function that a model can call.

@@ -70,7 +70,7 @@ func agentRows() []Builtin {
 		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
 			Params: []Param{
 				{Name: "doc", Kind: StrKind, Doc: "what the text is about: the model decides by it"},
-				{Name: "content", Kind: either(StrKind, CallKind), Doc: "the text, or a function without parameters that gives it when it is asked for"},
+				{Name: "content", Kind: either(StrKind, CallKind), Doc: "the text, or a function that gives it when it is asked for; one with a parameter gets what the model looks for"},
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
 		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,

@@ -117,10 +117,10 @@ func knowledgeFunc(c *Call) (starlark.Value, error) {
 	if k.Text == "" {
 		k.Load = c.callback("content")
 	}
-	if k.Load != nil && k.Load.Info().Needs > 0 {
-		d := c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called without arguments")
+	if k.Load != nil && k.Load.Info().Needs > 1 {
+		d := c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called with what the model looks for, or without arguments")
 		d.Label = "it needs " + counted(k.Load.Info().Needs, "argument")
-		d.Help = []string{"write lambda: text, or give the text itself"}
+		d.Help = []string{"write lambda query: ..., lambda: text, or give the text itself"}
 		return nil, nil
 	}
 	return &knowledgeValue{k: k}, nil

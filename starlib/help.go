@@ -128,9 +128,7 @@ func helpNode(v *nodeValue) string {
 	var out strings.Builder
 	out.WriteString(nodeLine(v.n))
 	if a := v.n.Agent(); a != nil {
-		for _, sk := range a.Skills {
-			fmt.Fprintf(&out, "\n\n%s", sk.Describe())
-		}
+		helpAgent(&out, a)
 	}
 	rest := mostParts
 	helpParts(&out, v.n, "\n  ", &rest)

@@ -20,7 +20,7 @@ type toolRun struct {
 	err      error
 	run      *agentscript.Run
 	requests map[string][]*engine.Request // by agent
-	events   []engine.Event               // of tools, repairs, escalations and what is left behind
+	events   []engine.Event               // of tools, knowledge, skills, repairs, escalations and what is left behind
 }
 
 // failure is the run's error as the engine's.
@@ -93,7 +93,7 @@ func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answe
 	t.Helper()
 	mod := loaded(t, eng, src)
 	record := &journal.Memory{}
-	kinds := engine.EventTool | engine.EventRepair | engine.EventEscalation | engine.EventLeft
+	kinds := engine.EventTool | engine.EventRepair | engine.EventEscalation | engine.EventLeft | engine.EventSkill | engine.EventKnowledge
 	once := func(h engine.Handler) *toolRun {
 		r := &toolRun{requests: map[string][]*engine.Request{}}
 		if h == nil {

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// knowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
+// only when asked for.
+func knowledgeTools(sk *Skill) []*Tool {
+	var tools []*Tool
+	for _, k := range sk.Knowledge {
+		t := &Tool{Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT, Span: sk.Span, knows: true,
+			Run: GoFunc(k.Key, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
+				switch {
+				case k.Load == nil:
+					return generable.StrOf(k.Text), nil
+				case k.searched():
+					query, _ := field(args[0], "query")
+					return b.invoke(k.Load, query)
+				}
+				return b.invoke(k.Load)
+			})}
+		if k.searched() {
+			t.Params = queryType
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// searched reports whether the text depends on what the model looks for.
+func (k *Knowledge) searched() bool { return k.Load != nil && k.Load.Info().Needs == 1 }
+
+var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Fields: []generable.Field{
+	{Name: "query", Type: generable.StrT, Guide: "what to look for"},
+}}
+
+// checkKnowledge checks that each piece of knowledge has a key of its own, and can be read.
+func (s *Session) checkKnowledge(at diag.Span, sk *Skill) bool {
+	seen := map[string]bool{}
+	for _, k := range sk.Knowledge {
+		if seen[k.Key] {
+			d := s.errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
+			help(d, "a model asks for a text by its key: rename one")
+			return false
+		}
+		seen[k.Key] = true
+		if k.Load != nil && k.Load.Info().Needs > 1 && !s.arity(at, k.Load, 1, "knowledge "+k.Key) {
+			return false
+		}
+	}
+	return true
+}
