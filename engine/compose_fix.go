@@ -10,9 +10,8 @@ import (
 // shared by any number of tools and agents; the node is what [Remedy].Fixer wants.
 func (s *Session) Fix(site Site, fixer *Node) *Node {
 	n := &Node{kind: FixNode, site: site}
-	s.structure(n, []*Node{fixer}, func(*Node) bool { return s.fix(n) })
-	if n.failed || n.kids == nil {
-		return s.failedNode(FixNode, site)
+	if placed := s.structure(n, []*Node{fixer}, func(*Node) bool { return s.fix(n) }); placed.failed {
+		return placed
 	}
 	return n.kids[0]
 }

@@ -269,6 +269,7 @@ func TestErrorJSON(t *testing.T) {
 		Kind: engine.KindSchema, Code: diag.BadModelOutput, Message: "no Point", Help: "ask again", Path: "main/agent:a#0",
 		Pos: diag.Pos{File: "a.star", Line: 3, Col: 7}, Trace: []diag.Frame{{Name: "main", Pos: diag.Pos{File: "a.star", Line: 1, Col: 1}}, {Name: "f", Pos: diag.Pos{File: "b.star", Line: 2, Col: 2}}},
 		Attempt: 2, OfRun: true, Raw: "{x: \u2028<3>", Partial: part.Value(), Usage: engine.Usage{In: 3, Out: 4},
+		Tool:  &engine.FailedCall{Agent: "a", Skill: "s", Name: "look", Attempt: 2},
 		Model: &engine.Provider{Name: "openai", Model: "gpt-5", Status: 500, RetryAfter: time.Second, Retryable: true},
 		Cause: fmt.Errorf("outer: %w", &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: "inner", Cause: errors.Join(io.ErrUnexpectedEOF, errHost)}),
 	}

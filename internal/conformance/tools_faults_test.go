@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -76,6 +77,8 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 // goes on: a tool that there is not, arguments that are no JSON, cut off, of a wrong type or much too
 // long, a tool that raises, panics, or gives what it did not declare.
 func TestPromise_18_6_FaultsGoToTheModel(t *testing.T) {
+	before := runtime.NumGoroutine()
+	defer func() { waitFor(t, func() bool { return runtime.NumGoroutine() <= before }) }()
 	long := strings.Repeat("x", 1<<20)
 	panicking, _ := hostTool(t, "panics", func(context.Context, int, int) (string, error) { panic("out of order") })
 	wrong := panicking
@@ -172,15 +175,22 @@ def work(n = int):
 main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")])
 `)
 		rest := one(`{"n": 1}`).handler(map[string][]*engine.Request{})
-		res, err := mod.Start(t.Context(), input("go"), agentscript.Handler(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
+		record := &journal.Memory{}
+		begin := func(h engine.Handler) (agentscript.Result, error) {
+			return mod.Start(t.Context(), input("go"), agentscript.ID("run"), agentscript.Journal(record), agentscript.Handler(h)).Wait()
+		}
+		res, err := begin(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
 			if e.Agent == "slow" {
 				<-ctx.Done()
 				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "gone"))
 			}
 			return rest.Do(ctx, e, s)
-		}))).Wait()
+		}))
 		if err != nil || res.Text() != "end" {
 			t.Errorf("%v, %v", res, err)
+		}
+		if res, err = begin(unrecorded); err != nil || res.Text() != "end" {
+			t.Errorf("replayed: %v, %v", res, err)
 		}
 	})
 	t.Run("a tool that ignores that it is to stop", func(t *testing.T) {

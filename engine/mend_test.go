@@ -1,0 +1,80 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// A host composes fixers as a script does: a node has its one place in a recipe, takes the failure as
+// a value or as text, and is a child of the agents whose tools it mends.
+func TestFixersOfAHost(t *testing.T) {
+	c := compose()
+	text := c.step("text", strT, strT, func(v generable.Value) generable.Value {
+		return generable.StrOf(fmt.Sprintf(`{"q": "mended %d"}`, strings.Count(str(v), "want str")))
+	})
+	data := c.step("data", engine.ToolFailureType, generable.AnyT, func(v generable.Value) generable.Value {
+		r, _ := v.AsRecord()
+		kind, _ := r.Get("kind")
+		attempt, _ := r.Get("attempt")
+		return generable.StrOf(fmt.Sprintf("%s %d", str(kind), integer(attempt)))
+	})
+	recipe := &engine.Recovery{
+		BadArgs: []engine.Remedy{{Do: engine.RemedyFix, Fixer: c.Fix(c.site("fix", ""), text)}},
+		Failure: []engine.Remedy{{Do: engine.RemedyAgain}, {Do: engine.RemedyFix, Fixer: c.Fix(c.site("fix", ""), data)}},
+	}
+	search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, OnError: recipe,
+		Run: engine.GoFunc("search", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+			r, _ := args[0].AsRecord()
+			q, _ := r.Get("q")
+			if str(q) == "x" {
+				return q, fmt.Errorf("nothing for %s", str(q))
+			}
+			return generable.StrOf("found " + str(q)), nil
+		})}
+	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*engine.Tool{search}})
+	if kids := main.Children(); len(kids) != 2 || kids[0] != text || kids[1] != data || text.Free() {
+		t.Errorf("the agent holds %v", kids)
+	}
+	c.sound(t)
+	a := &answers{next: []engine.Response{calls("search", `{"q": [1]}`, "search", `{"q": "x"}`), says("end")}}
+	if _, err := run(t, main, a, "?"); err != nil {
+		t.Fatal(err)
+	}
+	told := a.seen[1].Messages[2].Parts
+	if told[0].Result.Text != "found mended 1" || told[1].Result.Text != "failure 2" || told[0].Result.IsError || told[1].Result.IsError {
+		t.Errorf("the model is told %q and %q", told[0].Result.Text, told[1].Result.Text)
+	}
+}
+
+func TestFixRefuses(t *testing.T) {
+	c := compose()
+	number := c.step("number", intT, strT, func(v generable.Value) generable.Value { return v })
+	if n := c.Fix(c.site("fix", ""), number); !n.Failed() || !number.Free() {
+		t.Error("a fixer that takes an int is taken")
+	}
+	twice := c.step("twice", strT, strT, func(v generable.Value) generable.Value { return v })
+	c.Fix(c.site("fix", ""), twice)
+	if n := c.Fix(c.site("fix", ""), twice); !n.Failed() {
+		t.Error("a fixer has two places")
+	}
+	open := c.Pick(c.site("pick", ""), "error", nil)
+	if n := c.Fix(c.site("fix", ""), open); n.Failed() || n.In() != engine.ToolFailureType {
+		t.Errorf("pick takes %s of a failure", open.In())
+	}
+	if got := strings.Join(c.codes(), " "); got != string(diag.CannotJoin)+" "+string(diag.AlreadyPlaced) {
+		t.Errorf("reported %s", got)
+	}
+}
+
+func TestParseSeverity(t *testing.T) {
+	for text, want := range map[string]engine.Severity{"low": "LOW", " Medium\n": "MEDIUM", "HIGH": "HIGH", "critical": "CRITICAL", "": "HIGH", "urgent": "HIGH"} {
+		if got, known := engine.ParseSeverity(text); got != want || known != (text != "urgent") {
+			t.Errorf("%q: %s, %v", text, got, known)
+		}
+	}
+}
