@@ -17,7 +17,9 @@ func TestPromise_18_11_TurnAllocations(t *testing.T) {
 	unraced(t)
 	look := engine.HostTool{Tool: engine.Tool{Name: "look", Doc: "Looks.", Class: engine.ClassRead, Returns: generable.StrT,
 		Params: schemaOf(t, "look", generable.Field{Name: "path", Type: generable.StrT}, generable.Field{Name: "lines", Type: generable.IntT})},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) { return generable.StrOf("nothing"), nil }}
+		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+			return generable.StrOf("nothing"), nil
+		}}
 	const agent = `
 Report = schema("What was found", summary = str, score = int)
 mender = agent(input = ToolFailure, prompt = "Mend.")
