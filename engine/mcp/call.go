@@ -17,14 +17,15 @@ import (
 // call is the outcome of one call of a server's tool. What a server says of a failure is an
 // error that the model gets to see, as is a server that was lost: the next call connects anew.
 func (s *server) call(ctx context.Context, e *engine.Effect, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
-	reach, stop := context.WithTimeoutCause(ctx, s.timeout(), errSlow)
+	hello, most := timeouts(req.Server)
+	reach, stop := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	x, err := s.session(reach)
 	stop()
 	if err != nil {
 		return engine.Failed(err)
 	}
 	defer s.release(x)
-	ctx, cancel := context.WithTimeoutCause(ctx, s.callTimeout(), errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, most, tooSlow{most})
 	defer cancel()
 	f := x.flights.begin(e, sink)
 	defer x.flights.end(f)

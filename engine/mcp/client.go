@@ -97,7 +97,7 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 		if err != nil {
 			return engine.Failed(err)
 		}
-		return s.list(ctx, e.Run)
+		return s.list(ctx, req.Server, e.Run)
 	case *engine.ToolRequest:
 		if req.Server == nil {
 			break

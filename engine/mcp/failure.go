@@ -23,8 +23,8 @@ func (x *session) unreachable(err error) *engine.Error {
 		return own
 	}
 	name := x.server.spec.Name
-	if errors.Is(err, errSlow) {
-		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not say hello within %s%s", name, x.server.timeout(), x.lastWords())
+	if after := slow(err); after > 0 {
+		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not say hello within %s%s", name, after, x.lastWords())
 		return e.WithHelp("see that it speaks MCP and not something else, or give it longer: mcp(..., timeout = \"2m\")")
 	}
 	if why := x.misbehaved(err); why != "" {
@@ -65,7 +65,7 @@ func (x *session) misbehaved(err error) string {
 			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
 		case strings.Contains(e.Error(), "maximum line length"), strings.Contains(e.Error(), "exceeds limit"):
 			return errHuge.Error()
-		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "unmarshal"):
+		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "invalid character"), strings.Contains(e.Error(), "unmarshal"):
 			return "one of its messages cannot be read (" + x.said(e) + ")"
 		}
 	}
@@ -80,8 +80,8 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 	switch {
 	case own != nil:
 		return own
-	case errors.Is(context.Cause(ctx), errSlow):
-		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not answer %s within %s%s", spec.Name, what, x.server.callTimeout(), unknown(class))
+	case slow(context.Cause(ctx)) > 0:
+		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not answer %s within %s%s", spec.Name, what, slow(context.Cause(ctx)), unknown(class))
 		return e.WithHelp("allow it more time: mcp(..., call_timeout = \"10m\")")
 	case ctx.Err() != nil && x.whole.Err() == nil:
 		return interrupted(ctx, spec)
@@ -114,8 +114,8 @@ func unknown(class engine.Class) string {
 
 // lastWords are the server's last lines, with what leads up to them.
 func (x *session) lastWords() string {
-	if x.proc != nil { // what it wrote last may still be on its way
-		x.proc.ended(50 * time.Millisecond)
+	if x.proc != nil && x.proc.ended(50*time.Millisecond) != "" { // what it wrote last may still be on its way
+		wait(x.proc.heard, settle)
 	}
 	if words := x.hidden.text(x.words.last()); words != "" {
 		return fmt.Sprintf("; its last words: %s", words)
@@ -134,16 +134,27 @@ func brief(s string) string {
 	return s
 }
 
-func (s *server) timeout() time.Duration {
-	if s.spec.Timeout > 0 {
-		return s.spec.Timeout
+// timeouts are how long the server may take to say hello and list its tools, and to answer a call.
+// Specs that differ in nothing else share a session.
+func timeouts(spec *engine.ServerSpec) (hello, call time.Duration) {
+	hello, call = spec.Timeout, spec.Call
+	if hello <= 0 {
+		hello = engine.DefaultServerTimeout
 	}
-	return engine.DefaultServerTimeout
+	if call <= 0 {
+		call = engine.DefaultServerCall
+	}
+	return hello, call
 }
 
-func (s *server) callTimeout() time.Duration {
-	if s.spec.Call > 0 {
-		return s.spec.Call
-	}
-	return engine.DefaultServerCall
+// tooSlow is why a context ended whose time is up.
+type tooSlow struct{ after time.Duration }
+
+func (e tooSlow) Error() string { return "no answer within " + e.after.String() }
+
+// slow gives the time that was up, 0 when that is not why.
+func slow(err error) time.Duration {
+	var e tooSlow
+	errors.As(err, &e)
+	return e.after
 }

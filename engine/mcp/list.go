@@ -20,8 +20,9 @@ const (
 )
 
 // list is the outcome of asking a server for its tools.
-func (s *server) list(ctx context.Context, run string) engine.Outcome {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout(), errSlow)
+func (s *server) list(ctx context.Context, spec *engine.ServerSpec, run string) engine.Outcome {
+	hello, _ := timeouts(spec)
+	ctx, cancel := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	defer cancel()
 	x, err := s.session(ctx)
 	if err != nil {

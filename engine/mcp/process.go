@@ -15,6 +15,7 @@ type process struct {
 	stdout   *os.File
 	stderr   *os.File
 	exited   chan struct{} // closed when the command has
+	heard    chan struct{} // closed when its standard error is read to its end
 	state    *os.ProcessState
 	group    group
 	patience time.Duration
@@ -24,7 +25,7 @@ type process struct {
 
 // start starts a command. What it writes to its standard error goes to words.
 func start(path string, args, env []string, dir string, words io.Writer, patience time.Duration) (*process, error) {
-	p := &process{exited: make(chan struct{}), gone: make(chan struct{}), patience: patience}
+	p := &process{exited: make(chan struct{}), heard: make(chan struct{}), gone: make(chan struct{}), patience: patience}
 	p.cmd = exec.Command(path, args...)
 	p.cmd.Env, p.cmd.Dir = env, dir
 	var theirs [3]*os.File
@@ -59,6 +60,7 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 	}
 	p.stdin, p.stdout, p.stderr = ours[0], ours[1], ours[2]
 	go func() {
+		defer close(p.heard)
 		_, _ = io.Copy(words, p.stderr) // until it is closed
 	}()
 	go func() {

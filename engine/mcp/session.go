@@ -33,9 +33,6 @@ type session struct {
 	told     toldRuns
 }
 
-// errSlow is why a connection is given up that takes too long.
-var errSlow = errors.New("it did not answer in time")
-
 // connect starts or reaches the server and greets it.
 func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	x := &session{server: s, over: make(chan struct{})}
@@ -44,7 +41,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	cs, err := x.open(ctx)
 	if err != nil {
 		x.end()
-		if err.Kind != engine.KindConfig && ctx.Err() != nil && context.Cause(ctx) != errSlow {
+		if err.Kind != engine.KindConfig && ctx.Err() != nil && slow(context.Cause(ctx)) == 0 {
 			return nil, interrupted(ctx, s.spec)
 		}
 		return nil, err

@@ -73,7 +73,7 @@ func environment(set resolved) []string {
 
 const (
 	// maxUnasked bounds what a server sends between the beginnings and ends of calls.
-	maxUnasked = 128 << 20
+	maxUnasked = 32 << 20
 	// maxGarbage bounds what it writes to its standard output that is no message.
 	maxGarbage = 64 << 10
 )

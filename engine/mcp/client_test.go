@@ -1,0 +1,261 @@
+package mcp_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// cancelled counts the calls of hang that were told to end, where the server is in this process.
+var cancelled atomic.Int64
+
+func text(t *testing.T, out engine.Outcome) string {
+	t.Helper()
+	if out.Err != nil {
+		t.Fatalf("%s: %s", out.Err.Code, out.Err.Message)
+	}
+	if s, ok := out.Value.AsStr(); ok {
+		return s
+	}
+	return generable.JSON(out.Value, nil)
+}
+
+func TestCalls(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		c := client(t)
+		if got := text(t, list(t, c, spec)); !strings.Contains(got, `"echo"`) || !strings.Contains(got, "what to say") {
+			t.Errorf("the list is %.300s", got)
+		}
+		for _, tt := range []struct{ tool, args, want string }{
+			{"echo", `{"text": "a\nb"}`, "echo: a\nb"},
+			{"echo", `{"text": "x", "times": 2.0}`, "echo: xecho: x"},
+			{"sum", `{"a": 1.5, "b": 2}`, `{"sum":3.5}`},
+			{"picture", `{}`, `["look\n[resource file:///a.txt] a\n[audio audio/wav, 3 bytes]",{"url":"data:image/png;base64,cG5n","mime":""}]`},
+		} {
+			if got := text(t, call(t.Context(), c, spec, tt.tool, tt.args, nil)); got != tt.want {
+				t.Errorf("%s(%s) gives %s, want %s", tt.tool, tt.args, got, tt.want)
+			}
+		}
+		if out := call(t.Context(), c, spec, "fail", `{}`, nil); out.Err == nil || out.Err.Kind != engine.KindTool || out.Err.Message != "the disk is full" {
+			t.Errorf("an error inside the result is %v", out.Err)
+		}
+		if out := call(t.Context(), c, spec, "none", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerProtocol {
+			t.Errorf("an unknown tool is %v", out.Err)
+		}
+	})
+}
+
+func TestProgressAndChanges(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		c := client(t)
+		text(t, list(t, c, spec))
+		var mu sync.Mutex
+		var told []string
+		sink := func(tok engine.Token) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, tok.Notice)
+		}
+		done := make(chan engine.Outcome, 1)
+		go func() { done <- call(t.Context(), c, spec, "steps", `{}`, sink) }()
+		eventually(t, "progress is told", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Contains(strings.Join(told, "; "), "1 of 3: working; 2 of 3: working; 3 of 3: working")
+		})
+		text(t, call(t.Context(), c, spec, "release", `{}`, nil))
+		if got := text(t, <-done); got != "done" {
+			t.Error(got)
+		}
+		mu.Lock()
+		told = nil
+		mu.Unlock()
+		text(t, call(t.Context(), c, spec, "grow", `{}`, nil))
+		eventually(t, "the change is told", func() bool {
+			text(t, call(t.Context(), c, spec, "echo", `{"text": "x"}`, sink))
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Contains(strings.Join(told, ";"), "changed its list of tools")
+		})
+		if got := text(t, list(t, c, spec)); !strings.Contains(got, "grown") {
+			t.Error("the next list is not new")
+		}
+	})
+}
+
+func TestCancelledCalls(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		c := client(t)
+		text(t, list(t, c, spec))
+		before := cancelled.Load()
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		if out := call(ctx, c, spec, "hang", `{}`, nil); out.Err == nil || out.Err.Kind != engine.KindCancelled {
+			t.Errorf("a cancelled call gives %v", out.Err)
+		}
+		if got := text(t, call(t.Context(), c, spec, "echo", `{"text": "still there"}`, nil)); got != "echo: still there" {
+			t.Error(got)
+		}
+		_ = before // whether the server had the call when it was cancelled is a matter of time
+	})
+}
+
+func TestCallTimeout(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		c := client(t)
+		text(t, list(t, c, spec))
+		slow := &engine.ServerSpec{Name: spec.Name, Command: spec.Command, Env: spec.Env, URL: spec.URL, Transport: spec.Transport, Call: 1}
+		out := call(t.Context(), c, slow, "hang", `{}`, nil)
+		if out.Err == nil || out.Err.Code != diag.ServerTimeout || !strings.Contains(out.Err.Message, "is not known") {
+			t.Errorf("a call that is not answered gives %v", out.Err)
+		}
+	})
+}
+
+func TestElicitation(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		var asked mcp.Question
+		c := client(t, mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
+			asked = q
+			m := generable.NewMap(1)
+			m.Set("n", generable.IntOf(3))
+			return mcp.Reply{Accept: true, Values: m}
+		}))
+		if got := text(t, call(t.Context(), c, spec, "ask", `{}`, nil)); got != "accept 3" {
+			t.Error(got)
+		}
+		if asked.Message != "How many?" || asked.Agent != "agent" || asked.Run != "run" || !strings.Contains(asked.Schema, `"n"`) {
+			t.Errorf("asked %+v", asked)
+		}
+		declining := client(t, mcp.WithElicitation(func(context.Context, mcp.Question) mcp.Reply { return mcp.Reply{} }))
+		if got := text(t, call(t.Context(), declining, spec, "ask", `{}`, nil)); !strings.HasPrefix(got, "decline") {
+			t.Error(got)
+		}
+		if out := call(t.Context(), client(t), spec, "ask", `{}`, nil); out.Err == nil || !strings.Contains(out.Err.Message, "elicitation") {
+			t.Errorf("without anybody to ask: %v", out)
+		}
+	})
+}
+
+func TestSampling(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		models := llm.Answers(map[string][]string{"agent": {"tree"}})
+		c := client(t, mcp.WithSampling(models, "scripted/one"))
+		out := call(t.Context(), c, spec, "think", `{}`, nil)
+		if got := text(t, out); got != "the model said tree" {
+			t.Error(got)
+		}
+		if out.Usage.In == 0 || out.Usage.Out == 0 {
+			t.Errorf("the call used %+v", out.Usage)
+		}
+		if out := call(t.Context(), client(t), spec, "think", `{}`, nil); out.Err == nil {
+			t.Error("a model was asked that nobody granted")
+		}
+	})
+}
+
+func TestRoots(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		dir := t.TempDir()
+		if got := text(t, call(t.Context(), client(t, mcp.WithRoots(dir)), spec, "roots", `{}`, nil)); got != "file://"+dir {
+			t.Errorf("the roots are %s", got)
+		}
+	})
+}
+
+func TestHeadersAndSecrets(t *testing.T) {
+	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+		var mu sync.Mutex
+		var seen, wrong int
+		behind := transport
+		if transport == engine.TransportAuto {
+			behind = engine.TransportSSE
+		}
+		spec := served(t, behind, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				seen++
+				if r.Header.Get("Authorization") != "Bearer s3cret-value" || r.Header.Get("X-Team") != "blue" {
+					wrong++
+				}
+				mu.Unlock()
+				next.ServeHTTP(w, r)
+			})
+		})
+		spec.Transport = transport
+		spec.Headers = []engine.Setting{{Name: "Authorization", Value: "Bearer ", Secret: "TOKEN"}, {Name: "X-Team", Value: "blue"}}
+		c := client(t, mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "TOKEN" }))
+		if got := text(t, call(t.Context(), c, spec, "echo", `{"text": "s3cret-value"}`, nil)); got != "echo: [TOKEN]" {
+			t.Errorf("%s: the secret came back: %s", transport, got)
+		}
+		mu.Lock()
+		if seen == 0 || wrong > 0 {
+			t.Errorf("%s: %d of %d requests were without the headers", transport, wrong, seen)
+		}
+		mu.Unlock()
+	}
+	t.Setenv("HOST_ONLY", "of the host")
+	spec := process(t, "good")
+	spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
+	c := client(t, mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "MINE" }))
+	if got := text(t, call(t.Context(), c, spec, "secret", `{}`, nil)); got != "the token is [MINE], home " {
+		t.Error(got)
+	}
+	if out := call(t.Context(), client(t, mcp.WithSecrets(func(string) (string, bool) { return "", false })), spec, "secret", `{}`, nil); out.Err == nil || out.Err.Code != diag.NoSecret {
+		t.Errorf("a secret that is not set: %v", out.Err)
+	}
+}
+
+func TestNothingIsAllowedByItself(t *testing.T) {
+	for _, spec := range []*engine.ServerSpec{process(t, "good"), {Name: "web", URL: "http://127.0.0.1:1/mcp", Transport: engine.TransportAuto}} {
+		c := mcp.New()
+		if out := list(t, c, spec); out.Err == nil || out.Err.Code != diag.ServerNotGranted || !strings.Contains(out.Err.Help, "--allow-") {
+			t.Errorf("%s: %v", spec.Name, out.Err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if out := list(t, c, spec); out.Err == nil || !strings.Contains(out.Err.Message, "closed") {
+			t.Errorf("after Close: %v", out.Err)
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	asked := atomic.Bool{}
+	other := served(t, engine.TransportHTTP, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Store(true); next.ServeHTTP(w, r) })
+	})
+	spec := served(t, engine.TransportHTTP, func(http.Handler) http.Handler {
+		return http.RedirectHandler(other.URL, http.StatusTemporaryRedirect)
+	})
+	if out := list(t, client(t), spec); out.Err == nil || !strings.Contains(out.Err.Message, "another host") || asked.Load() {
+		t.Errorf("%v, asked the other: %v", out.Err, asked.Load())
+	}
+}
+
+// Connecting is shared: many calls at once start one process.
+func TestOneSessionForAll(t *testing.T) {
+	spec, c := process(t, "good"), client(t)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if out := call(t.Context(), c, spec, "echo", `{"text": "x"}`, nil); out.Err != nil {
+				t.Error(out.Err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := children(t); n > 2 {
+		t.Errorf("%d processes were started for one server", n)
+	}
+}

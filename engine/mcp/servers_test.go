@@ -1,0 +1,339 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// The test binary is its own MCP server when this variable says which.
+const asServer = "AGENTSCRIPT_MCP_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv(asServer); mode {
+	case "":
+		os.Exit(m.Run())
+	case "good":
+		_ = goodServer().Run(context.Background(), &sdk.StdioTransport{})
+	case "host":
+		host()
+	default:
+		wireServer(mode)
+	}
+}
+
+type echoArgs struct {
+	Text  string `json:"text" jsonschema:"what to say"`
+	Times int    `json:"times,omitempty"`
+}
+type sumArgs struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+}
+type sumResult struct {
+	Sum float64 `json:"sum"`
+}
+
+// goodServer keeps to the protocol, with a tool for each thing that one can do.
+func goodServer() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, nil)
+	released := make(chan struct{})
+	text := func(t string) *sdk.CallToolResult {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t}}}
+	}
+	sdk.AddTool(s, &sdk.Tool{Name: "echo", Description: "Says it again"}, func(_ context.Context, _ *sdk.CallToolRequest, in echoArgs) (*sdk.CallToolResult, any, error) {
+		return text(strings.Repeat("echo: "+in.Text, max(in.Times, 1))), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "sum", Description: "Adds"}, func(_ context.Context, _ *sdk.CallToolRequest, in sumArgs) (*sdk.CallToolResult, sumResult, error) {
+		return nil, sumResult{in.A + in.B}, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "fail"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return nil, nil, fmt.Errorf("the disk is full")
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "picture"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "look"}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("png")},
+			&sdk.ResourceLink{URI: "file:///a.txt", Name: "a"}, &sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("abc")}}}, nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "steps"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		for i := range 3 {
+			if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "working"}); err != nil {
+				return nil, nil, err
+			}
+		}
+		<-released // so that all was told before the answer
+		return text("done"), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "release"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		close(released)
+		return text("released"), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "hang"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		<-ctx.Done()
+		cancelled.Add(1)
+		return nil, nil, ctx.Err()
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "secret"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return text("the token is " + os.Getenv("TOKEN") + ", home " + os.Getenv("HOST_ONLY")), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "ask"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		ask := &sdk.ElicitParams{Mode: "form", Message: "How many?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+		if again := asksByResult(req, ask); again != nil {
+			return again, nil, nil
+		}
+		res, answered := req.Params.InputResponses["q"].(*sdk.ElicitResult)
+		if !answered {
+			var err error
+			if res, err = req.Session.Elicit(ctx, ask); err != nil {
+				return nil, nil, err
+			}
+		}
+		return text(fmt.Sprint(res.Action, " ", res.Content["n"])), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "think"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		ask := &sdk.CreateMessageParams{MaxTokens: 100, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "think of a word"}}}}
+		if again := asksByResult(req, ask); again != nil {
+			return again, nil, nil
+		}
+		if res, ok := req.Params.InputResponses["q"].(*sdk.CreateMessageWithToolsResult); ok {
+			return text("the model said " + res.Content[0].(*sdk.TextContent).Text), nil, nil
+		}
+		res, err := req.Session.CreateMessage(ctx, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		return text("the model said " + res.Content.(*sdk.TextContent).Text), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "roots"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		if again := asksByResult(req, &sdk.ListRootsParams{}); again != nil {
+			return again, nil, nil
+		}
+		res, answered := req.Params.InputResponses["q"].(*sdk.ListRootsResult)
+		if !answered {
+			var err error
+			if res, err = req.Session.ListRoots(ctx, nil); err != nil {
+				return nil, nil, err
+			}
+		}
+		var all []string
+		for _, r := range res.Roots {
+			all = append(all, r.URI)
+		}
+		return text(strings.Join(all, " ")), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "grow"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		sdk.AddTool(s, &sdk.Tool{Name: "grown"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return text("new"), nil, nil
+		})
+		return text("grew"), nil, nil
+	})
+	return s
+}
+
+// asksByResult asks in the way of newer versions of the protocol, which have no requests of a
+// server during a call: nil when it was answered, or the session is of an older version.
+func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolResult {
+	if init := req.Session.InitializeParams(); init != nil && init.ProtocolVersion < "2026" || req.Params.InputResponses != nil {
+		return nil
+	}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": ask}}
+}
+
+// wireServer speaks by hand, and does not keep to the protocol.
+func wireServer(mode string) {
+	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	switch mode {
+	case "silent":
+		_, _ = fmt.Fprintln(os.Stderr, "I will not talk")
+		select {}
+	case "gone":
+		fmt.Fprintln(os.Stderr, "no configuration found: "+os.Getenv("TOKEN"))
+		os.Exit(7)
+	case "garbage":
+		for {
+			say("this is no message %s", strings.Repeat("x", 500))
+		}
+	case "broken":
+		say(`{"jsonrpc": "2.0", "id": 1, "result": {`)
+		say(`nothing`)
+		say(`{]`)
+	case "huge":
+		fmt.Print(`{"jsonrpc":"2.0","id":1,"result":{"x":"`)
+		for {
+			fmt.Print(strings.Repeat("x", 1<<16))
+		}
+	}
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<24)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Name string `json:"name"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		switch m.Method {
+		case "initialize":
+			say("npm notice: a new version is there")
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"wire","version":"1"}}}`, m.ID)
+		case "tools/list":
+			say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, wireTools(mode))
+		case "tools/call":
+			wireCall(mode, m.Params.Name, m.ID, say)
+		default:
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`, m.ID)
+		}
+	}
+	if mode == "stubborn" {
+		select {}
+	}
+}
+
+func wireTools(mode string) string {
+	tool := func(name, schema string) string {
+		return fmt.Sprintf(`{"name":%q,"description":"d","inputSchema":%s}`, name, schema)
+	}
+	const empty = `{"type":"object"}`
+	switch mode {
+	case "noobject":
+		return `{"tools":[` + tool("a", `{"type":"string"}`) + `]}`
+	case "large":
+		return `{"tools":[` + tool("a", `{"type":"object","description":"`+strings.Repeat("x", 1<<20)+`"}`) + `]}`
+	case "twice":
+		return `{"tools":[` + tool("a", empty) + `,` + tool("a", empty) + `]}`
+	case "endless":
+		return `{"tools":[` + tool("a", empty) + `],"nextCursor":"again"}`
+	case "odd":
+		return `{"tools":[` + strings.Join([]string{
+			tool("cyclic", `{"type":"object","properties":{"next":{"$ref":"#"}}}`),
+			tool("remote", `{"type":"object","properties":{"x":{"$ref":"https://example.com/schema.json"}}}`),
+			tool("two words", empty), tool("two_words", empty), tool("dotted.name/x", empty), tool("7up", empty),
+			tool(strings.Repeat("long", 30), empty), tool(strings.Repeat("long", 30)+"er", empty),
+			tool("pattern", `{"type":"object","properties":{"x":{"type":"string","pattern":"^(?!a)"}},"required":["x"]}`),
+		}, ",") + `]}`
+	case "liar":
+		return `{"tools":[{"name":"lie","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
+	}
+	return `{"tools":[` + tool("go", empty) + `]}`
+}
+
+func wireCall(mode, name string, id json.RawMessage, say func(string, ...any)) {
+	switch mode {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "out of memory")
+		os.Exit(3)
+	case "liar":
+		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"n":"many"}}}`, id)
+	case "nonsense":
+		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":"text"}}`, id)
+	case "refuses":
+		say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no such city"}}`, id)
+	case "floods":
+		for {
+			say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}`, strings.Repeat("x", 1<<16))
+		}
+	case "hangs":
+	default:
+		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"went"}]}}`, id)
+	}
+}
+
+// process is a server that is the test binary in a mode.
+func process(t *testing.T, mode string) *engine.ServerSpec {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &engine.ServerSpec{Name: mode, Command: exe, Transport: engine.TransportStdio, Env: []engine.Setting{{Name: asServer, Value: mode}}}
+}
+
+// overEach runs a test against the good server over each transport.
+func overEach(t *testing.T, test func(t *testing.T, spec *engine.ServerSpec)) {
+	t.Run("stdio", func(t *testing.T) { test(t, process(t, "good")) })
+	t.Run("http", func(t *testing.T) { test(t, served(t, engine.TransportHTTP, nil)) })
+	t.Run("sse", func(t *testing.T) { test(t, served(t, engine.TransportSSE, nil)) })
+}
+
+// served is the good server at a URL.
+func served(t *testing.T, transport string, around func(http.Handler) http.Handler) *engine.ServerSpec {
+	t.Helper()
+	server := goodServer()
+	get := func(*http.Request) *sdk.Server { return server }
+	var h http.Handler = sdk.NewStreamableHTTPHandler(get, nil)
+	if transport == engine.TransportSSE {
+		h = sdk.NewSSEHandler(get, nil)
+	}
+	if around != nil {
+		h = around(h)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return &engine.ServerSpec{Name: "good", URL: s.URL, Transport: transport}
+}
+
+// client reaches everything, and is closed when the test ends.
+func client(t *testing.T, opts ...mcp.Option) *mcp.Client {
+	t.Helper()
+	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(mcp.Use) error { return nil })}, opts...)...)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func list(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) engine.Outcome {
+	t.Helper()
+	return c.Do(t.Context(), &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &engine.ServerRequest{Server: spec}}, nil)
+}
+
+func call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
+	v := generable.Decode(generable.AnyT, args, generable.Options{}).Value
+	return c.Do(ctx, &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
+		Req: &engine.ToolRequest{Args: v, Server: spec, Tool: tool}}, sink)
+}
+
+// alive reports whether a process that is no zombie has the id.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return err != nil && !os.IsNotExist(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// eventually waits for what another process does.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not after 20 seconds: " + what)
+		}
+	}
+}
