@@ -1,27 +1,41 @@
 package main
 
 import (
-	"errors"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
 )
 
-// mayServe decides about a command, host or secret of an MCP server: by the flags that grant it
-// to scripts.
-func (o *runOptions) mayServe(u mcp.Use) error {
-	kinds := map[string]engine.EffectKind{"exec": engine.EffectExec, "net": engine.EffectHTTP, "env": engine.EffectEnv}
-	if o.granted != nil && o.granted.Allows(engine.Use{Kind: kinds[u.Kind], Target: u.Target}) {
-		return nil
-	}
-	return errors.New("it was not granted")
-}
-
-// servers makes what reaches MCP servers. It contacts nobody before a run needs it.
-func (c *command) servers(o *runOptions) (*mcp.Client, *failure) {
+// servers makes what reaches MCP servers, as far as scripts may touch anything. It contacts nobody
+// before a run needs it. A person at the terminal answers what servers ask; --yes does not, since
+// it is about calls that the script makes.
+func (c *command) servers(o *runOptions, models, asks engine.Handler) (*mcp.Client, *failure) {
 	secrets, problem := c.secrets(o.envFile)
 	if problem != nil {
 		return nil, problem
 	}
-	return mcp.New(mcp.WithAllow(o.mayServe), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", version)), nil
+	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", version), mcp.WithRoots(o.grants.dirs()...)}
+	if o.granted != nil {
+		opts = append(opts, mcp.WithGrants(o.granted))
+		if t := o.granted.Transport(); t != nil {
+			opts = append(opts, mcp.WithHTTPTransport(t))
+		}
+	}
+	if ask, ok := asks.(engine.Approvals); ok && !o.policy.yes {
+		opts = append(opts, mcp.WithApprovals(ask))
+	}
+	if o.sampling != "" {
+		opts = append(opts, mcp.WithSampling(models, o.sampling))
+	}
+	return mcp.New(opts...), nil
+}
+
+// dirs are the directories that are granted.
+func (f *grantFlags) dirs() []string {
+	var dirs []string
+	for _, d := range f.fs {
+		dirs = append(dirs, strings.TrimSuffix(strings.TrimSuffix(d, ":rw"), ":ro"))
+	}
+	return dirs
 }

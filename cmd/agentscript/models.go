@@ -68,11 +68,12 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	if answering, set.record, problem = o.calls.around(answering, registry.Redact, s.file, o.scripted, o.envFile, o.inputFile, o.trace); problem != nil {
 		return nil, problem
 	}
-	if set.servers, problem = c.servers(o); problem != nil {
+	asks := c.approver(o.policy.yes)
+	if set.servers, problem = c.servers(o, answering, asks); problem != nil {
 		return nil, problem
 	}
 	set.options = append(set.options, agentscript.HandlerFor(engine.EffectModel, answering), agentscript.HandlerFor(engine.EffectMCP, set.servers))
-	if asks := c.approver(o.policy.yes); asks != nil {
+	if asks != nil {
 		set.options = append(set.options, agentscript.HandlerFor(engine.EffectApproval, asks))
 	}
 	held, problem := o.policy.policy(s)

@@ -31,6 +31,7 @@ type runOptions struct {
 	policy               policyFlags
 	grants               grantFlags
 	granted              *grant.Grants // what they grant, nil for nothing
+	sampling             string        // the model that MCP servers may ask
 }
 
 // flags makes the run verb's own flag set.
@@ -52,6 +53,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	o.bounds.addTo(f)
 	o.policy.addTo(f)
 	o.grants.addTo(f)
+	f.StringVar(&o.sampling, "mcp-sampling", "", "let MCP servers ask this `provider/model`; what it uses counts as the run's")
 	o.provider.addTo(f)
 	addRoot(f, &o.root)
 	f.BoolVar(&o.strict, "strict", false, "also note what only a run can prove")

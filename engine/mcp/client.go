@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"sync"
@@ -11,17 +12,11 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Use is what a server needs of the host: to start a command, to talk to a host, to read a secret.
-type Use struct {
-	Kind   string // "exec", "net" or "env"
-	Target string // the command, host or name
-}
-
 // Option configures a [Client].
 type Option func(*config)
 
 type config struct {
-	allow     func(Use) error
+	allow     func(engine.Use) error
 	secrets   func(name string) (string, bool)
 	transport http.RoundTripper
 	roots     []string
@@ -34,9 +29,22 @@ type config struct {
 	patience  time.Duration // with which a process is asked to end before it is made to
 }
 
-// WithAllow sets what decides about the commands, hosts and secrets of servers: nil allows a use,
-// an error refuses it and is told with it. Without it nothing is allowed.
-func WithAllow(allow func(Use) error) Option { return func(c *config) { c.allow = allow } }
+// WithAllow sets what decides about the commands, hosts and secrets of servers, uses of the kinds
+// [engine.EffectExec], [engine.EffectHTTP] and [engine.EffectEnv]: nil allows a use, an error
+// refuses it and is told with it. Without it nothing is allowed.
+func WithAllow(allow func(engine.Use) error) Option { return func(c *config) { c.allow = allow } }
+
+// WithGrants lets servers have what scripts may have.
+func WithGrants(g engine.Grants) Option {
+	return WithAllow(func(u engine.Use) error {
+		if g.Allows(u) {
+			return nil
+		}
+		return errNotGranted
+	})
+}
+
+var errNotGranted = errors.New("it was not granted")
 
 // WithSecrets sets where the values of secrets come from: the process's environment, unless told
 // otherwise. They are looked up when a server is started or sent a request, and nothing that

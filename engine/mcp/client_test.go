@@ -1,3 +1,5 @@
+//go:build unix
+
 package mcp_test
 
 import (
@@ -142,6 +144,31 @@ func TestElicitation(t *testing.T) {
 		}
 		if out := call(t.Context(), client(t), spec, "ask", `{}`, nil); out.Err == nil || !strings.Contains(out.Err.Message, "elicitation") {
 			t.Errorf("without anybody to ask: %v", out)
+		}
+	})
+}
+
+// The person who approves calls answers what servers ask.
+func TestElicitationByApproval(t *testing.T) {
+	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+		for _, tt := range []struct {
+			decide func(*engine.ApprovalRequest) engine.Decision
+			want   string
+		}{
+			{func(r *engine.ApprovalRequest) engine.Decision {
+				v, err := r.Fits(`{"n": 4}`)
+				if err != nil || !strings.Contains(r.Question, "How many?") || r.Agent != "agent" {
+					t.Errorf("%v, %+v", err, r)
+				}
+				return engine.ApproveWith(v)
+			}, "accept 4"},
+			{func(*engine.ApprovalRequest) engine.Decision { return engine.Approve() }, "decline <nil>"}, // n has no default
+			{func(*engine.ApprovalRequest) engine.Decision { return engine.Deny("no") }, "decline <nil>"},
+		} {
+			c := client(t, mcp.WithApprovals(func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) { return tt.decide(r), nil }))
+			if got := text(t, call(t.Context(), c, spec, "ask", `{}`, nil)); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
 		}
 	})
 }

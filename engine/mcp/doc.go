@@ -2,7 +2,7 @@
 // streamable HTTP. A [Client] is the handler of the effects of kind [engine.EffectMCP], and of the
 // calls of tools whose request names a server:
 //
-//	client := mcp.New(mcp.WithAllow(mcp.Allowing(mcp.Use{Kind: "exec", Target: "npx"})))
+//	client := mcp.New(mcp.WithGrants(grants))
 //	defer client.Close()
 //	engine := agentscript.New(agentscript.WithMCP(client))
 //

@@ -1,3 +1,79 @@
+//go:build unix
+
 package mcp_test
 
-func host() {}
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+)
+
+// host starts a server behind a shell, says so, and waits to be killed.
+func host() {
+	exe, err := os.Executable()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }))
+	spec := &engine.ServerSpec{Name: "s", Command: "/bin/sh", Args: []string{"-c", `trap "" TERM; "$EXE"; true`}, Transport: engine.TransportStdio,
+		Env: []engine.Setting{{Name: asServer, Value: "stubborn"}, {Name: "EXE", Value: exe}, {Name: "PIDS", Value: os.Getenv("PIDS")}}}
+	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "s", Req: &engine.ServerRequest{Server: spec}}, nil)
+	fmt.Println("ready", out.Err)
+	select {}
+}
+
+// A host that is killed without a word leaves nothing of a server behind, though the server stands
+// behind a shell and neither of them ends by the end of its input or by a signal that asks.
+func TestKilledHostLeavesNothing(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), asServer+"=host", "PIDS="+pids)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "ready <nil>\n" {
+		t.Fatalf("the host says %q, %v", line, err)
+	}
+	data, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for _, word := range strings.Fields(string(data)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil || !alive(pid) {
+			t.Fatalf("%s is no process: %v", word, err)
+		}
+		all = append(all, pid)
+	}
+	if len(all) != 3 {
+		t.Fatalf("server, shell and leader are %v", all)
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	for _, pid := range all {
+		eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
+	}
+}

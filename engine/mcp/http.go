@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
+	"strings"
 	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,18 +22,18 @@ const maxBody = 16 << 20
 // the server does not know that, the older one.
 func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
 	spec, c := x.server.spec, x.server.client
-	at, err := url.Parse(spec.URL)
+	host, err := engine.Host(spec.URL)
 	if err != nil { // composing has checked it; a request of another process may hold anything
-		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be read", spec.Name)
+		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be used: %w", spec.Name, err)
 	}
-	if err := c.allowed(spec, Use{"net", hostOf(at)}); err != nil {
+	if err := c.allowed(spec, engine.EffectHTTP, host); err != nil {
 		return nil, err
 	}
 	headers, failed := c.resolve(spec, spec.Headers, &x.hidden)
 	if failed != nil {
 		return nil, failed
 	}
-	carrier := &carrier{client: c, spec: spec, home: at, headers: headers, received: &x.received, broke: x.brokenBy}
+	carrier := &carrier{client: c, spec: spec, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy}
 	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
 	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
 	switch spec.Transport {
@@ -67,7 +67,8 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 type carrier struct {
 	client   *Client
 	spec     *engine.ServerSpec
-	home     *url.URL
+	home     string // its host
+	secure   bool
 	headers  resolved
 	received *atomic.Int64
 	broke    func(error)
@@ -78,7 +79,7 @@ var errNoRedirect = errors.New("it redirects to another host")
 
 // redirected refuses to follow a server to a host that the script does not name.
 func (c *carrier) redirected(req *http.Request, via []*http.Request) error {
-	if hostOf(req.URL) != hostOf(c.home) {
+	if !c.atHome(req) {
 		return errNoRedirect
 	}
 	if len(via) >= 5 {
@@ -87,13 +88,23 @@ func (c *carrier) redirected(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// atHome reports whether a request goes to the very server, and no less safely.
+func (c *carrier) atHome(req *http.Request) bool {
+	host, err := engine.Host(req.URL.String())
+	return err == nil && host == c.home && (req.URL.Scheme == "https") == c.secure
+}
+
 // RoundTrip implements http.RoundTripper.
 func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
-	if hostOf(req.URL) != hostOf(c.home) { // an SSE server may name an address for messages
-		if err := c.client.allowed(c.spec, Use{"net", hostOf(req.URL)}); err != nil {
+	if !c.atHome(req) { // an SSE server may name another address for messages
+		host, err := engine.Host(req.URL.String())
+		if err != nil {
 			return nil, err
 		}
-	} else if req.URL.Scheme == c.home.Scheme && len(c.headers) > 0 {
+		if err := c.client.allowed(c.spec, engine.EffectHTTP, host); err != nil {
+			return nil, err
+		}
+	} else if len(c.headers) > 0 {
 		req = req.Clone(req.Context())
 		for name, value := range c.headers {
 			req.Header.Set(name, value)

@@ -18,7 +18,7 @@ func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hid
 	for _, s := range settings {
 		value := ""
 		if s.Secret != "" {
-			if err := c.allowed(spec, Use{"env", s.Secret}); err != nil {
+			if err := c.allowed(spec, engine.EffectEnv, s.Secret); err != nil {
 				return nil, err
 			}
 			secret, ok := c.cfg.secrets(s.Secret)
@@ -39,18 +39,17 @@ func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hid
 }
 
 // allowed asks whether a server may have what it needs.
-func (c *Client) allowed(spec *engine.ServerSpec, use Use) *engine.Error {
-	var why error
-	if c.cfg.allow == nil {
-		why = errNothing
-	} else if why = c.cfg.allow(use); why == nil {
-		return nil
+func (c *Client) allowed(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error {
+	use := engine.Use{Kind: kind, Target: target}
+	why := errNotGranted
+	if c.cfg.allow != nil {
+		if why = c.cfg.allow(use); why == nil {
+			return nil
+		}
 	}
-	e := engine.Errorf(engine.KindConfig, diag.ServerNotGranted, "MCP server %q may not %s: %w", spec.Name, use, why)
-	if use.flag() != "" {
-		return e.WithHelp("grant it with %s", use.flag())
-	}
-	return e
+	verb := map[engine.EffectKind]string{engine.EffectExec: "start", engine.EffectHTTP: "be reached at", engine.EffectEnv: "be given the secret"}[kind]
+	return engine.Errorf(engine.KindConfig, diag.ServerNotGranted, "MCP server %q may not %s %q: %w", spec.Name, verb, target, why).
+		WithHelp("grant it with %s", use.Flag())
 }
 
 // veil takes secrets out of texts.

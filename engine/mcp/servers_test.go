@@ -1,3 +1,5 @@
+//go:build unix
+
 package mcp_test
 
 import (
@@ -8,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -154,6 +157,12 @@ func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolR
 
 // wireServer speaks by hand, and does not keep to the protocol.
 func wireServer(mode string) {
+	if pids := os.Getenv("PIDS"); pids != "" { // of the server, of what started it, and of their group's leader
+		if err := os.WriteFile(pids, fmt.Appendln(nil, os.Getpid(), os.Getppid(), syscall.Getpgrp()), 0o600); err != nil {
+			os.Exit(1)
+		}
+		signal.Ignore(syscall.SIGTERM)
+	}
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	switch mode {
 	case "silent":
@@ -295,7 +304,7 @@ func served(t *testing.T, transport string, around func(http.Handler) http.Handl
 // client reaches everything, and is closed when the test ends.
 func client(t *testing.T, opts ...mcp.Option) *mcp.Client {
 	t.Helper()
-	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(mcp.Use) error { return nil })}, opts...)...)
+	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil })}, opts...)...)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -30,7 +30,7 @@ func (x *session) open(ctx context.Context) (*sdk.ClientSession, *engine.Error) 
 
 func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
 	spec, c := x.server.spec, x.server.client
-	if err := c.allowed(spec, Use{"exec", spec.Command}); err != nil {
+	if err := c.allowed(spec, engine.EffectExec, spec.Command); err != nil {
 		return nil, err
 	}
 	set, failed := c.resolve(spec, spec.Env, &x.hidden)
