@@ -188,6 +188,11 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 			ok = false
 		}
 		seen[t.Name] = t
+		if bad := badToolName(t.Name); bad != "" {
+			d := s.errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
+			help(d, "use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
+			ok = false
+		}
 		ok = s.checkRecovery(at, t.OnError) && ok
 		if t.Run != nil && t.Class == ClassOnce {
 			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)

@@ -239,3 +239,20 @@ func TestToolsHaveOnePlace(t *testing.T) {
 		}
 	})
 }
+
+// Agents that are tools of each other nest no deeper than the budget says, which no model on the way
+// is asked to mend.
+func TestToolsNestAsDeepAsTheBudgetSays(t *testing.T) {
+	for _, depth := range []int64{1, 2, 3} {
+		c := compose()
+		inner := c.Agent(c.site("agent", "b"), &engine.AgentSpec{Name: "b", Prompt: "B.", Tools: []*engine.Tool{engine.AsTool(c.prompted("c", nil, nil), "third", "")}})
+		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "A.", Tools: []*engine.Tool{engine.AsTool(inner, "second", "")}})
+		c.sound(t)
+		h := byAgent(map[string][]engine.Response{"a": {calls("second", `{"input": "x"}`), says("end")}, "b": {calls("third", `{"input": "x"}`), says("y")}, "c": {says("z")}})
+		out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
+			Limits: engine.Limits{Depth: engine.AtMost(depth)}})
+		if depth == 3 && (err != nil || str(out) != "end") || depth < 3 && !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("depth %d: %q, %v", depth, str(out), err)
+		}
+	}
+}

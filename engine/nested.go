@@ -18,6 +18,7 @@ func (b *Branch) nest(a *AgentSpec) error {
 	if b.agents+1 >= most {
 		err := tooNested(a.Name, int(most-1))
 		b.deepest = outer
+		err.Scope = b.at.root().Path() // no model on the way could do better: it is not told
 		return err
 	}
 	b.agents++
@@ -29,7 +30,7 @@ func nestBound(agents int32, most int64) int32 {
 	return agents + int32(min(max(most, 0), maxNesting)) + 1
 }
 
-func tooNested(agent string, most int) error {
+func tooNested(agent string, most int) *Error {
 	return Errorf(KindBudget, diag.BudgetExceeded, "agent %q is not called: agents call each other %d deep already", agent, most).
 		WithHelp("see which agent calls itself, or raise it with budget(depth = ...) on the outermost agent")
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -53,6 +54,22 @@ func (s *stuck) tell(err error) error {
 		own.Cause = s.on
 	}
 	return &own
+}
+
+// badToolName says what is wrong with a tool's name for the providers of models, "" when nothing is.
+func badToolName(name string) string {
+	switch i := strings.IndexFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.", r)
+	}); {
+	case name == "":
+		return "it is empty"
+	case i >= 0:
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return fmt.Sprintf("it holds %q", r)
+	case len(name) > maxToolName:
+		return fmt.Sprintf("it is longer than %d characters", maxToolName)
+	}
+	return ""
 }
 
 // unknownTool is the failure of a call of a tool that the skill does not have.
