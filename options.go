@@ -26,6 +26,7 @@ type config struct {
 	loadTime   time.Duration
 	grace      time.Duration
 	policies   []*engine.Policy
+	hooks      []*engine.Hooks
 	root       string
 	mending    *engine.Recovery
 	grants     engine.Grants

@@ -16,6 +16,17 @@ func WithPolicy(p *engine.Policy) Option {
 	}
 }
 
+// WithHooks puts functions around what the agents of every run do, see [engine.Hooks]. They come
+// before those of scripts. Interceptors must give the same for the same arguments: they run again on
+// a replay.
+func WithHooks(h *engine.Hooks) Option {
+	return func(c *config) {
+		if h != nil {
+			c.hooks = append(c.hooks, h)
+		}
+	}
+}
+
 // WithApproval sets who decides about calls that a policy has asked, and about what scripts ask
 // with approve. f may take as long as it likes and must end when ctx does. It is called at once for
 // calls that wait at the same time, which may be answered in any order: each decision is for its

@@ -154,7 +154,7 @@ func (r *Run) execute(x *engine.Execution) {
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
-	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Policies: e.policies[:len(e.policies):len(e.policies)]}}
+	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
 	for _, o := range opts {
 		if o != nil {
 			o(cfg)

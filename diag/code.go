@@ -163,4 +163,5 @@ const (
 	ServerTools       Code = "AS765"
 	ServerResult      Code = "AS766"
 	ServerTimeout     Code = "AS767"
+	ToolRule          Code = "AS749"
 )

@@ -112,5 +112,8 @@ func runEntries() []Entry {
 			"A budget with a name is one budget: all that are given it share what it allows in a run. Two of one name with other bounds cannot both hold. Make it once and give the value to each, or use another name.",
 			"a = agent(prompt = \"A.\", budget = budget(\"research\", tokens = 1000))\nb = agent(prompt = \"B.\", budget = budget(\"research\", tokens = 2000))\nmain = a >> b\n",
 			"research = budget(\"research\", tokens = 2000)\na = agent(prompt = \"A.\", budget = research)\nb = agent(prompt = \"B.\", budget = research)\nmain = a >> b\n"},
+		{ToolRule, "a tool that may not be called now",
+			"A tool says how often it may be called in one call of its agent, after which other tools, or that it may not be called: `tool(f, max = 3, only_after = \"login\")`. The call was not made, and the model is told why.",
+			"", ""},
 	}
 }

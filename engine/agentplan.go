@@ -19,14 +19,16 @@ type agentPlan struct {
 // skillPlan is a skill that gives the agent's output.
 type skillPlan struct {
 	*Skill
-	agent   *AgentSpec
-	loose   bool   // what it gives is not proven to be of the agent's output type
-	system  string // of a model: the system text; of a template agent, what follows the rendered template
-	tools   []*Tool
-	defs    []ToolDef
-	output  *Output
-	head    atomic.Pointer[headDigest]
-	servers *servers // whose tools it has as well, nil without
+	agent  *AgentSpec
+	loose  bool   // what it gives is not proven to be of the agent's output type
+	system string // of a model: the system text; of a template agent, what follows the rendered template
+	tools  []*Tool
+
+	hasRules bool // some tool may not always be called
+	defs     []ToolDef
+	output   *Output
+	head     atomic.Pointer[headDigest]
+	servers  *servers // whose tools it has as well, nil without
 }
 
 func planAgent(a *AgentSpec) *agentPlan {
@@ -82,6 +84,7 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 	}
 	p.servers = serversOf(a, sk)
 	p.system = systemText(a, sk)
+	p.rules()
 	if sk.Out.Deref().Kind != generable.StrType {
 		p.output = &Output{Type: sk.Out, Structured: a.Structured}
 		if sk.Out.ID() == a.Out.ID() {

@@ -50,6 +50,9 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 	if err != nil {
 		return v, err
 	}
+	if err := b.begins(sk); err != nil {
+		return v, err
+	}
 	if sk.Run == nil {
 		sk, err := b.withServers(sk)
 		if err != nil {
@@ -57,9 +60,11 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 		}
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
 		if t.begin(); t.closes() {
-			return t.lasting()
+			v, err = t.lasting()
+		} else {
+			v, err = t.run()
 		}
-		return t.run()
+		return v, b.failed(sk.agent, err)
 	}
 	args := []generable.Value{v}
 	if runArity(sk.Run) == 2 {
@@ -101,6 +106,7 @@ type turns struct {
 	seen  int64     // tokens of the conversation up to and with last, 0 when not known
 	same  *repeated
 	end   ending
+	ruled *ruledCalls // nil as long as no tool has rules
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -137,6 +143,13 @@ func (t *turns) run() (generable.Value, error) {
 // ask makes one model call. A run that is parked stands here, so its frames are kept small. Without
 // a response and an error a budget refused it, and a last answer is to be asked for.
 func (t *turns) ask(req *Request) (*Response, error) {
+	if t.b.hooked(t.a) {
+		return t.askHooked(req, t.turn)
+	}
+	return t.askModel(req)
+}
+
+func (t *turns) askModel(req *Request) (*Response, error) {
 	a := t.claim()
 	t.b.onlooker = t.a.Onlooker
 	out := t.b.model(req, t.a.Name, t.turn, &a)

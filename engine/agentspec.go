@@ -49,7 +49,7 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
 	ok = s.checkServers(site, a.Servers, nil) && ok
 	ok = s.checkSkills(site, a, what) && ok
-	ok = s.checkPolicies(site, a) && ok
+	ok = s.checkPolicies(site, a) && s.checkHooks(site, a) && ok
 	ok = ok && s.checkYield(site, a) && s.checkSelect(site, a) && s.checkEnough(site, a)
 	if a.OnBadOutput != nil {
 		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok

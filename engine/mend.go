@@ -139,7 +139,8 @@ func (m *mending) execute() {
 		defer func() { b.at = at }()
 	}
 	m.runs++
-	out, failure, ends := b.execute(m.sk, m.t, m.args)
+	args := m.args
+	out, failure, ends := b.use(m.sk, m.t, &args)
 	m.out, m.failure, m.ends, m.kind = out, nil, ends, FailedRun
 	if failure != nil {
 		m.fail(failure)

@@ -71,6 +71,8 @@ type ToolResult struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
 	IsError bool   `json:"is_error,omitempty"`
+	// Untrusted says that the text is an envelope around what a tool brought from outside.
+	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // Opaque is provider state (a signature, redacted reasoning) that is sent back to the same

@@ -245,6 +245,7 @@ type AgentSpec struct {
 	ParallelTools int        // calls of one answer that run at once; default [DefaultParallelTools]
 	Of            *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
 	Policy        *Policy    // over the calls of tools in all skills, beside the host's
+	Hooks         []*Hooks   // around its calls, beside the run's
 }
 
 // Skill is one thing that an agent can do.
@@ -279,6 +280,8 @@ type Tool struct {
 	Remote    string      // its name there
 	Schema    string      // of its parameters, verbatim, where Params cannot say all of it
 	Span      diag.Span
+	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
+	Rules     *ToolRules // when it may be called; nil: always
 
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration // of one execution; 0 is without

@@ -80,6 +80,8 @@ func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est *ask) Outcom
 		return Outcome{Err: asError(err)}
 	}
 	// The effect's id is that of the arguments with which it is made.
+	made := *req
+	made.Args = args
 	return b.do(&Effect{Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At,
-		Req: &ToolRequest{Args: args, Version: req.Version}, Class: e.Class, Timeout: e.Timeout}, &ask{})
+		Req: &made, Class: e.Class, Timeout: e.Timeout}, &ask{})
 }

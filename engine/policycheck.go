@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -10,21 +11,26 @@ import (
 // checkPolicies reports rules of a script that would never hold.
 func (s *Session) checkPolicies(site Site, a *AgentSpec) bool {
 	all := a.Tools[:len(a.Tools):len(a.Tools)]
-	ok := true
+	ok, served := true, len(a.Servers) > 0
 	for _, sk := range a.Skills {
+		ok = s.checkToolRules(site, append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
 		all = append(all, sk.Tools...)
 		if sk.Policy != nil {
-			ok = s.checkPolicy(site, sk.Policy, "skill "+quoted(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
+			ok = s.checkPolicy(site, sk.Policy, "skill "+quoted(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
 		}
+		served = served || len(sk.Servers) > 0
 	}
 	if a.Policy != nil {
-		ok = s.checkPolicy(site, a.Policy, "agent "+quoted(a.Name), all) && ok
+		ok = s.checkPolicy(site, a.Policy, "agent "+quoted(a.Name), all, served) && ok
 	}
 	return ok
 }
 
-func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool) bool {
+func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool, served bool) bool {
 	found := p.Unknown(tools)
+	if served { // a server's tools are known when it is asked
+		found = slices.DeleteFunc(found, func(u Unknown) bool { return u.Arg == "" })
+	}
 	for _, u := range found {
 		d := s.errorf(diag.UnknownRule, spanOr(p.span, site.Span), "%s", u.Message(who))
 		help(d, "%s", u.Help(tools))

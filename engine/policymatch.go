@@ -21,8 +21,8 @@ func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 	switch {
 	case r.class != "" && r.class != t.class():
 		return false
-	case r.class == "" && !r.name.match(t.Name, !strict):
-		return false
+	case r.class == "" && !r.name.match(t.Name, !strict) && !r.name.match(t.handled(), !strict):
+		return false // a server's tool has two names
 	}
 	for i := range r.args {
 		if !r.args[i].holds(args, strict) {

@@ -154,6 +154,9 @@ func (m *Message) appendCanon(b []byte) []byte {
 			b = abi.AppendText(b, p.Result.Name)
 			b = abi.AppendText(b, p.Result.Text)
 			b = strconv.AppendBool(b, p.Result.IsError)
+			if p.Result.Untrusted {
+				b = append(b, 'u')
+			}
 		}
 		if p.Opaque != nil {
 			b = abi.AppendText(b, p.Opaque.Provider)

@@ -39,6 +39,7 @@ type RunSpec struct {
 	Listener Listener
 
 	OnToolError *Recovery // of tools of agents that have none of their own
+	Hooks       []*Hooks  // around the calls of all agents
 	Policies    []*Policy // over all calls of tools; a script can only be stricter
 }
 

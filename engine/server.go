@@ -43,6 +43,7 @@ type ServerSpec struct {
 	Timeout   time.Duration
 	Call      time.Duration // of one call
 	Class     Class         // of its tools; "" is once
+	Untrusted bool          // its tools bring text from outside, see [Tool]
 	Span      diag.Span
 
 	once sync.Once

@@ -120,6 +120,7 @@ func (p *skillPlan) with(specs []*ServerSpec, lists []generable.Value) (*skillPl
 		own.tools = append(own.tools, t)
 		own.defs = append(own.defs, t.def())
 	}
+	own.rules()
 	if c := p.agent.Choice; c.Mode == ChoiceTool && own.tool(c.Tool) == nil {
 		return nil, Errorf(KindConfig, diag.ServerTools, "tool_choice of agent %q names %q, which neither the agent nor its servers have", p.agent.Name, c.Tool).
 			WithHelp("its tools are %s", strings.Join(own.toolNames(), ", "))

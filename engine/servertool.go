@@ -17,7 +17,7 @@ const maxServerSchema = 256 << 10
 // arguments are read as far as a type goes: as a free dict in the end.
 func (s *ServerSpec) tool(listed *ServerTool) (*Tool, error) {
 	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
-	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
+	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
 	if err := s.parameters(t, listed.Input); err != nil {
 		return nil, err
 	}

@@ -29,47 +29,52 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		positions[i] = t.b.at.child("tool", name, t.calls[name])
 		t.calls[name]++
 	}
+	barred := t.barred(calls)
 	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
 	limit := cmp.Or(t.a.ParallelTools, DefaultParallelTools)
 	err := t.b.sched.Par(len(calls), limit, func(i int, s Sched) error {
 		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {
-			r, failure, err := br.toolCall(t.sk, calls[i])
+			r, failure, err := br.toolCall(t.sk, calls[i], barred.of(i))
 			results[i], failures[i] = Part{Kind: PartResult, Result: r}, failure
 			return err
 		})
 	})
 	t.stuck.turn(calls, failures)
 	t.spentOn(failures)
+	t.ended(calls, failures)
 	return results, err
 }
 
 // toolCall runs one call, with events around it. The error ends the run; a failure is one that
 // the model is to see in the result.
-func (b *Branch) toolCall(sk *skillPlan, c *ToolCall) (*ToolResult, *Error, error) {
+func (b *Branch) toolCall(sk *skillPlan, c *ToolCall, barred *Error) (*ToolResult, *Error, error) {
 	kind := sk.event(c.Name)
 	watched := b.Wants(kind)
 	if watched && kind == EventTool {
 		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
 	}
-	text, failure, ends := b.tool(sk, c)
+	text, failure, ends := b.tool(sk, c, barred)
 	if watched {
 		b.emit(Event{Kind: kind, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
 	}
 	if ends {
 		return nil, nil, failure
 	}
-	return &ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, failure, nil
+	return ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}.marked(sk.tool(c.Name), failure), failure, nil
 }
 
 // tool gives the text of a call's result and, when it failed, the failure, and whether that
 // ends the run. Its stages are functions of their own: the tool is found, the arguments are read, the
 // call is executed, what failed is mended, and what came of it is put into words.
-func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, ends bool) {
+func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, failure *Error, ends bool) {
 	t := sk.tool(c.Name)
 	if t == nil {
 		failure = sk.unknownTool(c.Name)
 		return toldFailure(failure), b.blame(failure, sk, c.Name, 0), false
+	}
+	if barred != nil {
+		return toldFailure(barred), b.blame(barred, sk, c.Name, 0), false
 	}
 	var out generable.Value
 	runs, kind := 0, FailedArgs
@@ -79,10 +84,13 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall) (text string, failure *Error, 
 	}
 	if failure == nil {
 		runs, kind = 1, FailedRun
-		out, failure, ends = b.execute(sk, t, args)
+		out, failure, ends = b.use(sk, t, &args)
 	}
 	if failure != nil && !ends && b.remedies(sk, t, kind) != nil {
 		out, failure, ends, runs = b.mend(sk, t, c, args, failure, runs)
+	}
+	if err := b.observed(sk, t, args, out, failure); err != nil {
+		return "", asError(err), true
 	}
 	if failure == nil {
 		return toldResult(t, out), nil, false

@@ -31,6 +31,7 @@ func agentRows() []Builtin {
 				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
+				opt("hooks", either(hooksKind, listOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
@@ -56,7 +57,7 @@ func agentRows() []Builtin {
 			},
 			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
 		{Name: "tool", Group: GroupAgents, Returns: "tool", Effect: Compose, Func: toolFunc,
-			Params: []Param{
+			Params: append([]Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
 				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
 				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script cannot be once"),
@@ -65,7 +66,7 @@ func agentRows() []Builtin {
 				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
 				opt("timeout", either(StrKind, FloatKind), "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
 				opt("max_result", IntKind, "262144", "how many bytes of a result's text the model is told"),
-			},
+			}, ruleParams()...),
 			Doc: "Makes a function a tool that a model may call."},
 		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
 			Params: []Param{
@@ -127,7 +128,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		OnToolError: c.recovery("on_tool_error"), ParallelTools: c.positive("parallel_tools", engine.DefaultParallelTools)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
-	spec.Policy = c.policy()
+	spec.Policy, spec.Hooks = c.policy(), c.hookList()
 	if p, ok := c.Arg("enough").(*predicateValue); ok {
 		spec.Enough, spec.EnoughSpan = p.p, c.spanOf("enough")
 	}

@@ -16,6 +16,7 @@ func asToolRows() []Builtin {
 		{Name: "timeout", Kind: either(StrKind, FloatKind), Shape: KeywordOnly, Default: "None", Doc: `time of one call: "5s", "2m", or seconds; what takes longer fails`},
 		{Name: "max_result", Kind: IntKind, Shape: KeywordOnly, Default: "262144", Doc: "how many bytes of a result's text the model is told"},
 	}
+	params = append(params, ruleParams()...)
 	const doc = "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."
 	return []Builtin{
 		{Name: "as_tool", Group: GroupAgents, Returns: "tool", Effect: Compose, Func: asToolFunc, May: true, Doc: doc,

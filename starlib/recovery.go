@@ -299,4 +299,5 @@ func (c *Call) guarded(t *engine.Tool) {
 	if c.Has("max_result") {
 		t.MaxResult = c.positive("max_result", engine.DefaultMaxResult)
 	}
+	c.ruled(t)
 }

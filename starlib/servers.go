@@ -67,6 +67,7 @@ func serverRows() []Builtin {
 				opt("timeout", either(StrKind, FloatKind), `"30s"`, "how long it may take to start and to list its tools"),
 				opt("call_timeout", either(StrKind, FloatKind), `"5m"`, "how long one call of a tool may take"),
 				opt("effect", oneOf("read", "idempotent", "once"), `"once"`, "what may be done again of what its tools do"),
+				opt("untrusted", BoolKind, "False", "what its tools give is text from outside, which the model is told to take for information alone"),
 			},
 			Doc: "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."},
 		{Name: "secret", Group: GroupAgents, Returns: "secret", Effect: Compose, Func: secretFunc, May: true,
@@ -99,6 +100,7 @@ func mcpFunc(c *Call) (starlark.Value, error) {
 	}
 	c.checkServerName(spec.Name)
 	c.reached(spec)
+	spec.Untrusted = c.Bool("untrusted", false)
 	for item := range c.items("args") {
 		if s, ok := item.(starlark.String); ok {
 			spec.Args = append(spec.Args, string(s))

@@ -34,9 +34,12 @@ func (f *policyFlags) policy(s *script) ([]agentscript.RunOption, *failure) {
 		errors.As(err, &e)
 		return nil, usagef(e.Help, "%s", e.Message)
 	}
-	tools := toolsOf(s.Module)
+	tools, served := toolsOf(s.Module)
 	var found diag.List
 	for _, u := range p.Unknown(tools) {
+		if served && u.Arg == "" { // a server's tools are known when it is asked
+			continue
+		}
 		found.Add(usagef(u.Help(tools), "%s", u.Message("the script")).found...)
 	}
 	if len(found) > 0 {
@@ -45,15 +48,16 @@ func (f *policyFlags) policy(s *script) ([]agentscript.RunOption, *failure) {
 	return []agentscript.RunOption{agentscript.Policy(p)}, nil
 }
 
-// toolsOf lists the tools that the agents of a script have.
-func toolsOf(m *agentscript.Module) []*engine.Tool {
-	var tools []*engine.Tool
+// toolsOf lists the tools that the agents of a script have, and tells whether servers give them more.
+func toolsOf(m *agentscript.Module) (tools []*engine.Tool, served bool) {
 	for _, n := range agentsOf(m) {
 		a := n.Agent()
 		tools = append(tools, a.Tools...)
+		served = served || len(a.Servers) > 0
 		for _, sk := range a.Skills {
 			tools = append(tools, sk.Tools...)
+			served = served || len(sk.Servers) > 0
 		}
 	}
-	return tools
+	return tools, served
 }
