@@ -129,7 +129,13 @@ func (t *turns) run() (generable.Value, error) {
 		if err != nil {
 			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
-		next, v, err := t.take(req, resp)
+		var next *Request
+		var v generable.Value
+		if calls := resp.Calls(); len(calls) > 0 {
+			next, err = t.called(req, resp, calls)
+		} else {
+			next, v, err = t.take(req, resp)
+		}
 		if t.said.brief != nil && t.said.brief.talk != nil {
 			t.said.brief.talk.keep(t.sk, req, resp, next)
 		}
@@ -176,19 +182,27 @@ func (a *AgentSpec) atModel(asked string, e *Error) error {
 	return &own
 }
 
-// take does what an answer asks for: its tools are called, it is the result, or it does not fit
-// and is asked for again. Without a next request the conversation is over.
-func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.Value, err error) {
-	if calls := resp.Calls(); len(calls) > 0 {
-		if t.end.asked {
-			return nil, v, t.end.why
-		}
-		results, err := t.tools(calls)
-		if err != nil {
-			return nil, v, err
-		}
-		return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}).called(), v, nil
+// called makes the calls that an answer asks for. A run whose call waits for a person stands here, so
+// the frames down to there are kept small.
+func (t *turns) called(req *Request, resp *Response, calls []*ToolCall) (*Request, error) {
+	if t.end.asked {
+		return nil, t.end.why
 	}
+	results, err := t.tools(calls)
+	if err != nil {
+		return nil, err
+	}
+	return req.withResults(resp, results), nil
+}
+
+//go:noinline
+func (r *Request) withResults(resp *Response, results []Part) *Request {
+	return r.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}).called()
+}
+
+// take does what an answer without calls comes to: it is the result, or it does not fit and is asked
+// for again. Without a next request the conversation is over.
+func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.Value, err error) {
 	text := resp.Text()
 	if t.sk.output == nil {
 		v, err = t.sk.give(generable.StrOf(text))

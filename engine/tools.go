@@ -49,19 +49,25 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 // toolCall runs one call, with events around it. The error ends the run; a failure is one that
 // the model is to see in the result.
 func (b *Branch) toolCall(sk *skillPlan, c *ToolCall, barred *Error) (*ToolResult, *Error, error) {
-	kind := sk.event(c.Name)
-	watched := b.Wants(kind)
-	if watched && kind == EventTool {
-		b.emit(Event{Kind: EventTool, Phase: PhaseStart, Name: c.Name, Text: c.Args})
-	}
+	b.tellCall(sk, c, PhaseStart, "", nil)
 	text, failure, ends := b.tool(sk, c, barred)
-	if watched {
-		b.emit(Event{Kind: kind, Phase: PhaseEnd, Name: c.Name, Text: text, Err: failure})
-	}
+	b.tellCall(sk, c, PhaseEnd, text, failure)
 	if ends {
 		return nil, nil, failure
 	}
 	return ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}.marked(sk.tool(c.Name), failure), failure, nil
+}
+
+// tellCall emits the event of a call. Reading what a skill knows has no start.
+func (b *Branch) tellCall(sk *skillPlan, c *ToolCall, phase Phase, text string, failure *Error) {
+	kind := sk.event(c.Name)
+	if !b.Wants(kind) || phase == PhaseStart && kind != EventTool {
+		return
+	}
+	if phase == PhaseStart {
+		text = c.Args
+	}
+	b.emit(Event{Kind: kind, Phase: phase, Name: c.Name, Text: text, Err: failure})
 }
 
 // tool gives the text of a call's result and, when it failed, the failure, and whether that

@@ -1,0 +1,112 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+const payer = `main = agent(prompt = "Pay.", tools = [pay])` + "\n"
+
+// Promise 21.1 (policy): of the rules of the host, the run and the script the strictest decides, so
+// that a script can only narrow what it is given: deny goes before ask, ask before allow, in
+// whatever order they stand.
+func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
+	const call = `{"amount": 5, "to": "bob"}`
+	side := func(verdict string) engine.Rules {
+		switch verdict {
+		case "deny":
+			return engine.Rules{Deny: []string{"pay(to=b*)"}, Allow: []string{"*"}}
+		case "ask":
+			return engine.Rules{Ask: []string{"pay(amount>=5)"}, Allow: []string{"pay"}}
+		}
+		return engine.Rules{Allow: []string{"pay"}}
+	}
+	inScript := map[string]string{"deny": `, policy = policy(allow = ["*"], deny = ["pay(to=b*)"])`,
+		"ask": `, policy = policy(ask = ["pay(amount>=5)"])`, "allow": ""}
+	verdicts := []string{"allow", "ask", "deny"}
+	for h, host := range verdicts {
+		for r, run := range verdicts {
+			for s, own := range verdicts {
+				p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay]` + inScript[own] + ")\n",
+					answers: []engine.Outcome{calling("pay", call), said("done")},
+					options: []agentscript.Option{agentscript.WithPolicy(policyOf(t, "the host", side(host)))},
+					run:     []agentscript.RunOption{agentscript.Policy(policyOf(t, "the run", side(run)))},
+					approve: yes}.do(t)
+				most := verdicts[max(h, r, s)]
+				if denied := most == "deny"; (len(p.called) == 0) != denied || (len(p.asked) == 1) != (most == "ask") || p.err != nil {
+					t.Errorf("%s, %s, %s: called %q, asked %q; %v", host, run, own, p.called, p.asked, p.err)
+				}
+			}
+		}
+	}
+}
+
+// Promise 21.2 (policy): a denied call is not made and counts as one; the model is told without a word
+// of the rule or of tools that it does not have, an event tells people which rule it was.
+func TestPromise_21_2_DeniedCalls(t *testing.T) {
+	hidden := policyOf(t, "the host", engine.Rules{Deny: []string{"pay(to=*secret-rule*)", "hidden_*"}})
+	p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], budget = budget(tool_calls = 2))` + "\n",
+		answers: []engine.Outcome{calling("pay", `{"amount": 1, "to": "a secret-rule"}`), calling("pay", `{"amount": 2, "to": "bob"}`), calling("pay", `{"amount": 3, "to": "bob"}`)},
+		options: []agentscript.Option{agentscript.WithPolicy(hidden)}}.do(t)
+	if len(p.called) != 1 || p.called[0] != `{"amount":2,"to":"bob"}` {
+		t.Errorf("called with %q", p.called)
+	}
+	p.tells(t, `error: the call of "pay" with these arguments is not allowed`, "paid")
+	for _, said := range p.told {
+		if strings.Contains(said, "secret-rule") || strings.Contains(said, "hidden") {
+			t.Errorf("the model is told %q", said)
+		}
+	}
+	if e := p.failure(); e == nil || e.Kind != engine.KindBudget {
+		t.Errorf("a denied call does not count: %v", p.err)
+	}
+	var why *engine.Error
+	for _, e := range p.events {
+		if e.Kind == engine.EventPolicy {
+			why = e.Err
+		}
+	}
+	if why == nil || why.Code != diag.Denied || !strings.Contains(why.Help, "secret-rule") || !strings.Contains(why.Help, "the host") {
+		t.Errorf("people are told %v", why)
+	}
+}
+
+// Promise 21.3 (policy): the command refuses a rule for a tool that there is not, names the nearest,
+// and a call that needs a person's word ends with exit code 5 unless --yes gives it.
+func TestPromise_21_3_OnTheCommandLine(t *testing.T) {
+	flow := file(t, "mail.star", "def send(to = str):\n    return \"sent to \" + to\n\nmain = agent(prompt = \"Write.\", tools = [send])\n")
+	answers := file(t, "mail.jsonl", `{"agent": "main", "calls": [{"name": "send", "args": {"to": "bob@example.com"}}]}`+"\n"+`{"agent": "main", "text": "done"}`+"\n")
+	run := func(more ...string) output {
+		return offline(t, append([]string{"run", flow, "x", "--scripted", answers}, more...)...)
+	}
+	prints(t, run("--allow", "send(to=*@example.com)"), "done")
+	prints(t, run("--ask", "send", "--yes"), "done")
+	stops(t, run("--ask", "send"), 5, "AS746", "send", "bob@example.com", "--yes")
+	stops(t, run("--deny", "sent"), 2, `did you mean "send"?`)
+	stops(t, run("--deny", "send(too=*)"), 2, `did you mean "to"?`)
+	stops(t, run("--deny", "send(to"), 2, "cannot be read")
+	if got := run("--deny", "send(to=*@EXAMPLE.com)", "--ask", "send", "--yes"); got.code != 0 || !strings.Contains(got.stderr, "AS745") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// Promise 21.4 (policy): a tool is called no more often than it says in one call of its agent, only
+// after the tools that it names have succeeded, and not at all when it is forbidden; the model is
+// told which.
+func TestPromise_21_4_RulesOfTools(t *testing.T) {
+	const src = `
+def login(): return "ok"
+def look(): return "seen"
+def drop(): return "dropped"
+main = agent(prompt = "Look.", tools = [login, tool(look, max = 2, only_after = "login"), tool(drop, forbidden = "it is gone for good")])
+`
+	p := policyRun{src: src, answers: []engine.Outcome{calling("look", "{}", "login", "{}"), calling("look", "{}", "drop", "{}", "look", "{}", "look", "{}"), said("done")}}.do(t)
+	p.tells(t, `only after "login"`, "ok", "seen", "gone for good", "seen", "may be called twice")
+	if p.err != nil {
+		t.Error(p.err)
+	}
+}
