@@ -124,7 +124,7 @@ func TestPromise_21_7_NobodyToAsk(t *testing.T) {
 }
 
 // Promise 21.8 (policy): a run that waits for a decision ends with its time or its caller, leaves no
-// goroutine behind, and holds while it waits one goroutine, at most 4 KiB of heap and 8 KiB of stack.
+// goroutine behind, and holds while it waits one goroutine, at most 5 KiB of heap and 16 KiB of stack.
 func TestPromise_21_8_AnApprovalThatNeverComes(t *testing.T) {
 	never := func(ctx context.Context, _ *engine.ApprovalRequest) (engine.Decision, error) {
 		<-ctx.Done()
@@ -159,7 +159,7 @@ main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"]))
 		return mod.Start(context.Background(), agentscript.InputText("x"), agentscript.Handler(handler))
 	}, h.waiting)
 	t.Logf("%.0f bytes of heap, %.0f of stack, %.2f goroutines", f.heap, f.stack, f.goroutines)
-	if f.heap > 4<<10 || f.stack > 8.5*1024 || f.goroutines > 1.005 || f.files > 0.01 {
+	if f.heap > 5<<10 || f.stack > 16.5*1024 || f.goroutines > 1.005 || f.files > 0.01 {
 		t.Errorf("a run holds %+v", f)
 	}
 }
