@@ -75,8 +75,12 @@ func (r *Remedy) label() string {
 // what is not allowed. nor
 // is that a call may not be made.
 func recoverable(e *Error) bool {
-	return e.Kind != KindBudget && e.Kind != KindPolicy && e.verdict == nil
+	return e.Kind != KindBudget && e.Kind != KindPolicy
 }
+
+// decides reports whether the error ends the agent whose call failed by it. Once it has ended one, it is
+// a failure like any other: it has the place of that agent.
+func (e *Error) decides() bool { return e.verdict != nil && e.Path == "" }
 
 func (m *mending) fail(e *Error) {
 	m.failure = e

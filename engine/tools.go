@@ -155,7 +155,7 @@ func (b *Branch) mendable(e *Error, tried bool) bool {
 	case KindBudget:
 		return tried || !b.held(e)
 	}
-	return !e.OfRun && e.verdict == nil && !IsControl(e)
+	return !e.OfRun && !e.decides() && !IsControl(e)
 }
 
 func (p *skillPlan) tool(name string) *Tool {

@@ -275,6 +275,13 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 			t.Errorf("offered %+v", defs)
 		}
 	})
+	t.Run("it ends one agent", func(t *testing.T) {
+		for _, use := range []string{"as_tool(inner, doc = \"Works.\", name = \"work\")", "work"} {
+			r := toolLoop(t, "inner = agent(name = \"inner\", prompt = \"I.\", tools = [give_up])\ndef work(n = 0, input = \"\"):\n    return inner(input)\n"+worker(use),
+				answersOf{"a": {calling("work", `{"input": "x"}`), said("end")}, "inner": {calling("give_up", `{"reason": "too hard"}`)}})
+			r.tells(t, "error: ", "too hard")
+		}
+	})
 	t.Run("a failure in the flow around may be handled", func(t *testing.T) {
 		src := strings.Replace(worker(`tool(work, on_error = give_up("enough"))`), "main = agent(", "first = agent(", 1) +
 			"main = fallback(first, fn(lambda s: \"another way\", input = str, output = str))\n"
