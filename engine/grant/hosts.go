@@ -112,11 +112,12 @@ func (g *Grants) permits(name, port string) bool {
 // reaches reports whether a name that is granted may lead to an address.
 func (g *Grants) reaches(name string, ip netip.Addr, port string) bool {
 	ip = ip.Unmap()
-	if public(ip) || name == "localhost" && ip.IsLoopback() {
+	if public(ip) {
 		return true
 	}
 	return slices.ContainsFunc(g.hosts, func(h host) bool {
-		return h.prefix.IsValid() && (h.port == "" || h.port == port) && h.prefix.Contains(ip)
+		return (h.port == "" || h.port == port) && (h.prefix.IsValid() && h.prefix.Contains(ip) ||
+			h.name == "localhost" && name == "localhost" && ip.IsLoopback())
 	})
 }
 

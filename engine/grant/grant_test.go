@@ -1,0 +1,243 @@
+package grant_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// granted makes grants and holds that they give back what they hold: what runs, and what is open,
+// is the same as before when the test ends.
+func granted(t *testing.T, options ...grant.Option) *grant.Grants {
+	t.Helper()
+	files, routines := opened(), runtime.NumGoroutine()
+	g, err := grant.New(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		for range 500 { // what ends, ends in a while
+			if opened() <= files && runtime.NumGoroutine() <= routines {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%d files and %d goroutines, before %d and %d", opened(), runtime.NumGoroutine(), files, routines)
+	})
+	return g
+}
+
+// opened counts the open files of the process, where that can be told.
+func opened() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(entries)
+}
+
+// touch makes one request; args is JSON, in which {"env": NAME} in a list stands for a secret.
+func touch(t *testing.T, ctx context.Context, g engine.Handler, name, args string) engine.Outcome {
+	t.Helper()
+	op, ok := engine.OperationOf(name)
+	if !ok {
+		t.Fatalf("there is no %s", name)
+	}
+	var given map[string]any
+	if err := json.Unmarshal([]byte(args), &given); err != nil {
+		t.Fatal(err)
+	}
+	m := generable.NewMap(len(given))
+	for _, key := range sorted(given) {
+		m.Set(key, value(given[key]))
+	}
+	return g.Do(ctx, &engine.Effect{Kind: op.Kind, Name: op.Name, Req: &engine.TouchRequest{Op: op.Name, Args: m}}, nil)
+}
+
+func sorted(m map[string]any) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func value(v any) generable.Value {
+	switch v := v.(type) {
+	case string:
+		return generable.StrOf(v)
+	case float64:
+		if v == float64(int64(v)) {
+			return generable.IntOf(int64(v))
+		}
+		f, _ := generable.FloatOf(v)
+		return f
+	case []any:
+		var items []generable.Value
+		for _, item := range v {
+			items = append(items, value(item))
+		}
+		return generable.ListOf(items...)
+	case map[string]any:
+		if name, ok := v["env"].(string); ok && len(v) == 1 {
+			return generable.NewRecord(engine.SecretType, []generable.Value{generable.StrOf(name)}).Value()
+		}
+		m := generable.NewMap(len(v))
+		for _, key := range sorted(v) {
+			m.Set(key, value(v[key]))
+		}
+		return m.Value()
+	}
+	return generable.Value{}
+}
+
+// gives holds an outcome, as JSON, to a text that it must contain.
+func gives(t *testing.T, out engine.Outcome, want string) {
+	t.Helper()
+	if out.Err != nil {
+		t.Fatalf("failed: %v (%s)", out.Err, out.Err.Help)
+	}
+	if got := generable.JSON(out.Value, nil); !strings.Contains(got, want) {
+		t.Errorf("gave %s\nwant %s", got, want)
+	}
+}
+
+// fails holds an outcome to a failure of a code and with words in its message or help.
+func fails(t *testing.T, out engine.Outcome, code diag.Code, words string) {
+	t.Helper()
+	if out.Err == nil {
+		t.Fatalf("gave %s", generable.JSON(out.Value, nil))
+	}
+	if text := out.Err.Message + "\n" + out.Err.Help; out.Err.Code != code || !strings.Contains(text, words) {
+		t.Errorf("failed by %s %s: %s\nwant %s with %q", out.Err.Kind, out.Err.Code, text, code, words)
+	}
+}
+
+func environment(pairs ...string) grant.Option {
+	return grant.LookupEnv(func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	})
+}
+
+// TestUnusable: what cannot be granted is said when it is granted.
+func TestUnusable(t *testing.T) {
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for words, o := range map[string]grant.Option{
+		"there is no such command":            grant.Exec("no-such-command-at-all"),
+		"grant the command without arguments": grant.Exec("git log"),
+		`"" is no command`:                    grant.Exec(""),
+		"cannot be granted":                   grant.FS(file+"/none", grant.ReadOnly),
+		"it is no directory":                  grant.FS(file, grant.ReadOnly),
+		"without scheme and path":             grant.Net("https://example.com"),
+		`"a b" is no host`:                    grant.Net("a b"),
+		`"example.com:99999" is no host`:      grant.Net("example.com:99999"),
+		`"fe80::1%eth0" is no host`:           grant.Net("fe80::1%eth0"),
+		":plain or :secret":                   grant.Env("A:b"),
+		`"A=B" is no name`:                    grant.Env("A=B"),
+		"want at least 1":                     grant.OutputCap(0),
+		"the proxy is no address such as":     grant.Proxy("example.com"),
+	} {
+		_, err := grant.New(o)
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Code != diag.BadGrant || !strings.Contains(e.Message+e.Help, words) {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+}
+
+// TestEnv: a variable that is granted is read, and a secret among them is not.
+func TestEnv(t *testing.T) {
+	g := granted(t, environment("LANG", "C", "API_TOKEN", "s3cr3t!", "SORT_KEY", "name", "OTHER", "x", "BAD", "\xff"),
+		grant.Env("LANG", "API_TOKEN", "SORT_KEY:plain", "NOT_SET", "OTHER:secret", "BAD"))
+	ctx := t.Context()
+	gives(t, touch(t, ctx, g, "env.get", `{"name": "LANG"}`), `"C"`)
+	gives(t, touch(t, ctx, g, "env.get", `{"name": "SORT_KEY"}`), `"name"`)
+	gives(t, touch(t, ctx, g, "env.get", `{"name": "NOT_SET"}`), `null`)
+	gives(t, touch(t, ctx, g, "env.secret", `{"name": "API_TOKEN"}`), `true`)
+	gives(t, touch(t, ctx, g, "env.secret", `{"name": "NOT_SET"}`), `false`)
+	fails(t, touch(t, ctx, g, "env.get", `{"name": "API_TOKEN"}`), diag.TouchRefused, `env.secret("API_TOKEN")`)
+	fails(t, touch(t, ctx, g, "env.get", `{"name": "OTHER"}`), diag.TouchRefused, "is a secret")
+	fails(t, touch(t, ctx, g, "env.get", `{"name": "BAD"}`), diag.TouchFailed, "UTF-8")
+	fails(t, touch(t, ctx, g, "env.get", `{"name": "HOME"}`), diag.UngrantedUse, "--allow-env HOME")
+}
+
+// TestAllows: what is written out in a script is decided as a run would.
+func TestAllows(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(dir+"/notes/sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g := granted(t, grant.WorkDir(dir), grant.FS("notes", grant.ReadOnly), grant.FS("notes/sub", grant.ReadWrite), grant.FSAs("work", dir, grant.ReadWrite),
+		grant.Net("example.com", "api.example.com:8443", "*.example.org", "10.0.0.0/8", "[::1]:8080", "one.example.com:443"), grant.Env("LANG", "A_KEY"))
+	for use, want := range map[engine.Use]bool{
+		{Kind: engine.EffectFS, Op: "read", Target: "notes/a.md"}:            true,
+		{Kind: engine.EffectFS, Op: "read", Target: "./notes/../notes/a.md"}: true,
+		{Kind: engine.EffectFS, Op: "read", Target: "notes/../a.md"}:         false,
+		{Kind: engine.EffectFS, Op: "read", Target: "notesX"}:                false,
+		{Kind: engine.EffectFS, Op: "write", Target: "notes/a.md"}:           false,
+		{Kind: engine.EffectFS, Op: "write", Target: "notes/sub/a.md"}:       true,
+		{Kind: engine.EffectFS, Op: "write", Target: "work/a.md"}:            true,
+		{Kind: engine.EffectFS, Op: "list", Target: dir + "/notes"}:          true,
+		{Kind: engine.EffectFS, Op: "remove"}:                                true,
+		{Kind: engine.EffectExec}:                                            false,
+		{Kind: engine.EffectHTTP, Target: "example.com"}:                     true,
+		{Kind: engine.EffectHTTP, Target: "example.com:81"}:                  true,
+		{Kind: engine.EffectHTTP, Target: "www.example.com"}:                 false,
+		{Kind: engine.EffectHTTP, Target: "api.example.com"}:                 false,
+		{Kind: engine.EffectHTTP, Target: "api.example.com:8443"}:            true,
+		{Kind: engine.EffectHTTP, Target: "a.b.example.org"}:                 true,
+		{Kind: engine.EffectHTTP, Target: "example.org"}:                     false,
+		{Kind: engine.EffectHTTP, Target: "badexample.org"}:                  false,
+		{Kind: engine.EffectHTTP, Target: "10.1.2.3"}:                        true,
+		{Kind: engine.EffectHTTP, Target: "11.1.2.3"}:                        false,
+		{Kind: engine.EffectHTTP, Target: "[::1]:8080"}:                      true,
+		{Kind: engine.EffectHTTP, Target: "[::1]"}:                           false,
+		{Kind: engine.EffectHTTP, Target: "one.example.com"}:                 true,
+		{Kind: engine.EffectEnv, Op: "get", Target: "LANG"}:                  true,
+		{Kind: engine.EffectEnv, Op: "get", Target: "A_KEY"}:                 false,
+		{Kind: engine.EffectEnv, Op: "secret", Target: "A_KEY"}:              true,
+		{Kind: engine.EffectEnv, Op: "get", Target: "HOME"}:                  false,
+	} {
+		if got := g.Allows(use); got != want {
+			t.Errorf("%+v: %v", use, got)
+		}
+	}
+}
+
+// FuzzNet: whatever is given as a host is one or an error.
+func FuzzNet(f *testing.F) {
+	for _, s := range []string{"example.com", "*.x:80", "[::1]:1", "::1", "10.0.0.0/8", "*", ":", "[", "a:b:c", "1.2.3.4:0", "%"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, given string) {
+		g, err := grant.New(grant.Net(given))
+		if err != nil {
+			return
+		}
+		defer g.Close()
+		g.Allows(engine.Use{Kind: engine.EffectHTTP, Target: given})
+	})
+}
