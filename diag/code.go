@@ -112,6 +112,7 @@ const (
 	NotGranted   Code = "AS620"
 	SecretAsText Code = "AS621"
 	BadGrant     Code = "AS622"
+	Widened      Code = "AS623"
 
 	UngrantedUse Code = "AS758"
 	TouchFailed  Code = "AS759"

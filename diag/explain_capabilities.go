@@ -12,6 +12,9 @@ func capabilityEntries() []Entry {
 		{BadGrant, "what is granted cannot be",
 			"A grant is settled before a script is loaded: a command is looked up on the path and must be there, a directory must exist, a host is a name, an address or a range of addresses, with a port or without. The message says what is wrong with this one.",
 			"", ""},
+		{Widened, "a script may touch more than it did",
+			"`check --manifest-against FILE` compares what a script may touch with a manifest that was saved by `check --manifest --format json`. Something is there that was not: a command, a host, a path, a variable, a tool or its effect, a model. Look at the place, and save the manifest anew when it is meant to be so. What is no longer there is no finding.",
+			"", ""},
 	}
 }
 

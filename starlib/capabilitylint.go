@@ -55,6 +55,8 @@ func (l *useLint) visit(n syntax.Node) bool {
 				l.seen[dot], l.seen[dot.X] = true, true
 				l.call(n, dot, row)
 			}
+		} else {
+			l.secret(n)
 		}
 	case *syntax.DotExpr:
 		if l.module(n.X) != "" {
@@ -124,6 +126,20 @@ func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin)
 		at = arg
 	}
 	l.found(at, row.Of, row.Name, target)
+}
+
+// secret remembers a secret of the host that is named by itself. Whether it is granted, who uses it
+// finds out: a request, or what reaches MCP servers.
+func (l *useLint) secret(call *syntax.CallExpr) {
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || id.Name != "secret" || len(call.Args) == 0 {
+		return
+	}
+	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+		return
+	}
+	name, _ := l.str(call.Args[0])
+	l.c.uses = append(l.c.uses, Use{engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.u.file.SpanOf(call)})
 }
 
 // targetOf is the argument that says what is touched; nil where a default does. It is not known

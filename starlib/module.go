@@ -81,6 +81,9 @@ func (m *Module) Files() []string {
 	return slices.Compact(paths)
 }
 
+// Path is the entry script's name as positions carry it.
+func (m *Module) Path() string { return m.entry.shown }
+
 // Hash identifies the script: the names and contents of all its files. Runs are pinned to it.
 func (m *Module) Hash() string {
 	h := sha256.New()

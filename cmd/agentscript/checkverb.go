@@ -20,6 +20,8 @@ func (c *command) checkVerb() *cobra.Command {
 	var format, root string
 	var strict, schemas bool
 	var cost costing
+	var manifest manifestFlags
+	var grants grantFlags
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
@@ -40,6 +42,12 @@ With --cost, the most that a run can ask of models goes to stdout: every turn of
 taken, loops and retries to their limit, each call filling the context window, at the prices of
 agentscript models. Models without a price are named, and are not in the sum.
 
+With --manifest, what a run may touch goes to stdout: as far as the script and all that it loads
+write it out, sorted and with a hash; * stands for what only a run knows. Nothing needs to be
+granted for it. --manifest-against FILE compares it with one that --format json saved: what is
+there now and was not is the error AS623. Without --manifest, a use of sh, http, fs or env wants
+the --allow flags that a run wants.
+
 Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
@@ -47,7 +55,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if !slices.Contains(checkFormats, format) {
 				return usagef(diag.DidYouMean(format, checkFormats), "--format is human, json or sarif, not %q", format)
 			}
-			for flag, asked := range map[string]bool{"schemas": schemas, "cost": cost.asked} {
+			for flag, asked := range map[string]bool{"schemas": schemas, "cost": cost.asked, "manifest": manifest.asked} {
 				if asked && format == formatSARIF {
 					return usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
 				}
@@ -70,9 +78,21 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if strict {
 				opts = append(opts, agentscript.WithStrict())
 			}
+			if f := manifest.read(); f != nil {
+				return f
+			}
+			g, allowed, f := grants.open(c)
+			if f != nil {
+				return f
+			}
+			if g != nil {
+				defer func() { _ = g.Close() }() // nothing was written
+			} else if manifest.asked || manifest.against != "" {
+				allowed = agentscript.WithUngranted()
+			}
 			ctx, stop := c.interruptible()
 			defer stop()
-			return c.check(ctx, args, root, checking{format: format, strict: strict, schemas: schemas, cost: cost}, opts)
+			return c.check(ctx, args, root, checking{format: format, strict: strict, schemas: schemas, cost: cost, manifest: &manifest}, append(opts, allowed))
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", formatHuman, "`human`, json or sarif")
@@ -83,6 +103,8 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	cmd.Flags().IntVar(&cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
 	cmd.Flags().StringVar(&cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
 	cmd.Flags().StringVar(&cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
+	manifest.addTo(cmd.Flags())
+	grants.addTo(cmd.Flags())
 	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
 }
@@ -92,6 +114,7 @@ type checking struct {
 	format          string
 	strict, schemas bool
 	cost            costing
+	manifest        *manifestFlags
 }
 
 // costing is what --cost is asked about.
@@ -119,6 +142,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 	texts := map[string]diag.Sources{}
 	var reports []schemaReport
 	var costs []costReport
+	var manifests []agentscript.Manifest
 	for _, file := range files {
 		if f := readable(file); f != nil {
 			all = append(all, f.found...)
@@ -142,6 +166,10 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 		if how.cost.asked && m != nil && !found.HasErrors() {
 			costs = append(costs, costOf(file, m, models, how.cost.model, how.cost.items))
 		}
+		if m != nil && (how.manifest.asked || how.manifest.against != "") {
+			touches := m.Manifest()
+			manifests, found = append(manifests, touches), append(found, how.manifest.widened(touches)...)
+		}
 		switch {
 		case found.HasErrors():
 			code = max(code, loadCode(found))
@@ -157,7 +185,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 		}
 		all = append(all, found...)
 	}
-	if err := c.checked(all, reports, costs, how); err != nil {
+	if err := c.checked(all, reports, costs, manifests, how); err != nil {
 		return c.unwritten(err)
 	}
 	if how.format != formatHuman {
@@ -175,11 +203,11 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 }
 
 // checked writes what goes to stdout.
-func (c *command) checked(all diag.List, reports []schemaReport, costs []costReport, how checking) error {
+func (c *command) checked(all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how checking) error {
 	switch {
 	case how.format == formatSARIF:
 		return diag.SARIF(c.stdout, all, thisVersion().Version)
-	case how.format == formatJSON && !how.schemas && !how.cost.asked:
+	case how.format == formatJSON && !how.schemas && !how.cost.asked && !how.manifest.asked:
 		return diag.JSON(c.stdout, all)
 	}
 	var doc bytes.Buffer
@@ -189,6 +217,11 @@ func (c *command) checked(all diag.List, reports []schemaReport, costs []costRep
 		}
 		for _, r := range costs {
 			doc.WriteString(r.String())
+		}
+		if how.manifest.asked {
+			for _, m := range manifests {
+				doc.WriteString(m.String())
+			}
 		}
 		_, err := c.stdout.Write(doc.Bytes())
 		return err
@@ -202,6 +235,9 @@ func (c *command) checked(all diag.List, reports []schemaReport, costs []costRep
 	}
 	if err == nil && how.cost.asked {
 		text, err = withMember(text, "costs", costs)
+	}
+	if err == nil && how.manifest.asked {
+		text, err = withMember(text, "manifests", manifests)
 	}
 	if err == nil {
 		_, err = c.stdout.Write(text)

@@ -1,0 +1,206 @@
+package agentscript
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Any stands in a [Manifest] for what only a run knows: the script does not write it out.
+const Any = "*"
+
+// Manifest is what a script, with all that it loads, may touch: as far as it is written out, also
+// in functions that no run comes to. Lists are sorted and hold nothing twice. What it holds does
+// not depend on what is granted.
+type Manifest struct {
+	Script string   `json:"script"` // the entry file
+	Exec   []string `json:"exec"`   // commands, those of MCP servers too
+	Net    []string `json:"net"`    // hosts, with a port that is not the scheme's own
+	Read   []string `json:"read"`   // paths
+	Write  []string `json:"write"`  // paths
+	Env    []string `json:"env"`    // environment variables and secrets
+	Tools  []string `json:"tools"`  // of agents, each with its effect: "clerk.lookup: read"
+	Models []string `json:"models"` // that agents name; those of the run are not known
+	MCP    []string `json:"mcp"`    // servers: "files: npx -y server-files"
+	Files  []string `json:"files"`  // that belong to the script
+
+	at map[string]diag.Span // where an entry is written, by list and entry
+}
+
+// manifestLists are the lists of a manifest by name, in order, and what they are of.
+func (m *Manifest) lists() []struct {
+	name, what string
+	of         *[]string
+} {
+	return []struct {
+		name, what string
+		of         *[]string
+	}{
+		{"exec", "runs a command", &m.Exec}, {"net", "talks to a host", &m.Net}, {"read", "reads a path", &m.Read}, {"write", "writes a path", &m.Write},
+		{"env", "reads an environment variable", &m.Env}, {"tools", "gives an agent a tool", &m.Tools}, {"models", "asks a model", &m.Models},
+		{"mcp", "uses an MCP server", &m.MCP}, {"files", "reads a file of its own", &m.Files},
+	}
+}
+
+// Manifest is what the script may touch.
+func (m *Module) Manifest() Manifest {
+	files := m.lib.Files()
+	out := Manifest{Files: files, Script: m.lib.Path(), at: map[string]diag.Span{}}
+	for _, u := range m.lib.Uses() {
+		target := cmp.Or(u.Target, Any)
+		switch u.Kind {
+		case engine.EffectExec:
+			out.add("exec", &out.Exec, target, u.Span)
+		case engine.EffectHTTP:
+			out.add("net", &out.Net, target, u.Span)
+		case engine.EffectEnv:
+			out.add("env", &out.Env, target, u.Span)
+		case engine.EffectFS:
+			if u.Writes() {
+				out.add("write", &out.Write, target, u.Span)
+			}
+			if !u.Writes() || u.Op == "" {
+				out.add("read", &out.Read, target, u.Span)
+			}
+		}
+	}
+	for _, n := range m.lib.Nodes() {
+		if a := n.Agent(); a != nil {
+			out.agent(a, diag.Span{Pos: n.Pos()})
+		}
+	}
+	for _, l := range out.lists() {
+		slices.Sort(*l.of)
+		*l.of = slices.Compact(*l.of)
+		if *l.of == nil {
+			*l.of = []string{}
+		}
+	}
+	return out
+}
+
+func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
+	*to = append(*to, entry)
+	if key := list + " " + entry; !m.at[key].IsValid() {
+		m.at[key] = at
+	}
+}
+
+// agent adds what an agent has.
+func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
+	for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+		if model != "" {
+			m.add("models", &m.Models, model, at)
+		}
+	}
+	tools, servers := slices.Clone(a.Tools), slices.Clone(a.Servers)
+	for _, s := range a.Skills {
+		tools, servers = append(tools, s.Tools...), append(servers, s.Servers...)
+	}
+	for _, t := range tools {
+		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s: %s", a.Name, t.Name, cmp.Or(t.Class, engine.ClassOnce)), at)
+	}
+	for _, s := range servers {
+		m.server(s)
+	}
+}
+
+func (m *Manifest) server(s *engine.ServerSpec) {
+	if s.Command != "" {
+		m.add("exec", &m.Exec, s.Command, s.Span)
+	} else if host, err := engine.Host(s.URL); err == nil {
+		m.add("net", &m.Net, host, s.Span)
+	}
+	for _, set := range slices.Concat(s.Env, s.Headers) {
+		if set.Secret != "" {
+			m.add("env", &m.Env, set.Secret, s.Span)
+		}
+	}
+	m.add("mcp", &m.MCP, s.Name+": "+strings.TrimSpace(strings.Join(append([]string{s.Command}, s.Args...), " ")+s.URL), s.Span)
+}
+
+// Hash identifies what the script may touch: the same lists have the same hash, whatever else the
+// script does and wherever it lies.
+func (m Manifest) Hash() string {
+	h := sha256.New()
+	for _, l := range m.lists() {
+		fmt.Fprintf(h, "%s %q\n", l.name, *l.of)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// MarshalJSON writes the lists in their order, and the hash.
+func (m Manifest) MarshalJSON() ([]byte, error) {
+	type plain Manifest
+	return json.Marshal(struct {
+		plain
+		Hash string `json:"hash"`
+	}{plain(m), m.Hash()})
+}
+
+// String lists what there is, for people.
+func (m Manifest) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s may touch\n", m.Script)
+	for _, l := range m.lists() {
+		if len(*l.of) > 0 {
+			fmt.Fprintf(&b, "  %-7s %s\n", l.name, strings.Join(*l.of, ", "))
+		}
+	}
+	fmt.Fprintf(&b, "  %-7s %s\n", "hash", m.Hash())
+	return b.String()
+}
+
+// effects orders what tools may do by how much that is.
+var effects = []string{string(engine.ClassRead), string(engine.ClassIdempotent), string(engine.ClassOnce)}
+
+// Widened tells what the script may touch that an earlier manifest does not hold, each as the
+// error AS623 at its place. That it touches less is no finding. Files of the script are not
+// compared: its text is.
+func (m Manifest) Widened(than Manifest) diag.List {
+	var found diag.List
+	old := than.lists()
+	for i, l := range m.lists() {
+		if l.name == "files" {
+			continue
+		}
+		for _, entry := range *l.of {
+			if covered(l.name, entry, *old[i].of) {
+				continue
+			}
+			what := fmt.Sprintf("%q", entry)
+			if entry == Any {
+				what = "one that only a run knows"
+			}
+			found.Add(&diag.Diagnostic{Code: diag.Widened, Span: m.span(l.name, entry), Message: fmt.Sprintf("the script %s that it did not: %s", l.what, what),
+				Help: []string{"if it is meant to, save the manifest anew: check --manifest --format json"}})
+		}
+	}
+	return found
+}
+
+func (m *Manifest) span(list, entry string) diag.Span {
+	if at, ok := m.at[list+" "+entry]; ok {
+		return at
+	}
+	return diag.Span{Pos: diag.Pos{File: m.Script}}
+}
+
+// covered reports whether an entry is among earlier ones, a tool also with an effect that was more.
+func covered(list, entry string, old []string) bool {
+	if slices.Contains(old, entry) || list != "tools" && list != "models" && list != "mcp" && slices.Contains(old, Any) {
+		return true
+	}
+	name, effect, ok := strings.Cut(entry, ": ")
+	return list == "tools" && ok && slices.ContainsFunc(old, func(o string) bool {
+		was, had, _ := strings.Cut(o, ": ")
+		return was == name && slices.Index(effects, had) >= slices.Index(effects, effect)
+	})
+}
