@@ -2,8 +2,6 @@ package starlib
 
 import (
 	"encoding/base64"
-	"net/http"
-	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -24,8 +22,21 @@ func imageRows() []Builtin {
 	}
 }
 
-// pictureTypes are the formats that providers of models read.
-var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+// pictureType is the media type of a picture in a format that providers of models read, by how the
+// file begins; "" of any other file.
+func pictureType(data string) string {
+	switch {
+	case strings.HasPrefix(data, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case strings.HasPrefix(data, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case strings.HasPrefix(data, "GIF87a"), strings.HasPrefix(data, "GIF89a"):
+		return "image/gif"
+	case strings.HasPrefix(data, "RIFF") && len(data) >= 14 && data[8:14] == "WEBPVP":
+		return "image/webp"
+	}
+	return ""
+}
 
 func imageFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
@@ -41,9 +52,9 @@ func imageFunc(c *Call) (starlark.Value, error) {
 	if !ok {
 		return nil, err
 	}
-	mime, _, _ := strings.Cut(http.DetectContentType([]byte(data)), ";")
-	if !slices.Contains(pictureTypes, mime) {
-		c.complain(diag.WrongValue, at, "%s is no picture that models read, but %s", source, mime).Help = []string{"png, jpeg, gif and webp are read"}
+	mime := pictureType(data)
+	if mime == "" {
+		c.complain(diag.WrongValue, at, "%s is no picture that models read", source).Help = []string{"png, jpeg, gif and webp are read"}
 		return nil, nil
 	}
 	url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))

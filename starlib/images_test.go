@@ -55,7 +55,7 @@ def main(s = str):
 
 func TestImagesMisused(t *testing.T) {
 	for script, want := range map[string]string{
-		`x = image("notes.txt")`:  "notes.txt is no picture that models read, but text/plain",
+		`x = image("notes.txt")`:  "notes.txt is no picture that models read",
 		`x = image("nosuch.png")`: "cannot read nosuch.png",
 		`x = image("../x.png")`:   "AS601",
 		`x = image(3)`:            "want str",

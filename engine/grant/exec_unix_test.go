@@ -78,16 +78,16 @@ func TestExecIsSettled(t *testing.T) {
 // TestExecDir: a command runs in a granted directory, and no link leads it elsewhere.
 func TestExecDir(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(dir+"/work/sub", 0o755); err != nil {
+	if err := os.MkdirAll(dir+"/desk/sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/", dir+"/work/out"); err != nil {
+	if err := os.Symlink("/", dir+"/desk/out"); err != nil {
 		t.Fatal(err)
 	}
-	g := granted(t, grant.WorkDir(dir), grant.Exec("pwd"), grant.FS("work", grant.ReadOnly), environment(path()...))
-	gives(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "work/sub"}`), "/work/sub")
-	fails(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "work/out"}`), diag.TouchRefused, "symbolic link")
-	fails(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "work/none"}`), diag.TouchFailed, "there is no")
+	g := granted(t, grant.WorkDir(dir), grant.Exec("pwd"), grant.FS("desk", grant.ReadOnly), environment(path()...))
+	gives(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "desk/sub"}`), "/desk/sub")
+	fails(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "desk/out"}`), diag.TouchRefused, "symbolic link")
+	fails(t, touch(t, t.Context(), g, "sh.run", `{"command": ["pwd"], "dir": "desk/none"}`), diag.TouchFailed, "there is no")
 }
 
 // TestExecFlood: output beyond the cap is dropped, and the result says so.

@@ -12,11 +12,11 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// work makes a directory with files and grants it as "work", and the one beside it to nobody.
-func work(t *testing.T, access grant.Access, more ...grant.Option) (string, *grant.Grants) {
+// desk makes a directory with files and grants it as "desk", and the one beside it to nobody.
+func desk(t *testing.T, access grant.Access, more ...grant.Option) (string, *grant.Grants) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"work/a.md": "hello", "work/docs/b.md": "b", "work/docs/deep/c.md": "c", "work/docs/d.txt": "d", "beside.md": "secret"} {
+	for name, text := range map[string]string{"desk/a.md": "hello", "desk/docs/b.md": "b", "desk/docs/deep/c.md": "c", "desk/docs/d.txt": "d", "beside.md": "secret"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func work(t *testing.T, access grant.Access, more ...grant.Option) (string, *gra
 			t.Fatal(err)
 		}
 	}
-	return dir, granted(t, append(more, grant.WorkDir(dir), grant.FS("work", access))...)
+	return dir, granted(t, append(more, grant.WorkDir(dir), grant.FS("desk", access))...)
 }
 
 // ask is touch of a path.
@@ -38,52 +38,52 @@ func ask(t *testing.T, g engine.Handler, op, path string, more ...string) engine
 }
 
 func TestFS(t *testing.T) {
-	dir, g := work(t, grant.ReadWrite)
-	gives(t, ask(t, g, "fs.read", "work/a.md"), `"hello"`)
-	gives(t, ask(t, g, "fs.read", dir+"/work/docs/../a.md"), `"hello"`)
-	gives(t, ask(t, g, "fs.read", "work/a.md", `"limit": 2`), `"he"`)
-	gives(t, ask(t, g, "fs.list", "work"), `["a.md","docs/"]`)
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "*.md"`), `["a.md"]`)
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "**/*.md"`), `["a.md","docs/b.md","docs/deep/c.md"]`)
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "docs/*"`), `["docs/b.md","docs/d.txt","docs/deep/"]`)
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "**/**"`), `["a.md","docs/","docs/b.md","docs/d.txt","docs/deep/","docs/deep/c.md"]`)
-	gives(t, ask(t, g, "fs.exists", "work/none"), `false`)
-	gives(t, ask(t, g, "fs.exists", "work"), `true`)
-	gives(t, ask(t, g, "fs.stat", "work/a.md"), `{"path":"work/a.md","kind":"file","size":5,"modified":"2`)
-	gives(t, ask(t, g, "fs.stat", "work/docs"), `"kind":"dir"`)
-	gives(t, ask(t, g, "fs.write", "work/new/deep/e.md", `"text": "new"`), `null`)
-	gives(t, ask(t, g, "fs.read", "work/new/deep/e.md"), `"new"`)
-	gives(t, ask(t, g, "fs.write", "work/a.md", `"text": "other"`), `null`)
-	gives(t, ask(t, g, "fs.read", "work/a.md"), `"other"`)
-	if info, err := os.Stat(dir + "/work/a.md"); err != nil || info.Mode().Perm() != 0o640 {
+	dir, g := desk(t, grant.ReadWrite)
+	gives(t, ask(t, g, "fs.read", "desk/a.md"), `"hello"`)
+	gives(t, ask(t, g, "fs.read", dir+"/desk/docs/../a.md"), `"hello"`)
+	gives(t, ask(t, g, "fs.read", "desk/a.md", `"limit": 2`), `"he"`)
+	gives(t, ask(t, g, "fs.list", "desk"), `["a.md","docs/"]`)
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "*.md"`), `["a.md"]`)
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "**/*.md"`), `["a.md","docs/b.md","docs/deep/c.md"]`)
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "docs/*"`), `["docs/b.md","docs/d.txt","docs/deep/"]`)
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "**/**"`), `["a.md","docs/","docs/b.md","docs/d.txt","docs/deep/","docs/deep/c.md"]`)
+	gives(t, ask(t, g, "fs.exists", "desk/none"), `false`)
+	gives(t, ask(t, g, "fs.exists", "desk"), `true`)
+	gives(t, ask(t, g, "fs.stat", "desk/a.md"), `{"path":"desk/a.md","kind":"file","size":5,"modified":"2`)
+	gives(t, ask(t, g, "fs.stat", "desk/docs"), `"kind":"dir"`)
+	gives(t, ask(t, g, "fs.write", "desk/new/deep/e.md", `"text": "new"`), `null`)
+	gives(t, ask(t, g, "fs.read", "desk/new/deep/e.md"), `"new"`)
+	gives(t, ask(t, g, "fs.write", "desk/a.md", `"text": "other"`), `null`)
+	gives(t, ask(t, g, "fs.read", "desk/a.md"), `"other"`)
+	if info, err := os.Stat(dir + "/desk/a.md"); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("a file that is written anew has the mode %v: %v", info.Mode(), err)
 	}
-	gives(t, ask(t, g, "fs.remove", "work/new/deep/e.md"), `null`)
-	gives(t, ask(t, g, "fs.remove", "work/new/deep/e.md"), `null`)
-	gives(t, ask(t, g, "fs.remove", "work/new/deep"), `null`)
-	fails(t, ask(t, g, "fs.remove", "work/docs"), diag.TouchFailed, "work/docs")
-	fails(t, ask(t, g, "fs.remove", "work"), diag.TouchRefused, "the granted directory itself")
-	fails(t, ask(t, g, "fs.read", "work/none"), diag.TouchFailed, "there is no")
-	fails(t, ask(t, g, "fs.read", "work/docs"), diag.TouchFailed, "is a directory")
-	fails(t, ask(t, g, "fs.list", "work/a.md"), diag.TouchFailed, "is no directory")
-	fails(t, ask(t, g, "fs.list", "work", `"pattern": "[a"`), diag.TouchFailed, "is no pattern")
-	fails(t, ask(t, g, "fs.write", "work/docs", `"text": "x"`), diag.TouchRefused, "no file but a directory")
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "**/*.tmp"`), `[]`) // nothing is left of writing
+	gives(t, ask(t, g, "fs.remove", "desk/new/deep/e.md"), `null`)
+	gives(t, ask(t, g, "fs.remove", "desk/new/deep/e.md"), `null`)
+	gives(t, ask(t, g, "fs.remove", "desk/new/deep"), `null`)
+	fails(t, ask(t, g, "fs.remove", "desk/docs"), diag.TouchFailed, "desk/docs")
+	fails(t, ask(t, g, "fs.remove", "desk"), diag.TouchRefused, "the granted directory itself")
+	fails(t, ask(t, g, "fs.read", "desk/none"), diag.TouchFailed, "there is no")
+	fails(t, ask(t, g, "fs.read", "desk/docs"), diag.TouchFailed, "is a directory")
+	fails(t, ask(t, g, "fs.list", "desk/a.md"), diag.TouchFailed, "is no directory")
+	fails(t, ask(t, g, "fs.list", "desk", `"pattern": "[a"`), diag.TouchFailed, "is no pattern")
+	fails(t, ask(t, g, "fs.write", "desk/docs", `"text": "x"`), diag.TouchRefused, "no file but a directory")
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "**/*.tmp"`), `[]`) // nothing is left of writing
 }
 
 // TestFSReadOnly: what is granted for reading is not written.
 func TestFSReadOnly(t *testing.T) {
-	_, g := work(t, grant.ReadOnly)
-	gives(t, ask(t, g, "fs.read", "work/a.md"), `"hello"`)
-	fails(t, ask(t, g, "fs.write", "work/a.md", `"text": "x"`), diag.UngrantedUse, "--allow-fs work:rw")
-	fails(t, ask(t, g, "fs.remove", "work/a.md"), diag.UngrantedUse, "--allow-fs work:rw")
+	_, g := desk(t, grant.ReadOnly)
+	gives(t, ask(t, g, "fs.read", "desk/a.md"), `"hello"`)
+	fails(t, ask(t, g, "fs.write", "desk/a.md", `"text": "x"`), diag.UngrantedUse, "--allow-fs desk:rw")
+	fails(t, ask(t, g, "fs.remove", "desk/a.md"), diag.UngrantedUse, "--allow-fs desk:rw")
 }
 
 // TestFSEscape: no path leads out of what is granted.
 func TestFSEscape(t *testing.T) {
-	dir, g := work(t, grant.ReadWrite)
+	dir, g := desk(t, grant.ReadWrite)
 	link := func(to, from string) {
-		if err := os.Symlink(to, filepath.Join(dir, "work", from)); err != nil {
+		if err := os.Symlink(to, filepath.Join(dir, "desk", from)); err != nil {
 			t.Skip("no symbolic links here")
 		}
 	}
@@ -93,47 +93,47 @@ func TestFSEscape(t *testing.T) {
 	link("round", "around")
 	link("around", "round")
 	link("docs/b.md", "inside")
-	for _, path := range []string{"work/../beside.md", "beside.md", dir + "/beside.md", "/etc/passwd", "../../etc/passwd", "workX", "work/..", "."} {
+	for _, path := range []string{"desk/../beside.md", "beside.md", dir + "/beside.md", "/etc/passwd", "../../etc/passwd", "workX", "desk/..", "."} {
 		fails(t, ask(t, g, "fs.read", path), diag.UngrantedUse, "--allow-fs")
 	}
-	for _, path := range []string{"work/up", "work/absolute", "work/parent/beside.md"} {
+	for _, path := range []string{"desk/up", "desk/absolute", "desk/parent/beside.md"} {
 		fails(t, ask(t, g, "fs.read", path), diag.TouchRefused, "symbolic link")
 		fails(t, ask(t, g, "fs.stat", path), diag.TouchRefused, "symbolic link")
 	}
-	fails(t, ask(t, g, "fs.write", "work/parent/new.md", `"text": "x"`), diag.TouchRefused, "symbolic link")
-	fails(t, ask(t, g, "fs.write", "work/inside", `"text": "x"`), diag.TouchRefused, "a symbolic link")
-	fails(t, ask(t, g, "fs.list", "work/parent"), diag.TouchRefused, "symbolic link")
-	fails(t, ask(t, g, "fs.read", "work/round"), diag.TouchFailed, "work/round")
-	gives(t, ask(t, g, "fs.read", "work/inside"), `"b"`)
-	gives(t, ask(t, g, "fs.remove", "work/up"), `null`) // the link, not what it leads to
+	fails(t, ask(t, g, "fs.write", "desk/parent/new.md", `"text": "x"`), diag.TouchRefused, "symbolic link")
+	fails(t, ask(t, g, "fs.write", "desk/inside", `"text": "x"`), diag.TouchRefused, "a symbolic link")
+	fails(t, ask(t, g, "fs.list", "desk/parent"), diag.TouchRefused, "symbolic link")
+	fails(t, ask(t, g, "fs.read", "desk/round"), diag.TouchFailed, "desk/round")
+	gives(t, ask(t, g, "fs.read", "desk/inside"), `"b"`)
+	gives(t, ask(t, g, "fs.remove", "desk/up"), `null`) // the link, not what it leads to
 	if _, err := os.Stat(dir + "/beside.md"); err != nil {
 		t.Error(err)
 	}
-	fails(t, ask(t, g, "fs.read", "work/a\x00b"), diag.TouchRefused, "NUL")
-	fails(t, ask(t, g, "fs.read", "work/"+strings.Repeat("a", 5000)), diag.TouchRefused, "4096")
-	fails(t, ask(t, g, "fs.read", "work/"+strings.Repeat("a/", 200)), diag.TouchRefused, "deep")
+	fails(t, ask(t, g, "fs.read", "desk/a\x00b"), diag.TouchRefused, "NUL")
+	fails(t, ask(t, g, "fs.read", "desk/"+strings.Repeat("a", 5000)), diag.TouchRefused, "4096")
+	fails(t, ask(t, g, "fs.read", "desk/"+strings.Repeat("a/", 200)), diag.TouchRefused, "deep")
 }
 
 // TestFSLarge: a file of more than the cap is an error, and a part of it is given when it is asked
 // for, cut between characters.
 func TestFSLarge(t *testing.T) {
-	dir, g := work(t, grant.ReadWrite, grant.OutputCap(100))
+	dir, g := desk(t, grant.ReadWrite, grant.OutputCap(100))
 	for name, text := range map[string]string{"large": strings.Repeat("ä", 51), "fits": strings.Repeat("x", 100), "bytes": "\xff\xfe"} {
-		if err := os.WriteFile(dir+"/work/"+name, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(dir+"/desk/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	gives(t, ask(t, g, "fs.read", "work/fits"), strings.Repeat("x", 100))
-	fails(t, ask(t, g, "fs.read", "work/large"), diag.TouchTooBig, "more than 100 bytes")
-	gives(t, ask(t, g, "fs.read", "work/large", `"limit": 5`), `"ää"`)
-	fails(t, ask(t, g, "fs.read", "work/bytes"), diag.TouchFailed, "no UTF-8 text")
-	fails(t, ask(t, g, "fs.write", "work/huge", `"text": "`+strings.Repeat("x", 17<<20)+`"`), diag.TouchTooBig, "17825792 bytes")
+	gives(t, ask(t, g, "fs.read", "desk/fits"), strings.Repeat("x", 100))
+	fails(t, ask(t, g, "fs.read", "desk/large"), diag.TouchTooBig, "more than 100 bytes")
+	gives(t, ask(t, g, "fs.read", "desk/large", `"limit": 5`), `"ää"`)
+	fails(t, ask(t, g, "fs.read", "desk/bytes"), diag.TouchFailed, "no UTF-8 text")
+	fails(t, ask(t, g, "fs.write", "desk/huge", `"text": "`+strings.Repeat("x", 17<<20)+`"`), diag.TouchTooBig, "17825792 bytes")
 }
 
 // TestFSDeep: directories that lie deeper than a path may be long are listed no further.
 func TestFSDeep(t *testing.T) {
-	dir, g := work(t, grant.ReadWrite)
-	at, err := os.OpenRoot(dir + "/work")
+	dir, g := desk(t, grant.ReadWrite)
+	at, err := os.OpenRoot(dir + "/desk")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +150,6 @@ func TestFSDeep(t *testing.T) {
 		at = next
 	}
 	at.Close()
-	fails(t, ask(t, g, "fs.list", "work", `"pattern": "**/*.md"`), diag.TouchTooBig, "more than 128 deep")
-	gives(t, ask(t, g, "fs.list", "work", `"pattern": "docs/**/*.md"`), `["docs/b.md","docs/deep/c.md"]`)
+	fails(t, ask(t, g, "fs.list", "desk", `"pattern": "**/*.md"`), diag.TouchTooBig, "more than 128 deep")
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "docs/**/*.md"`), `["docs/b.md","docs/deep/c.md"]`)
 }

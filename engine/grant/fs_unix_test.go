@@ -13,13 +13,13 @@ import (
 
 // TestFSSpecial: a pipe is not waited for, a device not read, and what the kernel makes up is no file.
 func TestFSSpecial(t *testing.T) {
-	dir, g := work(t, grant.ReadWrite, grant.FS("/dev", grant.ReadWrite))
-	if err := syscall.Mkfifo(dir+"/work/pipe", 0o644); err != nil {
+	dir, g := desk(t, grant.ReadWrite, grant.FS("/dev", grant.ReadWrite))
+	if err := syscall.Mkfifo(dir+"/desk/pipe", 0o644); err != nil {
 		t.Skip("no pipes here")
 	}
-	fails(t, ask(t, g, "fs.read", "work/pipe"), diag.TouchRefused, "a pipe")
-	fails(t, ask(t, g, "fs.write", "work/pipe", `"text": "x"`), diag.TouchRefused, "a pipe")
-	gives(t, ask(t, g, "fs.stat", "work/pipe"), `"kind":"other"`)
+	fails(t, ask(t, g, "fs.read", "desk/pipe"), diag.TouchRefused, "a pipe")
+	fails(t, ask(t, g, "fs.write", "desk/pipe", `"text": "x"`), diag.TouchRefused, "a pipe")
+	gives(t, ask(t, g, "fs.stat", "desk/pipe"), `"kind":"other"`)
 	fails(t, ask(t, g, "fs.read", "/dev/zero"), diag.TouchRefused, "a device")
 	fails(t, ask(t, g, "fs.write", "/dev/null", `"text": "x"`), diag.TouchRefused, "a device")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {

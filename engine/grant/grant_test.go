@@ -190,7 +190,7 @@ func TestAllows(t *testing.T) {
 	if err := os.MkdirAll(dir+"/notes/sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	g := granted(t, grant.WorkDir(dir), grant.FS("notes", grant.ReadOnly), grant.FS("notes/sub", grant.ReadWrite), grant.FSAs("work", dir, grant.ReadWrite),
+	g := granted(t, grant.WorkDir(dir), grant.FS("notes", grant.ReadOnly), grant.FS("notes/sub", grant.ReadWrite), grant.FSAs("desk", dir, grant.ReadWrite),
 		grant.Net("example.com", "api.example.com:8443", "*.example.org", "10.0.0.0/8", "[::1]:8080", "one.example.com:443"), grant.Env("LANG", "A_KEY"))
 	for use, want := range map[engine.Use]bool{
 		{Kind: engine.EffectFS, Op: "read", Target: "notes/a.md"}:            true,
@@ -199,7 +199,7 @@ func TestAllows(t *testing.T) {
 		{Kind: engine.EffectFS, Op: "read", Target: "notesX"}:                false,
 		{Kind: engine.EffectFS, Op: "write", Target: "notes/a.md"}:           false,
 		{Kind: engine.EffectFS, Op: "write", Target: "notes/sub/a.md"}:       true,
-		{Kind: engine.EffectFS, Op: "write", Target: "work/a.md"}:            true,
+		{Kind: engine.EffectFS, Op: "write", Target: "desk/a.md"}:            true,
 		{Kind: engine.EffectFS, Op: "list", Target: dir + "/notes"}:          true,
 		{Kind: engine.EffectFS, Op: "remove"}:                                true,
 		{Kind: engine.EffectExec}:                                            false,

@@ -80,6 +80,12 @@ var ImportRules = []ImportRule{
 		Why:     "tools of other processes are effects; they know no language",
 	},
 	{
+		Package: module + "/engine/grant/...",
+		May:     []string{module + "/engine", module + "/generable/...", module + "/diag/..."},
+		Never:   append([]string{starlark}, drivers...),
+		Why:     "commands, requests and files stand here alone; they know the engine and no language",
+	},
+	{
 		Package: module + "/engine/telemetry/...",
 		Never:   append([]string{starlark, langchain, temporal, grpc, commandLine}, sqlite...),
 		Why:     "spans are middleware over effects; the exporters that bring gRPC are a module of their own",
@@ -88,7 +94,7 @@ var ImportRules = []ImportRule{
 		Package: module + "/starlib/...",
 		May: []string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...",
 			module + "/internal/startree", starlark},
-		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/..."}, drivers...),
+		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
 		Why:   "the language drives the engine and knows no provider",
 	},
 	{
@@ -107,8 +113,8 @@ var ImportRules = []ImportRule{
 		May: []string{module + "/starlib/...", module + "/flowjson/...", module + "/engine", module + "/generable/...",
 			module + "/diag/...", module + "/internal/..."},
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/mcp/...",
-			module + "/engine/telemetry/..."}, drivers...),
-		Why: "models, stores, MCP and telemetry come in as options, so that a host links only what it names",
+			module + "/engine/telemetry/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
+		Why: "models, stores, grants, MCP and telemetry come in as options, so that a host links only what it names",
 	},
 	{
 		Package: module + "/cmd/agentscript/...",

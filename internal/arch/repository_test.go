@@ -111,7 +111,7 @@ func TestPromise_1_4_BottomPackages(t *testing.T) { imports(t, "diag/...", "gene
 // Promise 1.5 (repository): all other packages import in one direction, from the command through the
 // root, the language and the engine to the types.
 func TestPromise_1_5_OneDirection(t *testing.T) {
-	imports(t, "engine/llm/...", "engine/journal/...", "engine/mcp/...", "engine/telemetry/...", "starlib/...", "flowjson/...")
+	imports(t, "engine/llm/...", "engine/journal/...", "engine/mcp/...", "engine/telemetry/...", "engine/grant/...", "starlib/...", "flowjson/...")
 }
 
 // Promise 1.6 (repository): no goroutine, channel, timer, clock, random number or derived context

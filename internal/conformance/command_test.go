@@ -74,7 +74,7 @@ func runCommand(t testing.TB, env []string, args ...string) output {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = repository("")
-	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

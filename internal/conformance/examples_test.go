@@ -23,6 +23,8 @@ type example struct {
 	path string   // the file that is the input, or
 	args []string // the flags of def main
 	want string
+
+	grants []string // the flags that grant what it touches
 }
 
 // examples are all flows of examples/.
@@ -72,8 +74,12 @@ var examples = []example{
 	{file: "answer.star", in: "{severity: medium, text: eval}", want: "Please answer again:\n- severity: want one of low, high, got \"medium\" at line 1, column 12"},
 	{file: "live.star", in: "{'goal': 'tea', 'steps': [{'title': 'boil'}, {'title': 'pour'}, {'title': 'wait'}]}", want: "tea: boil and pour come first"},
 	{file: "live.star", in: `{"goal": "tea", "steps": [{"title": "boil"}, {"title": "po`, want: "1 steps, and the rest is missing"},
+	{file: "workspace.star", args: []string{"dir", "examples/notes"}, want: "11 tea.md, 6 bread.md", grants: exampleGrants},
 	{file: "source_review.star", path: "engine/frame.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
+
+// exampleGrants are the flags that grant what examples touch.
+var exampleGrants = []string{"--allow-fs", "examples/notes", "--allow-exec", "sort"}
 
 func (e *example) name() string {
 	return strings.TrimSuffix(e.file, ".star") + "/" + strings.Join(append([]string{e.in + e.path}, e.args...), " ")
@@ -104,7 +110,7 @@ func (e *example) options(t *testing.T) []agentscript.RunOption {
 
 // line is the example's command line.
 func (e *example) line() []string {
-	line := []string{"run", "examples/" + e.file}
+	line := append(append([]string{"run"}, e.grants...), "examples/"+e.file)
 	switch {
 	case e.path != "":
 		line = append(line, "--input-file", e.path)
@@ -296,7 +302,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	if len(files) < len(examples)/2 {
 		t.Fatalf("only %v found", files)
 	}
-	if out := offline(t, append([]string{"check", "--strict"}, files...)...); out.code != 0 || strings.Contains(out.stderr, "AS") {
+	if out := offline(t, slices.Concat([]string{"check", "--strict"}, exampleGrants, files)...); out.code != 0 || strings.Contains(out.stderr, "AS") {
 		t.Errorf("check --strict: exit code %d\n%s", out.code, out.stderr)
 	}
 	if out := offline(t, append([]string{"fmt", "--check"}, files...)...); out.code != 0 {

@@ -21,6 +21,9 @@ import (
 func TestPromise_5_1_ThreeWays(t *testing.T) {
 	t.Run("examples", func(t *testing.T) {
 		for _, ex := range examples {
+			if ex.grants != nil { // see what a script may touch
+				continue
+			}
 			t.Run(ex.name(), func(t *testing.T) {
 				mod := loadedFile(t, agentscript.New(), "examples/"+ex.file)
 				res, ids, err := everywhere(t, mod, func() engine.Handler { return answersBeside(t, ex.file) }, ex.options(t)...)

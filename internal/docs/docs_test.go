@@ -20,10 +20,11 @@ type block struct {
 	line  int
 	lang  string
 	title string
+	flags string // that the script wants
 	text  string
 }
 
-var fence = regexp.MustCompile("^```([a-z]*)(?: title=(\\S+))?\\s*$")
+var fence = regexp.MustCompile("^```([a-z]*)(?: title=(\\S+)(?: flags=\"([^\"]*)\")?)?\\s*$")
 
 // blocks reads the fenced blocks of a Markdown page.
 func blocks(page, text string) []block {
@@ -32,7 +33,7 @@ func blocks(page, text string) []block {
 	for i, line := range strings.Split(text, "\n") {
 		if cur == nil {
 			if m := fence.FindStringSubmatch(line); m != nil {
-				cur = &block{page: page, line: i + 1, lang: m[1], title: m[2]}
+				cur = &block{page: page, line: i + 1, lang: m[1], title: m[2], flags: m[3]}
 			}
 			continue
 		}
@@ -101,6 +102,9 @@ func TestConsoleSessions(t *testing.T) {
 		if err := os.CopyFS(filepath.Join(dir, "engine"), os.DirFS(filepath.Join(root(t), "engine"))); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.CopyFS(filepath.Join(dir, "notes"), os.DirFS(filepath.Join(root(t), "examples", "notes"))); err != nil {
+			t.Fatal(err)
+		}
 		for _, b := range all {
 			switch {
 			case b.title != "":
@@ -112,7 +116,7 @@ func TestConsoleSessions(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.lang == "python" && !strings.HasPrefix(filepath.Base(b.title), "wrong") {
-					if out, err := shell(dir, bin, "agentscript check "+b.title); err != nil {
+					if out, err := shell(dir, bin, "agentscript check "+b.flags+" "+b.title); err != nil {
 						t.Errorf("%s:%d: %s is not sound:\n%s", page, b.line, b.title, out)
 					}
 				}
