@@ -117,6 +117,9 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: r.queue.put})
 	}
 	// The input is read before Start returns: from then on the host may change it.
+	if s := cfg.spec.Session; s != nil {
+		s.Script = m.lib.File()
+	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
 	}

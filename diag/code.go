@@ -153,6 +153,12 @@ const (
 	UnknownPrice        Code = "AS738"
 	BudgetsDiffer       Code = "AS739"
 
+	BadSession  Code = "AS753"
+	SessionBusy Code = "AS754"
+	StoreFailed Code = "AS755"
+	NoSession   Code = "AS756"
+	MemoryLimit Code = "AS757"
+
 	Denied        Code = "AS745"
 	NeedsApproval Code = "AS746"
 	BadRule       Code = "AS747"

@@ -29,6 +29,7 @@ type skillPlan struct {
 	output   *Output
 	head     atomic.Pointer[headDigest]
 	servers  *servers // whose tools it has as well, nil without
+	history  *History // nil: each call begins anew
 }
 
 func planAgent(a *AgentSpec) *agentPlan {
@@ -73,7 +74,7 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 		return p
 	}
 	seen := map[*Tool]bool{} // one that agent and skill both list is offered once
-	for _, list := range [][]*Tool{a.Tools, sk.Tools, knowledgeTools(sk)} {
+	for _, list := range [][]*Tool{a.Tools, sk.Tools, knowledgeTools(sk), memoryTools(a)} {
 		for _, t := range list {
 			if !seen[t] {
 				seen[t] = true

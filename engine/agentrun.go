@@ -107,6 +107,7 @@ type turns struct {
 	same  *repeated
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
+	own   int         // where in the messages the agent's own input stands, of a history
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -116,7 +117,10 @@ func (t *turns) run() (generable.Value, error) {
 		return generable.Value{}, err
 	}
 	for ; ; t.turn++ {
-		if req, err = t.next(req); err != nil {
+		if req, err = t.next(req); err == nil && t.turn > 0 {
+			req, err = t.compressed(req, t.turn)
+		}
+		if err != nil {
 			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
 		resp, err := t.ask(req)
@@ -138,8 +142,10 @@ func (t *turns) run() (generable.Value, error) {
 		}
 		if t.said.brief != nil && t.said.brief.talk != nil {
 			t.said.brief.talk.keep(t.sk, req, resp, next)
+			t.said.brief.talk.own = t.own
 		}
 		if next == nil {
+			t.shares(req, resp, err)
 			return v, t.stuck.tell(t.partial(err))
 		}
 		req = next
@@ -233,7 +239,8 @@ func (t *turns) request() (*Request, error) {
 	switch brief := t.said.brief; {
 	case brief == nil:
 	case brief.talk != nil && brief.talk.request != nil:
-		return brief.talk.request, nil
+		t.own = brief.talk.own
+		return t.compressed(brief.talk.request, 0)
 	case brief.system != nil:
 		system = t.taught(*brief.system)
 	}
@@ -250,10 +257,14 @@ func (t *turns) request() (*Request, error) {
 	}
 	user := Message{Role: RoleUser, Parts: inputParts(t.input, t.sk.In, after)}
 	model, fallbacks := t.b.run.modelFor(t.a)
-	return &Request{
+	req := &Request{
 		Model: model, Fallbacks: fallbacks, Choice: t.a.Choice, System: system, Messages: []Message{user},
 		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params, known: &t.sk.head,
-	}, nil
+	}
+	if t.sk.history == nil {
+		return req, nil
+	}
+	return t.continued(req)
 }
 
 // finished refuses answers that are none. Tool calls of an answer that was cut off are cut

@@ -181,6 +181,7 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 	}
 	for _, t := range tools {
 		at := spanOr(t.Span, site.Span)
+		ok = !s.reserved(t, at) && ok
 		if prev := seen[t.Name]; prev != nil && prev != t {
 			d := s.errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
 			note(d, spanOr(prev.Span, site.Span).Pos, "the first is made")

@@ -15,17 +15,18 @@ type Branch struct {
 	at       *Frame
 	budget   *budget
 	host     any
-	callback callback  // that runs now
-	heard    hearing   // what a forum said so far, until an agent has read it
-	brief    *brief    // what is said to the agent that comes next, or nil
-	depth    int32     // of nodes inside each other
-	agents   int32     // that called each other
-	deepest  int32     // one more than agents may come to; 0 is the default
-	timed    bool      // the time of an agent is bounded, which a flow may go on after
-	onlooker Onlooker  // of the agent whose model is asked, nil when nobody looks
-	mending  bool      // it runs what mends a call of a tool
-	deadline time.Time // the earliest of what bounds the time; zero when nothing does
-	last     *reading  // where the last event was, nil before the first: most branches tell of none
+	callback callback      // that runs now
+	heard    hearing       // what a forum said so far, until an agent has read it
+	brief    *brief        // what is said to the agent that comes next, or nil
+	talk     *conversation // that agents with a shared history go on with; nil: none yet
+	depth    int32         // of nodes inside each other
+	agents   int32         // that called each other
+	deepest  int32         // one more than agents may come to; 0 is the default
+	timed    bool          // the time of an agent is bounded, which a flow may go on after
+	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
+	mending  bool          // it runs what mends a call of a tool
+	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
+	last     *reading      // where the last event was, nil before the first: most branches tell of none
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -39,7 +40,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending}
 }
 
 // Path is the position in the run.

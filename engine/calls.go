@@ -76,7 +76,12 @@ func (c Calls) All(n, limit int, body func(i int, br *Branch) error) error {
 
 // One runs one body, at index i, before it returns.
 func (c Calls) One(i int, body func(br *Branch) error) error {
-	return c.run(i, c.branch(i, c.b.sched), func(_ int, br *Branch) error { return body(br) })
+	br := c.branch(i, c.b.sched)
+	err := c.run(i, br, func(_ int, br *Branch) error { return body(br) })
+	if err == nil { // what comes next goes on with what was said
+		c.b.talk = br.talk
+	}
+	return err
 }
 
 // branch is the branch of body i.

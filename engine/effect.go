@@ -22,6 +22,9 @@ const (
 	// EffectBudget asks what the budgets leave. The engine answers it itself.
 	EffectBudget EffectKind = "budget"
 
+	// EffectMemory reads and writes what memory and sessions keep. The engine answers it itself.
+	EffectMemory EffectKind = "memory"
+
 	// EffectChoice is in journals alone: which branch of a race won, or whether a tool of the script
 	// was in time. See [Choice].
 	EffectChoice EffectKind = "choice"

@@ -23,6 +23,7 @@ type run struct {
 	spec    *RunSpec
 	events  *emitter
 	handler Handler
+	memory  atomic.Pointer[runMemory] // nil until it is needed
 	pending pending
 	forms   dialect.Compiler // of answers that a provider's schema gave another form
 	left    atomic.Int64     // calls that were left behind and have not returned
@@ -51,9 +52,17 @@ func (x *Execution) Run() (generable.Value, error) {
 		}
 		b.tellRun(PhaseStart, nil)
 		err := b.guard(func() (err error) {
-			out, err = b.root(r.spec)
-			return err
+			if err = b.resume(); err != nil {
+				return err
+			}
+			if out, err = b.root(r.spec); err != nil {
+				return err
+			}
+			return b.keep()
 		})
+		if lost := r.giveBack(); err == nil && lost != nil {
+			err = b.locate(lost, nil)
+		}
 		return b.ended(err)
 	})
 	if err != nil {
@@ -90,6 +99,9 @@ func (x *Execution) GiveUp() (failed *Error, tell func()) {
 	}
 	return &e, func() {
 		b := &Branch{run: &x.run, sched: x.sched, at: &Frame{kind: "main", idx: -1}}
+		if err := x.run.giveBack(); err != nil { // what is left behind is to save nothing more
+			e.Notes = append(e.Notes, err.Error())
+		}
 		b.tellRun(PhaseEnd, &e)
 		x.run.events.close()
 	}

@@ -11,9 +11,9 @@ import (
 // fallback runs the alternatives in order until one succeeds. Each hears what a forum said
 // before, as branches that run at once do.
 func (b *Branch) fallback(s *step, v generable.Value) (out generable.Value, err error) {
-	said := b.heard
+	said, before := b.heard, b.talk
 	err = b.inTurn(len(s.kids), func(i int) error {
-		b.heard = said
+		b.heard, b.talk = said, before
 		out, err = b.exec(s.kids[i], v)
 		return err
 	})

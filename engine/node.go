@@ -80,6 +80,7 @@ type Node struct {
 	item     *generable.Type   // of par, each and vote: what stands in the list
 	gives    []*generable.Type // of a flat par: what its branches give, each type once
 	merges   bool              // of a par: the last kid makes something of the list
+	history  *History          // of the agents inside that have none of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
 	plan atomic.Pointer[plan]
@@ -246,6 +247,10 @@ type AgentSpec struct {
 	Of            *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
 	Policy        *Policy    // over the calls of tools in all skills, beside the host's
 	Hooks         []*Hooks   // around its calls, beside the run's
+
+	Memory     *MemoryBank // notes that its tools read and write; nil: none
+	MemorySpan diag.Span
+	History    *History // what it sees of a conversation; nil: what the flow around it says, else nothing
 }
 
 // Skill is one thing that an agent can do.

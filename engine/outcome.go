@@ -118,10 +118,12 @@ func (s *Session) attempt(n *Node) bool {
 // attempt runs a node and makes what it came to a value.
 func (b *Branch) attempt(s *step, v generable.Value) (generable.Value, error) {
 	defer b.Apart()()
+	before := b.talk
 	out, err := b.exec(s.kids[0], v)
 	if err == nil {
 		return Attempted(s.node.out, out, nil), nil
 	}
+	b.talk = before // what failed leaves nothing
 	failed := b.Catch(err)
 	if failed == nil {
 		return out, err

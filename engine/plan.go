@@ -56,7 +56,11 @@ func (n *Node) compiled() *plan {
 }
 
 // compile lowers a sound node to a plan.
-func compile(n *Node) *plan { return &plan{root: lower(n, n.in, joint{})} }
+func compile(n *Node) *plan {
+	p := &plan{root: lower(n, n.in, joint{})}
+	p.root.inherit(nil)
+	return p
+}
 
 // lower compiles n for inputs that are proven to be of type from and come to it at a joint.
 func lower(n *Node, from *generable.Type, at joint) *step {

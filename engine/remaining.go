@@ -44,20 +44,8 @@ func (b *Branch) Remaining() (generable.Value, error) {
 	}
 	c := b.Calls("budget")
 	e := &Effect{Kind: EffectBudget, Name: "remaining", Run: b.RunID(), At: c.at.child(c.word, "", c.n), Req: remainingRequest{}, Class: ClassRead}
-	j := b.run.spec.Journal
-	if j != nil {
-		if out, known := j.Answer(e.ID()); known {
-			b.replayed(e, &ask{}, &out)
-			return remainingOf(out)
-		}
-	}
-	b.tell(e, PhaseStart, nil, false)
-	out := Outcome{Value: b.left(), Attempt: 1}
-	if j != nil {
-		out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)
-	}
-	b.tell(e, PhaseEnd, &out, false)
-	return remainingOf(out)
+	left := Outcome{Value: b.left(), Attempt: 1}
+	return remainingOf(b.own(e, func(context.Context) Outcome { return left }))
 }
 
 func remainingOf(out Outcome) (generable.Value, error) {

@@ -8,7 +8,7 @@ import (
 // retry runs a node until it gives what will do. A turn's position is the attempt's index, so
 // that no attempt is answered from another one's record.
 func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
-	o, at, said, words := s.node.retry, b.at, b.heard, b.brief
+	o, at, said, words, before := s.node.retry, b.at, b.heard, b.brief, b.talk
 	defer func() { b.at = at }()
 	var failed []*Error
 	var last generable.Value
@@ -18,7 +18,7 @@ func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
 	}
 	for turn := range o.Max {
 		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
-		b.heard, b.brief = said, words
+		b.heard, b.brief, b.talk = said, words, before
 		out, err := b.exec(s.kids[0], v)
 		b.brief = nil
 		if err == nil {
@@ -88,6 +88,7 @@ func (b *Branch) located(err error, n *Node) error {
 type talk struct {
 	request *Request   // that the next call begins with, nil at first
 	skill   *skillPlan // that it is about, nil at first
+	own     int        // where in its messages the input stands
 }
 
 // keep remembers what a request has become by an answer, and by what followed it.

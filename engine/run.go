@@ -30,6 +30,7 @@ type RunSpec struct {
 	Args     []generable.Value // of Main
 	Handler  Handler           // runs the effects
 	Journal  Journal           // nil: nothing is remembered
+	Session  *RunSession       // that the run takes while it lasts; nil: it is of none
 	Model    string            // of agents that name none
 	Models   map[string]string // by agent name, over all else
 	Override string            // of all agents, over what the script says

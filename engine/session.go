@@ -54,6 +54,7 @@ type Session struct {
 
 	unions []*generable.Type
 	edges  map[edgeTo]edge
+	banks  map[string]diag.Span // of memory, by name
 }
 
 // NewSession begins composing.

@@ -38,6 +38,8 @@ func agentRows() []Builtin {
 				structured,
 				opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
 				opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),
+				opt("memory", memoryKind, "None", "notes that the model can read, write, add to and search"),
+				opt("history", historyKind, `"fresh"`, historyDoc),
 				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
 				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
 				opt("parallel_tools", IntKind, "8", "how many calls of one answer run at once"),
@@ -144,6 +146,10 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	if b, ok := c.Arg("budget").(*budgetValue); ok {
 		spec.Budget = b.limits
 	}
+	if m, ok := c.Arg("memory").(*memoryValue); ok {
+		spec.Memory, spec.MemorySpan = m.m, c.spanOf("memory")
+	}
+	spec.History = c.history()
 	spec.Tools, spec.Servers = c.toolList("tools"), c.serverList("tools")
 	for item := range c.items("skills") {
 		switch sk := item.(type) {

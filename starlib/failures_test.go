@@ -50,6 +50,14 @@ var failures = []struct {
 	{diag.ReplayMismatch, "a replay makes no call that was not recorded", func(t *testing.T) error {
 		return ended(t, context.Background(), starlib.Options{}, nil, refuse)
 	}},
+	{diag.SessionBusy, "a session has one run at a time", func(t *testing.T) error {
+		var sessions engine.MemorySessions
+		if _, err := sessions.OpenSession(context.Background(), "s", "main.star"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := sessions.OpenSession(context.Background(), "s", "main.star")
+		return err
+	}},
 	{diag.JournalFailed, "an outcome that is not on record ends the run", func(t *testing.T) error {
 		return ended(t, context.Background(), starlib.Options{}, &full{}, nil)
 	}},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -18,6 +19,9 @@ type Module struct {
 	c     *composer
 	entry *unit
 }
+
+// File is the name of the script's file, without its directory.
+func (m *Module) File() string { return path.Base(m.entry.path) }
 
 // Names lists the globals of the entry script, sorted.
 func (m *Module) Names() []string {

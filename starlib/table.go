@@ -169,7 +169,7 @@ func Universe(host ...Builtin) *Table {
 
 func newTable(host []Builtin) *Table {
 	t := &Table{byName: map[string]*Builtin{}, methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows(), capabilityRows(), hookRows()} {
+	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows(), capabilityRows(), hookRows(), memoryRows()} {
 		t.add(rows)
 	}
 	t.addForms(callForms())

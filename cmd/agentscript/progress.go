@@ -82,6 +82,8 @@ func (p *progress) event(e engine.Event) {
 			text = e.Err.Message
 		}
 		p.line("budget", at, oneLine(text, 120))
+	case engine.EventHistory:
+		p.line("shorter", at, oneLine(e.Text, 120))
 	case engine.EventRetry:
 		p.retry(e, at)
 	case engine.EventPolicy:

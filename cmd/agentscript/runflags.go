@@ -32,6 +32,7 @@ type runOptions struct {
 	grants               grantFlags
 	granted              *grant.Grants // what they grant, nil for nothing
 	sampling             string        // the model that MCP servers may ask
+	session              sessionFlags
 }
 
 // flags makes the run verb's own flag set.
@@ -46,6 +47,7 @@ func (o *runOptions) flags() *pflag.FlagSet {
 	f.StringVar(&o.scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
 	o.calls.addTo(f)
 	f.StringVar(&o.envFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
+	o.session.addTo(f)
 	f.BoolVar(&o.json, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.trace, "trace", "", "write all events as JSON lines to `FILE`")
@@ -75,7 +77,7 @@ func (o *runOptions) valid(set *pflag.FlagSet) *failure {
 	if f := o.bounds.valid(); f != nil {
 		return f
 	}
-	for _, f := range []*failure{o.provider.valid(set), o.calls.valid(o.scripted)} {
+	for _, f := range []*failure{o.provider.valid(set), o.calls.valid(o.scripted), o.session.valid(set)} {
 		if f != nil {
 			return f
 		}

@@ -135,6 +135,11 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	}
 	defer models.servers.Close() // it says nothing that is of use
 	opts = append(opts, models.options...)
+	inSession, err := c.inSession(&o.session)
+	if err != nil {
+		return err
+	}
+	opts = append(opts, inSession)
 	var sinks []sink
 	if o.trace == "-" {
 		return usagef("name a file; --json writes the events to stderr", "--trace - names no file")

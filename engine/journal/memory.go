@@ -16,6 +16,7 @@ type Memory struct {
 	mu       sync.RWMutex
 	outcomes map[string]engine.Outcome
 	order    []string
+	memories []engine.Outcome
 }
 
 // Answer implements [engine.Journal].
@@ -27,7 +28,7 @@ func (m *Memory) Answer(id string) (engine.Outcome, bool) {
 }
 
 // Commit implements [engine.Journal]. The first outcome of an effect stays.
-func (m *Memory) Commit(_ context.Context, id string, _ *engine.Effect, out engine.Outcome) error {
+func (m *Memory) Commit(_ context.Context, id string, e *engine.Effect, out engine.Outcome) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.outcomes == nil {
@@ -36,6 +37,9 @@ func (m *Memory) Commit(_ context.Context, id string, _ *engine.Effect, out engi
 	if _, have := m.outcomes[id]; !have {
 		m.outcomes[id] = out
 		m.order = append(m.order, id)
+		if e != nil && e.Kind == engine.EffectMemory {
+			m.memories = append(m.memories, out)
+		}
 	}
 	return nil
 }
@@ -47,4 +51,11 @@ func (m *Memory) IDs() []string {
 	return append([]string(nil), m.order...)
 }
 
-var _ engine.Journal = (*Memory)(nil)
+// Memories implements [engine.MemoryJournal].
+func (m *Memory) Memories() []engine.Outcome {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return append([]engine.Outcome(nil), m.memories...)
+}
+
+var _ engine.MemoryJournal = (*Memory)(nil)

@@ -75,6 +75,8 @@ var examples = []example{
 	{file: "live.star", in: "{'goal': 'tea', 'steps': [{'title': 'boil'}, {'title': 'pour'}, {'title': 'wait'}]}", want: "tea: boil and pour come first"},
 	{file: "live.star", in: `{"goal": "tea", "steps": [{"title": "boil"}, {"title": "po`, want: "1 steps, and the rest is missing"},
 	{file: "workspace.star", args: []string{"dir", "examples/notes"}, want: "11 tea.md, 6 bread.md", grants: exampleGrants},
+	{file: "notes.star", args: []string{"questions", `["Where is the key?","Who took it?"]`}, want: `{"answers":["It was on the hook at nine.","The gardener, who came an hour after it was last seen."],"notes":"The key was on the hook at nine.\nThe gardener came at ten."}`},
+	{file: "chat.star", in: "I am Ada.", want: "Hello Ada!"},
 	{file: "source_review.star", path: "engine/frame.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
 

@@ -1,0 +1,227 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// spoken writes the messages of a request: u:text a:text, calls and results by name.
+func spoken(req *engine.Request) string {
+	var out []string
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil:
+				out = append(out, "call:"+p.Call.Name)
+			case p.Result != nil:
+				out = append(out, "result:"+p.Result.Name)
+			case p.Kind == engine.PartText:
+				out = append(out, string(m.Role[:1])+":"+p.Text)
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// hearing answers each call with the agent's name and keeps what it was asked, by agent.
+func hearing(heard map[string][]string) engine.Handler {
+	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req := e.Req.(*engine.Request)
+		if req.System != "You are "+e.Agent+"." {
+			return engine.Failed(engine.Errorf(engine.KindScript, diag.ScriptError, "system text %q of %s", req.System, e.Agent))
+		}
+		heard[e.Agent] = append(heard[e.Agent], spoken(req))
+		if strings.HasPrefix(e.Agent, "bad") {
+			return engine.Failed(engine.Errorf(engine.KindRefused, diag.ProviderError, "no"))
+		}
+		return answer(e.Agent)
+	})
+}
+
+var sharing = &engine.History{Shared: true}
+
+func TestSharedHistory(t *testing.T) {
+	type build func(c *composer, a func(string) *engine.Node) *engine.Node
+	for _, tt := range []struct {
+		name  string
+		build build
+		want  map[string]string // what each agent was asked, in order
+	}{
+		{"a sequence goes on with one conversation", func(c *composer, a func(string) *engine.Node) *engine.Node {
+			return c.Then(c.op("then"), a("x"), a("y"), a("z"))
+		}, map[string]string{"x": "u:in", "y": "u:in a:x u:x", "z": "u:in a:x u:x a:y u:y"}},
+		{"branches fork it, and do not see each other", func(c *composer, a func(string) *engine.Node) *engine.Node {
+			return c.Then(c.op("then"), a("x"), c.Par(c.op("par"), engine.ParOptions{}, a("y"), a("z")),
+				c.step("last", generable.ListOfType(generable.StrT), generable.StrT, func(v generable.Value) generable.Value {
+					l, _ := v.AsList()
+					return generable.StrOf(str(l.At(0)) + "+" + str(l.At(1)))
+				}), a("w"))
+		}, map[string]string{"x": "u:in", "y": "u:in a:x u:x", "z": "u:in a:x u:x", "w": "u:in a:x u:y+z"}},
+		{"what fails leaves nothing", func(c *composer, a func(string) *engine.Node) *engine.Node {
+			return c.Then(c.op("then"), a("x"), c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, c.Then(c.op("then"), a("y"), a("bad")), a("z")), a("w"))
+		}, map[string]string{"y": "u:in a:x u:x", "bad": "u:in a:x u:x a:y u:y", "z": "u:in a:x u:x", "w": "u:in a:x u:x a:z u:z"}},
+		{"an attempt that fails, too", func(c *composer, a func(string) *engine.Node) *engine.Node {
+			return c.Then(c.op("then"), a("x"), c.Attempt(c.site("attempt", ""), c.Then(c.op("then"), a("y"), a("bad"))),
+				c.step("text", generable.AnyT, generable.StrT, func(generable.Value) generable.Value { return generable.StrOf("t") }), a("w"))
+		}, map[string]string{"w": "u:in a:x u:t"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compose()
+			main := tt.build(c, func(name string) *engine.Node {
+				return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing})
+			})
+			c.sound(t)
+			heard := map[string][]string{}
+			if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: hearing(heard), Model: "test/model"}); err != nil {
+				t.Fatal(err)
+			}
+			for agent, want := range tt.want {
+				if got := strings.Join(heard[agent], " | "); got != want {
+					t.Errorf("%s was asked %q, want %q", agent, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A flow gives its history to the agents that have none: the innermost that says one counts, and
+// what an agent says itself goes over all.
+func TestHistoryOfAFlow(t *testing.T) {
+	c := compose()
+	x, y := c.prompted("x", nil, nil), c.prompted("y", nil, nil)
+	fresh := c.Agent(c.site("agent", "fresh"), &engine.AgentSpec{Name: "fresh", Prompt: "You are fresh.", History: &engine.History{}})
+	inner := c.WithHistory(diag.Span{}, c.Then(c.site("then", "inner"), c.prompted("p", nil, nil), c.prompted("q", nil, nil)), &engine.History{})
+	last := c.prompted("last", nil, nil)
+	main := c.WithHistory(diag.Span{}, c.Then(c.site("then", ""), x, y, fresh, inner, last), sharing)
+	c.sound(t)
+	heard := map[string][]string{}
+	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: hearing(heard), Model: "test/model"}); err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string]string{"x": "u:in", "y": "u:in a:x u:x", "fresh": "u:y", "p": "u:fresh", "q": "u:p", "last": "u:in a:x u:x a:y u:q"} {
+		if got := strings.Join(heard[agent], " | "); got != want {
+			t.Errorf("%s was asked %q, want %q", agent, got, want)
+		}
+	}
+}
+
+// Calls of tools go on to agents that have tools, and are told in words to one that has none.
+func TestSharedCalls(t *testing.T) {
+	c := compose()
+	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return generable.StrOf("a hook"), nil
+	})}
+	agent := func(name string, tools ...*engine.Tool) *engine.Node {
+		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing, Tools: tools})
+	}
+	main := c.Then(c.op("then"), agent("x", look), agent("y", look), agent("z"))
+	c.sound(t)
+	heard := map[string][]string{}
+	inner := hearing(heard)
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
+		out := inner.Do(ctx, e, s)
+		if e.Agent == "x" && len(heard["x"]) == 1 {
+			out.Response = &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{
+				{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "p", Data: "sig"}}, {Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "look", Args: "{}"}}}}
+		}
+		if e.Agent == "y" {
+			if o := e.Req.(*engine.Request).Messages[1].Parts[0].Opaque; o == nil || o.Data != "sig" {
+				t.Errorf("the state of the provider is %v", o)
+			}
+		}
+		return out
+	})
+	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model"}); err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string]string{"y": "u:in call:look result:look a:x u:x", "z": "u:in a:(called look with {}) u:(look gave: a hook) a:x u:x a:y u:y"} {
+		if got := strings.Join(heard[agent], " | "); got != want {
+			t.Errorf("%s was asked %q, want %q", agent, got, want)
+		}
+	}
+}
+
+// The ids of a conversation that goes on are those of the same messages sent at once: digests chain.
+func TestDigestsOfSharedHistory(t *testing.T) {
+	c := compose()
+	agent := func(name string) *engine.Node {
+		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", History: sharing})
+	}
+	main := c.Then(c.op("then"), agent("x"), agent("y"))
+	c.sound(t)
+	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req := *e.Req.(*engine.Request)
+		whole := &engine.Request{Model: req.Model, System: req.System, Messages: append([]engine.Message(nil), req.Messages...)}
+		if req.Digest() != whole.Digest() {
+			t.Errorf("%s: another digest than that of its messages", e.Agent)
+		}
+		return answer(e.Agent)
+	})
+	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model", Journal: &journal.Memory{}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session's run goes on where the last one ended; one that fails leaves it as it was, and a replay
+// saves nothing a second time.
+func TestSessionsGoOn(t *testing.T) {
+	c := compose()
+	main := c.Agent(c.site("agent", "chat"), &engine.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
+	bad := c.Agent(c.site("agent", "bad"), &engine.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
+	c.sound(t)
+	var store engine.MemorySessions
+	heard := map[string][]string{}
+	run := func(node *engine.Node, in, script string, j engine.Journal) error {
+		_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{ID: in, Node: node, Input: generable.StrOf(in), Handler: hearing(heard), Model: "test/model", Journal: j,
+			Session: &engine.RunSession{Store: &store, ID: "s", Script: script}})
+		return err
+	}
+	j := &journal.Memory{}
+	for range 2 {
+		if err := run(main, "one", "a.star", j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(bad, "lost", "a.star", nil); !errors.Is(err, engine.ErrRefused) {
+		t.Fatal(err)
+	}
+	if err := run(main, "two", "a.star", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(heard["chat"], " | "); got != "u:one | u:one a:chat u:two" {
+		t.Error(got)
+	}
+	if err := run(main, "x", "b.star", nil); !errors.Is(err, &engine.Error{Kind: engine.KindStore, Code: diag.BadSession}) || !strings.Contains(fmt.Sprint(err), "a.star") {
+		t.Error(err)
+	}
+	if all, err := store.Sessions(t.Context()); err != nil || len(all) != 1 || all[0].ID != "s" || all[0].Script != "a.star" || all[0].Bytes == 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if err := store.DeleteSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(main, "new", "b.star", nil); err != nil || heard["chat"][2] != "u:new" {
+		t.Error(err, heard["chat"])
+	}
+}
+
+func TestSessionIDs(t *testing.T) {
+	for _, id := range []string{"a", "A-1_b.c", strings.Repeat("x", 64), "2026-11-21"} {
+		if err := engine.CheckSessionID(id); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, id := range []string{"", "../../etc", "a/b", `a\b`, ".hidden", "-x", "_x", "a b", "a\x00", "ä", "a\n", strings.Repeat("x", 65), "a:b", "CON*"} {
+		if err := engine.CheckSessionID(id); !errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession}) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}

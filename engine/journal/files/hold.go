@@ -1,0 +1,120 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// hold is a session that a run has taken.
+type hold struct {
+	s    *Sessions
+	mu   sync.Mutex
+	lock *os.File // nil once it was given back
+	at   content  // as it is on disk
+}
+
+var _ engine.OpenSession = (*hold)(nil)
+
+// keptOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
+// flight when a run ends in the midst.
+const keptOps = 256
+
+// lock takes a session for this process. Its file stays when the session is removed: to remove it
+// would let two others hold what they both take for the lock.
+func (s *Sessions) lock(id string) (*os.File, error) {
+	f, err := locked(strings.TrimSuffix(s.path(id), suffix) + lockSuffix)
+	switch {
+	case errors.Is(err, errBusy):
+		return nil, engine.SessionBusy(id, "")
+	case err != nil:
+		return nil, s.failed("take a session of", err)
+	}
+	return f, nil
+}
+
+// errBusy tells that somebody else has a lock.
+var errBusy = errors.New("locked")
+
+// OpenSession implements [engine.SessionStore].
+func (s *Sessions) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {
+	if err := engine.CheckSessionID(id); err != nil {
+		return nil, err
+	}
+	l, err := s.lock(id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.read(s.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		c = &content{ID: id, Script: script, Entries: map[string]engine.Entry{}}
+		err = s.write(c)
+	}
+	if err == nil && c.Script != script {
+		err = engine.SessionOfOther(id, c.Script, script)
+	}
+	if err != nil {
+		return nil, errors.Join(s.failed("take a session of", err), l.Close())
+	}
+	return &hold{s: s, lock: l, at: *c}, nil
+}
+
+// Load implements [engine.OpenSession].
+func (h *hold) Load(_ context.Context, key string) (engine.Entry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at.Entries[key], h.open()
+}
+
+// Save implements [engine.OpenSession].
+func (h *hold) Save(_ context.Context, key, op, text string) (engine.Entry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.at.Entries[key]
+	if err := h.open(); err != nil || slices.Contains(h.at.Ops, op) {
+		return e, err
+	}
+	next := h.at
+	next.Entries, next.Ops = maps.Clone(h.at.Entries), append(slices.Clone(h.at.Ops), op)
+	if next.Entries == nil {
+		next.Entries = map[string]engine.Entry{}
+	}
+	if n := len(next.Ops) - keptOps; n > 0 {
+		next.Ops = next.Ops[n:]
+	}
+	next.Entries[key] = engine.Entry{Text: text, Version: e.Version + 1}
+	if err := h.s.write(&next); err != nil {
+		return e, h.s.failed("write", err)
+	}
+	h.at = next
+	return next.Entries[key], nil
+}
+
+// open is the failure of a hold that was given back. The caller holds the lock.
+func (h *hold) open() error {
+	if h.lock != nil {
+		return nil
+	}
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", h.at.ID).
+		WithHelp("a run keeps its session open until it has ended, and no longer")
+}
+
+// Close implements [engine.OpenSession].
+func (h *hold) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock == nil {
+		return nil
+	}
+	err := h.lock.Close()
+	h.lock = nil
+	return h.s.failed("give back a session of", err)
+}

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// hold is a session that a run has taken. It is fenced twice: a lock that the system gives back when
+// the process ends, however it ends, keeps others out; and each taking begins a new epoch, outside
+// of which nothing is saved, should a lock not hold, as on some network file systems.
+type hold struct {
+	s     *Sessions
+	id    string
+	epoch int64
+	lock  *sql.DB
+	taken *sql.Conn
+	once  sync.Once
+	ended atomic.Bool
+}
+
+var _ engine.OpenSession = (*hold)(nil)
+
+// keptOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
+// flight when a run ends in the midst.
+const keptOps = 256
+
+// OpenSession implements [engine.SessionStore].
+func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
+	if err := engine.CheckSessionID(id); err != nil {
+		return nil, err
+	}
+	h, err := s.take(ctx, id)
+	if err != nil {
+		return nil, s.failed("take a session of", err)
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		var owner string
+		err := tx.QueryRowContext(ctx, "SELECT script, epoch FROM sessions WHERE id = ?", id).Scan(&owner, &h.epoch)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			h.epoch = 1
+			_, err = tx.ExecContext(ctx, "INSERT INTO sessions (id, script, epoch, updated) VALUES (?, ?, 1, ?)", id, script, s.now().UnixMilli())
+			return err
+		case err != nil:
+			return err
+		case owner != script:
+			return engine.SessionOfOther(id, owner, script)
+		}
+		h.epoch++
+		_, err = tx.ExecContext(ctx, "UPDATE sessions SET epoch = ? WHERE id = ?", h.epoch, id)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(s.failed("take a session of", err), h.Close())
+	}
+	return h, nil
+}
+
+// take locks a session for this process, by an open transaction on a database of its own that is
+// always empty.
+func (s *Sessions) take(ctx context.Context, id string) (*hold, error) {
+	name := sha256.Sum256([]byte(id)) // some file systems do not tell a from A
+	path := filepath.Join(s.path+".locks", hex.EncodeToString(name[:16]))
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(0)"))
+	if err != nil {
+		return nil, err
+	}
+	h := &hold{s: s, id: id, lock: db}
+	if h.taken, err = db.Conn(ctx); err == nil {
+		_, err = h.taken.ExecContext(ctx, "BEGIN EXCLUSIVE")
+	}
+	if err == nil {
+		return h, nil
+	}
+	var failed *sqlite.Error
+	if errors.As(err, &failed) && primary(failed) == lib.SQLITE_BUSY {
+		err = engine.SessionBusy(id, "")
+	}
+	return nil, errors.Join(err, h.Close())
+}
+
+// Close implements [engine.OpenSession].
+func (h *hold) Close() (err error) {
+	h.once.Do(func() {
+		h.ended.Store(true)
+		if h.taken != nil { // closing it ends its transaction
+			err = h.taken.Close()
+		}
+		err = h.s.failed("give back a session of", errors.Join(err, h.lock.Close()))
+	})
+	return err
+}
+
+// Load implements [engine.OpenSession].
+func (h *hold) Load(ctx context.Context, key string) (engine.Entry, error) {
+	var e engine.Entry
+	err := h.s.db.QueryRowContext(ctx, "SELECT text, version FROM entries WHERE session = ? AND key = ?", h.id, key).Scan(&e.Text, &e.Version)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return e, h.s.failed("read", err)
+}
+
+// Save implements [engine.OpenSession].
+func (h *hold) Save(ctx context.Context, key, op, text string) (e engine.Entry, err error) {
+	err = h.s.write(ctx, func(tx *sql.Tx) error {
+		if h.ended.Load() {
+			return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", h.id).WithHelp("a run keeps its session open until it has ended, and no longer")
+		}
+		var epoch int64
+		err := tx.QueryRowContext(ctx, "SELECT epoch FROM sessions WHERE id = ?", h.id).Scan(&epoch)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != h.epoch {
+			return engine.Errorf(engine.KindStore, diag.SessionBusy, "session %q was taken over by another run, or removed", h.id).
+				WithHelp("one conversation has one run at a time: run this one again")
+		}
+		if err != nil {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, "SELECT text, version FROM entries WHERE session = ? AND key = ?", h.id, key).Scan(&e.Text, &e.Version)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		done, err := tx.ExecContext(ctx, "INSERT INTO ops (session, op) VALUES (?, ?) ON CONFLICT DO NOTHING", h.id, op)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err // it was saved before
+		}
+		e = engine.Entry{Text: text, Version: e.Version + 1}
+		for _, step := range []struct {
+			query string
+			args  []any
+		}{
+			{"INSERT INTO entries (session, key, version, text) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version, text = excluded.text", []any{h.id, key, e.Version, text}},
+			{"DELETE FROM ops WHERE session = ? AND n <= (SELECT n FROM ops WHERE session = ? ORDER BY n DESC LIMIT 1 OFFSET ?)", []any{h.id, h.id, keptOps}},
+			{"UPDATE sessions SET updated = ? WHERE id = ?", []any{h.s.now().UnixMilli(), h.id}},
+		} {
+			if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return e, h.s.failed("write", err)
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Sessions implements [engine.SessionStore].
+func (s *Sessions) Sessions(ctx context.Context) (all []engine.SessionInfo, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT id, script, updated, count(key), coalesce(sum(length(CAST(text AS BLOB))), 0)
+		FROM sessions LEFT JOIN entries ON session = id GROUP BY id ORDER BY id`)
+	if err != nil {
+		return nil, s.failed("read", err)
+	}
+	defer func() { err = errors.Join(err, s.failed("read", rows.Close())) }()
+	for rows.Next() {
+		var info engine.SessionInfo
+		var updated int64
+		if err := rows.Scan(&info.ID, &info.Script, &updated, &info.Entries, &info.Bytes); err != nil {
+			return nil, s.failed("read", err)
+		}
+		info.Updated = time.UnixMilli(updated).UTC()
+		all = append(all, info)
+	}
+	return all, s.failed("read", rows.Err())
+}
+
+// ReadSession implements [engine.SessionStore].
+func (s *Sessions) ReadSession(ctx context.Context, id string) (entries map[string]engine.Entry, err error) {
+	if err := engine.CheckSessionID(id); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT key, text, version FROM sessions LEFT JOIN entries ON session = id WHERE id = ?", id)
+	if err != nil {
+		return nil, s.failed("read", err)
+	}
+	defer func() { err = errors.Join(err, s.failed("read", rows.Close())) }()
+	for rows.Next() {
+		if entries == nil {
+			entries = map[string]engine.Entry{}
+		}
+		var key, text sql.NullString // a session that holds nothing is a row without them
+		var version sql.NullInt64
+		if err := rows.Scan(&key, &text, &version); err != nil {
+			return nil, s.failed("read", err)
+		}
+		if key.Valid {
+			entries[key.String] = engine.Entry{Text: text.String, Version: version.Int64}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.failed("read", err)
+	}
+	if entries == nil {
+		return nil, engine.NoSuchSession(id)
+	}
+	return entries, nil
+}
+
+// DeleteSession implements [engine.SessionStore].
+func (s *Sessions) DeleteSession(ctx context.Context, id string) (err error) {
+	if err := engine.CheckSessionID(id); err != nil {
+		return err
+	}
+	h, err := s.take(ctx, id)
+	if err != nil {
+		return s.failed("remove a session of", err)
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	return s.failed("remove a session of", s.write(ctx, func(tx *sql.Tx) error {
+		gone := int64(0)
+		for _, query := range []string{"DELETE FROM entries WHERE session = ?", "DELETE FROM ops WHERE session = ?", "DELETE FROM sessions WHERE id = ?"} {
+			done, err := tx.ExecContext(ctx, query, id)
+			if err != nil {
+				return err
+			}
+			if gone, err = done.RowsAffected(); err != nil {
+				return err
+			}
+		}
+		if gone == 0 {
+			return engine.NoSuchSession(id)
+		}
+		return nil
+	}))
+}

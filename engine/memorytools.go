@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// The names of the tools that memory gives an agent. No other tool may have them.
+const (
+	toolMemoryRead   = "memory_read"
+	toolMemoryWrite  = "memory_write"
+	toolMemoryAppend = "memory_append"
+	toolMemorySearch = "memory_search"
+)
+
+var memoryToolNames = []string{toolMemoryRead, toolMemoryWrite, toolMemoryAppend, toolMemorySearch}
+
+// SlotOf is the slot of an agent in the bank.
+func (m *MemoryBank) SlotOf(agent string) string {
+	if m.Shared {
+		return ""
+	}
+	return agent
+}
+
+// tools are what a model may do with its agent's slot.
+func (m *MemoryBank) tools(agent string, at diag.Span) []*Tool {
+	slot, whose := m.SlotOf(agent), "your notes"
+	if m.Shared {
+		whose = "the notes that all agents share"
+	}
+	tool := func(name, doc string, op MemoryOp, param, guide string, said func(string) string) *Tool {
+		t := &Tool{Name: name, Doc: doc, Class: ClassIdempotent, Returns: generable.StrT, Span: at,
+			Params: &generable.Type{Kind: generable.RecordType, Name: name}}
+		if param != "" {
+			t.Params.Fields = []generable.Field{{Name: param, Type: generable.StrT, Guide: guide}}
+		}
+		t.Run = GoFunc(name, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
+			text := ""
+			if r, ok := args[0].AsRecord(); ok && param != "" {
+				text, _ = r.At(0).AsStr()
+			}
+			out, err := b.Memory(m, op, slot, text)
+			if err != nil {
+				return generable.Value{}, err
+			}
+			return generable.StrOf(said(out)), nil
+		})
+		return t
+	}
+	same := func(text string) string { return text }
+	saved := func(text string) string { return "saved: " + count(countLines(text), "line") + " now" }
+	return []*Tool{
+		tool(toolMemoryRead, "Gives "+whose+": all that was kept, or nothing.", MemoryRead, "", "", same),
+		tool(toolMemoryWrite, "Replaces "+whose+" by the content.", MemoryWrite, "content", "what is kept, instead of all before", saved),
+		tool(toolMemoryAppend, "Adds lines to the end of "+whose+".", MemoryAppend, "content", "what is added", saved),
+		tool(toolMemorySearch, "Gives the lines of "+whose+" that hold a text, in upper or lower case.", MemorySearch, "query", "the text to look for", same),
+	}
+}
+
+func countLines(text string) int {
+	n := 0
+	for range lines(text) {
+		n++
+	}
+	return n
+}
+
+// memoryTools are the tools that an agent's memory adds to a skill.
+func memoryTools(a *AgentSpec) []*Tool {
+	if a.Memory == nil {
+		return nil
+	}
+	return a.Memory.tools(a.Name, a.MemorySpan)
+}
+
+// reserved reports a tool that has the name of one of memory's.
+func (s *Session) reserved(t *Tool, at diag.Span) bool {
+	if !slices.Contains(memoryToolNames, t.Name) {
+		return false
+	}
+	d := s.errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
+	help(d, "rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
+	return true
+}
+
+// Memory declares a bank. Its name is the only one in a script, since it names what is kept.
+func (s *Session) Memory(at diag.Span, m MemoryBank) *MemoryBank {
+	if before, ok := s.banks[m.Name]; ok {
+		d := s.errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
+		note(d, before.Pos, "the first is made")
+		help(d, "give both agents the one memory: each has a slot of its own; or rename one")
+	} else {
+		if s.banks == nil {
+			s.banks = map[string]diag.Span{}
+		}
+		s.banks[m.Name] = at
+	}
+	return &m
+}
