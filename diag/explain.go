@@ -33,7 +33,7 @@ func Lookup(code string) (Entry, bool) {
 func Entries() []Entry {
 	return slices.Concat(
 		syntaxEntries(), nameEntries(), composeEntries(), placementEntries(),
-		schemaEntries(), capabilityEntries(), serverEntries(), runEntries(), touchEntries(), serverRunEntries(),
+		schemaEntries(), capabilityEntries(), serverEntries(), runEntries(), touchEntries(), serverRunEntries(), flowEntries(),
 	)
 }
 
@@ -69,7 +69,7 @@ func (e Entry) text(begin, end string) string {
 }
 
 func familyOf(c Code) string {
-	names := [...]string{1: "Syntax", 2: "Names and arguments", 3: "Types and composition", 4: "Placement", 5: "Schemas and values", 6: "Capabilities", 7: "Run"}
+	names := [...]string{1: "Syntax", 2: "Names and arguments", 3: "Types and composition", 4: "Placement", 5: "Schemas and values", 6: "Capabilities", 7: "Run", 9: "Flow JSON"}
 	if len(c) > 2 {
 		if i := int(c[2] - '0'); i >= 0 && i < len(names) && names[i] != "" {
 			return "AS" + string(c[2]) + "xx: " + names[i]

@@ -34,6 +34,9 @@ What a script may read lies below its own directory, below that of another FILE 
 that the parts of a flow are checked beside the flow: check flow.star lib/*.star), or below
 --root.
 
+A FILE that ends in .json, or begins with {, is a flow of the agents-protocol: it is read, and its
+agents, transitions, conditions and tools are checked in the same way.
+
 With --schemas, the output type of each agent is compiled for the provider of its model, or for
 all where the script names none: what the schema uses of the provider's budgets and how it is
 rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
@@ -149,13 +152,13 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 			code = max(code, f.code)
 			continue
 		}
-		within, f := rooted(cmp.Or(root, sharedRoot(file, files)), file)
-		if f != nil {
+		m, found, sources, err := c.findings(ctx, file, cmp.Or(root, sharedRoot(file, files)), models, opts)
+		var f *failure
+		if errors.As(err, &f) {
 			all = append(all, f.found...)
 			code = max(code, f.code)
 			continue
 		}
-		m, found, sources, err := c.findings(ctx, file, models, slices.Concat(opts, within))
 		if err != nil {
 			return err
 		}
@@ -245,9 +248,20 @@ func (c *command) checked(all diag.List, reports []schemaReport, costs []costRep
 	return err
 }
 
-// findings is all that is to be said about one script.
-func (c *command) findings(ctx context.Context, file string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
-	m, err := c.engine(opts...).LoadFile(ctx, file)
+// findings is all that is to be said about one script, or a flow as JSON, which has no module.
+func (c *command) findings(ctx context.Context, file, root string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
+	if isFlow(file) {
+		found, sources, f := checkFlow(file)
+		if f != nil {
+			return nil, nil, nil, f
+		}
+		return nil, found, sources, nil
+	}
+	within, f := rooted(root, file)
+	if f != nil {
+		return nil, nil, nil, f
+	}
+	m, err := c.engine(slices.Concat(opts, within)...).LoadFile(ctx, file)
 	var wrong *agentscript.LoadError
 	switch {
 	case errors.As(err, &wrong):

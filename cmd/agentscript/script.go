@@ -75,6 +75,9 @@ func (c *command) load(ctx context.Context, file, root string, opts ...agentscri
 	if f := readable(file); f != nil {
 		return nil, f
 	}
+	if isFlow(file) {
+		return nil, flowOnlyChecked(file)
+	}
 	within, f := rooted(root, file)
 	if f != nil {
 		return nil, f

@@ -222,3 +222,29 @@ func TestPromise_16_13_GoldenRows(t *testing.T) {
 		}
 	}
 }
+
+// Promise 16.14 (check): a flow as JSON is read with its comments and checked for names, members,
+// conditions, transitions that are never taken, gaps, ends and cycles, all at once, each finding
+// with a code, a line, a JSON pointer and a remedy; running one is refused and says why.
+func TestPromise_16_14_FlowJSON(t *testing.T) {
+	goldens, err := filepath.Glob(repository("flowjson/testdata/AS9*.json"))
+	if err != nil || len(goldens) < 17 {
+		t.Fatal(goldens, err)
+	}
+	for _, path := range goldens {
+		path = "flowjson/testdata/" + filepath.Base(path)
+		code, _, _ := strings.Cut(filepath.Base(path), "_")
+		out := offline(t, "check", "--format", "json", path)
+		if out.code != 0 && out.code != 3 || !strings.Contains(out.stdout, code) {
+			t.Errorf("%s: exit code %d\n%s%s", path, out.code, out.stdout, out.stderr)
+		}
+		if out = offline(t, "check", path); !strings.Contains(out.stderr, "help: ") {
+			t.Errorf("%s: no remedy\n%s", path, out.stderr)
+		}
+	}
+	const sound = "flowjson/testdata/sound.json"
+	if out := offline(t, "check", "--strict", sound); out.code != 0 {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+	stops(t, offline(t, "run", sound, "x"), 2, "AS918", "agentscript check")
+}

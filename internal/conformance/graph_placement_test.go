@@ -97,8 +97,14 @@ func TestPromise_3_8_SinglePlacement(t *testing.T) {
 	}
 
 	// A run calls nodes, and composes nothing.
-	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\ndef main():\n    return (x >> y)(\"s\")\n", nil, "composes while the flow runs", "top level")
-	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ndef main():\n    return par(x)(\"s\")\n", nil, "par")
+	for _, src := range []string{"x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\ndef main():\n    return (x >> y)(\"s\")\n", "x = agent(run = lambda s: s)\ndef main():\n    return par(x)(\"s\")\n"} {
+		found, shown := checked(src) // where loading sees it
+		if codes(found) != "AS403" || !strings.Contains(shown, "composes while the flow runs") || !strings.Contains(shown, "top level") {
+			t.Errorf("%s\ngets\n%s", src, shown)
+		}
+	}
+	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\ndef main():\n    nodes = [x, y]\n    return (nodes[0] >> nodes[1])(\"s\")\n", nil, "composes while the flow runs", "top level")
+	fails(t, diag.ComposedWhileRunning, "x = agent(run = lambda s: s)\ndef main():\n    together = [par]\n    return together[0](x)(\"s\")\n", nil, "par")
 	gives(t, "s!", "def main():\n    return agent(run = lambda s: s + \"!\")(\"s\")\n")
 }
 

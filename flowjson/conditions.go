@@ -1,0 +1,280 @@
+package flowjson
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// sample is a value that an agent may give, one for all that the conditions do not tell apart.
+type sample struct {
+	text     string // as a message names it
+	success  value  // of a verdict, else the value itself is in whole
+	feedback value
+	whole    value
+}
+
+// value is what a condition compares.
+type value struct {
+	kind Kind
+	num  float64
+	text string // of a text, else true or false
+}
+
+// conditions looks at the transitions that leave an agent: which can never be taken, and what none
+// of them takes.
+func (c *checker) conditions(i int) {
+	a, edges := c.spec.Agents[i], c.leaves[i]
+	verdict := a.Type == Verify
+	kinds := c.domain(a, edges)
+	sound := c.known[i]
+	var always *edge
+	for _, e := range edges {
+		if always != nil {
+			e.dead = true
+			d := c.report(diag.FlowDead, e.t.at, e.t.at.Span, "this transition of %s is never taken", a.label())
+			d.Notes = append(d.Notes, diag.Note{Message: "this one takes all before it", Pos: always.t.at.Span.Pos})
+			d.Help = []string{"the first one that holds is taken: put those with a condition first"}
+			continue
+		}
+		if e.t.at == nil { // one after the other
+			return
+		}
+		if e.t.Condition == nil {
+			if cond := e.t.at.Get("condition"); cond == nil || cond.Kind == Null {
+				always = e
+			} else {
+				sound = false
+			}
+			continue
+		}
+		sound = c.sensible(a, e.t.Condition, verdict, kinds) && sound
+	}
+	if !sound || len(edges) == 0 {
+		return
+	}
+	samples := c.samples(a, edges, kinds, always != nil)
+	taken := make([]bool, len(edges))
+	holds := make([]bool, len(edges))
+	var left []string
+	for _, s := range samples {
+		gone := false
+		for k, e := range edges {
+			if e.dead || !e.t.Condition.holds(s, verdict) {
+				continue
+			}
+			holds[k] = true
+			if !gone {
+				taken[k], gone = true, true
+			}
+		}
+		if !gone && !slices.Contains(left, s.text) {
+			left = append(left, s.text)
+		}
+	}
+	for k, e := range edges {
+		if taken[k] || e.dead || e.t.Condition == nil || c.constant(e) {
+			continue
+		}
+		e.dead = true
+		d := c.report(diag.FlowDead, e.t.Condition.at, e.t.Condition.at.Span, "this transition of %s is never taken", a.label())
+		if holds[k] {
+			d.Notes = append(d.Notes, diag.Note{Message: "transitions before it take all that it would"})
+			d.Help = []string{"the first one that holds is taken: put this one first, or remove it"}
+		} else {
+			d.Help = []string{"its condition never holds: compare with something that " + a.label() + " can give"}
+		}
+	}
+	if len(left) > 0 {
+		at := edges[0].t.from
+		d := c.report(diag.FlowGap, at, at.Span, "no transition of %s takes %s", a.label(), strings.Join(left[:min(len(left), 4)], ", "))
+		d.Help = []string{"the flow would be stuck there: add a transition without a condition as the last one"}
+	}
+}
+
+// holds evaluates a condition; none holds always.
+func (c *Condition) holds(s sample, verdict bool) bool {
+	if c == nil {
+		return true
+	}
+	got := s.whole
+	if verdict {
+		got = s.success
+		if c.part() == "feedback" {
+			got = s.feedback
+		}
+	}
+	want := c.literal(got.kind)
+	switch c.Operation {
+	case "and":
+		return got.text == "true" && want.text == "true"
+	case "or":
+		return got.text == "true" || want.text == "true"
+	case "equals":
+		return got == want
+	case "not_equals", "not":
+		return got != want
+	}
+	if got.kind != want.kind || got.kind == Bool {
+		return false
+	}
+	order := strings.Compare(strings.ToLower(got.text), strings.ToLower(want.text))
+	if got.kind == Number {
+		order = 0
+		if got.num < want.num {
+			order = -1
+		} else if got.num > want.num {
+			order = 1
+		}
+	}
+	switch c.Operation {
+	case "more":
+		return order > 0
+	case "less":
+		return order < 0
+	case "more_or_equal":
+		return order >= 0
+	}
+	return order <= 0
+}
+
+// part is what of a verdict the condition asks.
+func (c *Condition) part() string {
+	return c.Variable[strings.LastIndexByte(c.Variable, '.')+1:]
+}
+
+// literal is what the condition compares with. A number in quotes counts as one where numbers come.
+func (c *Condition) literal(kind Kind) value {
+	if c.Literal == nil {
+		return value{}
+	}
+	v := value{kind: c.Literal.Kind, text: c.Literal.Text}
+	if n, err := strconv.ParseFloat(v.text, 64); err == nil && (v.kind == Number || kind == Number) {
+		return value{kind: Number, num: n}
+	}
+	if kind == Bool && (v.text == "true" || v.text == "false") {
+		v.kind = Bool
+	}
+	return v
+}
+
+// domain is the kind of values that an agent gives, Null when nothing tells: what its transitions
+// compare it with says what it is asked for.
+func (c *checker) domain(a *Agent, edges []*edge) Kind {
+	switch {
+	case a.Type == Transform && a.Projection == "success":
+		return Bool
+	case a.Type == Transform && a.Projection == "feedback":
+		return String
+	case a.Type == Verify:
+		return Null
+	}
+	kinds := map[Kind]*Value{}
+	for _, e := range edges {
+		cond := e.t.Condition
+		if cond == nil || cond.Literal == nil {
+			continue
+		}
+		l := cond.Literal
+		kind := l.Kind
+		if _, err := strconv.ParseFloat(l.Text, 64); err == nil && kind == String {
+			kind = Number // in quotes
+		}
+		if kinds[kind] == nil {
+			kinds[kind] = l
+		}
+	}
+	for _, kind := range []Kind{Number, Bool, String} {
+		if kinds[kind] != nil {
+			return kind
+		}
+	}
+	return Null
+}
+
+// samples are values of an agent, as many as its conditions tell apart.
+func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sample {
+	var texts []string
+	var numbers []float64
+	whole, rest := true, open
+	for _, e := range edges {
+		cond := e.t.Condition
+		if cond == nil || cond.Literal == nil || a.Type == Verify && cond.part() != "feedback" {
+			continue
+		}
+		if v := cond.literal(kind); v.kind == Number {
+			numbers = append(numbers, v.num)
+			whole = whole && v.num == float64(int64(v.num))
+		} else {
+			texts = append(texts, v.text)
+		}
+		rest = rest || cond.Operation != "equals" // then it may say something else
+	}
+	var of []sample
+	add := func(text string, v value) { of = append(of, sample{text: text, whole: v}) }
+	texts = slices.Compact(slices.Sorted(slices.Values(texts)))
+	strs := func() []value {
+		var out []value
+		for _, t := range texts {
+			out = append(out, value{kind: String, text: t})
+		}
+		out = append(out, value{kind: String, text: "\x00"}) // before the first, and after each
+		for _, t := range texts {
+			out = append(out, value{kind: String, text: t + "\x00"})
+		}
+		return out
+	}
+	switch {
+	case a.Type == Verify:
+		feedbacks := append([]value{{kind: String}}, strs()...)
+		for _, ok := range []string{"true", "false"} {
+			for _, f := range feedbacks {
+				of = append(of, sample{text: "success = " + ok, success: value{kind: Bool, text: ok}, feedback: f})
+			}
+		}
+		return of
+	case kind == Bool:
+		add("true", value{kind: Bool, text: "true"})
+		add("false", value{kind: Bool, text: "false"})
+	case kind == Number:
+		sort.Float64s(numbers)
+		numbers = slices.Compact(numbers)
+		shown := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+		for i, n := range numbers {
+			switch {
+			case i == 0:
+				add("less than "+shown(n), value{kind: Number, num: n - 1})
+			case !whole || n-numbers[i-1] > 1: // between two whole numbers there may be none
+				add(fmt.Sprintf("%s to %s", shown(numbers[i-1]), shown(n)), value{kind: Number, num: between(numbers[i-1], n, whole)})
+			}
+			add(shown(n), value{kind: Number, num: n})
+		}
+		if len(numbers) > 0 {
+			last := numbers[len(numbers)-1]
+			add("more than "+shown(last), value{kind: Number, num: last + 1})
+		}
+	case kind == String:
+		for _, t := range texts {
+			add(strconv.Quote(t), value{kind: String, text: t})
+		}
+		if rest || a.Type == Transform {
+			for _, v := range strs()[len(texts):] {
+				add("any other text", v)
+			}
+		}
+	default:
+		add("what it gives", value{kind: String, text: "\x00"})
+	}
+	return of
+}
+
+func between(a, b float64, whole bool) float64 {
+	if whole {
+		return a + 1
+	}
+	return a + (b-a)/2
+}

@@ -1,0 +1,182 @@
+package flowjson
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestGolden: each flow of testdata gets the code that its name begins with and what its golden
+// file shows; one that is sound gets nothing.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[diag.Code]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found := Check(name+".json", string(text))
+		for _, d := range found {
+			shown[d.Code] = true
+			if d.Message == "" || len(d.Help) == 0 || !d.Span.IsValid() {
+				t.Errorf("%s: %v has no place, message or remedy", name, d)
+			}
+		}
+		if code, _, ok := strings.Cut(name, "_"); ok && !strings.Contains(found.Error(), code) {
+			t.Errorf("%s gets %v", name, found)
+		} else if !ok && len(found) > 0 {
+			t.Errorf("%s is sound, and gets %v", name, found)
+		}
+		var b bytes.Buffer
+		if err := diag.Render(&b, found, diag.SourceMap{name + ".json": string(text)}, diag.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden := strings.TrimSuffix(file, ".json") + ".golden"
+		if *update {
+			if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || !bytes.Equal(want, b.Bytes()) {
+			t.Errorf("%s: %v, got\n%s", name, err, b.Bytes())
+		}
+	}
+	for _, e := range diag.Entries() {
+		if strings.HasPrefix(string(e.Code), "AS9") && e.Code != diag.FlowNotRun && !shown[e.Code] {
+			t.Errorf("no flow of testdata gets %s", e.Code)
+		}
+	}
+}
+
+// TestTree: what people write beside the standard is read as it is meant, with the places of all.
+func TestTree(t *testing.T) {
+	tree, found := Parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\": null, # z\n}")
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	var got []string
+	var walk func(v *Value)
+	walk = func(v *Value) {
+		got = append(got, fmt.Sprintf("%s %s %s %d:%d+%d", v.Pointer(), v.Kind, v.Text, v.Span.Line, v.Span.Col, v.Span.Len))
+		for _, m := range v.Members {
+			walk(m.Value)
+		}
+		for _, item := range v.Items {
+			walk(item)
+		}
+	}
+	walk(tree)
+	want := []string{
+		" an object  1:1+1",
+		"/a~1b a list  1:9+1",
+		"/a~1b/0 a number 0 1:10+1",
+		"/a~1b/1 an object  1:13+1",
+		"/a~1b/1/c~0d a text word 1:21+4",
+		"/a~1b/1/é😀 a number -1.5e3 1:49+6",
+		"/n null null 3:10+4",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestFixes: applying the edits that are offered leaves nothing of those findings.
+func TestFixes(t *testing.T) {
+	for _, file := range []string{"AS901_agents", "AS912_conditions", "AS913_models", "AS915_comma", "AS917_words"} {
+		text, err := os.ReadFile("testdata/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found := Check("f.json", string(text))
+		mended, fixes := string(text), 0
+		for i := len(found) - 1; i >= 0; i-- { // from behind, so that places stay
+			for _, f := range found[i].Fixes {
+				mended = edited(mended, f)
+				fixes++
+			}
+		}
+		_, left := Check("f.json", mended)
+		if fixes == 0 {
+			t.Errorf("%s: nothing is offered", file)
+		}
+		for _, d := range left {
+			if len(d.Fixes) > 0 {
+				t.Errorf("%s: is still offered after all edits: %v\n%s", file, d, mended)
+			}
+		}
+	}
+}
+
+func edited(text string, f diag.Fix) string {
+	lines := strings.SplitAfter(text, "\n")
+	line := []rune(lines[f.Span.Line-1])
+	at := f.Span.Col - 1
+	lines[f.Span.Line-1] = string(line[:at]) + f.Replacement + string(line[at+f.Span.Len:])
+	return strings.Join(lines, "")
+}
+
+// TestLongFlows: a thousand agents are checked in one go: what is looked at grows as they do.
+func TestLongFlows(t *testing.T) {
+	flow := func(n int) string {
+		var agents, edges []string
+		for i := range n {
+			agents = append(agents, fmt.Sprintf(`{"name": "a%d", "type": "task", "config": {"maxIterations": 3}, "params": {"task": "x"}}`, i))
+			edges = append(edges, fmt.Sprintf(`{"from": "a%d", "to": "a%d", "condition": {"variable": "output", "operation": "equals", "value": %d}}, {"from": "a%d", "to": "a%d"}`, i, (i+1)%n, i, i, (i*7+3)%n))
+		}
+		edges = append(edges, `{"from": "a0", "to": "__finish__"}`)
+		return `{"id": "f", "version": "1", "agents": [` + strings.Join(agents, ",") + `], "transitions": [` + strings.Join(edges, ",\n") + `]}`
+	}
+	cost := func(n int) float64 {
+		text := flow(n)
+		return testing.AllocsPerRun(1, func() {
+			if spec, _ := Check("f.json", text); len(spec.Agents) != n {
+				t.Fatal(len(spec.Agents))
+			}
+		})
+	}
+	if small, large := cost(300), cost(3000); large > 13*small {
+		t.Errorf("300 agents take %.0f allocations, 3000 take %.0f", small, large)
+	}
+}
+
+// FuzzCheck: no text makes the reader panic or loop, and what is found has a place in it.
+func FuzzCheck(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.json")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	for _, text := range []string{"{", "[[[", `{"a":`, `{"a" 1}`, "/*", "'\\", `"\u12`, `"\ud800\u0041"`, "{,}", "{a:b,,}", "\xff{", `{"transitions":[{"from":"a","to":"a"}],"agents":[{"name":"a"},{"name":"a"}]}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Count(text, "\n") + 1
+		spec, found := Check("f.json", text)
+		if spec == nil && len(found) == 0 {
+			t.Error("nothing is read, and nothing is told")
+		}
+		for _, d := range found {
+			if !d.Span.IsValid() || d.Span.Line > lines || d.Message == "" {
+				t.Errorf("%+v is nowhere in %d lines", d, lines)
+			}
+		}
+	})
+}

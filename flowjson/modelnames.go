@@ -1,0 +1,48 @@
+package flowjson
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+var providers = []string{"openai", "anthropic", "google", "googleai", "mistral", "deepseek", "openrouter", "ollama"}
+
+// spellings are how koog writes names of models that providers write otherwise.
+var spellings = map[string]string{
+	"gpt4o": "gpt-4o", "gpt4omini": "gpt-4o-mini", "gpt41": "gpt-4.1", "gpt41mini": "gpt-4.1-mini", "gpt5": "gpt-5", "gpt5mini": "gpt-5-mini",
+	"sonnet4": "claude-sonnet-4-0", "opus4": "claude-opus-4-0", "sonnet37": "claude-3-7-sonnet-latest", "haiku35": "claude-3-5-haiku-latest",
+	"gemini20flash": "gemini-2.0-flash", "gemini25pro": "gemini-2.5-pro", "gemini25flash": "gemini-2.5-flash",
+}
+
+// model tells of a model that a provider would not know.
+func (r *reader) model(v *Value) {
+	if v == nil || v.Kind != String {
+		return
+	}
+	provider, name, ok := strings.Cut(v.Text, "/")
+	if !ok {
+		d := r.report(diag.FlowModel, v, v.Span, "the model %q has no provider", v.Text)
+		d.Severity = diag.Warning
+		d.Help = []string{fmt.Sprintf("write provider/model, such as openai/%s", v.Text)}
+		return
+	}
+	if near, ok := diag.Suggest(strings.ToLower(provider), providers); !slices.Contains(providers, provider) && ok {
+		d := r.report(diag.FlowModel, v, v.Span, "there is no provider %q", provider)
+		d.Severity = diag.Warning
+		d.Help = []string{"did you mean " + near + "/" + name + "?"}
+		d.Fixes = []diag.Fix{{Message: "write " + near, Span: v.Span, Replacement: `"` + near + "/" + name + `"`}}
+		return
+	}
+	spelled := strings.NewReplacer("_", "", "-", "", ".", "", "chat", "").Replace(strings.ToLower(name))
+	real, ok := spellings[spelled]
+	if !ok || real == name || strings.ContainsAny(name, "-") {
+		return
+	}
+	d := r.report(diag.FlowModel, v, v.Span, "%s calls it %q, not %q", provider, real, name)
+	d.Severity = diag.Warning
+	d.Help = []string{"write " + provider + "/" + real + ": names of models are given to the provider as they stand"}
+	d.Fixes = []diag.Fix{{Message: "write " + real, Span: v.Span, Replacement: `"` + provider + "/" + real + `"`}}
+}

@@ -1,0 +1,323 @@
+package flowjson
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// maxDepth bounds how deep values stand in each other.
+const maxDepth = 200
+
+// maxSyntaxErrors is how many mistakes of syntax are told.
+const maxSyntaxErrors = 10
+
+// parser reads JSON as people write it: comments, commas before an end, names without quotes and a
+// byte order mark are taken as they are meant; a comma that lacks is told and read over.
+type parser struct {
+	file, text string
+	at         int // in text
+	line, col  int // of at
+	found      diag.List
+	errors     int
+	failed     bool // the rest cannot be read
+}
+
+// Parse makes a tree of a text. It is nil when the text is no JSON; names that are given twice and
+// mistakes that can be read over are told beside it.
+func Parse(file, text string) (*Value, diag.List) {
+	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
+	p.space()
+	if p.at == len(p.text) {
+		p.fail(p.span(0), "this file is empty").Help = []string{`a flow is an object: {"id": "…", "version": "1.0", "agents": […]}`}
+		return nil, p.found
+	}
+	v := p.value(0, &Value{})
+	if p.space(); !p.failed && p.at < len(p.text) {
+		p.fail(p.span(1), "the flow has ended here").Help = []string{"one file holds one object"}
+	}
+	if p.failed {
+		return nil, p.found
+	}
+	return v, p.found
+}
+
+func (p *parser) span(length int) diag.Span {
+	return diag.Span{Pos: diag.Pos{File: p.file, Line: p.line, Col: p.col}, Len: length}
+}
+
+// fail tells what ends the reading.
+func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Diagnostic {
+	d := p.wrong(at, format, args...)
+	p.failed = true
+	return d
+}
+
+func (p *parser) wrong(at diag.Span, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.FlowSyntax, Span: at, Message: fmt.Sprintf(format, args...)}
+	if p.failed { // what follows from it is not worth a word
+		return d
+	}
+	if p.errors++; p.errors > maxSyntaxErrors {
+		p.failed = true
+		return d
+	}
+	p.found = append(p.found, d)
+	return d
+}
+
+// next takes one character.
+func (p *parser) next() rune {
+	r, size := utf8.DecodeRuneInString(p.text[p.at:])
+	p.at += size
+	p.col++
+	if r == '\n' {
+		p.line, p.col = p.line+1, 1
+	}
+	return r
+}
+
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// space skips blanks and comments.
+func (p *parser) space() {
+	for p.at < len(p.text) {
+		rest := p.text[p.at:]
+		switch c := rest[0]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			p.next()
+		case c == '#' || strings.HasPrefix(rest, "//"):
+			for p.at < len(p.text) && p.text[p.at] != '\n' {
+				p.next()
+			}
+		case strings.HasPrefix(rest, "/*"):
+			at := p.span(2)
+			end := strings.Index(rest[2:], "*/")
+			if end < 0 {
+				p.fail(at, "this comment is never closed").Help = []string{"close it: */"}
+				p.at = len(p.text)
+				return
+			}
+			for stop := p.at + end + 4; p.at < stop; {
+				p.next()
+			}
+		default:
+			return
+		}
+	}
+}
+
+// value reads one value to a place that is given. It is a null where none stands.
+func (p *parser) value(depth int, v *Value) *Value {
+	p.space()
+	v.Span = p.span(1)
+	switch c := p.peek(); {
+	case p.failed:
+	case p.at == len(p.text):
+		p.fail(v.Span, "the file ends where a value is wanted").Help = []string{"is it cut off?"}
+	case depth > maxDepth:
+		p.fail(v.Span, "values stand %d deep in each other", maxDepth).Help = []string{"no flow is as deep"}
+	case c == '{':
+		v.Kind = Object
+		p.object(v, depth)
+	case c == '[':
+		v.Kind = Array
+		p.array(v, depth)
+	case c == '"' || c == '\'':
+		v.Kind = String
+		v.Text, v.Span = p.quoted()
+	default:
+		p.word(v)
+	}
+	return v
+}
+
+func (p *parser) object(v *Value, depth int) {
+	p.next()
+	first := map[string]diag.Span{}
+	for p.more(v, '}') {
+		var m Member
+		switch c := p.peek(); {
+		case c == '"' || c == '\'':
+			m.Key, m.Span = p.quoted()
+		default:
+			name := &Value{Span: p.span(1)}
+			if p.word(name); !p.failed && name.Text == "" {
+				p.fail(name.Span, "a name is wanted, got %s", p.shown())
+			}
+			m.Key, m.Span = name.Text, name.Span
+		}
+		p.space()
+		if p.failed {
+			return
+		}
+		if p.peek() != ':' {
+			p.fail(p.span(1), "a colon is wanted after %q, got %s", m.Key, p.shown())
+			return
+		}
+		p.next()
+		m.Value = p.value(depth+1, &Value{in: v, key: m.Key})
+		if before, twice := first[m.Key]; twice && !p.failed {
+			d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span, Message: fmt.Sprintf("%q is given twice", m.Key),
+				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.Pointer()}},
+				Help:  []string{"the last one counts: remove the other, or two objects were meant"}}
+			p.found = append(p.found, d)
+		} else {
+			first[m.Key] = m.Span
+		}
+		v.Members = append(v.Members, m)
+	}
+}
+
+func (p *parser) array(v *Value, depth int) {
+	p.next()
+	for p.more(v, ']') {
+		v.Items = append(v.Items, p.value(depth+1, &Value{in: v, at: len(v.Items)}))
+	}
+}
+
+// more goes to the next member or item of a value, and reports whether there is one.
+func (p *parser) more(v *Value, end byte) bool {
+	p.space()
+	if (len(v.Members) > 0 || len(v.Items) > 0) && !p.failed && p.peek() != end && p.at < len(p.text) {
+		if p.peek() != ',' {
+			if c := p.peek(); c == '}' || c == ']' {
+				p.fail(p.span(1), "%s is closed by %q", v.Kind, c).Help = []string{fmt.Sprintf("it begins at %s and wants %q", v.Span.Pos, end)}
+				return false
+			}
+			d := p.wrong(p.span(1), "a comma is wanted before this")
+			d.Help = []string{"write a comma"}
+			d.Fixes = []diag.Fix{{Message: "insert a comma", Span: p.span(0), Replacement: ", "}}
+		} else {
+			p.next()
+		}
+		p.space()
+	}
+	switch {
+	case p.failed:
+		return false
+	case p.at == len(p.text):
+		p.fail(p.span(1), "the file ends inside of %s", v.Kind).Help = []string{fmt.Sprintf("it begins at %s and wants %q", v.Span.Pos, end)}
+		return false
+	case p.peek() == end:
+		p.next()
+		return false
+	}
+	return true
+}
+
+// quoted reads a text in quotes.
+func (p *parser) quoted() (string, diag.Span) {
+	at, begin := p.span(0), p.at
+	quote := p.next()
+	var b strings.Builder
+	for {
+		if p.at == len(p.text) || p.peek() == '\n' {
+			at.Len = utf8.RuneCountInString(p.text[begin:p.at])
+			p.fail(at, "this text is never closed").Help = []string{"close it with a quote; a line break inside of a text is \\n"}
+			return "", at
+		}
+		switch r := p.next(); r {
+		case quote:
+			at.Len = utf8.RuneCountInString(p.text[begin:p.at])
+			return b.String(), at
+		case '\\':
+			p.escape(&b)
+		default:
+			b.WriteRune(r)
+		}
+	}
+}
+
+var escapes = map[rune]rune{'"': '"', '\'': '\'', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+func (p *parser) escape(b *strings.Builder) {
+	at := p.span(2)
+	at.Col--
+	if p.at == len(p.text) {
+		return
+	}
+	c := p.next()
+	if c != 'u' {
+		r, ok := escapes[c]
+		if !ok {
+			p.wrong(at, "\\%c is no escape", c).Help = []string{`a backslash itself is \\`}
+			r = c
+		}
+		b.WriteRune(r)
+		return
+	}
+	r := p.hex(at)
+	if r >= 0xD800 && r < 0xDC00 && strings.HasPrefix(p.text[p.at:], `\u`) {
+		p.next()
+		p.next()
+		if low := p.hex(at); low >= 0xDC00 && low < 0xE000 {
+			r = (r-0xD800)<<10 + (low - 0xDC00) + 0x10000
+		} else {
+			r = utf8.RuneError
+		}
+	}
+	if !utf8.ValidRune(r) {
+		r = utf8.RuneError
+	}
+	b.WriteRune(r)
+}
+
+// hex reads the four digits of \u.
+func (p *parser) hex(at diag.Span) rune {
+	if p.at+4 <= len(p.text) {
+		if n, err := strconv.ParseUint(p.text[p.at:p.at+4], 16, 16); err == nil {
+			for range 4 {
+				p.next()
+			}
+			return rune(n)
+		}
+	}
+	p.wrong(at, "\\u wants four hexadecimal digits").Help = []string{`as in \u00e9`}
+	return utf8.RuneError
+}
+
+// word reads what stands without quotes: a number, true, false, null, or a text.
+func (p *parser) word(v *Value) {
+	begin := p.at
+	for p.at < len(p.text) {
+		r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-+.$", r) {
+			break
+		}
+		p.next()
+	}
+	v.Text = p.text[begin:p.at]
+	v.Span.Len = max(1, utf8.RuneCountInString(v.Text))
+	_, err := strconv.ParseFloat(v.Text, 64)
+	switch {
+	case v.Text == "":
+		p.fail(v.Span, "a value is wanted, got %s", p.shown()).Help = []string{"texts stand in quotes"}
+	case v.Text == "true" || v.Text == "false":
+		v.Kind = Bool
+	case v.Text == "null":
+		v.Kind = Null
+	case err == nil && strings.ContainsAny(v.Text[:1], "-0123456789"):
+		v.Kind = Number
+	default:
+		v.Kind = String
+	}
+}
+
+// shown is what stands at the place, for a message.
+func (p *parser) shown() string {
+	if p.at >= len(p.text) {
+		return "the end of the file"
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	return strconv.QuoteRune(r)
+}

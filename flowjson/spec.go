@@ -1,0 +1,72 @@
+package flowjson
+
+// Spec is a flow as it is declared.
+type Spec struct {
+	ID, Version  string
+	DefaultModel string
+	Agents       []*Agent
+	Tools        []*Tool
+	Transitions  []*Transition
+
+	at *Value
+}
+
+// The types of agents.
+const (
+	Task      = "task"      // a model does params.task
+	Verify    = "verify"    // a model judges: it gives success and feedback
+	Transform = "transform" // takes a part of what arrives; no model
+	Parallel  = "parallel"  // runs agents at once
+	React     = "react"     // a model that thinks between its calls of tools
+)
+
+// Finish is where a transition leads that ends the flow.
+const Finish = "__finish__"
+
+// Agent is one step of a flow.
+type Agent struct {
+	Name, Type, Model string
+	Task              string
+	Texts             []*Value // what is said to the model: the task, the prompt
+	Tools             []*Value // the names that it may call; nil when none are named
+	Children          []*Value // of a parallel
+	Projection        string   // of a transform: what it takes of a verdict, "" for all
+	MaxIterations     bool     // it says how often it may go round
+
+	at, name, model *Value
+}
+
+// Tool is a server of tools, or a function.
+type Tool struct {
+	Name, Type string
+	at, name   *Value
+}
+
+// Transition leads from one agent to another, or to [Finish].
+type Transition struct {
+	From, To  string
+	Condition *Condition // nil: always
+
+	at, from, to *Value
+}
+
+// Condition says when a transition is taken.
+type Condition struct {
+	Variable, Operation string
+	Literal             *Value
+
+	at, variable, operation *Value
+}
+
+// models reports whether a model carries the agent out.
+func (a *Agent) models() bool { return a.Type != Transform && a.Type != Parallel }
+
+// agent finds an agent by name: the first, where there are two.
+func (s *Spec) agent(name string) *Agent {
+	for _, a := range s.Agents {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}

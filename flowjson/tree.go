@@ -1,0 +1,86 @@
+package flowjson
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// Kind is what a value of JSON is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+func (k Kind) String() string {
+	return [...]string{"null", "true or false", "a number", "a text", "a list", "an object"}[k]
+}
+
+// Value is a value with its place.
+type Value struct {
+	Kind    Kind
+	Text    string // of a text what it says, else as it is written
+	Span    diag.Span
+	Items   []*Value
+	Members []Member
+
+	in  *Value // what holds it
+	key string // under which name
+	at  int    // or at which place
+}
+
+// Member is a member of an object, in the order of the file. One name may be there twice.
+type Member struct {
+	Key   string
+	Span  diag.Span // of the key
+	Value *Value
+}
+
+// Get is the member of a name, nil without: the last one, where it is given twice.
+func (v *Value) Get(key string) *Value {
+	if v == nil {
+		return nil
+	}
+	for i := len(v.Members) - 1; i >= 0; i-- {
+		if v.Members[i].Key == key {
+			return v.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// Pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
+func (v *Value) Pointer() string {
+	var parts []string
+	for ; v.in != nil; v = v.in {
+		part := strconv.Itoa(v.at)
+		if v.in.Kind == Object {
+			part = strings.ReplaceAll(strings.ReplaceAll(v.key, "~", "~0"), "/", "~1")
+		}
+		parts = append(parts, part)
+	}
+	var b strings.Builder
+	for i := len(parts) - 1; i >= 0; i-- {
+		b.WriteString("/" + parts[i])
+	}
+	return b.String()
+}
+
+// shown is the value in a message.
+func (v *Value) shown() string {
+	switch v.Kind {
+	case String:
+		return strconv.Quote(v.Text)
+	case Array, Object:
+		return v.Kind.String()
+	}
+	return v.Text
+}
