@@ -65,7 +65,7 @@ func (b *Builtin) composes() bool {
 		return false
 	}
 	switch b.Name {
-	case "fn", "pick", "template", "FINISH":
+	case "fn", "pick", "template", "approval", "FINISH":
 		return false
 	case "when", "edge": // parts of what is reported
 		return false
