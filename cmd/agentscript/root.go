@@ -65,7 +65,8 @@ func (c *command) root() *cobra.Command {
 	root.SetIn(c.stdin)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagFailure(err, cmd.Flags()) })
-	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.decodeVerb(), c.modelsVerb(), c.sessionsVerb(), c.versionVerb())
+	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.decodeVerb(), c.modelsVerb(), c.serveVerb(),
+		c.sessionsVerb(), c.versionVerb())
 	return root
 }
 

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+const serveMCPLong = `Serve mcp offers a script's main, or what --expose names, as tools of an MCP server: to one client
+over stdin and stdout, or with --http to any number over streamable HTTP, at the path /mcp.
+
+The arguments of a tool are the parameters of a function, the fields of the schema that a node
+takes, or one argument, input. A call is a run of its own, which ends when the client takes the call
+back. What goes wrong is the call's result, for the client's model to act on; the server goes on.
+
+Beside this machine a server is reachable only with a token, which clients send as
+"Authorization: Bearer TOKEN"; --token-env names the variable that holds it.`
+
+// serving are the flags of serve mcp, beside those of run that are about runs.
+type serving struct {
+	runOptions
+	expose   []string
+	http     string
+	tokenEnv string
+	atOnce   int
+}
+
+func (o *serving) serveFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("mcp", pflag.ContinueOnError)
+	f.Usage = func() {}
+	f.SortFlags = false
+	f.StringArrayVar(&o.expose, "expose", nil, "offer the node or function of this global `NAME`, or name=tool for another name; repeatable, instead of main")
+	f.StringVar(&o.http, "http", "", "serve streamable HTTP at `HOST:PORT` instead of stdin and stdout")
+	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
+	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
+	o.flags().VisitAll(func(own *pflag.Flag) {
+		if !slices.Contains([]string{"input-json", "input-file", "trace", "record", "replay", "help"}, own.Name) {
+			f.AddFlag(own)
+		}
+	})
+	return f
+}
+
+func (c *command) serveVerb() *cobra.Command {
+	serve := &cobra.Command{
+		Use: "serve", Short: "Offer a script's flows to others", Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usagef("the only kind is mcp: agentscript serve mcp FILE", "there is no way to serve %q", args[0])
+		},
+	}
+	o := &serving{}
+	own := o.serveFlags()
+	as := &cobra.Command{
+		Use: "mcp FILE", Short: "Offer a script's flows as MCP tools", Long: serveMCPLong, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := oneFile(cmd, args)
+			if err != nil {
+				return err
+			}
+			return c.serveMCP(o, own, file)
+		},
+	}
+	as.Flags().AddFlagSet(own)
+	as.Flags().SortFlags = false
+	serve.AddCommand(as)
+	return serve
+}
+
+func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
+	c.json = o.json
+	if problem := o.valid(own); problem != nil {
+		return problem
+	}
+	if o.atOnce < 1 {
+		return usagef("", "--at-once must be at least 1")
+	}
+	token, problem := o.token(c)
+	if problem != nil {
+		return problem
+	}
+	c.stdinTerminal = o.http != "" && c.stdinTerminal // else it is the client's
+	ctx, stop := c.interruptible()
+	defer stop()
+	grants, allowed, problem := o.grants.open(c)
+	if problem != nil {
+		return problem
+	}
+	if grants != nil {
+		defer func() { _ = grants.Close() }() // nothing is written by then
+	}
+	o.granted = grants
+	opts := append(loadTime(cmp.Or(o.timeout, agentscript.DefaultLoadTimeout)), allowed)
+	if o.strict {
+		opts = append(opts, agentscript.WithStrict())
+	}
+	s, err := c.load(ctx, file, o.root, opts...)
+	if err != nil {
+		return err
+	}
+	models, problem := c.models(s, &o.runOptions, own)
+	if problem != nil {
+		return problem
+	}
+	defer models.servers.Close() // it says nothing that is of use
+	run := append(models.options, agentscript.Limits(o.bounds.limits(own)))
+	log := &serveLog{c: c, quiet: o.quiet, json: jsonLines{w: c.stderr, only: jsonKinds(o)}}
+	offers, problem := o.offers(s, run, log)
+	if problem != nil {
+		return problem
+	}
+	server, err := mcp.NewServer(mcp.ServerOptions{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce}, offers...)
+	if err != nil {
+		return usagef("give it another name: --expose name=tool", "%s", err)
+	}
+	c.report(slices.DeleteFunc(slices.Clone(s.Diagnostics()), func(d *diag.Diagnostic) bool {
+		return d.Code == diag.UnusedAgent && len(o.expose) > 0 // what is offered is used
+	}), s.Sources())
+	if o.http != "" {
+		return c.serveHTTP(ctx, server.HTTP(token), o.http)
+	}
+	if err := server.Stdio(ctx, reading{c.stdin}, writing{c.stdout}); err != nil {
+		return &failure{code: exitFailed, found: diag.List{{Message: "the client cannot be served: " + err.Error()}}}
+	}
+	return nil
+}
+
+// token reads the token; without one nobody but this machine is to reach the server.
+func (o *serving) token(c *command) (string, *failure) {
+	if o.http == "" {
+		if o.tokenEnv != "" {
+			return "", usagef("add --http HOST:PORT", "--token-env is for clients over HTTP")
+		}
+		return "", nil
+	}
+	host, _, err := net.SplitHostPort(o.http)
+	if err != nil {
+		return "", usagef("write HOST:PORT, as in 127.0.0.1:8000", "--http %q is no address", o.http)
+	}
+	if o.tokenEnv == "" {
+		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+			return "", nil
+		}
+		return "", usagef("add --token-env NAME, or serve 127.0.0.1 alone", "--http %s can be reached from other machines, and there is no token", o.http)
+	}
+	token := strings.TrimSpace(c.env(o.tokenEnv))
+	if len(token) < 16 {
+		return "", usagef("set it to a token of at least 16 characters", "--token-env %s: the variable holds no token", o.tokenEnv)
+	}
+	return token, nil
+}
+
+// offers makes tools of what is to be offered.
+func (o *serving) offers(s *script, run []agentscript.RunOption, log *serveLog) ([]mcp.Offer, *failure) {
+	names := o.expose
+	if len(names) == 0 {
+		if s.main == nil {
+			return nil, &failure{code: exitCheck, found: diag.List{s.none}, sources: s.Sources()}
+		}
+		names = []string{"main=" + toolName(s.file)}
+	}
+	var offers []mcp.Offer
+	for _, pair := range names {
+		name, as, renamed := strings.Cut(pair, "=")
+		if !renamed {
+			as = name
+		}
+		flow, err := s.Flow(name)
+		if err != nil {
+			var missing *agentscript.LoadError
+			if errors.As(err, &missing) {
+				return nil, &failure{code: exitCheck, found: missing.List, sources: missing.Sources}
+			}
+			return nil, usagef("", "--expose %s: %s", pair, err)
+		}
+		offers = append(offers, mcp.Offer{Name: as, Doc: flow.Doc, Params: flow.Params, Out: flow.Out,
+			Call: func(ctx context.Context, args generable.Value, tell func(string)) (generable.Value, error) {
+				if o.timeout > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, o.timeout)
+					defer cancel()
+				}
+				return log.follow(as, flow.Start(ctx, args, append(run[:len(run):len(run)], agentscript.Watch(log.kinds()))...), tell)
+			}})
+	}
+	return offers, nil
+}
+
+// toolName is a script's file as a name that clients accept.
+func toolName(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.
+func (c *command) serveHTTP(ctx context.Context, handler http.Handler, addr string) error {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return usagef("", "--http %s: %s", addr, err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintf(c.stderr, "serving http://%s/mcp\n", listener.Addr())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return &failure{code: exitFailed, found: diag.List{{Message: "the server ended: " + err.Error()}}}
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if server.Shutdown(last) != nil { // some call goes on
+		_ = server.Close() // it was to end anyway
+	}
+	<-ended
+	return nil
+}
+
+// reading and writing keep the process's own streams open.
+type reading struct {
+	r interface{ Read([]byte) (int, error) }
+}
+
+func (r reading) Read(p []byte) (int, error) { return r.r.Read(p) }
+
+// Close ends the server's read where the stream is a file, which a read may stand in.
+func (r reading) Close() error {
+	if f, ok := r.r.(*os.File); ok {
+		return f.Close()
+	}
+	return nil
+}
+
+type writing struct {
+	w interface{ Write([]byte) (int, error) }
+}
+
+func (w writing) Write(p []byte) (int, error) { return w.w.Write(p) }
+func (w writing) Close() error                { return nil }

@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Offer is what a [Server] offers as a tool.
+type Offer struct {
+	Name   string          // 1 to 128 letters, digits, _, - and .
+	Doc    string          // what it does: models decide by it
+	Params *generable.Type // a schema, whose fields are the arguments
+	Out    *generable.Type // what it gives; nil and any promise nothing
+
+	// Call carries out one call with a record of Params, until ctx ends, which it does when the client
+	// takes the call back or goes. tell says how far it has come, to a client that wants to know. It is
+	// used by many calls at once. Its error goes to the client's model as a failed result.
+	Call func(ctx context.Context, args generable.Value, tell func(string)) (generable.Value, error)
+}
+
+// Server offers flows as MCP tools: over stdio by [Server.Stdio], over streamable HTTP by
+// [Server.HTTP].
+type Server struct {
+	sdk   *sdk.Server
+	slots chan struct{}
+}
+
+// ServerOptions set up a [Server].
+type ServerOptions struct {
+	Name, Version string
+	// AtOnce bounds the calls that are carried out at the same time, over all clients; others wait.
+	// 0 is 16.
+	AtOnce int
+}
+
+// NewServer makes a server of offers. An error says which offer cannot be one, and why.
+func NewServer(o ServerOptions, offers ...Offer) (*Server, error) {
+	if o.AtOnce <= 0 {
+		o.AtOnce = 16
+	}
+	s := &Server{
+		sdk: sdk.NewServer(&sdk.Implementation{Name: o.Name, Version: o.Version},
+			&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}}),
+		slots: make(chan struct{}, o.AtOnce),
+	}
+	seen := map[string]bool{}
+	for _, offer := range offers {
+		if err := offer.valid(); err != nil {
+			return nil, err
+		}
+		if seen[offer.Name] {
+			return nil, notOffered(offer.Name, "two tools have that name")
+		}
+		seen[offer.Name] = true
+		s.sdk.AddTool(&sdk.Tool{Name: offer.Name, Description: offer.Doc, InputSchema: json.RawMessage(offer.Params.JSONSchema()), OutputSchema: outputSchema(offer.Out)}, s.handler(offer))
+	}
+	return s, nil
+}
+
+// offerName is what clients accept as a tool's name.
+var offerName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+func (o *Offer) valid() error {
+	switch {
+	case !offerName.MatchString(o.Name):
+		return notOffered(o.Name, "a name is made of 1 to 128 letters, digits, _, - and .")
+	case o.Params == nil || o.Params.Deref().Kind != generable.RecordType:
+		return notOffered(o.Name, "its parameters are no schema")
+	case o.Call == nil:
+		return notOffered(o.Name, "nothing carries it out")
+	}
+	return nil
+}
+
+func notOffered(name, why string) error {
+	return engine.Errorf(engine.KindConfig, diag.WrongArgument, "the MCP tool %q cannot be offered: %s", name, why)
+}
+
+// outputSchema is what structured results look like: an object. What is none stands in one, as
+// result; a text needs no structure.
+func outputSchema(t *generable.Type) any {
+	switch shape(t) {
+	case asText:
+		return nil
+	case asObject:
+		schema := t.JSONSchema()
+		if t.Deref().Kind == generable.UnionType { // of objects, which older clients want to be told
+			schema = `{"type":"object",` + strings.TrimPrefix(schema, "{")
+		}
+		return json.RawMessage(schema)
+	}
+	boxed := &generable.Type{Kind: generable.RecordType, Name: "result", Fields: []generable.Field{{Name: "result", Type: t}}}
+	return json.RawMessage(boxed.JSONSchema())
+}
+
+// shapes of results.
+type resultShape uint8
+
+const (
+	asText resultShape = iota
+	asObject
+	asResult // {"result": …}
+)
+
+func shape(t *generable.Type) resultShape {
+	if t == nil {
+		return asText
+	}
+	switch t = t.Deref(); t.Kind {
+	case generable.RecordType, generable.UnionType, generable.DictType:
+		return asObject
+	case generable.StrType, generable.AnyType, generable.NoneType, generable.EnumType:
+		return asText
+	}
+	return asResult
+}
+
+func (s *Server) handler(o Offer) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				res, err = failedResult(engine.Errorf(engine.KindPanic, diag.Panic, "the flow panicked: %v", p)), nil
+			}
+		}()
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		text := string(req.Params.Arguments)
+		if strings.TrimSpace(text) == "" || text == "null" {
+			text = "{}"
+		}
+		args := generable.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
+		if !args.OK {
+			return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors)), nil
+		}
+		out, err := o.Call(ctx, args.Value, teller(ctx, req))
+		if err != nil {
+			return failedResult(err), nil
+		}
+		return succeeded(out, o.Out), nil
+	}
+}
+
+// teller tells the client of progress, if it asked for that.
+func teller(ctx context.Context, req *sdk.CallToolRequest) func(string) {
+	token := req.Params.GetProgressToken()
+	if token == nil || req.Session == nil {
+		return func(string) {}
+	}
+	n := 0.0
+	return func(text string) {
+		n++
+		// A client that has gone is noticed by ctx.
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: text, Progress: n})
+	}
+}
+
+// succeeded is the result of a call that went well.
+func succeeded(v generable.Value, t *generable.Type) *sdk.CallToolResult {
+	text, ok := v.AsStr()
+	if !ok {
+		text = generable.JSON(v, t)
+	}
+	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	switch shape(t) {
+	case asObject:
+		res.StructuredContent = json.RawMessage(generable.JSON(v, t))
+	case asResult:
+		res.StructuredContent = json.RawMessage(`{"result":` + generable.JSON(v, t) + `}`)
+	}
+	return res
+}
+
+// failedResult tells the client's model what went wrong, and what to do about it.
+func failedResult(err error) *sdk.CallToolResult {
+	text := err.Error()
+	var e *engine.Error
+	if errors.As(err, &e) {
+		text = e.Message
+		if e.Path != "" {
+			text = e.Path + ": " + text
+		}
+		if e.Code != "" {
+			text = fmt.Sprintf("error[%s]: %s", e.Code, text)
+		}
+		if e.Help != "" {
+			text += "\nhelp: " + e.Help
+		}
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
+
+// maxFrame bounds a message of a client.
+const maxFrame = 16 << 20
+
+// Stdio serves one client over its streams, until it closes in or ctx ends. Nothing else may
+// write to out meanwhile.
+func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxFrame})
+	if err != nil && (ctx.Err() != nil || errors.Is(err, io.EOF)) {
+		return nil // it was to end
+	}
+	return err
+}
