@@ -50,7 +50,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
 	o.flags().VisitAll(func(own *pflag.Flag) {
-		if !slices.Contains([]string{"input-json", "input-file", "trace", "record", "replay", "help"}, own.Name) {
+		if !slices.Contains([]string{"input-json", "input-file", "trace", "record", "replay", "session", "session-store", "help"}, own.Name) {
 			f.AddFlag(own)
 		}
 	})
