@@ -80,8 +80,13 @@ var (
 		}
 		return v, false
 	}, hint: func(v starlark.Value) string {
-		if n, ok := v.(*nodeValue); ok {
-			return "write " + n.label() + `.as_tool(name, doc)`
+		switch v := v.(type) {
+		case *nodeValue:
+			return "write " + v.label() + `.as_tool(name, doc)`
+		case *remedyValue:
+			if name := remedyWord[v.r.Do]; askingTools()[name] != nil {
+				return "as a tool of a model it is not called: tools = [" + name + "]"
+			}
 		}
 		return ""
 	}}

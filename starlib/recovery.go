@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -210,7 +211,14 @@ func giveUpFunc(c *Call) (starlark.Value, error) {
 func fixedFunc(c *Call) (starlark.Value, error) {
 	v, err := toValue(c.Arg("value"))
 	if err != nil {
-		return nil, prefixed("value", err)
+		if c.env.running() {
+			return nil, prefixed("value", err)
+		}
+		d := c.complain(diag.WrongArgument, c.spanOf("value"), "%s", prefixed("value", err))
+		if _, ok := c.Arg("value").(starlark.Callable); ok {
+			d.Help = []string{"a function that mends is fix(f)"}
+		}
+		return nil, nil
 	}
 	if c.env.running() {
 		c.env.strand.keep(c.thread, c.Arg("value"), v, "fixed")
@@ -277,16 +285,14 @@ func (c *Call) duration(name string) time.Duration {
 	return 0
 }
 
-// asks is whether a builtin is one of those that a model may be given as a tool.
-func asks(v *starlark.Builtin) *engine.Tool {
-	switch v.Name() {
-	case "escalate":
-		return engine.EscalateTool()
-	case "give_up":
-		return engine.GiveUpTool()
-	}
-	return nil
-}
+// askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
+// and its skill both list is offered once.
+var askingTools = sync.OnceValue(func() map[string]*engine.Tool {
+	return map[string]*engine.Tool{"escalate": engine.EscalateTool(), "give_up": engine.GiveUpTool()}
+})
+
+// asks is the tool that a builtin is for a model, nil when it is none.
+func asks(v *starlark.Builtin) *engine.Tool { return askingTools()[v.Name()] }
 
 // guarded applies what tool says about failures and bounds of a tool.
 func (c *Call) guarded(t *engine.Tool) {

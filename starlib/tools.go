@@ -73,7 +73,6 @@ func (c *Call) toolList(name string) []*engine.Tool {
 			}
 		case *starlark.Builtin:
 			if t := asks(item); t != nil {
-				t.Span = c.spanOf(name)
 				out = append(out, t)
 			}
 		case *failedValue:
