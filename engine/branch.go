@@ -25,6 +25,7 @@ type Branch struct {
 	timed    bool          // the time of an agent is bounded, which a flow may go on after
 	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
 	mending  bool          // it runs what mends a call of a tool
+	given    []Image       // pictures in what a tool gave, of the branch that called it
 	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
 	last     *reading      // where the last event was, nil before the first: most branches tell of none
 }

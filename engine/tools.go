@@ -37,6 +37,9 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		return br.guard(func() error {
 			r, failure, err := br.toolCall(t.sk, calls[i], barred.of(i))
 			results[i], failures[i] = Part{Kind: PartResult, Result: r}, failure
+			if br.given != nil {
+				t.pictures.of(i, len(calls), br.given)
+			}
 			return err
 		})
 	})
@@ -99,6 +102,7 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, f
 		return "", asError(err), true
 	}
 	if failure == nil {
+		b.given = picturesIn(out)
 		return toldResult(t, out), nil, false
 	}
 	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends && !sk.agent.answersAfter(failure)

@@ -56,7 +56,9 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-func TestProgressAndChanges(t *testing.T) {
+// Promise 24.9 (MCP): what a server says of a call while it runs reaches whoever watches, and a change of
+// its tools is told once to each run that lists them before.
+func TestPromise_24_9_Progress(t *testing.T) {
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		text(t, list(t, c, spec))
@@ -94,7 +96,9 @@ func TestProgressAndChanges(t *testing.T) {
 	})
 }
 
-func TestCancelledCalls(t *testing.T) {
+// Promise 24.10 (MCP): a call that is cancelled or takes too long ends at once, its server is told, and the
+// session goes on.
+func TestPromise_24_10_CancelledCalls(t *testing.T) {
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		text(t, list(t, c, spec))
@@ -148,8 +152,9 @@ func TestElicitation(t *testing.T) {
 	})
 }
 
-// The person who approves calls answers what servers ask.
-func TestElicitationByApproval(t *testing.T) {
+// Promise 24.11 (MCP): the person who approves calls answers what servers ask, with data that fits the
+// server's schema or not at all; a server that nobody answers is told so.
+func TestPromise_24_11_Elicitation(t *testing.T) {
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		for _, tt := range []struct {
 			decide func(*engine.ApprovalRequest) engine.Decision
@@ -173,7 +178,9 @@ func TestElicitationByApproval(t *testing.T) {
 	})
 }
 
-func TestSampling(t *testing.T) {
+// Promise 24.12 (MCP): a server asks a model only when the host lets it, and what that uses counts as
+// usage of the call.
+func TestPromise_24_12_Sampling(t *testing.T) {
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		models := llm.Answers(map[string][]string{"agent": {"tree"}})
 		c := client(t, mcp.WithSampling(models, "scripted/one"))

@@ -46,7 +46,9 @@ func children(t *testing.T) int {
 	return n
 }
 
-func TestServersThatCannotBeReached(t *testing.T) {
+// Promise 24.13 (MCP): a server that never answers, ends at once, prints what is no message, sends what is
+// broken or too large, or does not let us in is a typed error with the server's last words.
+func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string
@@ -102,7 +104,9 @@ func TestServersThatCannotBeReached(t *testing.T) {
 	}
 }
 
-func TestServersThatFailInACall(t *testing.T) {
+// Promise 24.14 (MCP): a server that dies, floods, refuses or answers nonsense in a call gives a typed error
+// that a model can read, and the call after it is made anew.
+func TestPromise_24_14_FailingServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string
@@ -142,8 +146,9 @@ func TestRestartsAreBounded(t *testing.T) {
 	}
 }
 
-// Nothing is left of servers when the client is closed, also of one that wants to stay, and nothing of what connecting began.
-func TestNothingIsLeftBehind(t *testing.T) {
+// Promise 24.15 (MCP): no process and no goroutine is left of servers when their client is closed, whatever
+// they do: also of one that neither the end of its input nor a signal ends.
+func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 	before, goroutines := children(t), runtime.NumGoroutine()
 	for _, mode := range []string{"good", "stubborn", "silent", "garbage", "dies", "hangs"} {
 		c := client(t)

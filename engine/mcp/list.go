@@ -29,10 +29,16 @@ func (s *server) list(ctx context.Context, spec *engine.ServerSpec, run string) 
 		return engine.Failed(err)
 	}
 	defer s.release(x)
-	changes := x.changes.Load()
-	tools, err := x.tools(ctx)
-	if err != nil {
-		return engine.Failed(err)
+	var tools []engine.ServerTool
+	var changes int64
+	for range 3 { // some servers go on making tools while they are first asked for them
+		changes = x.changes.Load()
+		if tools, err = x.tools(ctx); err != nil {
+			return engine.Failed(err)
+		}
+		if x.changes.Load() == changes {
+			break
+		}
 	}
 	s.well()
 	x.told.listed(run, changes)

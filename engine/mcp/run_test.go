@@ -1,0 +1,322 @@
+//go:build unix
+
+package mcp_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/mcp"
+)
+
+// ran is what came of a script whose agents have servers.
+type ran struct {
+	text   string
+	err    error
+	events []engine.Event
+	models *llm.Scripted
+}
+
+// failure is the run's error as the engine's.
+func (r *ran) failure(t *testing.T) *engine.Error {
+	t.Helper()
+	e, ok := r.err.(*engine.Error)
+	if !ok {
+		t.Fatalf("the run gives %q, %v", r.text, r.err)
+	}
+	return e
+}
+
+// told is what the model was told of its calls.
+func (r *ran) told() (texts []string) {
+	seen := r.models.Requests()
+	for _, m := range seen[len(seen)-1].Request.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				texts = append(texts, p.Result.Text)
+			}
+		}
+	}
+	return texts
+}
+
+// offered are the names under which the model was offered tools.
+func (r *ran) offered() (names []string) {
+	for _, d := range r.models.Requests()[0].Request.Tools {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// run runs a script. EXE in it is the test's own binary, and URL is the good server's.
+func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentscript.RunOption) *ran {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, _ := json.Marshal(exe)
+	script = strings.ReplaceAll(script, "EXE", string(quoted))
+	models, err := llm.ReadScripted(strings.NewReader(strings.ReplaceAll(answers, "\n{", "\n{\"agent\": \"main\", ")), "answers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := []agentscript.Option{agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")}
+	if c != nil {
+		options = append(options, agentscript.WithMCP(c))
+	}
+	mod, err := agentscript.New(options...).Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(script)}}, "main.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &ran{models: models}
+	var mu sync.Mutex
+	res, err := mod.Start(t.Context(), append(opts, agentscript.InputText("go"), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.events = append(r.events, e)
+	}))...).Wait()
+	r.text, r.err = res.Text(), err
+	return r
+}
+
+// server declares the good server behind a transport.
+func server(t *testing.T, transport string) string {
+	if transport == "stdio" {
+		return `good = mcp(EXE, env = {"` + asServer + `": "good"}` + ")\n"
+	}
+	return `good = mcp(url = "` + served(t, transport, nil).URL + `", transport = "` + transport + `")` + "\n"
+}
+
+var transports = []string{"stdio", engine.TransportHTTP, engine.TransportSSE}
+
+// Promise 24.1 (MCP): an agent has the tools of a server over stdio, streamable HTTP or SSE: arguments
+// are read leniently by the server's own schema, structured answers go before text, errors inside
+// of results go to the model, and pictures are shown to it.
+func TestPromise_24_1_ToolsOfServers(t *testing.T) {
+	for _, transport := range transports {
+		r := run(t, client(t), server(t, transport)+`main = agent(prompt = "Use the tools.", tools = [good])`, `
+{"calls": [{"name": "echo", "args": {"text": "hi", "times": "2"}}, {"name": "sum", "args": {"a": "1.5", "b": 2}}, {"name": "fail"}, {"name": "picture"}, {"name": "echo", "args": {}}]}
+{"text": "done"}`)
+		if r.text != "done" || r.err != nil {
+			t.Fatalf("%s: %q, %v", transport, r.text, r.err)
+		}
+		told := r.told()
+		for i, want := range []string{"echo: hiecho: hi", `{"sum":3.5}`, "error: the disk is full", `["look`, "error: bad arguments"} {
+			if len(told) != 5 || !strings.HasPrefix(strings.ReplaceAll(told[i], " ", ""), strings.ReplaceAll(want, " ", "")) {
+				t.Errorf("%s: the model was told %q, want %q at %d", transport, told, want, i)
+			}
+		}
+		seen := r.models.Requests()[1].Request.Messages
+		last := seen[len(seen)-1]
+		if last.Role != engine.RoleUser || len(last.Parts) != 2 || last.Parts[1].Image == nil || last.Parts[1].Image.URL != "data:image/png;base64,cG5n" {
+			t.Errorf("%s: the picture is not shown: %+v", transport, last)
+		}
+	}
+}
+
+// Promise 24.2 (MCP): a server is data: loading contacts nobody, a run lists the tools of all servers
+// of an agent before the agent's first model call, and list and calls are recorded, so that a replay
+// needs no server.
+func TestPromise_24_2_RecordedLists(t *testing.T) {
+	const script = `
+a = mcp(EXE, env = {"` + asServer + `": "good"}, tools = ["echo"])
+b = mcp(EXE, env = {"` + asServer + `": "wire"})
+main = agent(prompt = "Use the tools.", tools = [a, b])`
+	const answers = `
+{"calls": [{"name": "echo", "args": {"text": "hi"}}, {"name": "go"}]}
+{"text": "done"}`
+	var j journal.Memory
+	first := run(t, client(t), script, answers, agentscript.Journal(&j), agentscript.ID("one"))
+	if first.text != "done" {
+		t.Fatal(first.err)
+	}
+	if got := first.offered(); !slices.Equal(got, []string{"echo", "go"}) {
+		t.Errorf("offered %q", got)
+	}
+	ids := j.IDs()
+	slices.Sort(ids)
+	var kinds []string
+	for _, id := range ids {
+		at, _, _ := strings.Cut(id, "@")
+		kinds = append(kinds, at[strings.LastIndex(at, "/")+1:])
+	}
+	if want := []string{"llm0", "llm1", "mcp:a#0", "mcp:b#0", "tool:echo#0", "tool:go#0"}; !slices.Equal(kinds, want) {
+		t.Errorf("recorded %q, want %q", kinds, want)
+	}
+	again := run(t, mcp.New(), script, "", agentscript.Journal(&j), agentscript.ID("one")) // nothing is allowed
+	if again.text != "done" {
+		t.Errorf("the replay gives %q, %v", again.text, again.err)
+	}
+}
+
+// Promise 24.3 (MCP): secrets of servers are named, not held: their values are in no request, event,
+// record, result or error.
+func TestPromise_24_3_SecretsOfServers(t *testing.T) {
+	const value = "s3cret-value"
+	secrets := mcp.WithSecrets(func(name string) (string, bool) { return value, name == "TOKEN" })
+	for script, want := range map[string]string{
+		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": secret("TOKEN")})`: "the token is [TOKEN]",
+		`s = mcp(EXE, env = {"` + asServer + `": "gone", "TOKEN": secret("TOKEN")})`: "no configuration found: [TOKEN]",
+	} {
+		var j journal.Memory
+		r := run(t, client(t, secrets), script+"\nmain = agent(prompt = \"x\", tools = [s])", `
+{"calls": [{"name": "secret"}]}
+{"text": "done"}`, agentscript.Journal(&j))
+		var all strings.Builder
+		if err := json.NewEncoder(&all).Encode(r.events); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range j.IDs() {
+			out, _ := j.Answer(id)
+			data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(data)
+		}
+		if r.err != nil {
+			all.WriteString(r.err.Error())
+		}
+		if text := all.String(); strings.Contains(text, value) || !strings.Contains(text, want) {
+			t.Errorf("the secret is seen, or %q is not: %s", want, text)
+		}
+	}
+}
+
+// Promise 24.4 (MCP): nothing is started, reached or given a secret without a grant; the error names the
+// flag that grants it, and without anything that reaches servers a run says so.
+func TestPromise_24_4_GrantsOfServers(t *testing.T) {
+	for script, flag := range map[string]string{
+		`s = mcp("npx", args = ["-y", "x"])`:       "--allow-exec npx",
+		`s = mcp(url = "https://example.com/mcp")`: "--allow-net example.com",
+	} {
+		e := run(t, mcp.New(), script+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
+		if e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, flag) || e.Pos.Line != 1 {
+			t.Errorf("%v, %s, %s", e, e.Help, e.Pos)
+		}
+	}
+	onlyStart := mcp.New(mcp.WithAllow(func(u engine.Use) error {
+		if u.Kind == engine.EffectEnv {
+			return os.ErrPermission
+		}
+		return nil
+	}))
+	defer onlyStart.Close()
+	if e := run(t, onlyStart, `s = mcp(EXE, env = {"T": secret("TOKEN")})`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t); e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, "--allow-env TOKEN") {
+		t.Errorf("%v, %s", e, e.Help)
+	}
+	if e := run(t, nil, `s = mcp("npx")`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t); e.Code != diag.NoServers || !strings.Contains(e.Help, "WithMCP") {
+		t.Errorf("%v, %s", e, e.Help)
+	}
+}
+
+// Promise 24.5 (MCP): tools keep the names that their servers give where that is possible: names that
+// clash become server__tool, what no provider takes becomes _, and what is too long is cut and told
+// apart; globs choose tools, and one that fits none is an error that lists them.
+func TestPromise_24_5_NamesOfTools(t *testing.T) {
+	r := run(t, client(t), `
+def go(): return "local"
+a = mcp(EXE, env = {"`+asServer+`": "wire"})
+b = mcp(EXE, env = {"`+asServer+`": "wire"}, name = "b2")
+odd = mcp(EXE, env = {"`+asServer+`": "odd"}, tools = ["*", "!cyclic"])
+main = agent(prompt = "x", tools = [go, a, b, odd])`, `
+{"calls": [{"name": "go"}, {"name": "a__go"}, {"name": "b2__go"}]}
+{"text": "done"}`)
+	if r.text != "done" || !slices.Equal(r.told(), []string{"local", "went", "went"}) {
+		t.Errorf("%v, %q", r.err, r.told())
+	}
+	names := r.offered()
+	for _, n := range names {
+		if len(n) > 64 || strings.Trim(n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+			t.Errorf("no provider takes the name %q", n)
+		}
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != 3+8 || slices.Contains(names, "cyclic") || !slices.Contains(names, "_7up") || !slices.Contains(names, "dotted_name_x") || !slices.Contains(names, "odd__two_words") {
+		t.Errorf("offered %q", names)
+	}
+	for glob, want := range map[string]string{"echoo": `did you mean "echo"`, "x*": "its tools are"} {
+		e := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "good"}, tools = ["`+glob+`"])`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
+		if e.Code != diag.ServerTools || !strings.Contains(e.Help, want) {
+			t.Errorf("%s: %v, %s", glob, e, e.Help)
+		}
+	}
+}
+
+// Promise 24.6 (MCP): a server that lies about its schemas is a typed error that says which tool and how
+// to go without it; a schema that no type says goes to the provider as it is.
+func TestPromise_24_6_SchemasOfServers(t *testing.T) {
+	for mode, want := range map[string]string{
+		"noobject": `is of "string"`, "large": "256", "twice": "twice", "endless": "does not end",
+	} {
+		e := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "`+mode+`"})`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
+		if mode == "large" {
+			want = "262144 at most"
+		}
+		if e.Code != diag.ServerTools || !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %v", mode, e)
+		}
+	}
+	r := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "liar"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+{"calls": [{"name": "lie"}]}
+{"text": "done"}`)
+	if told := r.told(); r.text != "done" || len(told) != 1 || !strings.Contains(told[0], "not what its output schema says") || !strings.Contains(told[0], "many") {
+		t.Errorf("%v: %q", r.err, told)
+	}
+	r = run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "odd"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+{"calls": [{"name": "remote", "args": {"x": {"any": ["thing"]}}}, {"name": "cyclic", "args": {"next": {"next": {}}}}, {"name": "pattern", "args": {"x": "b"}}]}
+{"text": "done"}`)
+	if told := r.told(); !slices.Equal(told, []string{"went", "went", "went"}) {
+		t.Errorf("%v: %q", r.err, told)
+	}
+	for _, d := range r.models.Requests()[0].Request.Tools {
+		if verbatim := strings.Contains(d.Schema, "https://example.com/schema.json"); verbatim != (d.Name == "remote") {
+			t.Errorf("%s is offered with %q", d.Name, d.Schema)
+		}
+	}
+}
+
+// Promise 24.7 (MCP): a server that is lost in a call is told to the model, with its last words and that
+// nobody knows whether the call was carried out; the next call connects anew.
+func TestPromise_24_7_LostServers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "died")
+	r := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "once", "DIED": "`+file+`"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+{"calls": [{"name": "go"}]}
+{"calls": [{"name": "go"}]}
+{"text": "done"}`)
+	told := r.told()
+	if r.text != "done" || len(told) != 2 || !strings.Contains(told[0], "was lost during the call of go (exit status 3)") ||
+		!strings.Contains(told[0], "is not known") || !strings.Contains(told[0], "out of memory") || told[1] != "went" {
+		t.Errorf("%v: %q", r.err, told)
+	}
+}
+
+// Promise 24.8 (MCP): progress that a server tells and changes of its tools are events; a call of an agent
+// keeps the list of tools that it began with.
+func TestPromise_24_8_EventsOfServers(t *testing.T) {
+	for _, transport := range transports {
+		r := run(t, client(t), server(t, transport)+`main = agent(prompt = "Use the tools.", tools = [good])`, `
+{"calls": [{"name": "steps"}, {"name": "release"}]}
+{"text": "done"}`)
+		if r.text != "done" {
+			t.Fatal(r.err)
+		}
+		for _, e := range r.events {
+			if e.Kind == engine.EventTool && e.Phase == engine.PhaseProgress && (e.Name != "good.steps" || e.Path == "" || !strings.Contains(e.Text, "of 3: working")) {
+				t.Errorf("%s: %+v", transport, e)
+			}
+		}
+	}
+}
