@@ -1,0 +1,76 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// asProbe makes the test binary the client that the protocol's conformance suite judges.
+const asProbe = "AGENTSCRIPT_MCP_PROBE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProbe) != "" {
+		if err := probe(os.Args[len(os.Args)-1], os.Getenv("MCP_CONFORMANCE_SCENARIO")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// probe does what a scenario of the suite wants of a client.
+func probe(url, scenario string) error {
+	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }),
+		mcp.WithApprovals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return engine.Approve(), nil }))
+	defer c.Close()
+	spec := &engine.ServerSpec{Name: "suite", URL: url, Transport: engine.TransportHTTP}
+	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &engine.ServerRequest{Server: spec}}, nil); out.Err != nil {
+		return out.Err
+	}
+	call, ok := map[string][2]string{
+		"tools_call":                          {"add_numbers", `{"a": 5, "b": 3}`},
+		"elicitation-sep1034-client-defaults": {"test_client_elicitation_defaults", `{}`},
+		"sse-retry":                           {"test_reconnection", `{}`},
+	}[scenario]
+	if !ok {
+		return nil
+	}
+	args := generable.Decode(generable.AnyT, call[1], generable.Options{}).Value
+	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectTool, Name: "suite." + call[0], Req: &engine.ToolRequest{Args: args, Server: spec, Tool: call[0]}}, nil)
+	if out.Err != nil {
+		return out.Err
+	}
+	return nil
+}
+
+// The protocol's own suite for clients. Its scenarios of OAuth are left out: the client takes a token
+// by a header, and signs in nowhere.
+func TestMCPConformanceOfClient(t *testing.T) {
+	suite := installed(t, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scenario := range []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"} {
+		cmd := exec.Command("node", suite, "client", "--command", exe, "--scenario", scenario)
+		cmd.Env = append(os.Environ(), asProbe+"=1")
+		cmd.Dir = t.TempDir()
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "0 failed") {
+			t.Errorf("%s: %v\n%s", scenario, err, out)
+		} else {
+			t.Logf("%s: %s", scenario, strings.TrimSpace(string(out[max(0, len(out)-200):])))
+		}
+	}
+}
