@@ -23,7 +23,7 @@ func (c *command) approver(yes bool) engine.Handler {
 			return engine.Decision{Approved: true, Reason: "--yes"}, nil
 		})
 	case c.stdinTerminal && c.stderrTerminal:
-		t := &prompter{in: c.stdin, out: c.stderr, always: map[string]bool{}}
+		t := &prompter{in: c.stdin, out: c.stderr, mu: &c.talk, always: map[string]bool{}}
 		return engine.Approvals(t.ask)
 	}
 	return nil
@@ -34,7 +34,7 @@ type prompter struct {
 	in  io.Reader
 	out io.Writer
 
-	mu     sync.Mutex // held while a question stands
+	mu     *sync.Mutex // held while a question stands, so that nothing is written into it
 	always map[string]bool
 	once   sync.Once
 	lines  chan string // what is typed; closed at the end of the input

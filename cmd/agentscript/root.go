@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,8 +16,9 @@ import (
 // command is one execution of agentscript.
 type command struct {
 	*state
-	json    bool // diagnostics and prints as JSON lines
-	printed bool // the script is loaded again: what it prints meanwhile was written
+	json    bool       // diagnostics and prints as JSON lines
+	printed bool       // the script is loaded again: what it prints meanwhile was written
+	talk    sync.Mutex // held by what writes to or asks at the terminal while a run goes on
 }
 
 // execute runs the verb that the arguments name and gives the exit code.

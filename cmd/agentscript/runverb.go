@@ -170,11 +170,13 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	}
 	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
 	for e := range run.Events() {
+		c.talk.Lock()
 		for _, to := range sinks {
 			if to.kinds()&e.Kind != 0 {
 				to.event(e)
 			}
 		}
+		c.talk.Unlock()
 	}
 	result, err := run.Wait()
 	if err != nil {
