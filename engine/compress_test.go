@@ -45,10 +45,10 @@ func pairedMessages(messages []engine.Message) string {
 	return ""
 }
 
-// In random conversations whatever is left out, each call has its result and each result its call,
-// the order stays, the newest messages and the agent's input are as they were, and a model is asked
-// in the way it is asked to go on: by a user message first.
-func TestCompressionKeepsConversationsWhole(t *testing.T) {
+// Promise 22.7 (memory): a conversation that is made shorter keeps the system text, the agent's own input
+// and the newest messages, in their order, and each call has its result and each result its call,
+// whatever is left out or summed up, in random conversations.
+func TestPromise_22_7_Compression(t *testing.T) {
 	shorter := 0
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -138,9 +138,9 @@ func TestCompressionKeepsConversationsWhole(t *testing.T) {
 	}
 }
 
-// What is left out, summed up or cut short is told by an event; a summary that fails is no failure
-// of the run.
-func TestCompressionIsTold(t *testing.T) {
+// Promise 22.8 (memory): an event tells what was left out or summed up; a summary that fails is no
+// failure of the run: the beginnings of the messages stand for them.
+func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 	for _, tt := range []struct {
 		name, want, first string
 		how               engine.CompressHow

@@ -48,7 +48,10 @@ func hearing(heard map[string][]string) engine.Handler {
 
 var sharing = &engine.History{Shared: true}
 
-func TestSharedHistory(t *testing.T) {
+// Promise 22.4 (memory): agents with `history = "shared"` go on with one conversation under their own
+// system text; branches that run at once fork it and do not see each other, after them it is as it was
+// before them, and what fails leaves nothing in it.
+func TestPromise_22_4_SharedHistory(t *testing.T) {
 	type build func(c *composer, a func(string) *engine.Node) *engine.Node
 	for _, tt := range []struct {
 		name  string
@@ -92,9 +95,9 @@ func TestSharedHistory(t *testing.T) {
 	}
 }
 
-// A flow gives its history to the agents that have none: the innermost that says one counts, and
-// what an agent says itself goes over all.
-func TestHistoryOfAFlow(t *testing.T) {
+// Promise 22.5 (memory): a flow gives its history to the agents that say nothing of theirs, the innermost
+// flow first; without a word each call begins anew.
+func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 	c := compose()
 	x, y := c.prompted("x", nil, nil), c.prompted("y", nil, nil)
 	fresh := c.Agent(c.site("agent", "fresh"), &engine.AgentSpec{Name: "fresh", Prompt: "You are fresh.", History: &engine.History{}})
@@ -170,9 +173,9 @@ func TestDigestsOfSharedHistory(t *testing.T) {
 	}
 }
 
-// A session's run goes on where the last one ended; one that fails leaves it as it was, and a replay
-// saves nothing a second time.
-func TestSessionsGoOn(t *testing.T) {
+// Promise 22.6 (memory): a run of a session goes on with the conversation of its last run; a run that
+// fails leaves it as it was, a replay saves nothing a second time, and another script is refused.
+func TestPromise_22_6_Sessions(t *testing.T) {
 	c := compose()
 	main := c.Agent(c.site("agent", "chat"), &engine.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
 	bad := c.Agent(c.site("agent", "bad"), &engine.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})

@@ -38,7 +38,10 @@ func ran(t *testing.T, spec engine.RunSpec) string {
 	return str(out)
 }
 
-func TestMemoryOperations(t *testing.T) {
+// Promise 22.1 (memory): a slot of a memory is read, written, added to and searched without regard to
+// case; each agent has its own, or all share one, and the last lines or tokens alone are kept where
+// the memory says so.
+func TestPromise_22_1_Slots(t *testing.T) {
 	long := strings.Repeat("x", 30)
 	for _, tt := range []struct {
 		name string
@@ -88,9 +91,10 @@ func TestMemoryRefuses(t *testing.T) {
 	}
 }
 
-// Branches that run at once add to one slot; whatever their order was, a replay reads the same, and
-// a run that is resumed in the midst goes on from the notes as they were, each line once.
-func TestMemoryIsTheSameOnReplay(t *testing.T) {
+// Promise 22.3 (memory): reads and writes are effects: whatever the order of branches that run at once
+// was, a replay reads the same, and a run that is resumed in the midst goes on from the notes as they
+// were, each line once.
+func TestPromise_22_3_Recorded(t *testing.T) {
 	const branches = 6
 	bank := &engine.MemoryBank{Name: "notes", Shared: true}
 	for seed := range uint64(60) {
@@ -154,8 +158,9 @@ func TestMemoryIsTheSameOnReplay(t *testing.T) {
 	}
 }
 
-// A model reads and writes the slot of its agent by tools, and is told what is wrong with a note.
-func TestMemoryTools(t *testing.T) {
+// Promise 22.2 (memory): `agent(memory = notes)` gives the model memory_read, memory_write, memory_append
+// and memory_search over its own slot, and it is told what is wrong with a note: too long, or no text.
+func TestPromise_22_2_Tools(t *testing.T) {
 	c := compose()
 	bank := c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes"})
 	agent := func(name string) *engine.Node {

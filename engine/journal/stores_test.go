@@ -74,8 +74,10 @@ func saved(t *testing.T, open engine.OpenSession, key, op, text string) engine.E
 
 func is(err error, code diag.Code) bool { return errors.Is(err, &engine.Error{Code: code}) }
 
-// All stores of sessions do the same.
-func TestStoresOfSessions(t *testing.T) {
+// Promise 22.9 (memory): sessions in memory, in files and in SQLite do the same: a session has one run at
+// a time, in any process, what was saved under an idempotency key is not saved again, and what is no id
+// reaches no file.
+func TestPromise_22_9_Stores(t *testing.T) {
 	everyStore(t, func(t *testing.T, s engine.SessionStore) {
 		open := taken(t, s, "one")
 		if e, err := open.Load(t.Context(), "k"); err != nil || e != (engine.Entry{}) {
@@ -219,9 +221,9 @@ func saves(how, dir string) error {
 	}
 }
 
-// A process that is killed in the midst of its writes leaves what it saved last, or what it was
-// just saving, whole; the session is free again, and others cannot take it before.
-func TestKilledWhileSaving(t *testing.T) {
+// Promise 22.10 (memory): a process that is killed in the midst of its writes leaves a session as it was
+// saved last, whole, and free for others, who cannot take it before.
+func TestPromise_22_10_Killed(t *testing.T) {
 	for name := range durable {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -269,8 +271,9 @@ func TestKilledWhileSaving(t *testing.T) {
 	}
 }
 
-// What is damaged, of another version or none of ours is told by a typed error, and stays as it is.
-func TestStoresThatCannotBeRead(t *testing.T) {
+// Promise 22.11 (memory): a store that is damaged, of another version or of something else is a typed
+// error, and stays as it is.
+func TestPromise_22_11_Damaged(t *testing.T) {
 	for name := range durable {
 		for _, what := range []string{"no store at all, but a longer text\n", "", "SQLite format 3\x00 and then nothing of the sort", `{"agentscript_session":9,"sha256":""}` + "\n{}"} {
 			dir := t.TempDir()
