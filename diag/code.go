@@ -145,11 +145,11 @@ const (
 	RateLimited         Code = "AS721"
 	UnknownTool         Code = "AS722"
 	JournalFailed       Code = "AS723"
-	NotChosen           Code = "AS735"
 	NoQuorum            Code = "AS724"
 	ToolNotMended       Code = "AS730"
 	ToolEscalated       Code = "AS731"
 	ToolGaveUp          Code = "AS732"
+	NotChosen           Code = "AS735"
 	UnknownPrice        Code = "AS738"
 	BudgetsDiffer       Code = "AS739"
 
