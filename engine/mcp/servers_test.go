@@ -265,7 +265,7 @@ func wireCall(mode, name string, id json.RawMessage, say func(string, ...any)) {
 		say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no such city"}}`, id)
 	case "floods":
 		for {
-			say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}`, strings.Repeat("x", 1<<16))
+			say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}%s`, strings.Repeat("\n", 1<<20))
 		}
 	case "hangs":
 	default:

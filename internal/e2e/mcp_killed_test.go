@@ -92,3 +92,22 @@ main = agent(prompt = "x", model = "scripted/x", tools = [s])
 		t.Logf("%s: %d processes before, %d after", name, len(before), len(left))
 	}
 }
+
+// The example runs with the server that it names, which npx finds in the directory it is run in.
+func TestMCPExample(t *testing.T) {
+	installed(t, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
+	bin := filepath.Join(t.TempDir(), "agentscript")
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/agentscript/agentscript/cmd/agentscript").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, "run", filepath.Join(examples, "mcp_files.star"), "What is this?", "--scripted", filepath.Join(examples, "mcp_files.jsonl"), "--allow-exec", "npx")
+	cmd.Dir = os.Getenv("AGENTSCRIPT_E2E_DIR")
+	out, err := cmd.Output()
+	if want := `{"answer":"It is a package.","files":["package.json"]}` + "\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v, want %q", out, err, want)
+	}
+}
