@@ -162,6 +162,10 @@ func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
 		note(d, diag.Pos{}, "%s", more)
 	}
 	noteDefined(d, from)
+	if meant := p.nearField(from.out); meant != "" {
+		help(d, "did you mean %q?", meant)
+		return false
+	}
 	help(d, "test a field by its name, ge(\"score\", 80), the value itself without one, ge(80)")
 	return false
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"strconv"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -45,6 +46,25 @@ func (p *Predicate) appendKey(b []byte) []byte {
 		b = append(k.appendKey(append(b, '(')), ')')
 	}
 	return b
+}
+
+// nearField is the field of a type that a test of another name may have meant, or "".
+func (p *Predicate) nearField(t *generable.Type) string {
+	near := ""
+	p.tests(func(k *Predicate) {
+		if _, why := subjectType(t, k.field); why == "" || near != "" {
+			return
+		}
+		for _, c := range cases(t) {
+			if c.Kind != generable.RecordType {
+				continue
+			}
+			if found, ok := diag.Suggest(k.field, c.FieldNames()); ok {
+				near = found
+			}
+		}
+	})
+	return near
 }
 
 // asked is a set of predicates.

@@ -23,7 +23,14 @@ var branchParams = []Param{
 }
 
 // whenKind takes what a route can ask.
-var whenKind = Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", accept: condKind.accept, hint: hintFunction}
+var whenKind = Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", accept: condKind.accept,
+	hint: func(v starlark.Value) string {
+		switch v.(type) {
+		case starlark.Bool, starlark.String, starlark.Int, starlark.NoneType:
+			return "a value is asked for by a condition: eq(" + v.String() + ")"
+		}
+		return hintFunction(v)
+	}}
 
 // whenValue is a route with a condition.
 type whenValue struct {

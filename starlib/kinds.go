@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,7 +33,7 @@ var (
 	AnyKind   = Kind{Word: "a value", Stub: "Any"}
 	StrKind   = Kind{Word: "str", Stub: "str", accept: as[starlark.String]}
 	BoolKind  = Kind{Word: "bool", Stub: "bool", accept: as[starlark.Bool]}
-	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt}
+	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt, hint: hintInt}
 	FloatKind = Kind{Word: "float", Stub: "float", accept: acceptFloat}
 	ListKind  = Kind{Word: "list", Stub: "list", accept: acceptList}
 	DictKind  = Kind{Word: "dict", Stub: "dict", accept: as[*starlark.Dict]}
@@ -88,6 +89,20 @@ func acceptFunction(v starlark.Value) (starlark.Value, bool) {
 		return v, true
 	}
 	return v, false
+}
+
+// hintInt says how a number is written.
+func hintInt(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.String:
+		if _, err := strconv.Atoi(string(v)); err == nil {
+			return "write " + string(v) + " without quotes"
+		}
+		return "write a number: 3"
+	case starlark.Int:
+		return "no bound is as large: leave it out, or write a smaller number"
+	}
+	return "write a whole number: 3"
 }
 
 func hintFunction(v starlark.Value) string {
@@ -188,6 +203,8 @@ func hintNode(v starlark.Value) string {
 		return "if it makes a node, call it: " + v.Name() + "(...); as a step a function is fn(" + v.Name() + ", input = ..., output = ...)"
 	case *starlark.Builtin, *typeValue:
 		return "make it a step: fn(" + nameOf(v) + ")"
+	case finishValue:
+		return "FINISH is where an edge leads that ends a graph: edge(node, FINISH)"
 	case *starlark.List:
 		return "give the nodes one by one, or the list alone"
 	case starlark.String:
@@ -281,7 +298,7 @@ func (k *Kind) tooLow(v starlark.Value) (int, bool) {
 }
 
 // boundKind takes what bounds something: how often, how many.
-var boundKind = Kind{Word: IntKind.Word, Stub: IntKind.Stub, accept: acceptInt, least: 1}
+var boundKind = Kind{Word: IntKind.Word, Stub: IntKind.Stub, accept: acceptInt, hint: hintInt, least: 1}
 
 // listOf accepts a list or tuple whose items are all of one kind; items keep their form.
 func listOf(item Kind) Kind {

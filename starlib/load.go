@@ -299,6 +299,8 @@ func (c *composer) names() source.Names {
 			n.TypeMakers = append(n.TypeMakers, b.Name)
 		case "node":
 			n.NodeMakers = append(n.NodeMakers, b.Name)
+		case "predicate":
+			n.Conditions = append(n.Conditions, b.Name)
 		}
 	}
 	return n

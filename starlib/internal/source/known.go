@@ -20,9 +20,10 @@ const (
 	aType
 	aNode
 	anAttempt // what attempt gives in a function
+	aCondition
 )
 
-func (w what) String() string { return [...]string{"value", "type", "node", "attempt"}[w] }
+func (w what) String() string { return [...]string{"value", "type", "node", "attempt", "condition"}[w] }
 
 // kindOf says whether e is surely a type or a node: a builtin type, list[str],
 // T | None, the call of a maker, an operator between nodes, or a name that is
@@ -49,15 +50,26 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 		if k := l.kindOf(x.True, s); k.what != unknown && k.what == l.kindOf(x.False, s).what {
 			return known{what: k.what}
 		}
+	case *syntax.UnaryExpr:
+		if x.Op == syntax.TILDE && x.X != nil {
+			if l.kindOf(x.X, s).what == aCondition {
+				return known{what: aCondition}
+			}
+		}
 	case *syntax.BinaryExpr:
 		want := unknown
 		switch x.Op {
+		case syntax.AMP:
+			want = aCondition
 		case syntax.PIPE:
 			want = aType
 		case syntax.GTGT, syntax.SLASH, syntax.STAR:
 			want = aNode
 		default:
 			return known{}
+		}
+		if x.Op == syntax.PIPE && (l.kindOf(x.Y, s).what == aCondition || l.kindOf(x.X, s).what == aCondition) {
+			return known{what: aCondition}
 		}
 		// The left operand may be a long chain: the right one is asked first.
 		if l.kindOf(x.Y, s).what == want || l.kindOf(x.X, s).what == want {
@@ -93,6 +105,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 			return known{what: aType}
 		case callsInFunctions(fn.Name) && l.builtins[fn.Name] && s.inFunction():
 			return known{what: anAttempt}
+		case l.conditions[fn.Name]:
+			return known{what: aCondition}
 		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
 			return known{what: aNode}
 		}

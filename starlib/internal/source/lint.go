@@ -15,6 +15,7 @@ type Names struct {
 	Types      []string // those that are types; nil means str int float bool list dict any
 	TypeMakers []string // functions that give types: schema, union, enum, …
 	NodeMakers []string // functions that give nodes: agent, fn, then, par, …
+	Conditions []string // functions that give conditions: eq, ge, …
 
 	FieldMakers []string // functions that describe a field, and so a parameter: field
 }
@@ -34,6 +35,7 @@ func (f *File) Lint(n Names) diag.List {
 		types:      set(types),
 		typeMakers: set(n.TypeMakers),
 		nodeMakers: set(n.NodeMakers),
+		conditions: set(n.Conditions),
 		fields:     set(n.FieldMakers),
 		captures:   map[*scope]*capture{},
 		owners:     map[syntax.Expr]*binding{},
@@ -63,6 +65,7 @@ func set(names []string) map[string]bool {
 type linter struct {
 	f                                               *File
 	builtins, types, typeMakers, nodeMakers, fields map[string]bool
+	conditions                                      map[string]bool
 
 	loop      *loop         // around the statement at hand, in its function
 	leaving   bool          // in a return statement

@@ -32,7 +32,9 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 		return
 	}
 	if d := l.asked(e, k, by); d != nil {
-		if k.what == aNode {
+		if k.what == aCondition {
+			d.Help = append(d.Help, l.testedCondition(e, by))
+		} else if k.what == aNode {
 			d.Help = append(d.Help, l.testedNode(e, s))
 		} else {
 			d.Help = append(d.Help, l.testedType(e))
@@ -69,6 +71,10 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 		return
 	}
 	a, b := l.short(left), l.short(x.Y)
+	if k.what == aCondition {
+		d.Help = append(d.Help, l.testedCondition(left, x.Op.String()))
+		return
+	}
 	switch both := k.what == right.what || k.what == aType && isNone(x.Y); {
 	case k.what == aType && both:
 		d.Help = append(d.Help, fmt.Sprintf("write `%s | %s`", a, b))
@@ -94,6 +100,19 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 
 func (l *linter) testedType(e syntax.Expr) string {
 	return "to ask for the type of a value write `isinstance(x, " + l.short(startree.Unparen(e)) + ")`"
+}
+
+// testedCondition says how conditions combine, and how one is asked.
+func (l *linter) testedCondition(e syntax.Expr, by string) string {
+	switch by {
+	case "and":
+		return "conditions combine by `&`: `a & b`"
+	case "or":
+		return "conditions combine by `|`: `a | b`"
+	case "not":
+		return "the opposite of a condition is `~" + l.short(startree.Unparen(e)) + "`"
+	}
+	return "ask it of a value: `" + l.callee(e) + "(x)`"
 }
 
 func (l *linter) testedNode(e syntax.Expr, s *scope) string {
