@@ -114,11 +114,14 @@ func Host(address string) (string, error) {
 	} else if strings.Contains(name, ":") {
 		return "", errors.New("its host is no name or address")
 	}
-	if port := u.Port(); port != "" && !slices.Contains([]string{"http:80", "https:443"}, u.Scheme+":"+port) {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	if port := u.Port(); port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
 			return "", errors.New("its port is no number from 1 to 65535")
 		}
-		name += ":" + port
+		if port = strconv.FormatUint(n, 10); u.Scheme+port != "http80" && u.Scheme+port != "https443" {
+			name += ":" + port
+		}
 	}
 	return name, nil
 }

@@ -83,6 +83,8 @@ var (
 		switch v := v.(type) {
 		case *nodeValue:
 			return "write " + v.label() + `.as_tool(name, doc)`
+		case *starlark.Builtin:
+			return hintCapability(v)
 		case *remedyValue:
 			if name := remedyWord[v.r.Do]; askingTools()[name] != nil {
 				return "as a tool of a model it is not called: tools = [" + name + "]"

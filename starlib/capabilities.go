@@ -77,6 +77,20 @@ func capabilityRows() []Builtin {
 	}
 }
 
+// wrappers show, for what a script may touch, the function that makes a tool of it: it says what of
+// it a model gets.
+var wrappers = map[string]string{"read": "def read(path = str): return fs.read(path)", "list": "def list_notes(dir = str): return fs.list(dir)",
+	"write": "def save(path = str, text = str): fs.write(path, text)", "get": "def page(url = str): return http.get(url).text",
+	"run": "def log(file = str): return sh.run([\"git\", \"log\", file]).stdout"}
+
+// hintCapability says how a builtin becomes a tool.
+func hintCapability(b *starlark.Builtin) string {
+	if example := wrappers[b.Name()]; example != "" {
+		return "a tool says its parameters and what it does: " + example
+	}
+	return ""
+}
+
 // touchFunc carries out the operation that its row names.
 func touchFunc(c *Call) (starlark.Value, error) {
 	if !c.inRun(touchExamples[c.row.Of]) || c.stood {
