@@ -44,7 +44,7 @@ func (n *Node) speaker(talks bool) *Node {
 			return nil
 		}
 		return n.kids[0].speaker(talks)
-	case VerifyNode, AttemptNode:
+	case VerifyNode, AttemptNode, BoundedNode:
 		return n.kids[0].speaker(talks)
 	case PipelineNode:
 		var found *Node

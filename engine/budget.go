@@ -49,22 +49,24 @@ type ledger struct {
 // budget is one level of the budgets around a branch. A pot may stand at several places.
 type budget struct {
 	up      *budget
+	at      *Frame // where it stands
 	run     *ledger
 	pot     *pot
 	own     pot
 	apart   bool // it bounds nothing, and tells what a branch uses
 	metered bool // tokens or money are bounded here or further out
 	priced  bool // money is
+	shares  bool // tool calls are, of all that goes on inside
 }
 
 // newBudget opens the budget of a run or, below another one, of a node or an agent call. whole
 // budgets count turns and tool calls of everything inside.
 func newBudget(up *budget, at *Frame, label string, l *Limits, whole bool) *budget {
-	b := &budget{up: up, own: pot{at: at, label: label}}
+	b := &budget{up: up, at: at, own: pot{at: at, label: label}}
 	b.pot = &b.own
 	b.own.bound(l, whole)
 	if up != nil {
-		b.run, b.metered, b.priced = up.run, up.metered, up.priced
+		b.run, b.metered, b.priced, b.shares = up.run, up.metered, up.priced, up.shares
 	} else {
 		b.run, b.own.ofRun = &ledger{}, true
 	}
@@ -72,6 +74,7 @@ func newBudget(up *budget, at *Frame, label string, l *Limits, whole bool) *budg
 		return b
 	}
 	b.metered, b.priced = b.metered || l.Tokens.set || l.USD.set, b.priced || l.USD.set
+	b.shares = b.shares || l.ToolCalls.set && (whole || l.Name != "")
 	if l.Name == "" {
 		return b
 	}
@@ -143,9 +146,9 @@ const (
 	refused
 )
 
-// look tells whether what is asked for fits on every level, else which pot and resource refuse
+// look tells whether what is asked for fits on every level, else which level and resource refuse
 // it. The caller holds the lock.
-func (b *budget) look(a *ask) (verdict, *pot, resource) {
+func (b *budget) look(a *ask) (verdict, *budget, resource) {
 	for at := b; at != nil; at = at.up {
 		p := at.pot
 		for r, n := range a.want {
@@ -160,9 +163,9 @@ func (b *budget) look(a *ask) (verdict, *pot, resource) {
 			switch {
 			case plus(spent, p.held[r]) <= c:
 			case p.held[r] > 0 && spent <= c:
-				return later, p, resource(r)
+				return later, at, resource(r)
 			default:
-				return refused, p, resource(r)
+				return refused, at, resource(r)
 			}
 		}
 	}
@@ -171,12 +174,12 @@ func (b *budget) look(a *ask) (verdict, *pot, resource) {
 
 // take holds what is asked for on every level when it fits on all, and more of it as far as that
 // is there.
-func (b *budget) take(a *ask) (verdict, *pot, resource) {
+func (b *budget) take(a *ask) (verdict, *budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
-	v, p, r := b.look(a)
+	v, by, r := b.look(a)
 	if v != granted {
-		return v, p, r
+		return v, by, r
 	}
 	more := a.more
 	for at := b; at != nil; at = at.up {
@@ -199,8 +202,8 @@ func (b *budget) take(a *ask) (verdict, *pot, resource) {
 	return granted, nil, 0
 }
 
-// spend books what was used already, or gives the pot and resource that refuse it.
-func (b *budget) spend(used estimate) (*pot, resource) {
+// spend books what was used already, or gives the level and resource that refuse it.
+func (b *budget) spend(used estimate) (*budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	if v, p, r := b.look(&ask{want: used}); v != granted {

@@ -85,13 +85,13 @@ func (n *BudgetNews) String() string {
 	}
 	switch n.What {
 	case BudgetThreshold:
-		return fmt.Sprintf("%s: %s of %s used (%.0f%%)", n.Budget, amountIn(n.Used, r), count(n.Limit), 100*n.At)
+		return fmt.Sprintf("%s: %s of %s used (past %.0f%%)", n.Budget, amountIn(n.Used, r), count(n.Limit), 100*n.At)
 	case BudgetOverrun:
 		return fmt.Sprintf("%s is overrun: %s of %s used; no further call begins", n.Budget, amountIn(n.Used, r), count(n.Limit))
 	case BudgetExtended:
 		return fmt.Sprintf("%s was extended to %s", n.Budget, count(n.Limit))
 	}
-	return fmt.Sprintf("%s is used up: asking for a last answer", n.Budget)
+	return "a bound is reached: a last answer is asked for, without tools"
 }
 
 func amountIn(x float64, r resource) string {

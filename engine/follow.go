@@ -20,7 +20,7 @@ func isOpen(n *Node) bool {
 	switch n.kind {
 	case PickNode, TemplateNode:
 		return vague(n.in)
-	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode:
+	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
 		return n.kids[0].open
 	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
 		for _, k := range n.branches() {
@@ -88,6 +88,8 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 		return s.follow(n.kids[0], in) && s.vote(n)
 	case VerifyNode:
 		return s.follow(n.kids[0], in) && s.verify(n)
+	case BoundedNode:
+		return s.follow(n.kids[0], in) && s.bounded(n)
 	case EachNode:
 		if in = in.Deref(); in.Kind == generable.ListType {
 			return s.follow(n.kids[0], in.Elem) && s.each(n)

@@ -23,7 +23,7 @@ func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
 			s.heard(k, false)
 		}
 		return false
-	case PipelineNode, LoopNode, RetryNode, AttemptNode, VoteNode, VerifyNode:
+	case PipelineNode, LoopNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
 		for _, k := range n.kids {
 			arrives = s.heard(k, arrives)
 		}

@@ -108,6 +108,8 @@ func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
 		return b.wrap(s, v)
 	case opVerify:
 		return b.verify(s, v)
+	case opBounded:
+		return b.confined(s, v)
 	}
 	switch n := s.node; n.kind {
 	case AgentNode:

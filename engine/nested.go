@@ -17,6 +17,7 @@ func (b *Branch) nest(a *AgentSpec) error {
 	}
 	if b.agents+1 >= most {
 		err := tooNested(a.Name, int(most-1))
+		err.Scope = b.at.root().Path() // none of those around calls one either
 		b.deepest = outer
 		err.Scope = b.at.root().Path() // no model on the way could do better: it is not told
 		return err

@@ -33,13 +33,14 @@ const (
 	HandoffNode // a branch whose choice is told
 	VerifyNode
 	FixNode // the place of what mends failed calls of tools
+	BoundedNode
 )
 
 // The words are those of positions and messages.
 var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
 
 // String gives the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
@@ -75,6 +76,7 @@ type Node struct {
 	graph    *graphSpec
 	retry    *RetryOptions
 	vote     *VoteOptions
+	bound    *Limits           // of a bounded node
 	onError  OnError           // of par and each
 	each     *generable.Type   // of par and each: what one branch gives
 	item     *generable.Type   // of par, each and vote: what stands in the list

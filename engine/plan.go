@@ -26,6 +26,7 @@ const (
 	opVote                  // a list of outputs, and one of them
 	opWrap                  // one step, and one that is instructed by what it gave
 	opVerify                // a verdict, and what it is about
+	opBounded               // a step within a budget
 )
 
 // step is one operation.
@@ -134,6 +135,8 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 		s.op, s.kids = opRetry, []*step{lower(n.kids[0], from, at)}
 	case AttemptNode:
 		s.op, s.kids = opAttempt, []*step{lower(n.kids[0], from, at)}
+	case BoundedNode:
+		s.op, s.kids = opBounded, []*step{lower(n.kids[0], from, at)}
 	case VerifyNode:
 		s.op, s.kids = opVerify, []*step{lower(n.kids[0], from, at)}
 	case WrapNode:
@@ -216,7 +219,7 @@ func unproven(s *step, at joint) {
 		for _, k := range s.kids {
 			unproven(k, at)
 		}
-	case opSeq, opLoop, opSwitch, opJump, opRetry, opAttempt, opVote, opVerify:
+	case opSeq, opLoop, opSwitch, opJump, opRetry, opAttempt, opVote, opVerify, opBounded:
 		unproven(s.kids[0], at)
 	}
 }

@@ -191,14 +191,10 @@ func orEmptyObject(args string) string {
 // handler tried the call.
 func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out generable.Value, tried bool, err error) {
 	who := "tool " + t.Name
-	est := &ask{want: estimate{resToolCalls: 1}}
 	if t.Run != nil {
-		// What it calls may need the same resource, so that nothing stays held meanwhile.
-		held, err := b.reserve(est, sk.agent.Name, b.at)
-		if err != nil {
+		if err := b.claim(sk.agent.Name); err != nil {
 			return args, false, err
 		}
-		held.settle(nil, Usage{})
 		if args, err = b.permit(sk, t, args); err != nil {
 			return out, false, err
 		}
@@ -218,7 +214,7 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out gene
 		class = ClassOnce
 	}
 	o := b.doPermitted(sk, t, &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, est)
+		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, &ask{want: estimate{resToolCalls: 1}})
 	if o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
 	}

@@ -39,6 +39,8 @@ func algebraRows() []Builtin {
 			opt("quorum", boundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
 			opt("output", TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
 		),
+		row("bounded", boundedFunc, "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y gives X→Y.",
+			node("what is run"), Param{Name: "budget", Kind: budgetKind, Doc: "budget(...): its turns and tool_calls count those of all agents inside"}),
 		row("wrap", wrapFunc, "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher.",
 			Param{Name: "teacher", Kind: NodeKind, Doc: "gives the system text"}, Param{Name: "student", Kind: NodeKind, Doc: "an agent that a model carries out"}),
 		row("handoff", branchFunc, "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum.",

@@ -248,7 +248,7 @@ func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 var nodeKinds = map[string]engine.NodeKind{"agent": engine.AgentNode, "fn": engine.FnNode, "pick": engine.PickNode,
 	"template": engine.TemplateNode, "then": engine.PipelineNode, "par": engine.ParallelNode, "forum": engine.ForumNode,
 	"loop": engine.LoopNode, "branch": engine.BranchNode, "each": engine.EachNode, "graph": engine.GraphNode, "fallback": engine.FallbackNode, "race": engine.RaceNode,
-	"retry": engine.RetryNode, "vote": engine.VoteNode, "wrap": engine.WrapNode, "handoff": engine.HandoffNode, "verify": engine.VerifyNode}
+	"retry": engine.RetryNode, "vote": engine.VoteNode, "wrap": engine.WrapNode, "handoff": engine.HandoffNode, "verify": engine.VerifyNode, "bounded": engine.BoundedNode}
 
 // standIn is what a failed call gives.
 func (c *Call) standIn() starlark.Value {

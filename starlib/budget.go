@@ -103,3 +103,29 @@ func (c *Call) sameBudget(l *engine.Limits) {
 		d.Help = []string{"make it once and give it to each: x = budget(\"" + l.Name + "\", ...)"}
 	}
 }
+
+func boundedFunc(c *Call) (starlark.Value, error) {
+	if err := c.composing(); err != nil {
+		return nil, err
+	}
+	if c.stood {
+		return c.standIn(), nil
+	}
+	body := c.nodeArg("node")
+	l := c.Arg("budget").(*budgetValue).limits
+	for _, r := range []struct {
+		word string
+		set  bool
+	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != ""}} {
+		if r.set && l.Name == "" {
+			c.complain(diag.WrongArgument, c.spanOf("budget"), "bounded: %s is about the conversation of one agent", r.word).Help =
+				[]string{"give it to the agent: agent(budget = budget(" + r.word + " = ...))"}
+		}
+	}
+	if len(c.wrong) > 0 {
+		return nil, nil
+	}
+	site := c.nodeSite()
+	site.Args = []diag.Span{c.spanOf("node")}
+	return c.env.c.node(c.env.c.session.Bounded(site, body, l)), nil
+}

@@ -21,7 +21,7 @@ func (p *picture) add(n *engine.Node) fragment {
 		return p.framed(n.Name(), func() fragment { return p.pipeline(kids) })
 	case kind == engine.FallbackNode || kind == engine.RaceNode:
 		return p.framed(title(n), func() fragment { return p.alternatives(kids) })
-	case kind == engine.RetryNode || kind == engine.AttemptNode || kind == engine.VerifyNode:
+	case kind == engine.RetryNode || kind == engine.AttemptNode || kind == engine.VerifyNode || kind == engine.BoundedNode:
 		return p.framed(title(n), func() fragment { return p.within(n) })
 	case kind == engine.WrapNode:
 		return p.framed(title(n), func() fragment { return p.wrap(n) })

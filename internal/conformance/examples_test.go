@@ -68,6 +68,7 @@ var examples = []example{
 	{file: "tutor.star", in: "Why is the sky blue?", want: "Air scatters blue light more than red."},
 	{file: "recovery.star", in: "When does the train to Ulm leave on 2 May?", want: "From Ulm at 08:12 and 10:12."},
 	{file: "delegate.star", in: "How far is the moon in days of walking?", want: "About 12800 days."},
+	{file: "budgeted.star", in: `["tea", "cocoa", "mate"]`, want: "Tea is a leaf, cocoa a bean, mate a holly."},
 	{file: "triage.star", in: `["When is my money back?", "Where is A1?", "Will it rain?"]`, want: `["Your money is back within 14 days.","Your order is at the customs in Lyon.","Please ask the weather service."]`},
 	{file: "approval.star", in: "Order A1 came broken.", want: "You have 40 euros back, Ann."},
 	{file: "tools.star", in: "What is 17 * 3?", want: "51"},

@@ -1,0 +1,419 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// worker answers with what a test says, turn by turn of each agent, and counts.
+type worker struct {
+	mu     sync.Mutex
+	calls  map[string]int
+	last   map[string]*engine.Request
+	answer func(agent string, turn int, req *engine.Request) engine.Response
+	usage  engine.Usage
+}
+
+func works(answer func(agent string, turn int, req *engine.Request) engine.Response) *worker {
+	return &worker{calls: map[string]int{}, last: map[string]*engine.Request{}, answer: answer, usage: engine.Usage{In: 15, Out: 5}}
+}
+
+func (w *worker) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+	req := e.Req.(*engine.Request)
+	w.mu.Lock()
+	turn := w.calls[e.Agent]
+	w.calls[e.Agent]++
+	w.last[e.Agent] = req
+	w.mu.Unlock()
+	r := w.answer(e.Agent, turn, req)
+	return engine.Outcome{Response: &r, Usage: w.usage, Attempt: 1}
+}
+
+// endless calls a tool with other arguments in each turn, unless tools are forbidden.
+func endless(_ string, turn int, req *engine.Request) engine.Response {
+	if req.Choice.Mode == engine.ChoiceNone {
+		return says("the last answer")
+	}
+	r := calls("look", fmt.Sprintf(`{"at": "%d"}`, turn))
+	r.Parts = append([]engine.Part{{Kind: engine.PartText, Text: fmt.Sprint("I look at ", turn)}}, r.Parts...)
+	return r
+}
+
+// looker is an agent with a tool.
+func (c *composer) looker(t *testing.T, name string, l engine.Limits) *engine.Node {
+	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
+		Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			return generable.StrOf("nothing"), nil
+		})}
+	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "Look.", Tools: []*engine.Tool{look}, Budget: l})
+}
+
+// news collects what events tell of budgets, and the errors of refusals.
+type news struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (n *news) listener() engine.Listener {
+	return engine.Listener{Kinds: engine.EventBudget, Emit: func(e engine.Event) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if e.Budget == nil {
+			n.all = append(n.all, "refused")
+			return
+		}
+		n.all = append(n.all, fmt.Sprintf("%s %s %g/%g %g", strings.TrimPrefix(string(e.Budget.What), "budget."), e.Budget.Resource, e.Budget.Used, e.Budget.Limit, e.Budget.At))
+	}}
+}
+
+func spend(n *engine.Node, w engine.Handler, l engine.Limits) *engine.RunSpec {
+	return &engine.RunSpec{Node: n, Input: generable.StrOf("x"), Handler: w, Model: "test/model", Limits: l}
+}
+
+func atMost(n int64) engine.Cap { return engine.AtMost(n) }
+
+// Promise 20.2 (budgets): each bound of a budget ends an agent that never ends by itself, with an
+// error that keeps what it had come to, or with a last answer without tools for which room was
+// kept; a bound of 0 allows nothing.
+func TestPromise_20_2_EveryBound(t *testing.T) {
+	same := func(_ string, _ int, req *engine.Request) engine.Response {
+		if req.Choice.Mode == engine.ChoiceNone {
+			return says("the last answer")
+		}
+		return calls("look", `{"at":"x"}`, "look", `{ "at": "x" }`)
+	}
+	for _, tt := range []struct {
+		name      string
+		own, run  engine.Limits
+		answer    func(string, int, *engine.Request) engine.Response
+		calls     int // of the model
+		says      string
+		asked     int // calls when it is to answer at the limit; 0: it cannot
+		lastTurns string
+	}{
+		{name: "turns", own: engine.Limits{Turns: atMost(3)}, calls: 3, says: "within 3 turns", asked: 3},
+		{name: "turns by default", calls: 8, says: "within 8 turns", asked: 8},
+		{name: "one turn", own: engine.Limits{Turns: atMost(1)}, calls: 1, says: "within one turn", asked: 1},
+		{name: "tool calls", own: engine.Limits{ToolCalls: atMost(2)}, calls: 3, says: "limit of 2 tool calls", asked: 4},
+		{name: "no tool calls", own: engine.Limits{ToolCalls: atMost(0)}, calls: 1, says: "limit of 0 tool calls", asked: 2},
+		{name: "model calls", own: engine.Limits{ModelCalls: atMost(4)}, calls: 4, says: "limit of 4 model calls", asked: 4},
+		{name: "no model calls", own: engine.Limits{ModelCalls: atMost(0)}, calls: 0, says: "limit of 0 model calls"},
+		{name: "no tokens", own: engine.Limits{Tokens: atMost(0)}, calls: 0, says: "limit of 0 tokens"},
+		{name: "no money", own: engine.Limits{USD: engine.Dollars(0)}, calls: 0, says: "limit of $0.00"},
+		{name: "the run's model calls", run: engine.Limits{ModelCalls: atMost(4)}, calls: 4, says: "of the run is used up: the limit of 4 model calls", asked: 4},
+		{name: "the run's tool calls", run: engine.Limits{ToolCalls: atMost(2)}, calls: 3, says: "limit of 2 tool calls", asked: 4},
+		{name: "the run's turns", run: engine.Limits{Turns: atMost(2)}, calls: 2, says: "limit of 2 turns", asked: 2},
+		{name: "a shared budget's turns", own: engine.Limits{Name: "p", Turns: atMost(10)}, calls: 10, says: `the budget "p" is used up: the limit of 10 turns`, asked: 10},
+		{name: "the same call", own: engine.Limits{SameCall: atMost(3)}, answer: same, calls: 4, says: `asked 4 times in a row for the same call of tool "look"`, asked: 5},
+		{name: "the same call by default", own: engine.Limits{Turns: atMost(50)}, answer: same, calls: 9, says: "asked 9 times in a row", asked: 10},
+		{name: "tokens", own: engine.Limits{Tokens: atMost(60)}, calls: 2, says: "60 tokens"},
+		{name: "a billion turns of nothing", own: engine.Limits{Turns: engine.Unlimited(), ToolCalls: engine.Unlimited(), ModelCalls: atMost(40)}, calls: 40, says: "limit of 40 model calls", asked: 40},
+		{name: "a negative bound", own: engine.Limits{ModelCalls: atMost(-7)}, calls: 0, says: "is used up"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := tt.answer
+			if answer == nil {
+				answer = endless
+			}
+			c := compose()
+			fails := c.looker(t, "a", tt.own)
+			own := tt.own
+			own.OnLimit = engine.OnLimitAnswer
+			answers := c.looker(t, "b", own)
+			c.sound(t)
+			schedulers(t, func(t *testing.T, s engine.Sched) {
+				w := works(answer)
+				spec := spend(fails, w, tt.run)
+				spec.Pricer = perToken{}
+				_, err := engine.Exec(s, spec)
+				var e *engine.Error
+				if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Code != diag.BudgetExceeded || !strings.Contains(e.Message, tt.says) || e.Help == "" {
+					t.Fatalf("got %v, want a budget error that says %q", err, tt.says)
+				}
+				if w.calls["a"] != tt.calls {
+					t.Errorf("%d model calls, want %d", w.calls["a"], tt.calls)
+				}
+				if tt.calls > 0 && (e.Usage.In != 15*tt.calls || tt.answer == nil && !strings.HasPrefix(e.Raw, "I look")) {
+					t.Errorf("what it had come to is lost: %+v, %q", e.Usage, e.Raw)
+				}
+			})
+			schedulers(t, func(t *testing.T, s engine.Sched) {
+				w := works(answer)
+				spec := spend(answers, w, tt.run)
+				spec.Pricer = perToken{}
+				out, err := engine.Exec(s, spec)
+				if tt.asked == 0 {
+					if !errors.Is(err, engine.ErrBudget) && str(out) != "the last answer" {
+						t.Errorf("got %s, %v", str(out), err)
+					}
+					return
+				}
+				if err != nil || str(out) != "the last answer" || w.calls["b"] != tt.asked {
+					t.Errorf("got %q, %v after %d calls, want the last answer after %d", str(out), err, w.calls["b"], tt.asked)
+				}
+				if last := w.last["b"]; last.Choice.Mode != engine.ChoiceNone || len(last.Tools) == 0 {
+					t.Errorf("the last answer was asked for with %+v", last.Choice)
+				}
+			})
+		})
+	}
+}
+
+// perToken prices every token at a thousandth of a dollar.
+type perToken struct{}
+
+func (perToken) PriceCall(req *engine.Request, u engine.Usage) (float64, string) {
+	if strings.HasPrefix(req.Model, "secret/") {
+		return 0, req.Model
+	}
+	return float64(u.In+u.Out) / 1000, ""
+}
+
+// Promise 20.3 (budgets): an event tells once of each part of each bound that is used.
+func TestPromise_20_3_Thresholds(t *testing.T) {
+	c := compose()
+	var nodes []*engine.Node
+	for i := range 5 {
+		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
+	}
+	main := c.Then(c.site("then", ""), nodes...)
+	c.sound(t)
+	w := works(func(string, int, *engine.Request) engine.Response { return says("ok") })
+	var n news
+	spec := spend(main, w, engine.Limits{ModelCalls: atMost(5), Tokens: atMost(100), WarnAt: []float64{0.5}})
+	spec.Listener = n.listener()
+	if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil {
+		t.Fatal(err)
+	}
+	want := "[threshold model_calls 3/5 0.5 threshold tokens 60/100 0.5]"
+	if got := fmt.Sprint(n.all); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	n.all = nil
+	own := compose()
+	agent := own.looker(t, "a", engine.Limits{Turns: atMost(4), WarnAt: []float64{0.5, 1}})
+	own.sound(t)
+	spec = spend(agent, works(endless), engine.Limits{})
+	spec.Listener = n.listener()
+	_, _ = engine.Exec(engine.NewCoopSched(1), spec)
+	if got := fmt.Sprint(n.all); got != "[threshold turns 2/4 0.5 threshold turns 4/4 1]" {
+		t.Errorf("turns: got %s", got)
+	}
+}
+
+// Promise 20.4 (budgets): a host may raise a bound that is reached, to more than it is; its answer
+// is recorded, so that a replay asks nobody.
+func TestPromise_20_4_Extended(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		own   engine.Limits
+		run   engine.Limits
+		to    func(l engine.BudgetLimit) engine.Cap
+		calls int
+	}{
+		{"turns by five", engine.Limits{Turns: atMost(2)}, engine.Limits{}, upTo(7), 7},
+		{"turns to what they are", engine.Limits{Turns: atMost(5)}, engine.Limits{}, upTo(5), 5},
+		{"turns to less", engine.Limits{Turns: atMost(5)}, engine.Limits{}, upTo(2), 5},
+		{"no answer", engine.Limits{Turns: atMost(3)}, engine.Limits{}, func(engine.BudgetLimit) engine.Cap { return engine.Cap{} }, 3},
+		{"tool calls", engine.Limits{ToolCalls: atMost(2)}, engine.Limits{}, upTo(4), 5},
+		{"the agent's model calls", engine.Limits{ModelCalls: atMost(2)}, engine.Limits{}, upTo(6), 6},
+		{"the run's model calls", engine.Limits{}, engine.Limits{ModelCalls: atMost(2)}, upTo(6), 6},
+		{"twice", engine.Limits{}, engine.Limits{ModelCalls: atMost(2)}, func(l engine.BudgetLimit) engine.Cap {
+			n, _ := l.Limit.Value()
+			return atMost(min(n+1, 4))
+		}, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compose()
+			main := c.looker(t, "a", tt.own)
+			c.sound(t)
+			schedulers(t, func(t *testing.T, s engine.Sched) {
+				w, j := works(endless), &journal.Memory{}
+				asked := 0
+				spec := spend(main, w, tt.run)
+				spec.Journal = j
+				spec.OnBudget = func(_ context.Context, l engine.BudgetLimit) engine.Cap { asked++; return tt.to(l) }
+				_, err := engine.Exec(s, spec)
+				if !errors.Is(err, engine.ErrBudget) || w.calls["a"] != tt.calls || asked == 0 {
+					t.Fatalf("%v after %d calls, want %d; asked %d times", err, w.calls["a"], tt.calls, asked)
+				}
+				again := *spec
+				before := asked
+				again.Handler = refuse
+				if _, second := engine.Exec(engine.NewGoSched(t.Context()), &again); fmt.Sprint(second) != fmt.Sprint(err) || asked != before {
+					t.Errorf("a replay gives %v, and asked %d times more", second, asked-before)
+				}
+			})
+		})
+	}
+}
+
+func upTo(n int64) func(engine.BudgetLimit) engine.Cap {
+	return func(engine.BudgetLimit) engine.Cap { return atMost(n) }
+}
+
+// Promise 20.5 (budgets): agents that call each other end at the depth that is allowed, 16 unless
+// told, before the call of a model.
+func TestPromise_20_5_Depth(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		own, run engine.Limits
+		calls    int
+	}{
+		{"by default", engine.Limits{}, engine.Limits{}, 16},
+		{"the run's", engine.Limits{}, engine.Limits{Depth: atMost(3)}, 3},
+		{"its own", engine.Limits{Depth: atMost(5)}, engine.Limits{}, 5},
+		{"its own over the default", engine.Limits{Depth: atMost(20)}, engine.Limits{}, 20},
+		{"its own under the run's", engine.Limits{Depth: atMost(20)}, engine.Limits{Depth: atMost(2)}, 2},
+		{"none at all", engine.Limits{}, engine.Limits{Depth: atMost(0)}, 0},
+	} {
+		c := compose()
+		var main *engine.Node
+		again := &engine.Tool{Name: "again", Params: schema(t, "again"), Returns: strT, Class: engine.ClassRead,
+			Run: engine.GoFunc("again", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+				return b.Call(main, generable.StrOf("x"))
+			})}
+		main = c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Again.", Tools: []*engine.Tool{again}, Budget: tt.own})
+		c.sound(t)
+		w := works(func(string, int, *engine.Request) engine.Response { return calls("again", "{}") })
+		_, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, tt.run))
+		if !errors.Is(err, engine.ErrBudget) || w.calls["a"] != tt.calls || !strings.Contains(err.Error(), fmt.Sprintf("%d deep", tt.calls)) {
+			t.Errorf("%s: %d calls, %v", tt.name, w.calls["a"], err)
+		}
+	}
+}
+
+// Promise 20.6 (budgets): only the same call of the same tool with the same arguments, one after
+// the other, counts as the same call.
+func TestPromise_20_6_SameCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answers []engine.Response
+		fails   bool
+	}{
+		"a a a":         {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at": "a"}`), calls("look", `{"at":"a"}`)}, true},
+		"a a b a a":     {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`)}, false},
+		"in turn":       {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`)}, false},
+		"at once":       {[]engine.Response{calls("look", `{"at":"a"}`, "look", `{"at":"a"}`, "look", `{"at":"a"}`)}, false},
+		"not a tool":    {[]engine.Response{calls("lok", `{}`), calls("lok", `{}`), calls("lok", `{}`)}, true},
+		"spaces differ": {[]engine.Response{calls("look", `{"at":"a b"}`), calls("look", `{"at":"a  b"}`), calls("look", `{"at":"ab"}`)}, false},
+	} {
+		c := compose()
+		main := c.looker(t, "a", engine.Limits{SameCall: atMost(2), Turns: atMost(20)})
+		c.sound(t)
+		w := works(func(_ string, turn int, _ *engine.Request) engine.Response {
+			if turn < len(tt.answers) {
+				return tt.answers[turn]
+			}
+			return says("done")
+		})
+		if _, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, engine.Limits{})); errors.Is(err, engine.ErrBudget) != tt.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Promise 20.7 (budgets): arguments that are longer than the budget lets them be are not read: the
+// model is told.
+func TestPromise_20_7_LongArguments(t *testing.T) {
+	c := compose()
+	main := c.looker(t, "a", engine.Limits{ArgBytes: atMost(100)})
+	c.sound(t)
+	w := works(func(_ string, turn int, req *engine.Request) engine.Response {
+		if turn == 0 {
+			return calls("look", `{"at":"`+strings.Repeat("x", 1<<20)+`"}`)
+		}
+		return says(req.Messages[len(req.Messages)-1].Parts[0].Result.Text)
+	})
+	out, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, engine.Limits{}))
+	if err != nil || !strings.Contains(str(out), "1048585 bytes long, and at most 100") {
+		t.Errorf("got %q, %v", str(out), err)
+	}
+}
+
+// Promise 20.8 (budgets): what has no known price is not bought with a bounded sum; nothing is
+// recorded of that, so that a run goes on once the price is known.
+func TestPromise_20_8_UnknownPrice(t *testing.T) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	c.sound(t)
+	for _, tt := range []struct {
+		model string
+		p     engine.Pricer
+		says  string
+	}{{"secret/brain", perToken{}, `"secret/brain"`}, {"test/model", nil, "knows no prices"}} {
+		w := works(func(string, int, *engine.Request) engine.Response { return says("ok") })
+		j := &journal.Memory{}
+		spec := spend(main, w, engine.Limits{USD: engine.Dollars(10)})
+		spec.Model, spec.Pricer, spec.Journal = tt.model, tt.p, j
+		_, err := engine.Exec(engine.NewCoopSched(1), spec)
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Code != diag.UnknownPrice || e.Kind != engine.KindBudget || !strings.Contains(e.Message, tt.says) || e.Help == "" || w.calls["a"] != 0 || len(j.IDs()) != 0 {
+			t.Errorf("%s: %v after %d calls, %d recorded", tt.model, err, w.calls["a"], len(j.IDs()))
+		}
+	}
+}
+
+// Promise 20.9 (budgets): no turn of an agent begins after its time, five minutes unless told, and
+// one that has begun ends well; that a turn was refused so is recorded, so that a replay does not
+// depend on the clock.
+func TestPromise_20_9_Time(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		own   engine.Limits
+		calls int
+		fails bool
+	}{
+		{"by default", engine.Limits{}, 3, true},
+		{"none", engine.Limits{Wall: engine.NoWall}, 8, true},
+		{"a last answer", engine.Limits{OnLimit: engine.OnLimitAnswer}, 4, false},
+		{"a last answer within a time that is given", engine.Limits{Wall: 9 * time.Minute, OnLimit: engine.OnLimitAnswer}, 5, false},
+	} {
+		c := compose()
+		s := clocked{engine.NewCoopSched(1), new(time.Duration)}
+		slow := func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			*s.late += 2 * time.Minute
+			return generable.StrOf("ok"), nil
+		}
+		wait := &engine.Tool{Name: "look", Params: schema(t, "look", generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("look", 1, slow)}
+		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Wait.", Tools: []*engine.Tool{wait}, Budget: tt.own})
+		c.sound(t)
+		w, j := works(endless), &journal.Memory{}
+		spec := spend(main, w, engine.Limits{})
+		spec.Journal = j
+		_, err := engine.Exec(s, spec)
+		again := *spec
+		again.Handler = refuse
+		if _, second := engine.Exec(engine.NewCoopSched(1), &again); fmt.Sprint(second) != fmt.Sprint(err) {
+			t.Errorf("%s: a replay gives %v, the run %v", tt.name, second, err)
+		}
+		if errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && err != nil || w.calls["a"] != tt.calls {
+			t.Errorf("%s: %v after %d calls, want %d", tt.name, err, w.calls["a"], tt.calls)
+		}
+	}
+}
+
+// clocked is a scheduler whose clock a test moves on.
+type clocked struct {
+	engine.Sched
+	late *time.Duration
+}
+
+func (c clocked) Now() time.Time { return c.Sched.Now().Add(*c.late) }
+
+func (c clocked) Par(n, limit int, body func(i int, s engine.Sched) error) error {
+	return c.Sched.Par(n, limit, func(i int, s engine.Sched) error { return body(i, clocked{s, c.late}) })
+}
+
+func (c clocked) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
+	return c.Sched.Within(d, late, func(s engine.Sched) error { return body(clocked{s, c.late}) })
+}

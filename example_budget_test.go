@@ -1,0 +1,41 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// A host may raise a bound that a run has come to.
+func ExampleOnBudget() {
+	ctx := context.Background()
+	calls := 0
+	models := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		calls++
+		look := &engine.ToolCall{ID: fmt.Sprint(calls), Name: "look", Args: fmt.Sprintf(`{"at": "%d"}`, calls)}
+		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: look}}}}
+	})
+	mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x")).Load(ctx, script(`
+def look(at = str):
+    return "nothing"
+
+a = agent(prompt = "Look around.", tools = [look])
+main = a
+`), "flow.star")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	run := mod.Start(ctx, agentscript.Input("x"), agentscript.OnBudget(func(_ context.Context, l engine.BudgetLimit) engine.Cap {
+		if l.Resource == "turns" && l.Agent == "a" {
+			return engine.AtMost(12)
+		}
+		return engine.Cap{} // leave it at that
+	}))
+	_, err = run.Wait()
+	fmt.Println(errors.Is(err, engine.ErrBudget), calls)
+	// Output: true 12
+}
