@@ -470,6 +470,10 @@ def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weight
     "Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters."
     ...
 
+def bounded(node: Node, budget: Budget) -> Node:
+    "Bounds what a node uses each time that it runs, and all that goes on inside: bounded(each(worker), budget(usd = 1)) is a budget of all branches, each(bounded(worker, budget(usd = 0.1))) of each. X→Y gives X→Y."
+    ...
+
 def wrap(teacher: Node, student: Node) -> Node:
     "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher."
     ...
