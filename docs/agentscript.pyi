@@ -471,7 +471,7 @@ def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weight
     ...
 
 def bounded(node: Node, budget: Budget) -> Node:
-    "Bounds what a node uses each time that it runs, and all that goes on inside: bounded(each(worker), budget(usd = 1)) is a budget of all branches, each(bounded(worker, budget(usd = 0.1))) of each. X→Y gives X→Y."
+    "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y gives X→Y."
     ...
 
 def wrap(teacher: Node, student: Node) -> Node:
