@@ -244,11 +244,11 @@ type AgentSpec struct {
 	Onlooker    Onlooker      // is told of answers while they arrive
 	Repairs     int           // how often a model is asked again for an answer that fits
 
-	OnToolError   *Recovery  // of tools that have none of their own
-	ParallelTools int        // calls of one answer that run at once; default [DefaultParallelTools]
-	Of            *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
-	Policy        *Policy    // over the calls of tools in all skills, beside the host's
-	Hooks         []*Hooks   // around its calls, beside the run's
+	OnToolError *Recovery  // of tools that have none of their own
+	ToolsAtOnce int        // calls of one answer that run at once; default [DefaultToolsAtOnce]
+	Of          *AgentSpec // of a router, which is asked like an agent: the agent that it chooses for
+	Policy      *Policy    // over the calls of tools in all skills, beside the host's
+	Hooks       []*Hooks   // around its calls, beside the run's
 
 	Memory     *MemoryBank // notes that its tools read and write; nil: none
 	MemorySpan diag.Span

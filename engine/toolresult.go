@@ -9,8 +9,8 @@ import (
 
 // What holds of tools unless they or their agents say otherwise.
 const (
-	DefaultParallelTools = 8          // calls of one answer that run at once
-	DefaultMaxResult     = 256 * 1024 // bytes of a result's text that a model is told
+	DefaultToolsAtOnce = 8          // calls of one answer that run at once
+	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model is told
 )
 
 // toldResult is what a model is told of a call that succeeded.

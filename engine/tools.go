@@ -31,7 +31,7 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 	}
 	barred := t.barred(calls)
 	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
-	limit := cmp.Or(t.a.ParallelTools, DefaultParallelTools)
+	limit := cmp.Or(t.a.ToolsAtOnce, DefaultToolsAtOnce)
 	err := t.b.sched.Par(len(calls), limit, func(i int, s Sched) error {
 		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {

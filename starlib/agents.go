@@ -42,7 +42,7 @@ func agentRows() []Builtin {
 				opt("history", historyKind, `"fresh"`, historyDoc),
 				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
 				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
-				opt("parallel_tools", IntKind, "8", "how many calls of one answer run at once"),
+				opt("tools_at_once", IntKind, "8", "how many calls of one answer run at once"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
 		{Name: "skill", Group: GroupAgents, Returns: "skill", Effect: Compose, Func: skillFunc,
@@ -127,7 +127,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		Select: c.selection(), OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1),
-		OnToolError: c.recovery("on_tool_error"), ParallelTools: c.positive("parallel_tools", engine.DefaultParallelTools)}
+		OnToolError: c.recovery("on_tool_error"), ToolsAtOnce: c.positive("tools_at_once", engine.DefaultToolsAtOnce)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
 	spec.Policy, spec.Hooks = c.policy(), c.hookList()

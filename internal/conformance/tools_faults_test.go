@@ -25,7 +25,7 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 	for _, tt := range []struct {
 		option string
 		want   int
-	}{{"", engine.DefaultParallelTools}, {", parallel_tools = 3", 3}, {", parallel_tools = 1", 1}} {
+	}{{"", engine.DefaultToolsAtOnce}, {", tools_at_once = 3", 3}, {", tools_at_once = 1", 1}} {
 		full := newMeeting(tt.want)
 		var now, most atomic.Int64
 		tool, runs := hostTool(t, "work", func(ctx context.Context, n, arg int) (string, error) {
