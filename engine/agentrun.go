@@ -31,7 +31,7 @@ func (b *Branch) bounded(p *agentPlan, v generable.Value, said told) (out genera
 	a := p.spec
 	if p.bounds && (a.Budget.Name == "" || !b.budget.within(a.Budget.Name)) {
 		outer := b.budget
-		b.budget = newBudget(outer, b.at, "the budget of agent "+quoted(a.Name), &a.Budget, false)
+		b.budget = newBudget(outer, b.at, a.Name, &a.Budget, false)
 		defer func() { b.budget = outer }()
 	}
 	if a.Budget.Wall <= 0 {

@@ -48,7 +48,7 @@ func (b *Branch) fork(s Sched, at *Frame) *Branch {
 func (b *Branch) Path() string { return b.at.Path() }
 
 // RunID is the run's id.
-func (b *Branch) RunID() string { return b.run.spec.ID }
+func (b *Branch) RunID() string { return b.run.id }
 
 // Host returns the host language's state of this branch, nil at first.
 func (b *Branch) Host() any { return b.host }

@@ -28,14 +28,13 @@ type estimate [resources]int64
 // pot counts what is used of one budget: what was used, what open reservations hold, and what
 // conversations keep for a last answer.
 type pot struct {
-	label      string
-	at         *Frame   // where it was opened
+	who        string   // an agent's name, or the whole label
 	limits     *Limits  // nil: it bounds nothing
 	caps       estimate // math.MaxInt64 is none
 	used, held estimate
 	kept       *estimate        // nil: nothing
 	warned     [resources]uint8 // how many of the limits' WarnAt were told
-	ofRun      bool
+	agent      bool
 	asking     bool // the host is asked about its end
 }
 
@@ -61,18 +60,19 @@ type budget struct {
 
 // newBudget opens the budget of a run or, below another one, of a node or an agent call. whole
 // budgets count turns and tool calls of everything inside.
-func newBudget(up *budget, at *Frame, label string, l *Limits, whole bool) *budget {
-	b := &budget{up: up, at: at, own: pot{at: at, label: label}}
+func newBudget(up *budget, at *Frame, who string, l *Limits, whole bool) *budget {
+	b := &budget{up: up, at: at, own: pot{who: who}}
 	b.pot = &b.own
 	b.own.bound(l, whole)
 	if up != nil {
 		b.run, b.metered, b.priced, b.shares = up.run, up.metered, up.priced, up.shares
 	} else {
-		b.run, b.own.ofRun = &ledger{}, true
+		b.run = &ledger{}
 	}
 	if l == nil {
 		return b
 	}
+	b.own.agent = !whole && l.Name == ""
 	b.metered, b.priced = b.metered || l.Tokens.set || l.USD.set, b.priced || l.USD.set
 	b.shares = b.shares || l.ToolCalls.set && (whole || l.Name != "")
 	if l.Name == "" {
@@ -87,7 +87,7 @@ func newBudget(up *budget, at *Frame, label string, l *Limits, whole bool) *budg
 		b.pot = known
 		return b
 	}
-	b.own.label, b.own.at = "the budget "+quoted(l.Name), at.root()
+	b.own.who = "the budget " + quoted(l.Name)
 	if b.run.named == nil {
 		b.run.named = map[string]*pot{}
 	}
@@ -112,6 +112,14 @@ func (p *pot) bound(l *Limits, whole bool) {
 		set(resTurns, l.Turns)
 		set(resToolCalls, l.ToolCalls)
 	}
+}
+
+// label is how messages call it. It is made when somebody reads it.
+func (p *pot) label() string {
+	if p.agent {
+		return "the budget of agent " + quoted(p.who)
+	}
+	return p.who
 }
 
 // keeps is what conversations keep of a resource.
@@ -237,7 +245,7 @@ func (b *budget) book(held, used estimate, news *[]BudgetNews) {
 			p.held[r] -= held[r]
 			p.used[r] = plus(p.used[r], used[r])
 			if news != nil && used[r] > 0 && p.bounds(resource(r)) {
-				p.tell(resource(r), news)
+				at.tell(resource(r), news)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 type BudgetNews struct {
 	What     BudgetWhat `json:"what"`
 	Budget   string     `json:"budget"`          // as messages call it: "the budget of agent \"a\""
-	Scope    string     `json:"scope,omitempty"` // where it was opened
+	Scope    string     `json:"scope,omitempty"` // where it stands
 	Resource string     `json:"resource"`        // as budget(...) names it: "tokens", "usd"
 	Used     float64    `json:"used"`            // of money in US dollars
 	Limit    float64    `json:"limit"`
@@ -28,15 +28,16 @@ const (
 )
 
 // tell adds the news of what was booked on a resource. The caller holds the lock.
-func (p *pot) tell(r resource, news *[]BudgetNews) {
+func (b *budget) tell(r resource, news *[]BudgetNews) {
+	p := b.pot
 	parts := p.limits.warnAt()
 	for ; int(p.warned[r]) < len(parts) && passed(p.used[r], parts[p.warned[r]], p.caps[r]); p.warned[r]++ {
-		n := p.news(BudgetThreshold, r)
+		n := b.news(BudgetThreshold, r)
 		n.At = parts[p.warned[r]]
 		*news = append(*news, n)
 	}
 	if p.used[r] > p.caps[r] {
-		*news = append(*news, p.news(BudgetOverrun, r))
+		*news = append(*news, b.news(BudgetOverrun, r))
 	}
 }
 
@@ -51,8 +52,9 @@ func passed(used int64, part float64, limit int64) bool {
 	return limit > 0 && float64(used) >= part*float64(limit)
 }
 
-func (p *pot) news(what BudgetWhat, r resource) BudgetNews {
-	return BudgetNews{What: what, Budget: p.label, Scope: p.at.Path(), Resource: resourceArgs[r],
+func (b *budget) news(what BudgetWhat, r resource) BudgetNews {
+	p := b.pot
+	return BudgetNews{What: what, Budget: p.label(), Scope: b.at.Path(), Resource: resourceArgs[r],
 		Used: inUnits(p.used[r], r), Limit: inUnits(p.caps[r], r)}
 }
 

@@ -21,6 +21,7 @@ type Execution struct {
 // run is the shared state of a run's branches.
 type run struct {
 	spec    *RunSpec
+	id      string
 	events  *emitter
 	handler Handler
 	memory  atomic.Pointer[runMemory] // nil until it is needed
@@ -32,12 +33,8 @@ type run struct {
 
 // NewExecution makes an execution on a scheduler. It runs once.
 func NewExecution(s Sched, spec *RunSpec) *Execution {
-	if spec.ID == "" {
-		own := *spec
-		own.ID = "run"
-		spec = &own
-	}
-	return &Execution{s, run{spec: spec, events: &emitter{Listener: spec.Listener, run: spec.ID}, handler: effectSide(spec)}}
+	id := cmp.Or(spec.ID, "run")
+	return &Execution{s, run{spec: spec, id: id, events: &emitter{Listener: spec.Listener, run: id}, handler: effectSide(spec)}}
 }
 
 // Run runs to the end and returns the value, see [Exec].

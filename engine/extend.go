@@ -33,11 +33,11 @@ func (r *extendRequest) Digest() [32]byte {
 
 // extend asks the host to raise a bound of a pot, and reports whether it did. Of several branches
 // that come to the same bound one asks, and the others see what came of it.
-func (b *Branch) extend(p *pot, r resource, agent string, at *Frame, asked int) (bool, error) {
+func (b *Branch) extend(by *budget, r resource, agent string, at *Frame, asked int) (bool, error) {
 	if b.run.spec.OnBudget == nil {
 		return false, nil
 	}
-	mu := &b.budget.run.mu
+	p, mu := by.pot, &b.budget.run.mu
 	mu.Lock()
 	limit := p.caps[r]
 	if p.asking {
@@ -53,7 +53,7 @@ func (b *Branch) extend(p *pot, r resource, agent string, at *Frame, asked int) 
 		return raised, err
 	}
 	p.asking = true
-	l := BudgetLimit{Budget: p.label, Scope: p.at.Path(), Resource: resourceArgs[r], Agent: agent, Limit: AtMost(limit), Used: AtMost(p.used[r])}
+	l := BudgetLimit{Budget: p.label(), Scope: by.at.Path(), Resource: resourceArgs[r], Agent: agent, Limit: AtMost(limit), Used: AtMost(p.used[r])}
 	mu.Unlock()
 	to, err := b.askHost(l, at, asked)
 	mu.Lock()
@@ -62,7 +62,7 @@ func (b *Branch) extend(p *pot, r resource, agent string, at *Frame, asked int) 
 	var news BudgetNews
 	if raised {
 		p.caps[r] = to
-		news = p.news(BudgetExtended, r)
+		news = by.news(BudgetExtended, r)
 	}
 	mu.Unlock()
 	b.sched.Wake()
@@ -127,7 +127,7 @@ func (b *Branch) extended(e *Effect) {
 				continue
 			}
 			for asked := 0; ; asked++ {
-				out, known := j.Answer(b.question(at.pot.at.Path(), resourceArgs[r], e.At, asked).ID())
+				out, known := j.Answer(b.question(at.at.Path(), resourceArgs[r], e.At, asked).ID())
 				if !known {
 					break
 				}

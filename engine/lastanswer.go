@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -23,7 +24,6 @@ type ending struct {
 	mostOwn int64     // turns; the host may raise it
 	mostUse int64     // tool calls, likewise
 	until   time.Time // no turn but the first begins later
-	wall    time.Duration
 }
 
 // begin settles the bounds that the conversation counts itself. Those of a named budget count for
@@ -39,9 +39,8 @@ func (t *turns) begin() {
 	t.end.mostOwn, t.end.mostUse = own(l.Turns, DefaultTurns), own(l.ToolCalls, DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
-		t.end.wall, t.end.until = DefaultAgentWall, t.b.sched.Now().Add(DefaultAgentWall)
+		t.end.until = t.b.sched.Now().Add(DefaultAgentWall)
 	case l.Wall > 0 && t.closes():
-		t.end.wall = l.Wall
 		t.end.until = t.b.sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
 	}
 }
@@ -167,7 +166,7 @@ func (b *Branch) untimely(a *ask) error {
 	if t == nil || t.turn == 0 || t.end.asked || t.end.until.IsZero() || b.sched.Now().Before(t.end.until) {
 		return nil
 	}
-	return outOfTime(t.a.Name, t.end.wall)
+	return outOfTime(t.a.Name, cmp.Or(t.a.Budget.Wall, DefaultAgentWall))
 }
 
 func outOfTime(agent string, wall time.Duration) *Error {

@@ -76,12 +76,12 @@ type Limits struct {
 }
 
 // OnLimit says what an agent does when a budget is used up in the midst of its conversation.
-type OnLimit string
+type OnLimit uint8
 
 // What an agent may do when a budget is used up.
 const (
-	OnLimitFail   OnLimit = ""       // it fails
-	OnLimitAnswer OnLimit = "answer" // it is asked for an answer once more, without tools
+	OnLimitFail   OnLimit = iota // it fails
+	OnLimitAnswer                // it is asked for an answer once more, without tools
 )
 
 // NoWall is a wall time without an end, where 0 stands for a default.

@@ -79,7 +79,7 @@ func (b *Branch) reserve(a *ask, agent string, at *Frame) (hold, error) {
 		case v == granted:
 			return hold{b, b.budget, a}, nil
 		case v == refused:
-			more, err := b.extend(p.pot, r, agent, at, asked)
+			more, err := b.extend(p, r, agent, at, asked)
 			if err != nil {
 				return hold{}, err
 			}
@@ -130,12 +130,12 @@ func (b *Branch) refusal(by *budget, r resource, n int64) *Error {
 	b.budget.run.mu.Lock()
 	defer b.budget.run.mu.Unlock()
 	limit, left := p.caps[r], max(p.caps[r]-plus(p.used[r], p.keeps(int(r))), 0)
-	e := overspent(p.label, limit, r)
+	e := overspent(p.label(), limit, r)
 	if (r == resTokens || r == resUSD) && left > 0 {
-		e.Message = fmt.Sprintf("%s has %s of its %s left, and the next call may need %s", p.label, amountOf(left, r), amountOf(limit, r), amountOf(n, r))
+		e.Message = fmt.Sprintf("%s has %s of its %s left, and the next call may need %s", p.label(), amountOf(left, r), amountOf(limit, r), amountOf(n, r))
 		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", resourceArgs[r])
 	}
-	e.OfRun, e.Scope = p.ofRun, by.at.Path()
+	e.OfRun, e.Scope = by.up == nil, by.at.Path()
 	return e
 }
 

@@ -211,7 +211,7 @@ func (c *Call) idle() {
 			for _, r := range []struct {
 				word string
 				set  bool
-			}{{"same_call", b.limits.SameCall != engine.Cap{}}, {"arg_bytes", b.limits.ArgBytes != engine.Cap{}}, {"on_limit", b.limits.OnLimit != ""}} {
+			}{{"same_call", b.limits.SameCall != engine.Cap{}}, {"arg_bytes", b.limits.ArgBytes != engine.Cap{}}, {"on_limit", b.limits.OnLimit != engine.OnLimitFail}} {
 				if r.set && b.limits.Name == "" {
 					add(p.Name, "budget("+r.word+" = ...)")
 				}

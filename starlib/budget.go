@@ -60,7 +60,7 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 		}
 		l.USD = engine.Dollars(float64(usd))
 	}
-	if c.Str("on_limit") == string(engine.OnLimitAnswer) {
+	if c.Str("on_limit") == "answer" {
 		l.OnLimit = engine.OnLimitAnswer
 	}
 	if c.Has("warn_at") {
@@ -116,7 +116,7 @@ func boundedFunc(c *Call) (starlark.Value, error) {
 	for _, r := range []struct {
 		word string
 		set  bool
-	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != ""}} {
+	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != engine.OnLimitFail}} {
 		if r.set && l.Name == "" {
 			c.complain(diag.WrongArgument, c.spanOf("budget"), "bounded: %s is about the conversation of one agent", r.word).Help =
 				[]string{"give it to the agent: agent(budget = budget(" + r.word + " = ...))"}
