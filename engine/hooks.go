@@ -228,7 +228,7 @@ func (i Intercept) refusal(what string) *Error {
 // with.
 func (b *Branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	if t.knows || !b.hooked(sk.agent) {
-		return b.execute(sk, t, *args)
+		return b.execute(sk, t, args)
 	}
 	name := generable.StrOf(t.Name)
 	failed := func(err error) (generable.Value, *Error, bool) { return generable.Value{}, asError(err), true }
@@ -262,7 +262,7 @@ func (b *Branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.V
 		b.tellPolicy(PhaseEnd, t.Name, "changed", nil)
 		*args = own
 	}
-	out, failure, ends := b.execute(sk, t, *args)
+	out, failure, ends := b.execute(sk, t, args)
 	if failure != nil {
 		return out, failure, ends
 	}

@@ -14,6 +14,7 @@ type mending struct {
 	raw     string // the arguments as they are now
 	dialect string // of raw
 	args    generable.Value
+	made    *generable.Value // what the last execution took, after interceptors and people
 	out     generable.Value
 	failure *Error // nil once mended
 	kind    string // of the failure
@@ -26,10 +27,11 @@ type mending struct {
 	tried []*Error       // failures of fixers and judges
 }
 
-// mend does about a failed call what its remedies say. runs tells how often the tool was executed.
-func (b *Branch) mend(sk *skillPlan, t *Tool, c *ToolCall, args generable.Value, failure *Error, runs int) (generable.Value, *Error, bool, int) {
+// mend does about a failed call what its remedies say. runs tells how often the tool was executed, args
+// are those that the model sent, and made become those of the last execution.
+func (b *Branch) mend(sk *skillPlan, t *Tool, c *ToolCall, args generable.Value, made *generable.Value, failure *Error, runs int) (generable.Value, *Error, bool, int) {
 	first := failure
-	m := &mending{b: b, sk: sk, t: t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: args, kind: FailedArgs, runs: runs, next: map[string]int{}}
+	m := &mending{b: b, sk: sk, t: t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: args, made: made, kind: FailedArgs, runs: runs, next: map[string]int{}}
 	if runs > 0 {
 		m.kind = FailedRun
 	}
@@ -143,8 +145,8 @@ func (m *mending) execute() {
 		defer func() { b.at = at }()
 	}
 	m.runs++
-	args := m.args
-	out, failure, ends := b.use(m.sk, m.t, &args)
+	*m.made = m.args
+	out, failure, ends := b.use(m.sk, m.t, m.made)
 	m.out, m.failure, m.ends, m.kind = out, nil, ends, FailedRun
 	if failure != nil {
 		m.fail(failure)

@@ -55,8 +55,9 @@ func notApproved(tool, reason string) *Error {
 }
 
 // doPermitted carries out a call of a tool of the host, when it may be made. What is recorded
-// answers first; the call counts as one whatever becomes of it.
-func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est *ask) Outcome {
+// answers first; the call counts as one whatever becomes of it. args become those of the call that
+// is made.
+func (b *Branch) doPermitted(sk *skillPlan, t *Tool, args *generable.Value, e *Effect, est *ask) Outcome {
 	if !b.ruled(sk) {
 		return b.do(e, est)
 	}
@@ -75,13 +76,12 @@ func (b *Branch) doPermitted(sk *skillPlan, t *Tool, e *Effect, est *ask) Outcom
 		return b.refused(e, err)
 	}
 	held.settle(nil, Usage{}) // a person may take hours, and others may not wait for this call meanwhile
-	args, err := b.permitted(d, sk, t, req.Args)
-	if err != nil {
+	if *args, err = b.permitted(d, sk, t, req.Args); err != nil {
 		return Outcome{Err: asError(err)}
 	}
 	// The effect's id is that of the arguments with which it is made.
 	made := *req
-	made.Args = args
+	made.Args = *args
 	return b.do(&Effect{Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At,
 		Req: &made, Class: e.Class, Timeout: e.Timeout}, &ask{})
 }

@@ -91,14 +91,15 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, f
 	if failure == nil {
 		args, failure, ends = b.arguments(t, c.Args, c.Dialect)
 	}
+	made := args // what it was last executed with, which interceptors, people and fixers change
 	if failure == nil {
 		runs, kind = 1, FailedRun
-		out, failure, ends = b.use(sk, t, &args)
+		out, failure, ends = b.use(sk, t, &made)
 	}
 	if failure != nil && !ends && b.remedies(sk, t, kind) != nil {
-		out, failure, ends, runs = b.mend(sk, t, c, args, failure, runs)
+		out, failure, ends, runs = b.mend(sk, t, c, args, &made, failure, runs)
 	}
-	if err := b.observed(sk, t, args, out, failure); err != nil {
+	if err := b.observed(sk, t, made, out, failure); err != nil {
 		return "", asError(err), true
 	}
 	if failure == nil {
@@ -130,8 +131,8 @@ func (t *Tool) badArgs(format string, args ...any) *Error {
 	return e
 }
 
-// execute calls a tool once.
-func (b *Branch) execute(sk *skillPlan, t *Tool, args generable.Value) (generable.Value, *Error, bool) {
+// execute calls a tool once. The arguments become those that a person put in their place.
+func (b *Branch) execute(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	out, tried, err := b.runTool(sk, t, args)
 	if err == nil {
 		return out, nil, false
@@ -189,19 +190,19 @@ func orEmptyObject(args string) string {
 
 // runTool runs a tool of the script inline, any other as an effect. It reports whether a
 // handler tried the call.
-func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out generable.Value, tried bool, err error) {
+func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
 	who := "tool " + t.Name
 	if t.Run != nil {
 		if err := b.claim(sk.agent.Name); err != nil {
-			return args, false, err
+			return out, false, err
 		}
-		if args, err = b.permit(sk, t, args); err != nil {
+		if *args, err = b.permit(sk, t, *args); err != nil {
 			return out, false, err
 		}
 		if t.Timeout > 0 {
-			out, err = b.inTime(t, args)
+			out, err = b.inTime(t, *args)
 		} else {
-			out, err = b.invoke(t.Run, args)
+			out, err = b.invoke(t.Run, *args)
 		}
 		if err != nil {
 			return out, false, err
@@ -213,8 +214,8 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args generable.Value) (out gene
 	if class == "" {
 		class = ClassOnce
 	}
-	o := b.doPermitted(sk, t, &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, &ask{want: estimate{resToolCalls: 1}})
+	o := b.doPermitted(sk, t, args, &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
+		Req: &ToolRequest{Args: *args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, &ask{want: estimate{resToolCalls: 1}})
 	if o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
 	}
