@@ -91,24 +91,23 @@ type told struct {
 
 // turns is the conversation of one agent call.
 type turns struct {
-	b        *Branch
-	a        *AgentSpec
-	sk       *skillPlan
-	input    generable.Value
-	said     told
-	usage    Usage
-	made     int            // tool calls
-	asked    int            // how often the model was asked again
-	calls    map[string]int // of each tool, for positions
-	stuck    stuck          // on a tool
-	turn     int
-	last     *Response // so far
-	seen     int64     // tokens of the conversation up to and with last, 0 when not known
-	same     *repeated
-	end      ending
-	pictures pictures    // that tools of the last turn gave
-	ruled    *ruledCalls // nil as long as no tool has rules
-	own      int         // where in the messages the agent's own input stands, of a history
+	b     *Branch
+	a     *AgentSpec
+	sk    *skillPlan
+	input generable.Value
+	said  told
+	usage Usage
+	made  int            // tool calls
+	asked int            // how often the model was asked again
+	calls map[string]int // of each tool, for positions
+	stuck stuck          // on a tool
+	turn  int
+	last  *Response // so far
+	seen  int64     // tokens of the conversation up to and with last, 0 when not known
+	same  *repeated
+	end   ending
+	ruled *ruledCalls // nil as long as no tool has rules
+	own   int         // where in the messages the agent's own input stands, of a history
 }
 
 // run talks to the model until it gives an answer that fits, or a budget ends.
@@ -199,7 +198,7 @@ func (t *turns) called(req *Request, resp *Response, calls []*ToolCall) (*Reques
 	if err != nil {
 		return nil, err
 	}
-	return t.pictures.shown(req.withResults(resp, results), calls), nil
+	return withPictures(req.withResults(resp, results), results), nil
 }
 
 //go:noinline

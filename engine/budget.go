@@ -73,8 +73,8 @@ func newBudget(up *budget, at *Frame, who string, l *Limits, whole bool) *budget
 		return b
 	}
 	b.own.agent = !whole && l.Name == ""
-	b.metered, b.priced = b.metered || l.Tokens.set || l.USD.set, b.priced || l.USD.set
-	b.shares = b.shares || l.ToolCalls.set && (whole || l.Name != "")
+	b.metered, b.priced = b.metered || l.Tokens.set() || l.USD.set(), b.priced || l.USD.set()
+	b.shares = b.shares || l.ToolCalls.set() && (whole || l.Name != "")
 	if l.Name == "" {
 		return b
 	}

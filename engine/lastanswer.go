@@ -30,7 +30,7 @@ type ending struct {
 // all that share it.
 func (t *turns) begin() {
 	own := func(c Cap, def int64) int64 {
-		if t.a.Budget.Name != "" && c.set {
+		if t.a.Budget.Name != "" && c.set() {
 			return math.MaxInt64
 		}
 		return c.or(def)

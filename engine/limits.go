@@ -8,12 +8,16 @@ import (
 
 // Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
 type Cap struct {
-	n   int64
-	set bool
+	over int64 // one more than the bound, 0 for none: a run holds many of them while it waits
 }
 
-// AtMost returns a bound of n, which may be 0.
-func AtMost(n int64) Cap { return Cap{n: n, set: true} }
+// AtMost returns a bound of n, which may be 0; below it nothing is allowed either.
+func AtMost(n int64) Cap {
+	if n == math.MaxInt64 {
+		return Cap{n}
+	}
+	return Cap{max(n, 0) + 1}
+}
 
 // Unlimited returns a bound that is never reached, where a zero Cap stands for a default.
 func Unlimited() Cap { return AtMost(math.MaxInt64) }
@@ -22,15 +26,26 @@ func Unlimited() Cap { return AtMost(math.MaxInt64) }
 // amount, such as a negative one, allows nothing.
 func Dollars(usd float64) Cap { return AtMost(nanos(usd)) }
 
+// set reports whether there is a bound.
+func (c Cap) set() bool { return c.over > 0 }
+
+// n is the bound, 0 where there is none.
+func (c Cap) n() int64 {
+	if c.over == math.MaxInt64 {
+		return c.over
+	}
+	return max(c.over-1, 0)
+}
+
 // Value returns the bound, and whether there is one.
-func (c Cap) Value() (int64, bool) { return c.n, c.set }
+func (c Cap) Value() (int64, bool) { return c.n(), c.set() }
 
 // USD returns a bound on money in US dollars, and whether there is one.
-func (c Cap) USD() (float64, bool) { return float64(c.n) / perDollar, c.set }
+func (c Cap) USD() (float64, bool) { return float64(c.n()) / perDollar, c.set() }
 
 func (c Cap) or(n int64) int64 {
-	if c.set {
-		return c.n
+	if c.set() {
+		return c.n()
 	}
 	return n
 }
@@ -104,7 +119,7 @@ var defaultWarnAt = []float64{0.8} // never written
 
 // over reports whether the limits bound more than a conversation, which counts for itself.
 func (l *Limits) over() bool {
-	return l.Name != "" || l.ModelCalls.set || l.Tokens.set || l.USD.set || l.Steps.set
+	return l.Name != "" || l.ModelCalls.set() || l.Tokens.set() || l.USD.set() || l.Steps.set()
 }
 
 // Same reports whether two limits are alike.

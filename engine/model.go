@@ -73,6 +73,8 @@ type ToolResult struct {
 	IsError bool   `json:"is_error,omitempty"`
 	// Untrusted says that the text is an envelope around what a tool brought from outside.
 	Untrusted bool `json:"untrusted,omitempty"`
+
+	pictures []Image // that the tool gave beside the text, until they stand in a message
 }
 
 // Opaque is provider state (a signature, redacted reasoning) that is sent back to the same

@@ -70,14 +70,14 @@ func (b *Branch) left() generable.Value {
 	}
 	b.budget.run.mu.Unlock()
 	of := func(r resource) generable.Value {
-		if !left[r].set {
+		if !left[r].set() {
 			return generable.Value{}
 		}
-		return generable.IntOf(left[r].n)
+		return generable.IntOf(left[r].n())
 	}
 	var wall, usd generable.Value
-	if left[resUSD].set {
-		usd, _ = generable.FloatOf(float64(left[resUSD].n) / perDollar)
+	if left[resUSD].set() {
+		usd, _ = generable.FloatOf(float64(left[resUSD].n()) / perDollar)
 	}
 	if !b.deadline.IsZero() {
 		wall, _ = generable.FloatOf(max(b.deadline.Sub(b.sched.Now()), 0).Round(time.Millisecond).Seconds())

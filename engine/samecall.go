@@ -112,12 +112,12 @@ func (t *turns) repeats(calls []*ToolCall) error {
 // model is told of it.
 func (b *Branch) tooLong(a *AgentSpec, c *ToolCall) *Error {
 	own := a.Budget.ArgBytes
-	if !own.set {
+	if !own.set() {
 		own = b.run.spec.Limits.ArgBytes
 	}
-	if !own.set || int64(len(c.Args)) <= own.n {
+	if !own.set() || int64(len(c.Args)) <= own.n() {
 		return nil
 	}
-	return Errorf(KindTool, diag.ToolFailed, "bad arguments: they are %d bytes long, and at most %d are taken; send less at once", len(c.Args), own.n).
+	return Errorf(KindTool, diag.ToolFailed, "bad arguments: they are %d bytes long, and at most %d are taken; send less at once", len(c.Args), own.n()).
 		WithHelp("raise it with budget(arg_bytes = ...)")
 }

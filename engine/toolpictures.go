@@ -1,43 +1,25 @@
 package engine
 
-import (
-	"sync"
+import "github.com/agentscript/agentscript/generable"
 
-	"github.com/agentscript/agentscript/generable"
-)
-
-// pictures are what the tools of one turn gave beside text, by call.
-type pictures struct {
-	mu sync.Mutex
-	by [][]Image
-}
-
-func (p *pictures) of(i, n int, given []Image) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.by == nil {
-		p.by = make([][]Image, n)
-	}
-	p.by[i] = given
-}
-
-// shown is a request with the pictures that the tools of its last turn gave. Results of tools are
-// text for most providers, so that the pictures stand in a message of their own behind them.
-func (p *pictures) shown(req *Request, calls []*ToolCall) *Request {
-	if p.by == nil {
-		return req
-	}
+// withPictures is a request with the pictures that the tools of its last turn gave. Results of tools
+// are text for most providers, so that the pictures stand in a message of their own behind them.
+func withPictures(req *Request, results []Part) *Request {
 	msg := Message{Role: RoleUser}
-	for i, images := range p.by {
-		if len(images) == 0 {
+	for _, p := range results {
+		r := p.Result
+		if len(r.pictures) == 0 {
 			continue
 		}
-		msg.Parts = append(msg.Parts, Part{Kind: PartText, Text: "What " + clip(calls[i].Name, maxToolName) + " gave beside its text:"})
-		for j := range images {
-			msg.Parts = append(msg.Parts, Part{Kind: PartImage, Image: &images[j]})
+		msg.Parts = append(msg.Parts, Part{Kind: PartText, Text: "What " + clip(r.Name, maxToolName) + " gave beside its text:"})
+		for i := range r.pictures {
+			msg.Parts = append(msg.Parts, Part{Kind: PartImage, Image: &r.pictures[i]})
 		}
+		r.pictures = nil
 	}
-	p.by = nil
+	if msg.Parts == nil {
+		return req
+	}
 	return req.Extend(msg)
 }
 

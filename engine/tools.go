@@ -37,8 +37,8 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		return br.guard(func() error {
 			r, failure, err := br.toolCall(t.sk, calls[i], barred.of(i))
 			results[i], failures[i] = Part{Kind: PartResult, Result: r}, failure
-			if br.given != nil {
-				t.pictures.of(i, len(calls), br.given)
+			if r != nil {
+				r.pictures = br.given
 			}
 			return err
 		})
