@@ -93,14 +93,18 @@ func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	if errs != nil {
 		return generable.Value{}, b.misfit(n, input, errs)
 	}
-	s := *n.compiled().root // with the ordinal of this call
-	s.n = b.ordinal(callKey{s.word, n.name})
+	s := n.compiled().root
+	if i := b.ordinal(callKey{s.word, n.name}); i != s.n { // most are called once, and a call that waits holds it
+		again := *s
+		again.n = i
+		s = &again
+	}
 	outer, at, said, words := b.callback, b.at, b.heard, b.brief
 	if outer.scope != "" {
 		b.at = at.child(outer.scope, "", outer.n)
 	}
 	b.callback, b.heard, b.brief = callback{}, hearing{}, nil
-	out, err := b.exec(&s, v)
+	out, err := b.exec(s, v)
 	b.callback, b.at, b.heard, b.brief = outer, at, said, words
 	return out, err
 }

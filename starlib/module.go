@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 
 	"go.starlark.net/starlark"
 
@@ -16,8 +17,9 @@ import (
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
 type Module struct {
-	c     *composer
-	entry *unit
+	c       *composer
+	entry   *unit
+	entries sync.Map // of functions, by name: all runs of one share it
 }
 
 // File is the name of the script's file, without its directory.
@@ -118,7 +120,14 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	case *nodeValue:
 		return &Entry{Name: name, Node: v.n}, nil
 	case *starlark.Function:
-		return m.c.entry(name, v)
+		if known, ok := m.entries.Load(name); ok {
+			return known.(*Entry), nil
+		}
+		e, wrong := m.c.entry(name, v)
+		if wrong == nil {
+			m.entries.Store(name, e)
+		}
+		return e, wrong
 	}
 	d := &diag.Diagnostic{Code: diag.NoMain, Span: diag.Span{Pos: diag.Pos{File: m.entry.shown}}}
 	var runnable []string
