@@ -65,7 +65,7 @@ const prefix = "TestPromise_"
 
 var (
 	testName = regexp.MustCompile(`^TestPromise_([1-9][0-9]*)_([1-9][0-9]*)_[A-Z][A-Za-z0-9]*$`)
-	docForm  = regexp.MustCompile(`^Promise ([1-9][0-9]*)\.([1-9][0-9]*) \(([a-z ]+)\): (\S.*)$`)
+	docForm  = regexp.MustCompile(`^Promise ([1-9][0-9]*)\.([1-9][0-9]*) \(([A-Za-z ]+)\): (\S.*)$`)
 )
 
 // collect finds the promises of a repository by its syntax trees, sorted by number. The problems
