@@ -29,7 +29,11 @@ var _ io.Writer = (*capped)(nil)
 // text is what was kept as a text of at most limit bytes, without secrets, and whether something
 // is missing. More is kept than limit so that no part of a secret is left at its end.
 func (c *capped) text(limit int64, s *secrets) (string, bool) {
-	text := strings.ToValidUTF8(s.scrub(string(c.kept)), "\uFFFD")
+	text := s.scrub(string(c.kept))
+	if c.over {
+		text = s.whole(text)
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if int64(len(text)) <= limit {
 		return text, c.over
 	}

@@ -105,34 +105,6 @@ func (g *Grants) secrets() secrets {
 	return s
 }
 
-// secrets replaces values by the names of what they are the values of.
-type secrets struct{ pairs []string }
-
-// leastSecret is the length of a value from which on it can be told from other text.
-const leastSecret = 4
-
-func (s *secrets) add(name, text string) {
-	if len(text) >= leastSecret {
-		s.pairs = append(s.pairs, text, "<secret "+name+">")
-	}
-}
-
-func (s *secrets) scrub(text string) string {
-	if len(s.pairs) == 0 {
-		return text
-	}
-	return strings.NewReplacer(s.pairs...).Replace(text)
-}
-
-// longest is the length of the longest value.
-func (s *secrets) longest() int {
-	n := 0
-	for i := 0; i < len(s.pairs); i += 2 {
-		n = max(n, len(s.pairs[i]))
-	}
-	return n
-}
-
 // text gives a text argument with the values of the secrets in it.
 func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error) {
 	if s, ok := v.AsStr(); ok || v.IsNull() {
