@@ -135,7 +135,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 		return d.Code == diag.UnusedAgent && len(o.expose) > 0 // what is offered is used
 	}), s.Sources())
 	if o.http != "" {
-		return c.serveHTTP(ctx, server.HTTP(token), o.http)
+		return c.serveHTTP(ctx, server, token, o.http)
 	}
 	if err := server.Stdio(ctx, reading{c.stdin}, writing{c.stdout}); err != nil {
 		return &failure{code: exitFailed, found: diag.List{{Message: "the client cannot be served: " + err.Error()}}}
@@ -216,9 +216,9 @@ func toolName(file string) string {
 }
 
 // serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.
-func (c *command) serveHTTP(ctx context.Context, handler http.Handler, addr string) error {
+func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token, addr string) error {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", handler)
+	mux.Handle("/mcp", tools.HTTP(token))
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return usagef("", "--http %s: %s", addr, err)
@@ -235,6 +235,9 @@ func (c *command) serveHTTP(ctx context.Context, handler http.Handler, addr stri
 	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(last) != nil { // some call goes on
+		ending, stop := context.WithTimeout(context.Background(), 3*time.Second)
+		defer stop()
+		tools.Close(ending)
 		_ = server.Close() // it was to end anyway
 	}
 	<-ended

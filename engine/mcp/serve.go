@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -34,6 +33,8 @@ type Offer struct {
 type Server struct {
 	sdk   *sdk.Server
 	slots chan struct{}
+	open  context.Context // until end is called
+	end   context.CancelFunc
 }
 
 // ServerOptions set up a [Server].
@@ -54,6 +55,7 @@ func NewServer(o ServerOptions, offers ...Offer) (*Server, error) {
 			&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}}),
 		slots: make(chan struct{}, o.AtOnce),
 	}
+	s.open, s.end = context.WithCancel(context.Background())
 	seen := map[string]bool{}
 	for _, offer := range offers {
 		if err := offer.valid(); err != nil {
@@ -133,6 +135,8 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 				res, err = failedResult(engine.Errorf(engine.KindPanic, diag.Panic, "the flow panicked: %v", p)), nil
 			}
 		}()
+		ctx, stop := s.ending(ctx)
+		defer stop()
 		select {
 		case s.slots <- struct{}{}:
 			defer func() { <-s.slots }()
@@ -202,17 +206,4 @@ func failedResult(err error) *sdk.CallToolResult {
 		}
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
-}
-
-// maxFrame bounds a message of a client.
-const maxFrame = 16 << 20
-
-// Stdio serves one client over its streams, until it closes in or ctx ends. Nothing else may
-// write to out meanwhile.
-func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxFrame})
-	if err != nil && (ctx.Err() != nil || errors.Is(err, io.EOF)) {
-		return nil // it was to end
-	}
-	return err
 }

@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxFrame bounds a message of a client.
+const maxFrame = 16 << 20
+
+// endGrace is how long calls may go on that are told to end.
+const endGrace = 3 * time.Second
+
+// Stdio serves one client over its streams, until it closes in or ctx ends. Calls that are under way
+// then end with it. Nothing else may write to out meanwhile.
+func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	calls, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.sdk.Run(context.WithValue(ctx, endingKey{}, calls), &sdk.IOTransport{Reader: watched{in, stop}, Writer: out, MaxLineLength: maxFrame})
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-calls.Done():
+		grace := time.NewTimer(endGrace)
+		defer grace.Stop()
+		select {
+		case err = <-ended:
+		case <-grace.C: // what does not end is left behind
+		}
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, io.EOF)) {
+		return nil // it was to end
+	}
+	return err
+}
+
+// endingKey finds the context that ends the calls of a connection, which the SDK lets go on until
+// they have ended by themselves.
+type endingKey struct{}
+
+// ending is the context of a call, which ends with its connection and with the server too.
+func (s *Server) ending(ctx context.Context) (context.Context, context.CancelFunc) {
+	of, ok := ctx.Value(endingKey{}).(context.Context)
+	ctx, stop := context.WithCancel(ctx)
+	unhook := []func() bool{context.AfterFunc(s.open, stop)}
+	if ok {
+		unhook = append(unhook, context.AfterFunc(of, stop))
+	}
+	return ctx, func() {
+		for _, f := range unhook {
+			f()
+		}
+		stop()
+	}
+}
+
+// watched tells when nothing more can be read: the client is gone, and nobody wants the answers.
+type watched struct {
+	io.ReadCloser
+	gone func()
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if err != nil {
+		w.gone()
+	}
+	return n, err
+}
+
+// Close ends the calls that are carried out, of all clients, and waits for their end as long as ctx
+// lets it. Calls that come later end at once.
+func (s *Server) Close(ctx context.Context) {
+	s.end()
+	for range cap(s.slots) {
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
