@@ -120,6 +120,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if s := cfg.spec.Session; s != nil {
 		s.Script = m.lib.File()
 	}
+	cfg.spec.Keeps = m.lib.Keeps()
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
 	}

@@ -125,7 +125,7 @@ func runEntries() []Entry {
 			"What sessions keep could not be read or written: the file is missing, locked, damaged, no store of sessions, or written by another version. The run ends, as going on would lose what it is to keep. What was saved before stays as it was.",
 			"", ""},
 		{NoSession, "the run is of no session",
-			"A `memory` with `scope = \"session\"` keeps its notes for later runs, and this run has no session to keep them in. Name one with `--session ID`, or in Go with `agentscript.Session`; without the scope the notes end with the run.",
+			"A `memory` with `scope = \"session\"` keeps its notes for later runs, and this run has no session to keep them in: it ends before its first call, whether or not it comes to the notes. Name one with `--session ID`, or in Go with `agentscript.Session`; without the scope the notes end with the run.",
 			"", ""},
 		{MemoryLimit, "too much, or no text, for a memory",
 			"One slot of a memory takes 1 MiB of UTF-8 text, and a session a conversation of 16 MiB. Write less, have the oldest lines dropped with `max_lines` or `max_tokens`, or shorten the conversation with `history = compress(...)`.",

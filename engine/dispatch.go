@@ -32,6 +32,9 @@ func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
 			return out
 		}
 	}
+	if m := b.run.spec.Keeps; m != nil && b.run.spec.Session == nil { // before anything is paid for
+		return Failed(noSession(m.Name))
+	}
 	b.tell(e, PhaseStart, nil, false)
 	out = b.budgeted(e, a)
 	b.tell(e, PhaseEnd, &out, false)

@@ -97,6 +97,12 @@ func (s *Session) Memory(at diag.Span, m MemoryBank) *MemoryBank {
 			s.banks = map[string]diag.Span{}
 		}
 		s.banks[m.Name] = at
+		if m.Session && s.kept == nil {
+			s.kept = &m
+		}
 	}
 	return &m
 }
+
+// Kept is the first memory that was declared to be kept in a session, nil for none: see [RunSpec.Keeps].
+func (s *Session) Kept() *MemoryBank { return s.kept }

@@ -31,6 +31,7 @@ type RunSpec struct {
 	Handler  Handler           // runs the effects
 	Journal  Journal           // nil: nothing is remembered
 	Session  *RunSession       // that the run takes while it lasts; nil: it is of none
+	Keeps    *MemoryBank       // a memory that needs a session: without one nothing is called; nil: none does
 	Model    string            // of agents that name none
 	Models   map[string]string // by agent name, over all else
 	Override string            // of all agents, over what the script says

@@ -55,6 +55,7 @@ type Session struct {
 	unions []*generable.Type
 	edges  map[edgeTo]edge
 	banks  map[string]diag.Span // of memory, by name
+	kept   *MemoryBank          // the first of them that needs a session
 }
 
 // NewSession begins composing.

@@ -43,6 +43,9 @@ func (m *Module) Node(name string) *engine.Node {
 // Nodes returns every node of the script and the files it loads, in the order they were made.
 func (m *Module) Nodes() []*engine.Node { return m.c.session.Nodes() }
 
+// Keeps is the first memory of the script that is kept in a session, nil for none.
+func (m *Module) Keeps() *engine.MemoryBank { return m.c.session.Kept() }
+
 // Type returns the type that a global of the entry script holds, or nil.
 func (m *Module) Type(name string) *generable.Type {
 	if t, ok := m.entry.globals[name].(*typeValue); ok {
