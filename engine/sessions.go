@@ -20,7 +20,7 @@ type SessionStore interface {
 	// belongs to; another script is refused. An id is to pass [CheckSessionID].
 	OpenSession(ctx context.Context, id, script string) (OpenSession, error)
 
-	// Sessions lists the sessions by id.
+	// Sessions lists the sessions by id. Beside an error it gives those that could be read.
 	Sessions(ctx context.Context) ([]SessionInfo, error)
 
 	// ReadSession gives the entries of a session by their keys, also while a run has it open.

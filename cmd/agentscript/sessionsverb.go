@@ -44,16 +44,14 @@ func (c *command) sessionsVerb() *cobra.Command {
 		}
 	}
 	ls := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, _ []string) error {
-		all, err := s.Sessions(ctx)
+		all, err := s.Sessions(ctx) // beside an error those that can be read
 		switch {
-		case err != nil:
-			return err
 		case asJSON:
-			return c.printJSON(append([]engine.SessionInfo{}, all...))
+			return errors.Join(err, c.printJSON(append([]engine.SessionInfo{}, all...)))
 		case len(all) == 0:
-			return nil
+			return err
 		}
-		return c.print(sessionList(all))
+		return errors.Join(err, c.print(sessionList(all)))
 	})}
 	show := &cobra.Command{Use: "show ID", Short: "Show the conversation and the notes of a session", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
 		if len(args) != 1 {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -59,6 +60,7 @@ type header struct {
 const (
 	suffix     = ".session"
 	lockSuffix = ".lock"
+	halfSuffix = ".new" // behind suffix: what is being written
 )
 
 // path is the file of a session. Some file systems do not tell a from A, so that the name holds a
@@ -90,6 +92,9 @@ func (s *Sessions) read(path string) (*content, error) {
 	if err := json.Unmarshal(body, &c); err != nil {
 		return nil, damaged(path, err.Error())
 	}
+	if filepath.Base(s.path(c.ID)) != filepath.Base(path) { // else it would be written in the place of a session that nobody has taken
+		return nil, damaged(path, "it is a copy of session "+strconv.Quote(c.ID))
+	}
 	return &c, nil
 }
 
@@ -98,7 +103,9 @@ func damaged(path, why string) error {
 		WithHelp("restore it from a copy, or remove it and begin the session anew")
 }
 
-// write puts a session in the place of what was there, on disk when it returns.
+// write puts a session in the place of what was there, on disk when it returns. Whoever writes has the
+// session's lock, so that one name does for what is half written, and a process that was killed leaves
+// no more than the next write takes.
 func (s *Sessions) write(c *content) (err error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -109,7 +116,7 @@ func (s *Sessions) write(c *content) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, ".new-*") // of mode 0600
+	f, err := os.OpenFile(s.path(c.ID)+halfSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -140,13 +147,15 @@ func ignoring(err, what error) error {
 	return err
 }
 
-// Sessions implements [engine.SessionStore].
+// Sessions implements [engine.SessionStore]. Beside an error of files that cannot be read it gives the
+// sessions of all others.
 func (s *Sessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, s.failed("read", err)
 	}
 	var all []engine.SessionInfo
+	var wrong []error
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), suffix) {
 			continue
@@ -156,7 +165,8 @@ func (s *Sessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 			continue
 		}
 		if err != nil {
-			return nil, s.failed("read", err)
+			wrong = append(wrong, s.failed("read", err))
+			continue
 		}
 		info := engine.SessionInfo{ID: c.ID, Script: c.Script, Entries: len(c.Entries)}
 		for _, entry := range c.Entries {
@@ -168,7 +178,7 @@ func (s *Sessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 		all = append(all, info)
 	}
 	slices.SortFunc(all, func(a, b engine.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
+	return all, errors.Join(wrong...)
 }
 
 // ReadSession implements [engine.SessionStore].
@@ -196,6 +206,9 @@ func (s *Sessions) DeleteSession(_ context.Context, id string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := ignoring(os.Remove(s.path(id)+halfSuffix), fs.ErrNotExist); err != nil {
+		return s.failed("remove a session of", err)
+	}
 	switch err := os.Remove(s.path(id)); {
 	case errors.Is(err, fs.ErrNotExist):
 		return engine.NoSuchSession(id)
