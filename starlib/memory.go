@@ -93,8 +93,8 @@ var (
 )
 
 func memoryFunc(c *Call) (starlark.Value, error) {
-	if err := c.composing(); err != nil {
-		return nil, err
+	if c.composing() != nil {
+		return nil, errorf(diag.ComposedWhileRunning, "memory composes while the flow runs").WithHelp(memoryAtTop)
 	}
 	c.checkName("name")
 	m := engine.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}

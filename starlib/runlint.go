@@ -61,6 +61,9 @@ func named(code syntax.Node, into map[string]bool) {
 // composes reports whether a builtin can but compose. One that makes a single node may do that in a
 // run, and some compose while the file loads and call when it runs.
 func (b *Builtin) composes() bool {
+	if b.Of == "" && (b.Name == "memory" || b.Name == "conversation" || b.Name == "verify") {
+		return true
+	}
 	if b.Effect != Compose || b.Group != GroupCompose || b.inRun != nil {
 		return false
 	}
@@ -83,10 +86,16 @@ var instead = map[string]string{
 	"vote": "make the calls at once, parallel([(a, x), (b, x)]), and count what they give",
 }
 
+// memoryAtTop is what helps a memory that is made in a function that runs.
+const memoryAtTop = `move it to the top level, as in notes = memory("notes"): functions may use notes`
+
 // composed reports what composes in a function that runs.
 func (l *callLint) composed(at syntax.Node, what, name string) {
 	d := l.report(diag.ComposedWhileRunning, at, "%s composes while the flow runs", what)
 	d.Help = []string{"compose at the top level, and call what that gives here"}
+	if name == "memory" {
+		d.Help = []string{memoryAtTop}
+	}
 	if of := instead[name]; of != "" {
 		d.Help = append(d.Help, of)
 	}
