@@ -58,12 +58,14 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 		if err != nil {
 			return v, err
 		}
-		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said}
+		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said, outer: b.inside}
+		b.inside = t
 		if t.begin(); t.closes() {
 			v, err = t.lasting()
 		} else {
 			v, err = t.run()
 		}
+		b.inside = t.outer
 		return v, b.failed(sk.agent, err)
 	}
 	args := []generable.Value{v}
@@ -92,6 +94,7 @@ type told struct {
 // turns is the conversation of one agent call.
 type turns struct {
 	b     *Branch
+	outer *turns // the conversation for which this one is had, nil for none
 	a     *AgentSpec
 	sk    *skillPlan
 	input generable.Value

@@ -142,7 +142,7 @@ func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 		name = "ask"
 	}
 	b.tellPolicy(PhaseStart, name, r.Why, nil)
-	o := b.do(&Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}, &ask{})
+	o := b.patient(&Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead})
 	if o.Err != nil {
 		return Decision{}, o.Err
 	}

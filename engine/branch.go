@@ -18,6 +18,7 @@ type Branch struct {
 	callback callback      // that runs now
 	heard    hearing       // what a forum said so far, until an agent has read it
 	brief    *brief        // what is said to the agent that comes next, or nil
+	inside   *turns        // the conversation for which it works, nil for none
 	talk     *conversation // that agents with a shared history go on with; nil: none yet
 	depth    int32         // of nodes inside each other
 	agents   int32         // that called each other
@@ -41,7 +42,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, inside: b.inside, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending}
 }
 
 // Path is the position in the run.
@@ -123,12 +124,12 @@ func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error
 // invokeAs is invoke for a callback that does not stand alone at its position: what it calls
 // is placed below the segment scope.
 func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
-	outer, at, said, depth, agents, deepest := b.callback, b.at, b.heard, b.depth, b.agents, b.deepest
+	outer, at, said, inside, depth, agents, deepest := b.callback, b.at, b.heard, b.inside, b.depth, b.agents, b.deepest
 	b.callback = callback{scope: scope, n: n}
 	defer func() {
 		b.callback = outer
 		if p := recover(); p != nil { // from anywhere below
-			b.at, b.heard, b.depth, b.agents, b.deepest = at, said, depth, agents, deepest
+			b.at, b.heard, b.inside, b.depth, b.agents, b.deepest = at, said, inside, depth, agents, deepest
 			e := panicked(f.Info().Name, p)
 			e.Pos = f.Info().Pos
 			v, err = generable.Value{}, e

@@ -24,6 +24,7 @@ type ending struct {
 	mostOwn int64     // turns; the host may raise it
 	mostUse int64     // tool calls, likewise
 	until   time.Time // no turn but the first begins later
+	pause   *pause    // of that time; nil: nobody was asked
 }
 
 // begin settles the bounds that the conversation counts itself. Those of a named budget count for
@@ -163,7 +164,7 @@ func (t *turns) partial(err error) error {
 // untimely refuses a turn that would begin after the agent's time.
 func (b *Branch) untimely(a *ask) error {
 	t := a.of
-	if t == nil || t.turn == 0 || t.end.asked || t.end.until.IsZero() || b.sched.Now().Before(t.end.until) {
+	if t == nil || t.turn == 0 || t.end.asked || t.end.until.IsZero() || b.sched.Now().Before(t.until()) {
 		return nil
 	}
 	return outOfTime(t.a.Name, cmp.Or(t.a.Budget.Wall, DefaultAgentWall))

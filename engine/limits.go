@@ -102,8 +102,8 @@ const (
 // NoWall is a wall time without an end, where 0 stands for a default.
 const NoWall time.Duration = -1
 
-// Defaults of an agent call. No turn begins after DefaultAgentWall; a wall time that is given cuts
-// off what runs.
+// Defaults of an agent call. No turn begins after DefaultAgentWall, which stands still while a person
+// is to decide; a wall time that is given cuts off what runs.
 const (
 	DefaultTurns     = 8
 	DefaultToolCalls = 32

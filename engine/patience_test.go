@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Promise 20.10 (budgets): while a person is waited for, the default time of the agents for which
+// the call is made stands still, once for all decisions that are waited for at the same time; a
+// time that is given goes on; a replay does not ask the clock.
+func TestPromise_20_10_Patience(t *testing.T) {
+	const work, wait = 2 * time.Minute, 20 * time.Minute
+	pays := func(first int) func(string, int, *engine.Request) engine.Response {
+		return func(_ string, turn int, req *engine.Request) engine.Response {
+			switch {
+			case req.Choice.Mode == engine.ChoiceNone:
+				return says("the last answer")
+			case turn < first:
+				return calls("pay", fmt.Sprintf(`{"at":"%d"}`, turn), "pay", fmt.Sprintf(`{"at":"%d, too"}`, turn))
+			}
+			return calls("look", fmt.Sprintf(`{"at":"%d"}`, turn))
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		first int // turns that wait, two decisions each
+		own   engine.Limits
+		outer bool // another agent calls the one that waits
+		calls int
+		fails bool
+	}{
+		{"nothing else takes time", 8, engine.Limits{}, false, 8, true},
+		{"what else is done counts", 1, engine.Limits{}, false, 4, true},
+		{"what else is done counts after several waits", 3, engine.Limits{}, false, 6, true},
+		{"a time that is given is hard", 8, engine.Limits{Wall: 25 * time.Minute, OnLimit: engine.OnLimitAnswer}, false, 2, false},
+		{"of the agent around it as well", 1, engine.Limits{}, true, 4, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compose()
+			s := clocked{engine.NewCoopSched(1), new(time.Duration)}
+			tool := func(name string, takes time.Duration) *engine.Tool {
+				return &engine.Tool{Name: name, Params: schema(t, name, generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead,
+					Run: engine.GoFunc(name, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+						*s.late += takes
+						return generable.StrOf("ok"), nil
+					})}
+			}
+			spec := &engine.AgentSpec{Name: "a", Prompt: "Pay.", Tools: []*engine.Tool{tool("pay", 0), tool("look", work)}, Budget: tt.own}
+			answer := pays(tt.first)
+			if tt.outer {
+				inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Pay.", Tools: []*engine.Tool{tool("pay", 0)}})
+				spec.Tools = []*engine.Tool{calling(t, "ask", inner), spec.Tools[1]}
+				answer = func(agent string, turn int, req *engine.Request) engine.Response {
+					switch {
+					case agent == "a" && turn == 0:
+						return calls("ask", `{}`)
+					case agent == "inner" && turn > 0:
+						return says("paid")
+					}
+					return pays(1)(agent, turn, req)
+				}
+			}
+			main := c.Agent(c.site("agent", "a"), spec)
+			c.sound(t)
+			w, j, decided := works(answer), &journal.Memory{}, 0
+			run := spend(main, engine.Handlers{engine.EffectModel: w, engine.EffectApproval: engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
+				decided++
+				*s.late += wait
+				return engine.Approve(), nil
+			})}, engine.Limits{})
+			run.Journal, run.Policies = j, []*engine.Policy{rules(t, engine.Rules{Ask: []string{"pay"}})}
+			out, err := engine.Exec(s, run)
+			if errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && (err != nil || str(out) != "the last answer") || w.calls["a"] != tt.calls {
+				t.Errorf("%s, %v after %d calls, want %d", str(out), err, w.calls["a"], tt.calls)
+			}
+			if decided < 2 {
+				t.Errorf("%d decisions", decided)
+			}
+			again := *run
+			again.Handler = refuse
+			late := clocked{engine.NewCoopSched(7), new(time.Duration)}
+			if second, why := engine.Exec(late, &again); fmt.Sprint(why) != fmt.Sprint(err) || generable.JSON(second, nil) != generable.JSON(out, nil) {
+				t.Errorf("a replay gives %v, the run %v", why, err)
+			}
+		})
+	}
+}
