@@ -40,10 +40,13 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 		help string
 	}{
 		{"turns", &l.Turns, "the agent could not answer", "an agent that calls no model is agent(run = f)"},
-		{"tool_calls", &l.ToolCalls, "", ""}, {"model_calls", &l.ModelCalls, "", ""}, {"tokens", &l.Tokens, "", ""}, {"steps", &l.Steps, "", ""},
+		{"tool_calls", &l.ToolCalls, "", ""}, // 0 forbids them
+		{"model_calls", &l.ModelCalls, "no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"},
+		{"tokens", &l.Tokens, "no model could be called", "leave tokens out to set no bound"},
+		{"steps", &l.Steps, "no function could run", "leave steps out to set no bound"},
 		{"depth", &l.Depth, "the agent could not be called", "depth = 1 is an agent that calls no other"},
 		{"same_call", &l.SameCall, "no tool could be called", "tool_calls = 0 forbids calls"},
-		{"arg_bytes", &l.ArgBytes, "", ""},
+		{"arg_bytes", &l.ArgBytes, "no tool could be called", "tool_calls = 0 forbids calls"},
 	} {
 		if !c.Has(r.name) {
 			continue
@@ -55,8 +58,9 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 		*r.to = engine.AtMost(int64(n))
 	}
 	if usd, ok := c.Arg("usd").(starlark.Float); ok {
-		if !(usd >= 0) || usd > engine.MaxCostUSD {
-			c.complain(diag.WrongArgument, c.spanOf("usd"), "usd: want an amount from 0 to a million dollars, got %v", float64(usd))
+		if !(usd > 0) || usd > engine.MaxCostUSD {
+			c.complain(diag.WrongArgument, c.spanOf("usd"), "usd: want an amount above 0 and up to a million dollars, got %v", float64(usd)).Help =
+				[]string{"leave usd out to set no bound"}
 		}
 		l.USD = engine.Dollars(float64(usd))
 	}
