@@ -167,7 +167,9 @@ func wireServer(mode string) {
 	switch mode {
 	case "silent":
 		_, _ = fmt.Fprintln(os.Stderr, "I will not talk")
-		select {}
+		for { // not select {}: the runtime would call that a deadlock
+			time.Sleep(time.Hour)
+		}
 	case "gone":
 		fmt.Fprintln(os.Stderr, "no configuration found: "+os.Getenv("TOKEN"))
 		os.Exit(7)

@@ -131,6 +131,9 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 	lowered := arms(engine["lower"], "kind")
 	var given []string
 	for _, k := range kinds {
+		if k == "FixNode" { // a place for a node that is called when a tool fails, and no step itself
+			continue
+		}
 		arm := lowered[k]
 		if arm == nil {
 			t.Errorf("%s is not lowered", k)

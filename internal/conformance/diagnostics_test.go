@@ -65,7 +65,7 @@ def main(x):
 }
 
 // failing are scripts that compose soundly and fail in a run, by code.
-var failing = map[diag.Code]bool{diag.NoMain: true, diag.NoModel: true, diag.UnknownProvider: true, diag.StepLimit: true}
+var failing = map[diag.Code]bool{diag.NoMain: true, diag.NoModel: true, diag.UnknownProvider: true, diag.StepLimit: true, diag.NotChosen: true}
 
 // Promise 4.2 (diagnostics): every diagnostic has a stable code, a position and a remedy, and every
 // code can be explained; its examples are refused with it and accepted.

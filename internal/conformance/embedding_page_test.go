@@ -19,39 +19,40 @@ func TestPromise_9_9_Page(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, repository("example_test.go"), nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
+	names, err := filepath.Glob(repository("example*_test.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatal("there are no examples", err)
 	}
-	source, err := os.ReadFile(repository("example_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	var files []*ast.File
+	held := ""
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, held = append(files, file), held+unindented(string(text))
 	}
-	examples := doc.Examples(file)
-	for _, ex := range examples {
+	for _, ex := range doc.Examples(files...) {
 		if ex.Output == "" && !ex.EmptyOutput {
 			t.Errorf("Example%s is compiled and not run: it has no output", ex.Name)
 		}
 	}
-	text := func(n ast.Node) string {
-		return string(source[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
-	}
 	for _, topic := range []string{"Scripts inside the binary", "Typed input and output", "Cancelling", "Limits per tenant", "Events to log/slog", "A tool written in Go", "A model of your own"} {
 		_, section, found := strings.Cut(string(page), "\n## "+topic+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		_, snippet, shown := strings.Cut(section, "```go\n")
-		snippet, _, _ = strings.Cut(snippet, "```")
-		if !found || !shown {
+		snippets := strings.Split(section, "```go\n")[1:]
+		if !found || len(snippets) == 0 {
 			t.Errorf("the page has no example of %q", topic)
-			continue
 		}
-		runs := false
-		for _, ex := range examples {
-			runs = runs || strings.Contains(unindented(text(ex.Code)), unindented(snippet))
-		}
-		if !runs {
-			t.Errorf("%s: no example holds this:\n%s", topic, snippet)
+		for _, snippet := range snippets {
+			snippet, _, _ = strings.Cut(snippet, "```")
+			if !strings.Contains(held, unindented(snippet)) {
+				t.Errorf("%s: no example holds this:\n%s", topic, snippet)
+			}
 		}
 	}
 	// What the page names exists.
