@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -75,6 +76,7 @@ func (m *Module) Manifest() Manifest {
 		if a := n.Agent(); a != nil {
 			out.agent(a, diag.Span{Pos: n.Pos()})
 		}
+		out.history(n.History(), diag.Span{Pos: n.Pos()})
 	}
 	for _, l := range out.lists() {
 		slices.Sort(*l.of)
@@ -93,13 +95,31 @@ func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
 	}
 }
 
-// agent adds what an agent has.
-func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
-	for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+// models adds the models that a script names.
+func (m *Manifest) models(at diag.Span, names ...string) {
+	for _, model := range names {
 		if model != "" {
 			m.add("models", &m.Models, model, at)
 		}
 	}
+}
+
+// history adds the model that sums up.
+func (m *Manifest) history(h *engine.History, at diag.Span) {
+	if h != nil && h.Compress != nil {
+		m.models(at, h.Compress.Model)
+	}
+}
+
+// agent adds what an agent has.
+func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
+	m.models(at, a.Model)
+	m.models(at, a.Fallbacks...)
+	if s := a.Select; s != nil && s.Ask != nil { // the router's
+		m.models(s.Span, s.Ask.Model)
+		m.models(s.Span, s.Ask.Fallbacks...)
+	}
+	m.history(a.History, at)
 	tools, servers := slices.Clone(a.Tools), slices.Clone(a.Servers)
 	for _, s := range a.Skills {
 		tools, servers = append(tools, s.Tools...), append(servers, s.Servers...)
@@ -123,7 +143,20 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 			m.add("env", &m.Env, set.Secret, s.Span)
 		}
 	}
-	m.add("mcp", &m.MCP, s.Name+": "+strings.TrimSpace(strings.Join(append([]string{s.Command}, s.Args...), " ")+s.URL), s.Span)
+	words := []string{s.Name + ":"}
+	for _, set := range s.Env { // which may say what the command does as much as its arguments
+		value := set.Value
+		if set.Secret != "" {
+			value += "<secret " + set.Secret + ">"
+		}
+		words = append(words, set.Name+"="+strconv.Quote(value))
+	}
+	if s.Command != "" {
+		words = append(append(words, s.Command), s.Args...)
+	} else {
+		words = append(words, s.URL)
+	}
+	m.add("mcp", &m.MCP, strings.Join(words, " "), s.Span)
 }
 
 // Hash identifies what the script may touch: the same lists have the same hash, whatever else the

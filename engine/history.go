@@ -45,6 +45,9 @@ func (s *Session) WithHistory(at diag.Span, n *Node, h *History) *Node {
 	return n
 }
 
+// History is what [Session.WithHistory] gave the node, nil for none.
+func (n *Node) History() *History { return n.history }
+
 // inherit settles the histories of a plan's agents.
 func (s *step) inherit(h *History) {
 	if s.node.history != nil {

@@ -229,6 +229,37 @@ func TestPromise_23_5_Manifest(t *testing.T) {
 	}
 }
 
+// A manifest names also what is asked and started beside the agents' own models: a router's model, those
+// that sum up, those of agents that mend or are tools, and what the environment of a server says.
+func TestManifestOfHelpers(t *testing.T) {
+	flow := file(t, "flow.star", `
+def look(city = str):
+    """Looks."""
+    return city
+
+mender = agent(input = ToolFailure, prompt = "Mend.", model = "ollama/mender", tools = [mcp("mends", name = "mends")])
+expert = agent(prompt = "Know.", model = "ollama/expert")
+desk = agent(
+    prompt = "Answer.",
+    model = "ollama/desk",
+    tools = [tool(look, on_error = recover(bad_args = fix(mender))), as_tool(expert, doc = "Knows."), mcp("npx", name = "npx", args = ["x"], env = {"NODE_OPTIONS": "-r ./a.js", "KEY": secret("X_KEY", prefix = "k ")})],
+    skills = [skill("a", "Does a."), skill("b", "Does b.")],
+    select = router(model = "ollama/router"),
+    history = compress(how = "summary", model = "ollama/summer"),
+)
+main = conversation(desk >> agent(name = "end", prompt = "End."), history = compress(how = "summary", model = "ollama/flow"))
+`)
+	out := offline(t, "check", "--manifest", flow)
+	for _, want := range []string{
+		"models  ollama/desk, ollama/expert, ollama/flow, ollama/mender, ollama/router, ollama/summer\n", "exec    mends, npx\n", "env     X_KEY\n",
+		`mcp     mends: mends, npx: NODE_OPTIONS="-r ./a.js" KEY="k <secret X_KEY>" npx x` + "\n",
+	} {
+		if !strings.Contains(out.stdout, want) {
+			t.Errorf("the manifest lacks %q:\n%s\n%s", want, out.stdout, out.stderr)
+		}
+	}
+}
+
 // Promise 23.6 (capabilities): a granted directory is not left by `..` or a symbolic link, a granted
 // host not by a redirect or by an address inside the own network, a granted command gets its
 // arguments without a shell and ends with all that it began; output has a cap and operations a time.
