@@ -100,10 +100,10 @@ type turns struct {
 	input generable.Value
 	said  told
 	usage Usage
-	made  int            // tool calls
-	asked int            // how often the model was asked again
-	calls map[string]int // of each tool, for positions
-	stuck stuck          // on a tool
+	made  int    // tool calls
+	asked int    // how often the model was asked again
+	calls *tally // of each tool, for positions; nil before the first
+	stuck stuck  // on a tool
 	turn  int
 	last  *Response // so far
 	seen  int64     // tokens of the conversation up to and with last, 0 when not known

@@ -21,13 +21,12 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 		return unmade, err
 	}
 	if t.calls == nil {
-		t.calls = map[string]int{}
+		t.calls = &tally{}
 	}
 	positions := make([]*Frame, len(calls))
 	for i, c := range calls {
 		name := clip(c.Name, maxToolName)
-		positions[i] = t.b.at.child("tool", name, t.calls[name])
-		t.calls[name]++
+		positions[i] = t.b.at.child("tool", name, t.calls.count(callKey{word: name}))
 	}
 	barred := t.barred(calls)
 	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
