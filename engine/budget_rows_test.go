@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -208,6 +209,20 @@ func TestPromise_20_3_Thresholds(t *testing.T) {
 	_, _ = engine.Exec(engine.NewCoopSched(1), spec)
 	if got := fmt.Sprint(n.all); got != "[threshold turns 2/4 0.5 threshold turns 4/4 1]" {
 		t.Errorf("turns: got %s", got)
+	}
+}
+
+// A host that gives more parts than can be counted gets as many events as can be, and an end.
+func TestManyThresholds(t *testing.T) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	c.sound(t)
+	var n news
+	spec := spend(main, works(func(string, int, *engine.Request) engine.Response { return says("ok") }),
+		engine.Limits{ModelCalls: atMost(1), WarnAt: slices.Repeat([]float64{0.5}, 1000)})
+	spec.Listener = n.listener()
+	if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil || len(n.all) != 255 {
+		t.Errorf("%v, %d events", err, len(n.all))
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -31,7 +32,7 @@ const (
 func (b *budget) tell(r resource, news *[]BudgetNews) {
 	p := b.pot
 	parts := p.limits.warnAt()
-	for ; int(p.warned[r]) < len(parts) && passed(p.used[r], parts[p.warned[r]], p.caps[r]); p.warned[r]++ {
+	for ; int(p.warned[r]) < min(len(parts), math.MaxUint8) && passed(p.used[r], parts[p.warned[r]], p.caps[r]); p.warned[r]++ {
 		n := b.news(BudgetThreshold, r)
 		n.At = parts[p.warned[r]]
 		*news = append(*news, n)

@@ -279,7 +279,7 @@ func (b *Branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.V
 	return out, nil, false
 }
 
-// observed tells observers of what a call of a tool came to.
+// observed tells observers of what a call of a tool came to. A call that failed may be of no tool.
 func (b *Branch) observed(sk *skillPlan, t *Tool, args, out generable.Value, failure *Error) error {
 	switch {
 	case !b.hooked(sk.agent):

@@ -85,8 +85,8 @@ type Limits struct {
 	ArgBytes   Cap           // of the arguments of one tool call; the model is told of one that is longer
 	Wall       time.Duration // 0: the default, where there is one; [NoWall]: unbounded
 	OnLimit    OnLimit       // of an agent
-	// WarnAt are the parts of a bound, from 0 to 1, at which an event is told; nil is
-	// [DefaultWarnAt], empty tells of none.
+	// WarnAt are the parts of a bound, from 0 to 1 and rising, at which an event is told; nil is
+	// [DefaultWarnAt], empty tells of none. Those behind the first 255 are not told.
 	WarnAt []float64
 }
 

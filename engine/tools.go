@@ -78,11 +78,10 @@ func (b *Branch) tellCall(sk *skillPlan, c *ToolCall, phase Phase, text string, 
 func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, failure *Error, ends bool) {
 	t := sk.tool(c.Name)
 	if t == nil {
-		failure = sk.unknownTool(c.Name)
-		return toldFailure(failure), b.blame(failure, sk, c.Name, 0), false
+		return b.unmade(sk, c, sk.unknownTool(c.Name))
 	}
 	if barred != nil {
-		return toldFailure(barred), b.blame(barred, sk, c.Name, 0), false
+		return b.unmade(sk, c, barred)
 	}
 	var out generable.Value
 	runs, kind := 0, FailedArgs
@@ -106,6 +105,14 @@ func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, f
 		return toldResult(t, out), nil, false
 	}
 	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends && !sk.agent.answersAfter(failure)
+}
+
+// unmade is what a call comes to that there is no tool for, or that its rules bar.
+func (b *Branch) unmade(sk *skillPlan, c *ToolCall, failure *Error) (string, *Error, bool) {
+	if err := b.observed(sk, nil, generable.Value{}, generable.Value{}, failure); err != nil {
+		return "", asError(err), true
+	}
+	return toldFailure(failure), b.blame(failure, sk, c.Name, 0), false
 }
 
 // arguments reads what a model wrote as a tool's parameters.

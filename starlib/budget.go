@@ -78,10 +78,18 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 			l.WarnAt = append(l.WarnAt, float64(part))
 		}
 		slices.Sort(l.WarnAt)
+		l.WarnAt = slices.Compact(l.WarnAt)
+		if len(l.WarnAt) > mostWarnings {
+			c.complain(diag.WrongArgument, c.spanOf("warn_at"), "warn_at: want at most %d parts, got %d", mostWarnings, len(l.WarnAt)).Help =
+				[]string{"each is an event that somebody is to read"}
+		}
 	}
 	c.sameBudget(&l)
 	return &budgetValue{limits: l}, nil
 }
+
+// mostWarnings bounds the parts of a bound that are told.
+const mostWarnings = 100
 
 // namedBudget is where a budget of a name was made first.
 type namedBudget struct {

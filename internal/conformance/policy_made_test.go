@@ -9,6 +9,23 @@ import (
 	"github.com/agentscript/agentscript/engine/journal"
 )
 
+// TestObserversAreToldOfCallsThatCannotBeMade has on_error told of every call that fails, those of a
+// tool that there is not and those that a tool's own rules bar among them.
+func TestObserversAreToldOfCallsThatCannotBeMade(t *testing.T) {
+	p := policyRun{src: `def look(): return "x"
+main = agent(prompt = "Pay.", tools = [tool(look, max = 1), tool(pay, forbidden = "not now")], hooks = hooks(on_error = lambda f: print(f.code)))
+`, answers: []engine.Outcome{calling("nosuch", "{}"), calling("look", "{}"), calling("look", "{}"), calling("pay", "{}"), said("done")}}.do(t)
+	var seen []string
+	for _, e := range p.events {
+		if e.Kind == engine.EventLog {
+			seen = append(seen, e.Text)
+		}
+	}
+	if got := strings.Join(seen, " "); p.err != nil || got != "AS722 AS749 AS749" {
+		t.Errorf("%v; told of %q", p.err, got)
+	}
+}
+
 // TestObserversSeeTheCallThatWasMade holds on_tool_use and after_tool to the arguments with which the
 // tool was executed, whoever changed them: an interceptor, a fixer or a person. An interceptor is asked
 // about each execution anew, with what the call was asked with.
