@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -25,7 +26,7 @@ func TestPromise_5_1_ThreeWays(t *testing.T) {
 				continue
 			}
 			t.Run(ex.name(), func(t *testing.T) {
-				mod := loadedFile(t, agentscript.New(), "examples/"+ex.file)
+				mod := loadedFile(t, agentscript.New(agentscript.WithPricer(llm.New())), "examples/"+ex.file)
 				res, ids, err := everywhere(t, mod, func() engine.Handler { return answersBeside(t, ex.file) }, ex.options(t)...)
 				if err != nil {
 					t.Fatal(err)
@@ -33,8 +34,8 @@ func TestPromise_5_1_ThreeWays(t *testing.T) {
 				if res.Text() != ex.want {
 					t.Errorf("got %s, want %s", res.Text(), ex.want)
 				}
-				if asks := len(answersBeside(t, ex.file).Unused()); asks != strings.Count(ids, "@") {
-					t.Errorf("the answers beside it are for %d calls, the effects are\n%s", asks, ids)
+				if asks := len(answersBeside(t, ex.file).Unused()); asks > len(regexp.MustCompile(`llm[0-9]+@`).FindAllString(ids, -1)) {
+					t.Errorf("the answers beside it are for %d calls or more, the effects are\n%s", asks, ids)
 				}
 			})
 		}
