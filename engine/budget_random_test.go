@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -14,11 +15,12 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// tally counts what reaches the models, by the budget that an agent's name tells of.
+// budgetTally counts what reaches the models and tools, by the budgets around the agent.
 type budgetTally struct {
 	mu                 sync.Mutex
 	calls, tools       map[string]int64
 	tokens             map[string]int64
+	around             map[string]map[string]bool // the budgets that count what an agent does
 	seed               uint64
 	excess             int64 // tokens of an answer beyond its max_tokens
 	most               int   // turns of a conversation
@@ -26,10 +28,37 @@ type budgetTally struct {
 }
 
 func (b *budgetTally) count(m map[string]int64, agent string, n int64) {
-	pot, _, _ := strings.Cut(agent, "_")
 	m["run"] += n
-	m[pot] += n
-	m[agent] += n
+	for pot := range b.around[agent] {
+		m[pot] += n
+	}
+}
+
+// used counts a tool call that is made.
+func (b *budgetTally) used(agent string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count(b.tools, agent, 1)
+}
+
+// bounded puts budgets of their own, or of a name, around a node, and gives the limits of the former.
+func (b *budgetTally) bounded(c *composer, r *rand.Rand, n *engine.Node, inside []string, limits func(int64) engine.Limits, shared map[string]engine.Limits) (*engine.Node, map[string]engine.Limits) {
+	own := map[string]engine.Limits{}
+	for i := range r.IntN(3) {
+		who, l := fmt.Sprintf("the budget %d around %v", i, inside), limits(3)
+		if r.IntN(3) == 0 {
+			who = []string{"p", "r"}[r.IntN(2)]
+			l = shared[who]
+			l.Name = who
+		} else {
+			own[who] = l
+		}
+		for _, agent := range inside {
+			b.around[agent][who] = true
+		}
+		n = c.Bounded(c.site("bounded", ""), n, l)
+	}
+	return n, own
 }
 
 func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -49,7 +78,6 @@ func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) eng
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.count(b.calls, e.Agent, 1)
-	b.count(b.tools, e.Agent, int64(len(resp.Calls())))
 	b.count(b.tokens, e.Agent, int64(u.In+u.Out))
 	if req.Choice.Mode == engine.ChoiceNone {
 		b.lastAnswers++
@@ -81,16 +109,18 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			}
 			return l
 		}
-		shared := map[string]engine.Limits{"p": limits(6), "q": limits(4)}
+		shared := map[string]engine.Limits{"p": limits(6), "q": limits(4), "r": limits(5)}
 		run := limits(12)
-		b := &budgetTally{calls: map[string]int64{}, tools: map[string]int64{}, tokens: map[string]int64{}, seed: seed, most: 6}
+		b := &budgetTally{calls: map[string]int64{}, tools: map[string]int64{}, tokens: map[string]int64{}, around: map[string]map[string]bool{}, seed: seed, most: 6}
 		if r.IntN(2) == 0 {
 			b.excess = 50
 		}
 		c := compose()
 		var nodes []*engine.Node
 		most, workers := 60, 4+r.IntN(8)
-		own := map[string]engine.Limits{}
+		own, around := map[string]engine.Limits{}, map[string]engine.Limits{}
+		var group []*engine.Node
+		var inside []string
 		for i := range workers {
 			name := fmt.Sprintf("own%d_", i)
 			l := limits(2)
@@ -109,10 +139,24 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 				l.OnLimit = engine.OnLimitAnswer
 			}
 			own[name] = l
+			b.around[name] = map[string]bool{name: true}
+			if l.Name != "" {
+				b.around[name][l.Name] = true
+			}
 			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
-				Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("ok"), nil })}
-			nodes = append(nodes, c.Attempt(c.site("attempt", ""), c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.",
-				Tools: []*engine.Tool{look}, Budget: l, Params: engine.Params{MaxTokens: &most}})))
+				Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+					b.used(name)
+					return generable.StrOf("ok"), nil
+				})}
+			group, inside = append(group, c.Attempt(c.site("attempt", ""), c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.",
+				Tools: []*engine.Tool{look}, Budget: l, Params: engine.Params{MaxTokens: &most}}))), append(inside, name)
+			if i < workers-1 && r.IntN(2) == 0 {
+				continue // one more stands with these
+			}
+			node, limits := b.bounded(c, r, c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, group...), inside, limits, shared)
+			maps.Copy(around, limits)
+			nodes = append(nodes, node)
+			group, inside = nil, nil
 		}
 		main := c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, nodes...)
 		c.sound(t)
@@ -134,6 +178,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 				}
 			}
 			exact("model calls", b.calls[who], l.ModelCalls)
+			exact("tool calls", b.tools[who], l.ToolCalls)
 			if turns {
 				exact("turns", b.calls[who], l.Turns)
 			}
@@ -157,6 +202,13 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 		check("run", run, true)
 		check("p", shared["p"], true)
 		check("q", shared["q"], true)
+		check("r", shared["r"], true)
+		for who, l := range around {
+			check(who, l, true)
+			if n, set := l.ModelCalls.Value(); set && b.calls[who] == n {
+				ran["bounded nodes"]++
+			}
+		}
 		for name, l := range own {
 			if l.Name == "" {
 				l.Turns = atMost(func() int64 {
@@ -182,7 +234,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			t.Errorf("seed %d: a replay gives %v, %v\nthe run %v, %v", seed, generable.JSON(second, nil), secondErr, generable.JSON(out, nil), err)
 		}
 	}
-	for _, what := range []string{"model calls", "turns", "overrun", "last answers"} {
+	for _, what := range []string{"model calls", "tool calls", "turns", "overrun", "last answers", "bounded nodes"} {
 		if ran[what] < int(seeds)/50 {
 			t.Errorf("only %d of %d runs came to the limit of %s", ran[what], seeds, what)
 		}

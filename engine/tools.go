@@ -39,13 +39,31 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 			if r != nil {
 				r.pictures = br.given
 			}
+			if err != nil && asError(err).Kind == KindBudget {
+				failures[i], err = asError(err), nil
+			}
 			return err
 		})
 	})
+	err = firstRefused(results, failures, err)
 	t.stuck.turn(calls, failures)
 	t.spentOn(failures)
 	t.ended(calls, failures)
 	return results, err
+}
+
+// firstRefused is what the run ends by when a budget refused calls of an answer: the first of them in
+// their order. The others came to their end before, so that it does not depend on which was refused
+// earlier, and a replay gives the same.
+func firstRefused(results []Part, failures []*Error, err error) error {
+	for i, f := range failures {
+		if f != nil && results[i].Result == nil {
+			if failures[i] = nil; err == nil {
+				err = f
+			}
+		}
+	}
+	return err
 }
 
 // toolCall runs one call, with events around it. The error ends the run; a failure is one that
