@@ -51,3 +51,36 @@ func TestBareNameIsFound(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 }
+
+// PriceCall reckons with the dearest of the models that may answer, and gives no price when that of
+// any of them is not known; a server on the user's machine takes nothing.
+func TestPriceCall(t *testing.T) {
+	table, err := prices.Embedded().With([]byte(`{"openai/cheap": {"input": 1, "output": 2}, "openai/dear": {"input": 3, "output": 30}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := llm.New(env(), llm.WithPrices(table))
+	for name, row := range map[string]struct {
+		model    string
+		instead  []string
+		usd      float64
+		unpriced string
+	}{
+		"one":                         {"openai/cheap", nil, 0.002, ""},
+		"the dearest stands in":       {"openai/cheap", []string{"openai/dear"}, 0.018, ""},
+		"the dearest comes first":     {"openai/dear", []string{"openai/cheap"}, 0.018, ""},
+		"unknown":                     {"openai/of-tomorrow", nil, 0, "openai/of-tomorrow"},
+		"one that is unknown":         {"openai/dear", []string{"openai/of-tomorrow"}, 0, "openai/of-tomorrow"},
+		"one's own machine":           {"ollama/m", nil, 0, ""},
+		"from one's own machine away": {"ollama/m", []string{"openai/cheap"}, 0.002, ""},
+		"none is named":               {"", nil, 0, "(none is named)"},
+	} {
+		usd, unpriced := r.PriceCall(&engine.Request{Model: row.model, Fallbacks: row.instead}, engine.Usage{In: 1000, Out: 500})
+		if usd != row.usd || unpriced != row.unpriced {
+			t.Errorf("%s: $%v, %q; want $%v, %q", name, usd, unpriced, row.usd, row.unpriced)
+		}
+	}
+	if usd, unpriced := llm.New(env(), llm.WithPrices(nil)).PriceCall(&engine.Request{Model: "openai/cheap"}, engine.Usage{In: 1}); usd != 0 || unpriced != "openai/cheap" {
+		t.Errorf("without a table: $%v, %q", usd, unpriced)
+	}
+}

@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+)
+
+// A bounded node counts all that goes on inside, each time that it runs; its kin by a name, together.
+func TestBoundedNodes(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		limit engine.Limits
+		twice bool
+		calls int // of both agents together
+		fails bool
+	}{
+		{"nothing is bounded", engine.Limits{}, false, 4, false},
+		{"turns of all agents", engine.Limits{Turns: atMost(3)}, false, 3, true},
+		{"tool calls of all agents", engine.Limits{ToolCalls: atMost(1)}, false, 3, true},
+		{"model calls, to the last", engine.Limits{ModelCalls: atMost(4)}, false, 4, false},
+		{"tokens", engine.Limits{Tokens: atMost(0)}, false, 0, true},
+		{"each time anew", engine.Limits{ModelCalls: atMost(4)}, true, 8, false},
+		{"by a name once", engine.Limits{Name: "both", ModelCalls: atMost(6)}, true, 6, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compose()
+			node := func() *engine.Node {
+				return c.Bounded(c.site("bounded", ""), c.Then(c.site("then", ""), c.looker(t, "a", engine.Limits{}), c.looker(t, "b", engine.Limits{})), tt.limit)
+			}
+			main := node()
+			if l := main.Bound(); l == nil || !l.Same(&tt.limit) || main.In().String() != "str" || main.Out().String() != "str" {
+				t.Errorf("bound %+v, takes %v, gives %v", main.Bound(), main.In(), main.Out())
+			}
+			if tt.twice {
+				main = c.Then(c.site("then", ""), main, node())
+			}
+			c.sound(t)
+			schedulers(t, func(t *testing.T, s engine.Sched) {
+				w := works(func(_ string, turn int, _ *engine.Request) engine.Response {
+					if turn%2 == 0 {
+						return calls("look", fmt.Sprintf(`{"at":"%d"}`, turn))
+					}
+					return says("done")
+				})
+				_, err := engine.Exec(s, spend(main, w, engine.Limits{}))
+				if made := w.calls["a"] + w.calls["b"]; errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && err != nil || made != tt.calls {
+					t.Errorf("%v after %d calls, want %d", err, made, tt.calls)
+				}
+			})
+		})
+	}
+}
+
+// What is recorded is charged to the budget, so that a resumed run with a lower one is told of the
+// overrun and makes no further call; one that is whole is replayed to its end, and told of it as well.
+func TestResumedWithALowerBudget(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		c := compose()
+		var nodes []*engine.Node
+		for i := range 4 {
+			nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
+		}
+		main := c.Then(c.site("then", ""), nodes...)
+		c.sound(t)
+		schedulers(t, func(t *testing.T, s engine.Sched) {
+			w, j := works(func(string, int, *engine.Request) engine.Response { return says("ok") }), &journal.Memory{}
+			first := spend(main, w, engine.Limits{Tokens: atMost(10_000), USD: engine.Dollars(100)})
+			first.Journal, first.Pricer = forgetful{j, "a3", whole}, perToken{}
+			if _, err := engine.Exec(s, first); err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range []struct {
+				name string
+				low  engine.Limits
+				told string
+			}{
+				{"tokens", engine.Limits{Tokens: atMost(50)}, "overrun tokens 60/50"},
+				{"money", engine.Limits{USD: engine.Dollars(0.05)}, "overrun usd 0.06/0.05"},
+				{"model calls", engine.Limits{ModelCalls: atMost(2)}, "overrun model_calls 3/2"},
+			} {
+				again := *first
+				resumed := works(w.answer)
+				var n news
+				again.Handler, again.Limits, again.Listener, again.Journal = resumed, tt.low, n.listener(), forgetful{j, "a3", false}
+				_, err := engine.Exec(engine.NewCoopSched(3), &again)
+				if whole && err != nil || !whole && !errors.Is(err, engine.ErrBudget) || len(resumed.calls) != 0 {
+					t.Errorf("%s, whole %v: %v after calls %v", tt.name, whole, err, resumed.calls)
+				}
+				if !strings.Contains(fmt.Sprint(n.all), tt.told) {
+					t.Errorf("%s, whole %v: told %v, want %s", tt.name, whole, n.all, tt.told)
+				}
+			}
+		})
+	}
+}
+
+// forgetful is the journal of a run that was torn off at an agent: nothing of it is kept.
+type forgetful struct {
+	*journal.Memory
+	agent string
+	keeps bool
+}
+
+func (f forgetful) Commit(ctx context.Context, id string, e *engine.Effect, out engine.Outcome) error {
+	if e.Agent == f.agent && !f.keeps {
+		return nil
+	}
+	return f.Memory.Commit(ctx, id, e, out)
+}
