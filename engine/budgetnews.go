@@ -26,6 +26,7 @@ const (
 	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than was reckoned, or a record more than is allowed now
 	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new bound
 	BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
+	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end tells
 )
 
 // tell adds the news of what was booked on a resource. The caller holds the lock.
@@ -59,6 +60,34 @@ func (b *budget) news(what BudgetWhat, r resource) BudgetNews {
 		Used: inUnits(p.used[r], r), Limit: inUnits(p.caps[r], r)}
 }
 
+// account tells what was used of the tokens and the money that a budget bounds.
+func (b *budget) account() (news []BudgetNews) {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	for _, r := range []resource{resTokens, resUSD} {
+		if b.pot.bounds(r) {
+			news = append(news, b.news(BudgetSpent, r))
+		}
+	}
+	return news
+}
+
+// Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
+func (n *BudgetNews) Of() string {
+	r := resource(slices.Index(resourceArgs[:], n.Resource))
+	if r < 0 {
+		return ""
+	}
+	return amountIn(n.Used, r) + " of " + amountOf(inCount(n.Limit, r), r)
+}
+
+func inCount(x float64, r resource) int64 {
+	if r == resUSD {
+		return nanos(x)
+	}
+	return int64(x)
+}
+
 func inUnits(n int64, r resource) float64 {
 	if r == resUSD {
 		return float64(n) / perDollar
@@ -80,19 +109,15 @@ func (n *BudgetNews) String() string {
 	if r < 0 {
 		return fmt.Sprintf("%s: %s", n.Budget, n.What)
 	}
-	count := func(x float64) string {
-		if r == resUSD {
-			return amountOf(nanos(x), r)
-		}
-		return amountOf(int64(x), r)
-	}
 	switch n.What {
 	case BudgetThreshold:
-		return fmt.Sprintf("%s: %s of %s used (past %.0f%%)", n.Budget, amountIn(n.Used, r), count(n.Limit), 100*n.At)
+		return fmt.Sprintf("%s: %s used (past %.0f%%)", n.Budget, n.Of(), 100*n.At)
 	case BudgetOverrun:
-		return fmt.Sprintf("%s is overrun: %s of %s used; no further call begins", n.Budget, amountIn(n.Used, r), count(n.Limit))
+		return fmt.Sprintf("%s is overrun: %s used; no further call begins", n.Budget, n.Of())
+	case BudgetSpent:
+		return fmt.Sprintf("%s: %s used", n.Budget, n.Of())
 	case BudgetExtended:
-		return fmt.Sprintf("%s was extended to %s", n.Budget, count(n.Limit))
+		return fmt.Sprintf("%s was extended to %s", n.Budget, amountOf(inCount(n.Limit, r), r))
 	}
 	return "a bound is reached: a last answer is asked for, without tools"
 }

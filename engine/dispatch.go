@@ -55,7 +55,7 @@ func (b *Branch) replayed(e *Effect, a *ask, out *Outcome) {
 func (b *Branch) budgeted(e *Effect, a *ask) (out Outcome) {
 	if req, ok := e.Req.(*Request); ok && b.budget.metered {
 		if err := b.forecast(req, a); err != nil {
-			return Failed(err) // not recorded: a price may be known the next time
+			return Outcome{Err: err} // not made, and not recorded: a price may be known the next time
 		}
 	}
 	held, err := b.begin(e, a)

@@ -91,7 +91,8 @@ type Event struct {
 	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
 	Err      *Error    `json:"error,omitempty"`
 
-	Budget *BudgetNews `json:"budget,omitempty"` // of a budget that did not refuse
+	Budget *BudgetNews  `json:"budget,omitempty"` // of a budget that did not refuse
+	Spent  []BudgetNews `json:"spent,omitempty"`  // of the run at its end: of the tokens and the money that bound it
 
 	// Snapshot is, of a partial, all that is known of the value; it is valid while Emit runs.
 	Snapshot func() generable.Value `json:"-"`

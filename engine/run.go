@@ -79,6 +79,9 @@ func (b *Branch) tellRun(phase Phase, err error) {
 		return
 	}
 	ev := Event{Kind: EventRun, Phase: phase}
+	if phase == PhaseEnd && b.budget != nil {
+		ev.Spent = b.budget.account()
+	}
 	if err != nil {
 		ev.Err = asError(err)
 	}

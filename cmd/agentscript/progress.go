@@ -126,11 +126,16 @@ func (p *progress) run(e engine.Event) {
 	if p.failed > 0 { // an answer may read well in spite of it
 		sums = append(sums, fmt.Sprintf("%d of %s failed", p.failed, plural(p.tools, "tool call")))
 	}
+	for i := range e.Spent {
+		sums = append(sums, "used "+e.Spent[i].Of())
+	}
 	p.end("done", "run", e.Err, p.since("run", e), sums...)
 }
 
 func (p *progress) answer(e engine.Event, at string) {
-	p.calls++
+	if e.Attempt > 0 { // else it was refused, and not made
+		p.calls++
+	}
 	parts := []string{cmp.Or(e.Name, p.unnamed)}
 	if e.Usage != nil && *e.Usage != (engine.Usage{}) {
 		p.usage = p.usage.Add(*e.Usage)
