@@ -143,16 +143,17 @@ func (d decision) forbidden(tool string) *Error {
 		WithHelp("%s denies it", d.why())
 }
 
-// Unknown is a pattern that names no tool among some.
+// Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.
 type Unknown struct {
 	Pattern string
 	Name    string // the name in it
 	Arg     string // the argument that its tool does not have, "" when there is no such tool
+	Is      string // what the argument is, when its tool has it and it cannot be what the rule asks
 	Near    string // what was probably meant, or ""
 }
 
-// Unknown gives the patterns that name none of the tools, or an argument that the tool named by
-// them does not have: a typing mistake in a rule goes unnoticed otherwise. A name with a * may
+// Unknown gives the patterns that name none of the tools, an argument that the tool named by
+// them does not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed otherwise. A name with a * may
 // name nothing.
 func (p *Policy) Unknown(tools []*Tool) []Unknown {
 	var found []Unknown

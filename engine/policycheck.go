@@ -40,6 +40,9 @@ func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool, s
 
 // Message says what is wrong with the pattern; who is what has the tools.
 func (u Unknown) Message(who string) string {
+	if u.Is != "" {
+		return fmt.Sprintf("the rule %q compares %q, and the tool %q takes %s there", u.Pattern, u.Arg, u.Name, u.Is)
+	}
 	if u.Arg != "" {
 		return fmt.Sprintf("the rule %q asks for %q, which the tool %q does not have", u.Pattern, u.Arg, u.Name)
 	}
@@ -50,6 +53,9 @@ func (u Unknown) Message(who string) string {
 func (u Unknown) Help(tools []*Tool) string {
 	if u.Near != "" {
 		return "did you mean " + quoted(u.Near) + "?"
+	}
+	if u.Is != "" {
+		return "compare it with what it may be: numbers with <, <=, > and >=, texts with = and !="
 	}
 	if u.Arg != "" {
 		return "name one of its parameters"

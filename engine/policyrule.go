@@ -212,7 +212,8 @@ func (s *scanner) glob(end string, quotes bool) (g glob, problem string) {
 	return g, ""
 }
 
-// unknown reports whether the rule names none of the tools, or an argument that its tool lacks.
+// unknown reports whether the rule names none of the tools, an argument that its tool lacks, or
+// compares one with what it cannot be.
 func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
 	if r.class != "" || len(r.name.pieces) > 1 {
 		return Unknown{}, false
@@ -234,13 +235,14 @@ func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
 		return u, true
 	}
 	for _, c := range r.args {
-		at := tool.params()
+		at, known := tool.params(), true
 		for _, field := range c.path {
 			for at.Deref().Kind == generable.ListType && at.Deref().Elem != nil {
 				at = at.Deref().Elem
 			}
 			if at = at.Deref(); at.Kind != generable.RecordType || field == "*" {
-				break // anything may be inside
+				known = false // anything may be inside
+				break
 			}
 			i := slices.IndexFunc(at.Fields, func(f generable.Field) bool { return f.Name == field })
 			if i < 0 {
@@ -249,6 +251,13 @@ func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
 				return u, true
 			}
 			at = at.Fields[i].Type
+		}
+		if !known {
+			continue
+		}
+		if u.Is = c.mismatch(at); u.Is != "" {
+			u.Arg = strings.Join(c.path, ".")
+			return u, true
 		}
 	}
 	return Unknown{}, false
