@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -102,7 +101,7 @@ func (c *condition) fits(v generable.Value, strict bool) bool {
 			n, err = strconv.ParseFloat(strings.TrimSpace(s), 64)
 			ok = err == nil
 		}
-		if !ok { // what cannot be compared is forbidden rather than allowed
+		if !ok || n != n { // what cannot be compared is forbidden rather than allowed
 			return !strict
 		}
 		switch c.op {
@@ -152,14 +151,19 @@ func textsOf(v generable.Value, strict bool) []string {
 func (g *glob) reads(text string, strict bool) bool {
 	fit := func(s string) bool { return g.fitsPath(s, strict) }
 	all := forms(text)
+	if len(all) >= maxForms { // made to be read in many ways
+		return !strict
+	}
 	if strings.Contains(g.text, "@") {
-		if list := addresses(text); len(list) > 0 {
-			if strict {
-				all = list
-			} else {
-				all = append(all, list...)
+		var each []string
+		for _, form := range all {
+			list := addresses(form)
+			if !strict || len(list) == 0 {
+				each = append(each, form)
 			}
+			each = append(each, list...)
 		}
+		all = each
 	}
 	if strict {
 		return !slices.ContainsFunc(all, func(s string) bool { return !fit(s) })
@@ -186,35 +190,54 @@ func (g *glob) cleaned() glob {
 	return glob{pieces: strings.Split(path.Clean(strings.Join(g.pieces, star)), star), text: g.text}
 }
 
-// forms are the ways in which a tool might read a text. The first is the text itself.
+// maxForms bounds the readings of one text. Rewritings of rewritings come to an end after a few, but
+// texts that are made to have many.
+const maxForms = 32
+
+// forms are the ways in which a tool might read a text: trimmed, without what cannot be seen, decoded and
+// with slashes of one kind, in any combination. The first is the text itself.
 func forms(text string) []string {
 	all := []string{text}
-	add := func(s string) {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
+	for i := 0; i < len(all) && len(all) < maxForms; i++ {
+		for _, rewrite := range []func(string) string{strings.TrimSpace, visible, unescaped, slashed} {
+			if s := rewrite(all[i]); !slices.Contains(all, s) {
+				all = append(all, s)
+			}
 		}
 	}
-	add(strings.TrimSpace(text))
-	add(strings.Map(func(r rune) rune {
+	return all
+}
+
+// visible is a text without what cannot be seen.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
-	}, text))
-	for _, s := range all {
-		for range 2 { // decoded twice, as some do
-			decoded, err := url.PathUnescape(s)
-			if err != nil {
-				break
+	}, s)
+}
+
+func slashed(s string) string { return strings.ReplaceAll(s, `\`, "/") }
+
+// unescaped decodes what is percent-encoded, and leaves a percent sign that encodes nothing.
+func unescaped(s string) string {
+	at := strings.IndexByte(s, '%')
+	if at < 0 {
+		return s
+	}
+	out := append(make([]byte, 0, len(s)), s[:at]...)
+	for i := at; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				out = append(out, byte(c))
+				i += 2
+				continue
 			}
-			add(decoded)
-			s = decoded
 		}
+		out = append(out, s[i])
 	}
-	for _, s := range all {
-		add(strings.ReplaceAll(s, `\`, "/"))
-	}
-	return all
+	return string(out)
 }
 
 // addresses are the parts of a text that hold an @: one text may name several receivers.
