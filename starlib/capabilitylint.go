@@ -57,6 +57,7 @@ func (l *useLint) visit(n syntax.Node) bool {
 			}
 		} else {
 			l.secret(n)
+			l.handedOn(n)
 		}
 	case *syntax.DotExpr:
 		if l.module(n.X) != "" {
