@@ -5,9 +5,13 @@ import "github.com/agentscript/agentscript/engine"
 // WithGrants lets scripts touch what g allows, by sh, http, fs and env. Without it they touch
 // nothing: a use that is written out in a script is the error AS620 when it loads, any other one
 // AS758 when a run comes to it. See the package engine/grant.
+//
+// The command, the host and the secrets of an MCP server that are written out are held to g as
+// well, unless [WithMCP] sets what reaches servers: that decides when the script loads, if it has
+// a method Allows(engine.Use) bool, and when a run comes to the server, which is the error AS633.
 func WithGrants(g engine.Grants) Option { return func(c *config) { c.grants = g } }
 
-// WithUngranted has Load and Check pass over uses of sh, http, fs and env that are not granted: to
+// WithUngranted has Load and Check pass over uses of sh, http, fs, env and MCP servers that are not granted: to
 // look at a script, or to draw it. They are not granted by it.
 func WithUngranted() Option { return func(c *config) { c.ungranted = true } }
 
@@ -22,4 +26,15 @@ func (c *config) grant() {
 			c.handlers[kind] = c.grants
 		}
 	}
+}
+
+// serverMay is what decides about MCP servers when a script loads, nil where its grants do.
+func (c *config) serverMay() func(engine.Use) bool {
+	switch h := c.handlers[engine.EffectMCP].(type) {
+	case nil:
+		return nil
+	case interface{ Allows(engine.Use) bool }:
+		return h.Allows
+	}
+	return func(engine.Use) bool { return true } // a run finds out
 }

@@ -4,7 +4,7 @@ package diag
 func capabilityEntries() []Entry {
 	return []Entry{
 		{NotGranted, "a use that is not granted",
-			"A script touches the world outside of its run by `sh`, `http`, `fs` and `env` alone, and each only as far as whoever runs it grants: a command by `--allow-exec`, a host by `--allow-net`, a directory by `--allow-fs`, an environment variable by `--allow-env`; a host program by the options of the package `grant`. The message names the flag. Look at what the script does there before you add it; `check --manifest` lists all that a script may touch without running it.",
+			"A script touches the world outside of its run by `sh`, `http`, `fs` and `env` alone, and each only as far as whoever runs it grants: a command by `--allow-exec`, a host by `--allow-net`, a directory by `--allow-fs`, an environment variable by `--allow-env`; a host program by the options of the package `grant`. The command, the host and the secrets of an MCP server want the same. The message names the flag. Look at what the script does there before you add it; `check --manifest` lists all that a script may touch without running it.",
 			"", ""},
 		{SecretAsText, "a secret is read as a text",
 			"`env.get` gives a text, which goes wherever the script sends it: to a model, into the events, into the journal. The name of this variable says that nobody may see its value. `env.secret` gives it in a form that can be put into the headers, the address or the body of a request and into the input of a command, and that is only known there. Where the name misleads, the grant says so: `--allow-env NAME:plain`.",

@@ -15,7 +15,7 @@ func serverEntries() []Entry {
 			"An agent has tools of an MCP server, and the host that runs it has nothing that reaches one. The command line has; a Go host gives it with `agentscript.WithMCP(mcp.New(...))`.",
 			"", ""},
 		{ServerNotGranted, "an MCP server may not do this",
-			"To start a command, to talk to a host and to read a secret each want a grant, so that a script can do none of them by itself. On the command line these are `--allow-exec CMD`, `--allow-net HOST` and `--allow-env NAME`; a Go host decides with `mcp.WithAllow`.",
+			"To start a command, to talk to a host and to read a secret each want a grant, so that a script can do none of them by itself. On the command line these are `--allow-exec CMD`, `--allow-net HOST` and `--allow-env NAME`; a Go host decides with `mcp.WithAllow`. What is written out in the script is found when it loads, which is AS620; this is found by the run.",
 			"", ""},
 		{NoSecret, "a secret is not set",
 			"The script names a secret with `secret(\"NAME\")`, and the host or the environment has no value under that name. A secret is looked up when its server is started or sent a request, and is in no record.",

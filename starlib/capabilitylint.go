@@ -50,6 +50,10 @@ func (l *useLint) visit(n syntax.Node) bool {
 	}
 	switch n := n.(type) {
 	case *syntax.CallExpr:
+		if l.calls(n, "mcp") {
+			l.server(n)
+			return true
+		}
 		if dot, ok := startree.Unparen(n.Fn).(*syntax.DotExpr); ok {
 			if row := l.member(dot); row != nil {
 				l.seen[dot], l.seen[dot.X] = true, true
@@ -132,11 +136,7 @@ func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin)
 // secret remembers a secret of the host that is named by itself. Whether it is granted, who uses it
 // finds out: a request, or what reaches MCP servers.
 func (l *useLint) secret(call *syntax.CallExpr) {
-	id, ok := call.Fn.(*syntax.Ident)
-	if !ok || id.Name != "secret" || len(call.Args) == 0 {
-		return
-	}
-	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+	if len(call.Args) == 0 || !l.calls(call, "secret") {
 		return
 	}
 	name, _ := l.str(call.Args[0])
@@ -237,19 +237,27 @@ func (l *useLint) str(e syntax.Expr) (string, bool) {
 	return "", false
 }
 
-// found remembers a use, and reports it when it is not granted.
+// found remembers a use of a module.
 func (l *useLint) found(at syntax.Node, of, op, target string) {
-	use := engine.Use{Kind: capabilities[of], Op: op, Target: target}
+	l.use(at, engine.Use{Kind: capabilities[of], Op: op, Target: target}, nil)
+}
+
+// use remembers a use, and reports it when it is not granted: by may, or where that is nil by the
+// grants of the script.
+func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool) {
 	span := l.u.file.SpanOf(at)
 	l.c.uses = append(l.c.uses, Use{use, span})
-	if l.c.opts.Ungranted || l.c.opts.Grants != nil && l.c.opts.Grants.Allows(use) {
+	if may == nil && l.c.opts.Grants != nil {
+		may = l.c.opts.Grants.Allows
+	}
+	if l.c.opts.Ungranted || may != nil && may(use) {
 		return
 	}
 	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
 	d.Help = []string{"run or check it with " + use.Flag()}
-	if use.Op == "get" && use.Kind == engine.EffectEnv && engine.LooksSecret(target) {
-		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", target)
-		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", target, use.Flag())}
+	if use.Op == "get" && use.Kind == engine.EffectEnv && engine.LooksSecret(use.Target) {
+		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", use.Target)
+		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
 	}
 	l.c.session.Report(d)
 }

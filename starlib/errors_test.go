@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 				t.Fatal("the first line is not \"# CODE: the rule\"")
 			}
 			main, more := parts(string(data))
-			m, found := loadWith(starlib.Options{Strict: strings.Contains(file, "strict")}, main, more...)
+			m, found := loadWith(starlib.Options{Strict: strings.Contains(file, "strict"), Ungranted: strings.Contains(file, "ungranted")}, main, more...)
 			if _, d := m.Main(); d != nil && strings.Contains(head[1], string(diag.NoMain)) && !strings.Contains(codes(found), string(diag.NoMain)) {
 				found = append(found, d)
 			}

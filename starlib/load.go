@@ -33,8 +33,10 @@ type Options struct {
 	// MaxFile bounds the bytes of each file that is read; 0 is [DefaultMaxFile].
 	MaxFile int64
 
-	Grants    engine.Grants // what the script may touch; nil is nothing
-	Ungranted bool          // report no use that is not granted: the script is only looked at
+	Grants engine.Grants // what the script may touch; nil is nothing
+	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil has Grants decide.
+	ServerMay func(engine.Use) bool
+	Ungranted bool // report no use that is not granted: the script is only looked at
 
 	Strict   bool           // note edges that only a run can check
 	Builtins []Builtin      // the host's own rows of the table

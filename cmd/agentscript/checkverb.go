@@ -48,8 +48,8 @@ agentscript models. Models without a price are named, and are not in the sum.
 With --manifest, what a run may touch goes to stdout: as far as the script and all that it loads
 write it out, sorted and with a hash; * stands for what only a run knows. Nothing needs to be
 granted for it. --manifest-against FILE compares it with one that --format json saved: what is
-there now and was not is the error AS623. Without --manifest, a use of sh, http, fs or env wants
-the --allow flags that a run wants.
+there now and was not is the error AS623. Without --manifest, a use of sh, http, fs, env or an
+MCP server wants the --allow flags that a run wants.
 
 Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,

@@ -96,6 +96,10 @@ func New(opts ...Option) *Client {
 	return c
 }
 
+// Allows reports whether servers may have what a use names: loading a script asks that for what is
+// written out in it.
+func (c *Client) Allows(u engine.Use) bool { return c.cfg.allow != nil && c.cfg.allow(u) == nil }
+
 // Do implements [engine.Handler] for effects of kind [engine.EffectMCP], and for calls of a
 // server's tools.
 func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {

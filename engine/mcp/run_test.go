@@ -75,6 +75,8 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	options := []agentscript.Option{agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")}
 	if c != nil {
 		options = append(options, agentscript.WithMCP(c))
+	} else { // there is nothing to grant
+		options = append(options, agentscript.WithUngranted())
 	}
 	mod, err := agentscript.New(options...).Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(script)}}, "main.star")
 	if err != nil {
@@ -155,7 +157,7 @@ main = agent(prompt = "Use the tools.", tools = [a, b])`
 	if want := []string{"llm0", "llm1", "mcp:a#0", "mcp:b#0", "tool:echo#0", "tool:go#0"}; !slices.Equal(kinds, want) {
 		t.Errorf("recorded %q, want %q", kinds, want)
 	}
-	again := run(t, mcp.New(), script, "", agentscript.Journal(&j), agentscript.ID("one")) // nothing is allowed
+	again := run(t, nil, script, "", agentscript.Journal(&j), agentscript.ID("one")) // nothing reaches a server, or is granted
 	if again.text != "done" {
 		t.Errorf("the replay gives %q, %v", again.text, again.err)
 	}
@@ -199,8 +201,8 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 // flag that grants it, and without anything that reaches servers a run says so.
 func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 	for script, flag := range map[string]string{
-		`s = mcp("npx", args = ["-y", "x"])`:       "--allow-exec npx",
-		`s = mcp(url = "https://example.com/mcp")`: "--allow-net example.com",
+		`s = mcp("n" + "px", args = ["-y", "x"])`:       "--allow-exec npx",
+		`s = mcp(url = "https://example.com" + "/mcp")`: "--allow-net example.com",
 	} {
 		e := run(t, mcp.New(), script+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
 		if e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, flag) || e.Pos.Line != 1 {
@@ -214,7 +216,7 @@ func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 		return nil
 	}))
 	defer onlyStart.Close()
-	if e := run(t, onlyStart, `s = mcp(EXE, env = {"T": secret("TOKEN")})`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t); e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, "--allow-env TOKEN") {
+	if e := run(t, onlyStart, `s = mcp(EXE, env = {"T": secret("TO" + "KEN")})`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t); e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, "--allow-env TOKEN") {
 		t.Errorf("%v, %s", e, e.Help)
 	}
 	if e := run(t, nil, `s = mcp("npx")`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t); e.Code != diag.NoServers || !strings.Contains(e.Help, "WithMCP") {

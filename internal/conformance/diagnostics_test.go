@@ -71,7 +71,7 @@ var failing = map[diag.Code]bool{diag.NoMain: true, diag.NoModel: true, diag.Unk
 // code can be explained; its examples are refused with it and accepted.
 func TestPromise_4_2_Codes(t *testing.T) {
 	beside := []string{"lib/reviewers.star", "def reviewer():\n    return agent(prompt = \"Review.\")\n", "docs/style.md", "Be brief.\n"}
-	strict := agentscript.New(agentscript.WithStrict(), agentscript.WithModels(llm.New()))
+	strict := agentscript.New(agentscript.WithStrict(), agentscript.WithModels(llm.New()), agentscript.WithUngranted())
 	for _, e := range diag.Entries() {
 		if e.Wrong == "" {
 			continue

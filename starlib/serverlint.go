@@ -1,0 +1,81 @@
+package starlib
+
+import (
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/startree"
+)
+
+// server finds what mcp(...) wants to touch as far as it is written out: the command or the host,
+// and the secrets that it is given. What is not written out is refused when a run comes to the server.
+func (l *useLint) server(call *syntax.CallExpr) {
+	if spreads(call) {
+		return
+	}
+	given := map[string]syntax.Expr{}
+	for i, arg := range call.Args {
+		if id := keywordOf(arg); id != nil {
+			given[id.Name] = arg.(*syntax.BinaryExpr).Y
+		} else if i == 0 {
+			given["command"] = arg
+		}
+	}
+	if at := given["command"]; at != nil && given["url"] == nil {
+		// A command line is no program, which composing says; a path may hold blanks.
+		if word, ok := l.str(at); ok && word != "" && (!strings.ContainsAny(word, " \t\x00") || strings.ContainsAny(word, `/\`)) {
+			l.use(at, engine.Use{Kind: engine.EffectExec, Target: word}, l.c.opts.ServerMay)
+		}
+	} else if at := given["url"]; at != nil && given["command"] == nil {
+		text, _ := l.str(at)
+		if host, err := engine.Host(text); err == nil { // else composing says what is wrong
+			l.use(at, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.opts.ServerMay)
+		}
+	}
+	for _, name := range []string{"env", "headers"} {
+		if at := given[name]; at != nil {
+			l.settings(at)
+		}
+	}
+}
+
+// settings finds the secrets in a dict of headers or variables that is written out.
+func (l *useLint) settings(e syntax.Expr) {
+	dict, ok := startree.Unparen(e).(*syntax.DictExpr)
+	if !ok {
+		return
+	}
+	for _, entry := range dict.List {
+		value := entry.(*syntax.DictEntry).Value
+		name := ""
+		if call, ok := value.(*syntax.CallExpr); ok && l.calls(call, "secret") && len(call.Args) > 0 {
+			name, _ = l.str(call.Args[0])
+			l.seen[call] = true
+		} else if v, ok := l.c.written(l.u, value); ok {
+			if s, ok := v.(*secretValue); ok {
+				name = s.name
+			}
+		}
+		if name != "" {
+			l.use(value, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.opts.ServerMay)
+		}
+	}
+}
+
+// calls reports whether a call is one of the builtin of a name.
+func (l *useLint) calls(call *syntax.CallExpr, name string) bool {
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || id.Name != name {
+		return false
+	}
+	b, ok := id.Binding.(*resolve.Binding)
+	if !ok || b.Scope != resolve.Predeclared {
+		return false
+	}
+	_, ok = l.c.predeclared[name].(*starlark.Builtin)
+	return ok
+}
