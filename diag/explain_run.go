@@ -102,7 +102,7 @@ func runEntries() []Entry {
 			"A rule of a policy, a person or an interceptor does not allow the call. The model is told and goes on without; the call was not made and counts against the budget. The help names the rule. A script can only be stricter than its host and the command line.",
 			"", ""},
 		{NeedsApproval, "a person has to decide",
-			"A rule says that somebody is asked about this call, or the script asks a question, and there is nobody: stdin or stderr is no terminal, and the host answers no approvals. The call was not made. Run it on a terminal, approve whatever is asked with `--yes`, or forbid the call with `--deny`. A run that is resumed asks again.",
+			"A rule says that somebody is asked about this call, or the script asks a question, and there is nobody: stdin or stderr is no terminal, and the host answers no approvals. The call was not made. Run it on a terminal, approve whatever is asked with `--yes`, or forbid the call of a tool with `--deny`. A run that is resumed asks again.",
 			"", ""},
 		{BadRule, "a pattern that cannot be read",
 			"A rule is the name of a tool, with `*` for any text, or `@read`, `@idempotent`, `@once` for all tools of that effect. In parentheses behind it stands what its arguments must be, as in `policy(deny = [\"pay(amount>100)\", \"send(to=*@example.com)\"])`.",

@@ -197,7 +197,7 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 		ok = s.checkRecovery(at, t.OnError) && ok
 		if t.Run != nil && t.Class == ClassOnce {
 			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
-			help(d, "a script's function is run again when a run is replayed; write the effect as a host tool, or declare effect = \"read\"")
+			help(d, "leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
 			ok = false
 		}
 	}

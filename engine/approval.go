@@ -123,12 +123,13 @@ func decisionOf(v generable.Value) (d Decision, err error) {
 
 // waits is the failure of a run that goes no further without a decision.
 func (r *ApprovalRequest) waits(why string) *Error {
-	what := quoted(r.Question)
+	what, forbid := quoted(r.Question), ""
 	if r.Tool != "" {
+		forbid = ", or forbid the call with --deny"
 		what = "the call " + r.Tool + clip(generable.JSON(r.Data, nil), maxShownArgs) + " of agent " + quoted(r.Agent)
 	}
 	return Errorf(KindApproval, diag.NeedsApproval, "%s waits for a person's decision, and %s", what, why).
-		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes, or forbid the call with --deny; a host answers with agentscript.WithApproval")
+		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes%s; a host answers with agentscript.WithApproval", forbid)
 }
 
 // maxShownArgs bounds what an error shows of the arguments of a call.
@@ -210,5 +211,5 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 		reason = "no reason was given"
 	}
 	return out, b.locate(Errorf(KindPolicy, diag.Denied, "%s was not approved: %s", quoted(question), reason).
-		WithHelp("a person denied it; what is to happen then says fallback([...]), or attempt"), nil)
+		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
 }

@@ -285,7 +285,7 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 
 // carried checks what an edge carries and gives the type that arrives.
 func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Type, bool) {
-	giver := from.Label()
+	giver, at := from.Label(), e.Span
 	if m := e.Map; m != nil {
 		if m.failed {
 			return generable.ErrorT, true
@@ -299,6 +299,9 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 		}
 		s.edge(edgeTo{m, false}, edge{e.Span, giver, t, m.in})
 		giver, t = m.Label(), m.out
+		if m.kind == FnNode && m.site.What == "map" { // a function that stands there itself
+			giver, at = "map", spanOr(m.site.Span, e.Span)
+		}
 	}
 	to := e.To
 	if to == nil || to.failed {
@@ -311,7 +314,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 		s.cannotCarry(e, giver, t, to.Label(), to.in, why, from, to)
 		return t, false
 	}
-	s.edge(edgeTo{to, false}, edge{e.Span, giver, t, to.in})
+	s.edge(edgeTo{to, false}, edge{at, giver, t, to.in})
 	return t, true
 }
 

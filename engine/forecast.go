@@ -69,6 +69,10 @@ func (b *Branch) price(req *Request, in, out int64) (int64, *Error) {
 			WithHelp("give the host's models a table of prices (engine.Pricer), or bound tokens = instead of usd =")
 	}
 	usd, unpriced := p.PriceCall(req, Usage{In: clampInt(in), Out: clampInt(out)})
+	if unpriced != "" && req.Model == "" {
+		return 0, Errorf(KindBudget, diag.UnknownPrice, "the budget bounds money, and no model is named whose price it could go by").
+			WithHelp("name one, model = \"provider/model\" or --model provider/model, also where answers are scripted; or bound tokens = instead of usd =")
+	}
 	if unpriced != "" || !(usd >= 0) {
 		return 0, Errorf(KindBudget, diag.UnknownPrice, "the budget bounds money, and no price is known for the model %q", cmp.Or(unpriced, req.Model)).
 			WithHelp("give its price in a file, --prices FILE, or bound tokens = instead of usd =")

@@ -101,10 +101,13 @@ func (s *Session) checkToolRules(site Site, tools []*Tool) bool {
 			}
 			ok = false
 			d := s.errorf(diag.UnknownRule, spanOr(t.Span, site.Span), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
-			if near := diag.DidYouMean(after, names); near != "" {
+			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
+			if near := diag.DidYouMean(after, others); near != "" {
 				help(d, "%s", near)
+			} else if len(others) > 0 {
+				help(d, "the other tools are %s", strings.Join(others, ", "))
 			} else {
-				help(d, "the tools are %s", strings.Join(names, ", "))
+				help(d, "it is the only tool: list the one that goes before it as well, or leave only_after out")
 			}
 		}
 	}

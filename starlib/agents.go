@@ -62,7 +62,7 @@ func agentRows() []Builtin {
 			Params: append([]Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
 				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
-				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script cannot be once"),
+				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script runs again on a replay and cannot be once, while its requests and commands are recorded"),
 				opt("returns", TypeKind, "any", "what it gives"),
 				opt("name", StrKind, "None", "its name; else the function's"),
 				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
@@ -79,7 +79,7 @@ func agentRows() []Builtin {
 		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,
 			made:   func(c *composer) starlark.Value { return maker(c, "budget") },
 			Params: budgetParams(),
-			Doc:    "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together. The run's own budget holds as well."},
+			Doc:    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."},
 		{Name: "model", Group: GroupAgents, Returns: "model", Effect: Compose, Func: modelFunc,
 			Params: append([]Param{{Name: "name", Kind: either(StrKind, listOf(StrKind)), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},

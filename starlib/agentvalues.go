@@ -51,12 +51,22 @@ func (v *knowledgeValue) String() string { return fmt.Sprintf("knowledge(%q)", v
 func (v *knowledgeValue) Type() string   { return "knowledge" }
 func (v *budgetValue) String() string    { return "budget(...)" }
 func (v *budgetValue) Type() string      { return "budget" }
-func (v *modelValue) String() string     { return fmt.Sprintf("model(%q)", v.s.name) }
-func (v *modelValue) Type() string       { return "model" }
+
+// Attr of a budget is an error that says where what is left is read.
+func (v *budgetValue) Attr(name string) (starlark.Value, error) {
+	e := errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
+	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
+	return nil, e
+}
+
+func (v *budgetValue) AttrNames() []string { return nil }
+
+func (v *modelValue) String() string { return fmt.Sprintf("model(%q)", v.s.name) }
+func (v *modelValue) Type() string   { return "model" }
 
 var (
 	skillKind  = Kind{Word: "skill(...)", Stub: "Skill", accept: as[*skillValue]}
-	budgetKind = Kind{Word: "budget(...)", Stub: "Budget", accept: as[*budgetValue]}
+	budgetKind = Kind{Word: "budget(...)", Stub: "Budget", accept: as[*budgetValue], hint: hintBudget}
 	modelKind  = Kind{Word: "model(...)", Stub: "Model", accept: as[*modelValue]}
 	// promptKind takes a template, which is a node of its own otherwise.
 	promptKind = Kind{Word: "template(...)", Stub: "Node", accept: func(v starlark.Value) (starlark.Value, bool) {

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"fmt"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -28,6 +29,27 @@ func budgetParams() []Param {
 		opt("on_limit", oneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; room for it is kept`),
 		opt("warn_at", listOf(FloatKind), "[0.8]", "parts of a bound at which an event is told, from 0 to 1"),
 	}
+}
+
+// hintBudget says what to write instead of what is no budget.
+func hintBudget(v starlark.Value) string {
+	switch v := v.(type) {
+	case *starlark.Dict:
+		var words []string
+		for _, item := range v.Items() {
+			name, ok := item[0].(starlark.String)
+			if !ok || !slices.ContainsFunc(budgetParams(), func(p Param) bool { return p.Name == string(name) }) {
+				return "write budget(turns = ...)"
+			}
+			words = append(words, string(name)+" = "+item[1].String())
+		}
+		return "write budget(" + joined(words) + ")"
+	case starlark.Int:
+		return fmt.Sprintf("say what it bounds: budget(turns = %s), budget(tokens = ...), budget(usd = ...)", v)
+	case starlark.Float:
+		return fmt.Sprintf("say what it bounds: budget(usd = %s), budget(turns = ...)", v)
+	}
+	return "write budget(turns = ...)"
 }
 
 func budgetFunc(c *Call) (starlark.Value, error) {

@@ -120,7 +120,9 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 		message = e.Message
 	}
 	d := l.report(diag.UnknownAttribute, dot.Name, "%s", message)
-	if names := x.AttrNames(); !d.Meant(dot.Name.Name, names) && len(names) > 0 {
+	if names := x.AttrNames(); len(names) == 0 && err != nil {
+		d.Help = []string{engineError(err).Help}
+	} else if !d.Meant(dot.Name.Name, names) && len(names) > 0 {
 		d.Help = []string{"it has " + joined(names)}
 	}
 }

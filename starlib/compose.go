@@ -174,7 +174,12 @@ func forumFunc(c *Call) (starlark.Value, error) {
 func (c *Call) atLeastZero(name string, otherwise int) int {
 	n := c.Int(name, otherwise)
 	if n < 0 {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a count, got %d", name, n)
+		d := c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a count, got %d", name, n)
+		if p := &c.row.Params[c.param(name)]; p.Default == "None" {
+			d.Help = append(d.Help, "leave it out where nothing is to be bounded")
+		} else {
+			d.Help = append(d.Help, "leave it out for the default of "+p.Default)
+		}
 		return otherwise
 	}
 	return n

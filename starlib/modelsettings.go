@@ -99,7 +99,13 @@ func (c *Call) counted(name string, least int) *int {
 func (c *Call) bounded(name string, most float64) *float64 {
 	f := c.Float(name)
 	if f != nil && (*f < 0 || *f > most) {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 0 to %g, got %g", name, most, *f)
+		d := c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 0 to %g, got %g", name, most, *f)
+		switch p := &c.row.Params[c.param(name)]; {
+		case most == 1 && *f >= 2 && *f <= 100:
+			d.Help = append(d.Help, fmt.Sprintf("%g of 100 is %g", *f, *f/100))
+		case p.Default != "" && p.Default != "None":
+			d.Help = append(d.Help, "leave it out for the default of "+p.Default)
+		}
 	}
 	return f
 }

@@ -1,6 +1,9 @@
 package starlib
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -273,7 +276,7 @@ func (c *Call) duration(name string) time.Duration {
 	case starlark.String:
 		d, err := time.ParseDuration(string(w))
 		if err != nil || d <= 0 {
-			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a time such as \"90s\" or \"2m\", got %s", name, w)
+			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a time such as \"90s\" or \"2m\", got %s", name, w).Help = []string{timeHelp(string(w))}
 		}
 		return d
 	case starlark.Float:
@@ -283,6 +286,18 @@ func (c *Call) duration(name string) time.Duration {
 		return time.Duration(float64(w) * float64(time.Second))
 	}
 	return 0
+}
+
+// writtenTime is a time as people write it: 5, 5 minutes, 2 h.
+var writtenTime = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
+
+// timeHelp says how a time is written.
+func timeHelp(text string) string {
+	m := writtenTime.FindStringSubmatch(strings.ToLower(text))
+	if m == nil || strings.Trim(m[1], "0.") == "" {
+		return `a time is a number with s, m or h behind it, or a number of seconds without quotes; it is above 0`
+	}
+	return fmt.Sprintf("write %q", m[1]+cmp.Or(m[2]+m[3]+m[4], "s"))
 }
 
 // askingTools are the builtins that a model may be given as tools. They are made once: one that an agent

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -12,11 +13,7 @@ func Reference() string { return Universe().Reference() }
 func (t *Table) Reference() string {
 	var out strings.Builder
 	out.WriteString(referenceHead)
-	for _, g := range groupOrder {
-		rows := t.group(g)
-		if len(rows) == 0 {
-			continue
-		}
+	for g, rows := range t.Grouped() {
 		fmt.Fprintf(&out, "\n## %s\n", g)
 		of := ""
 		for _, b := range rows {
@@ -39,6 +36,18 @@ This page lists what agentscript adds to it. It is made from the table that the 
 
 A parameter before ` + "`/`" + ` is given by position alone, one after ` + "`*`" + ` by keyword alone; all others either way.
 `
+
+// Grouped gives the groups in the order of the reference, each with its rows: functions first, then
+// methods and members by what they belong to.
+func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
+	return func(yield func(Group, []*Builtin) bool) {
+		for _, g := range groupOrder {
+			if rows := t.group(g); len(rows) > 0 && !yield(g, rows) {
+				return
+			}
+		}
+	}
+}
 
 // group lists the rows of a group: functions first, then methods and members by what they
 // belong to.

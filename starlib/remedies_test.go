@@ -12,6 +12,7 @@ import (
 // TestRemedies: what a message says to do instead is what the newcomer wanted.
 func TestRemedies(t *testing.T) {
 	const nodes = "a = agent(prompt = \"a\")\nb = agent(prompt = \"b\")\ndef make(out = str):\n    return agent(prompt = \"x\", output = out)\n"
+	const tools = "def pay(sum = int):\n    \"\"\"Pays.\n\n    Args:\n      sum: how much\n    \"\"\"\n    return sum\n"
 	const types = "U = schema(\"u\", x = str)\nV = schema(\"v\", x = str)\nS = enum(\"low\", \"high\")\n"
 	for _, tt := range []struct{ src, code, help string }{
 		// Keys of branches.
@@ -61,6 +62,30 @@ func TestRemedies(t *testing.T) {
 		{`x = agent(prompt = "x", returns = int)`, "AS202", "the argument is called output"},
 		{`x = agent(prompt = "x", max_turns = 3)`, "AS202", "budget(turns = ...)"},
 		{`x = agent(prompt = "x", knowledge = {})`, "AS202", "skill("},
+		{`x = agent(prompt = "x", on_limit = "answer")`, "AS202", "on_limit = \"answer\")"},
+		{`x = agent(prompt = "x", max_usd = 1)`, "AS202", "budget(usd = ...)"},
+		{nodes + `c = par(a, b, budget = budget(turns = 3))`, "AS202", "bounded(node, budget(...))"},
+		{nodes + `c = loop(a, lambda s: None, budget = budget(turns = 3))`, "AS202", "bounded(node, budget(...))"},
+		// Values that are nearly right.
+		{`x = agent(prompt = "x", budget = 5)`, "AS204", "budget(turns = 5)"},
+		{`x = agent(prompt = "x", budget = 0.5)`, "AS204", "budget(usd = 0.5)"},
+		{`x = agent(prompt = "x", budget = {"usd": 1, "turns": 3})`, "AS204", "write budget(usd = 1, turns = 3)"},
+		{`x = agent(prompt = "x", budget = {"euros": 1})`, "AS204", "write budget(turns = ...)"},
+		{`x = budget(tokens = -1)`, "AS204", "where nothing is to be bounded"},
+		{`x = budget(turns = -1)`, "AS204", "the default of 8"},
+		{`x = budget(wall = "5")`, "AS204", `write "5s"`},
+		{`x = budget(wall = "5 Minutes")`, "AS204", `write "5m"`},
+		{`x = budget(wall = "1.5 hrs")`, "AS204", `write "1.5h"`},
+		{`x = budget(wall = "0")`, "AS204", "it is above 0"},
+		{`x = budget(wall = "soon")`, "AS204", "s, m or h behind it"},
+		{`x = router(threshold = 70)`, "AS204", "70 of 100 is 0.7"},
+		{`x = router(threshold = -0.5)`, "AS204", "the default of 0.6"},
+		{"x = budget(turns = 3)\ny = x.remaining()", "AS209", "budget.remaining()"},
+		{"x = budget(turns = 3)\ndef main():\n    return x.remaining()", "AS209", "budget.remaining()"},
+		{tools + `x = agent(prompt = "x", tools = [tool(pay, effect = "once")])`, "AS204", `policy(ask = ["pay"])`},
+		{tools + `x = agent(prompt = "x", tools = [tool(pay, only_after = "pya")])`, "AS748", "the only tool"},
+		{tools + `x = agent(prompt = "x", tools = [tool(pay, only_after = "pya"), tool(pay, name = "log_in")])`, "AS748", "the other tools are log_in"},
+		{tools + `x = agent(prompt = "x", tools = [tool(pay, only_after = "login"), tool(pay, name = "log_in")])`, "AS748", `did you mean "log_in"?`},
 		{nodes + `x = loop(a, lambda s: None, times = 3)`, "AS202", "the argument is called max"},
 	} {
 		m, found := load(tt.src)

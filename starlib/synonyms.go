@@ -9,7 +9,12 @@ var synonyms = map[string]map[string]string{
 		"input_type": "input", "input_schema": "input", "llm": "model", "model_name": "model", "func": "run", "function": "run", "fn": "run", "f": "run", "handler": "run",
 		"retries": "repairs", "max_retries": "repairs", "max_output_tokens": "max_tokens", "stop_sequences": "stop", "functions": "tools",
 		"max_turns": "write budget = budget(turns = ...)", "max_iterations": "write budget = budget(turns = ...)", "turns": "write budget = budget(turns = ...)",
-		"timeout":     `write budget = budget(wall = "2m")`,
+		"timeout": `write budget = budget(wall = "2m")`, "wall": `write budget = budget(wall = "2m")`,
+		"on_limit": `write budget = budget(usd = ..., on_limit = "answer")`,
+		"usd":      "write budget = budget(usd = ...)", "max_usd": "write budget = budget(usd = ...)", "cost": "write budget = budget(usd = ...)", "max_cost": "write budget = budget(usd = ...)",
+		"tool_calls": "write budget = budget(tool_calls = ...)", "max_tool_calls": "write budget = budget(tool_calls = ...)",
+		"model_calls": "write budget = budget(model_calls = ...)", "max_model_calls": "write budget = budget(model_calls = ...)",
+		"tokens":      "max_tokens bounds one answer; write budget = budget(tokens = ...) for all of a call",
 		"knowledge":   `it belongs to a skill: skills = [skill("name", "what it does", knowledge = {...})]`,
 		"description": `say it in prompt, or in a skill: skills = [skill("name", "what it does")]`,
 		"doc":         `say it in prompt, or in a skill: skills = [skill("name", "what it does")]`,
@@ -20,7 +25,6 @@ var synonyms = map[string]map[string]string{
 	"tool": {
 		"description": "write it as the docstring of the function", "desc": "write it as the docstring of the function", "doc": "write it as the docstring of the function",
 		"parameters": "params", "args": "params", "input": "params", "schema": "params", "func": "f", "function": "f", "run": "f", "output": "returns", "output_type": "returns", "return_type": "returns",
-		"timeout": `bound the agent that calls it: budget = budget(wall = "2m")`,
 	},
 	"field": {
 		"description": "guide", "desc": "guide", "doc": "guide", "help": "guide", "title": "guide",
@@ -68,6 +72,9 @@ var (
 // synonym says what to write for an argument that another library has, "" when it is none.
 func (b *Builtin) synonym(name string) string {
 	meant := synonyms[b.Name][name]
+	if meant == "" && name == "budget" && b.Group == GroupCompose && b.Returns == "node" {
+		return "a budget stands around a node: bounded(node, budget(...))"
+	}
 	for _, p := range b.Params {
 		if p.Name == meant {
 			return "the argument is called " + meant

@@ -74,16 +74,16 @@ func unknownBuiltin(table *starlib.Table, name string) error {
 func builtinList(table *starlib.Table) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	group := starlib.Group("")
-	for _, row := range table.Rows() {
-		if row.Group != group {
-			if group != "" {
-				fmt.Fprintln(w)
-			}
-			group = row.Group
-			fmt.Fprintln(w, group)
+	first := true
+	for group, rows := range table.Grouped() {
+		if !first {
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "  %s\t%s\n", row.QualifiedName(), row.Summary())
+		first = false
+		fmt.Fprintln(w, group)
+		for _, row := range rows {
+			fmt.Fprintf(w, "  %s\t%s\n", row.QualifiedName(), row.Summary())
+		}
 	}
 	_ = w.Flush() // a Builder takes everything
 	return strings.TrimRight(b.String(), "\n")

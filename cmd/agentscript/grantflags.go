@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 
@@ -45,6 +46,21 @@ func (f *grantFlags) same(g *grantFlags) bool {
 	return slices.Equal(f.exec, g.exec) && slices.Equal(f.net, g.net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.env, g.env) && f.proxy == g.proxy
 }
 
+// wrongMode is what stands behind the name of a directory that there is, where a mode would, or "".
+func wrongMode(dir string) string {
+	i := strings.LastIndexByte(dir, ':')
+	if i <= 0 || strings.ContainsAny(dir[i:], `/\`) {
+		return ""
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return "" // a name may hold a colon
+	}
+	if info, err := os.Stat(dir[:i]); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir[i+1:]
+}
+
 // open settles what is granted. It is closed when the command is done with it.
 func (f *grantFlags) open(c *command) (g *grant.Grants, option agentscript.Option, problem *failure) {
 	if !f.given() {
@@ -58,6 +74,9 @@ func (f *grantFlags) open(c *command) (g *grant.Grants, option agentscript.Optio
 			access = grant.ReadWrite
 		} else {
 			name = strings.TrimSuffix(dir, ":ro")
+		}
+		if mode := wrongMode(name); mode != "" && !readWrite {
+			return nil, nil, usagef("the mode is ro or rw: --allow-fs "+strings.TrimSuffix(name, mode)+"rw", "--allow-fs %q: there is no mode %q", dir, mode)
 		}
 		if name == "" {
 			return nil, nil, usagef("name a directory: --allow-fs notes:rw", "--allow-fs %q names no directory", dir)

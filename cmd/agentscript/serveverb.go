@@ -25,6 +25,9 @@ import (
 const serveMCPLong = `Serve mcp offers a script's main, or what --expose names, as tools of an MCP server: to one client
 over stdin and stdout, or with --http to any number over streamable HTTP, at the path /mcp.
 
+The tool of main is named after the file: support.star offers support. --expose main=answer names it
+otherwise; what --expose names keeps its name.
+
 The arguments of a tool are the parameters of a function, the fields of the schema that a node
 takes, or one argument, input. A call is a run of its own, which ends when the client takes the call
 back. What goes wrong is the call's result, for the client's model to act on; the server goes on.

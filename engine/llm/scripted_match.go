@@ -40,7 +40,7 @@ func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Err
 		}
 	}
 	if best < 0 {
-		return 0, s.noRow(e, user)
+		return 0, s.noRow(e, req, user)
 	}
 	s.used[best] = true
 	return best, nil
@@ -105,8 +105,25 @@ func lastUser(r *engine.Request) string {
 	return ""
 }
 
+// lastTold says what the tools answered that were called last, "" when the request ends otherwise.
+func lastTold(r *engine.Request) string {
+	if len(r.Messages) == 0 || r.Messages[len(r.Messages)-1].Role != engine.RoleTool {
+		return ""
+	}
+	var told []string
+	for _, p := range r.Messages[len(r.Messages)-1].Parts {
+		if p.Result != nil {
+			told = append(told, fmt.Sprintf("%s %q", p.Result.Name, shorten(p.Result.Text, 100)))
+		}
+	}
+	if more := len(told) - maxListed; more > 0 {
+		told = append(told[:maxListed], fmt.Sprintf("%d more", more))
+	}
+	return ", and last told by " + strings.Join(told, ", ")
+}
+
 // noRow says which call found nothing and why.
-func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
+func (s *Scripted) noRow(e *engine.Effect, req *engine.Request, user string) *engine.Error {
 	q := s.queueOf(e.Agent)
 	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
 	if len(q.rows) == 1 {
@@ -141,7 +158,7 @@ func (s *Scripted) noRow(e *engine.Effect, user string) *engine.Error {
 	if s.name != "" {
 		file = " to " + s.name
 	}
-	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q", e.Agent, where, why, shorten(user, 200)).
+	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, shorten(user, 200), lastTold(req)).
 		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
 }
 

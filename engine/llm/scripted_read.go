@@ -141,6 +141,9 @@ func readRow(line []byte) (ScriptedRow, error) {
 		}
 		return ScriptedRow{}, fmt.Errorf("a row has no %q: it has %s", k, strings.Join(scriptedKeys, ", "))
 	}
+	if err := unknownInside(keys); err != nil {
+		return ScriptedRow{}, err
+	}
 	if where := twice(line); where != "" {
 		return ScriptedRow{}, fmt.Errorf("%s is given twice", where)
 	}
@@ -155,6 +158,48 @@ func readRow(line []byte) (ScriptedRow, error) {
 		return ScriptedRow{}, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return j.row(keys)
+}
+
+// insideKeys are the members of what stands inside a row, and what they are called elsewhere.
+var insideKeys = map[string]struct {
+	keys  []string
+	other map[string]string
+}{
+	"calls": {[]string{"name", "args", "id"}, map[string]string{"arguments": "args", "input": "args", "parameters": "args", "tool": "name", "function": "name"}},
+	"error": {[]string{"kind", "message", "status", "retry_after"}, map[string]string{"code": "status", "type": "kind", "text": "message"}},
+	"usage": {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}},
+}
+
+// unknownInside finds a member of a call, an error or a usage that there is not. What is of another
+// type is left to decoding.
+func unknownInside(row map[string]json.RawMessage) error {
+	for _, of := range []string{"calls", "error", "usage"} {
+		objects := make([]map[string]json.RawMessage, 1)
+		where := func(int) string { return of }
+		into := any(&objects[0])
+		if of == "calls" {
+			into, where = &objects, func(i int) string { return fmt.Sprintf("calls[%d]", i) }
+		}
+		if len(row[of]) == 0 || json.Unmarshal(row[of], into) != nil {
+			continue
+		}
+		known := insideKeys[of]
+		for i, object := range objects {
+			for _, k := range sorted(object) {
+				if slices.Contains(known.keys, k) {
+					continue
+				}
+				help := "it has " + strings.Join(known.keys, ", ")
+				if meant := known.other[k]; meant != "" {
+					help = fmt.Sprintf("did you mean %q?", meant)
+				} else if near := diag.DidYouMean(k, known.keys); near != "" {
+					help = near
+				}
+				return fmt.Errorf("%s has no %q: %s", where(i), k, help)
+			}
+		}
+	}
+	return nil
 }
 
 func sorted(m map[string]json.RawMessage) []string {

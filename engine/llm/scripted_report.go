@@ -55,7 +55,7 @@ func (s *Scripted) Err() error {
 		from = " of " + s.name
 	}
 	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s%s answered nothing: %s", plural(len(rows), "scripted row"), from, strings.Join(list, "; ")).
-		WithHelp("the run made fewer model calls than the script expects: find out why, or keep a file of answers for each input")
+		WithHelp("the run itself came to its end, with fewer model calls than the script expects: find out why, or keep a file of answers for each input")
 }
 
 func (row *ScriptedRow) describe() string {

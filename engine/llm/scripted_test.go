@@ -180,6 +180,10 @@ func TestScriptedRunsOut(t *testing.T) {
 		hasAll(t, "message", err.Message, row.says...)
 		hasAll(t, "help", err.Help, `{"agent": "`+row.agent+`"`)
 	}
+	called := as("reviewer", "weather?")
+	called.Req = called.Req.(*engine.Request).Extend(engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
+		{Kind: engine.PartResult, Result: &engine.ToolResult{Name: "wether", Text: "error: there is no tool wether", IsError: true}}}})
+	hasAll(t, "message", needErr(t, s.Do(t.Context(), called, nil)).Message, `it was asked "weather?"`, `and last told by wether "error: there is no tool wether"`)
 	s = read(t, `{"agent": "a", "match": "apples", "text": "1"}`)
 	hasAll(t, "message", said(s, "a", "pears"), "its only row does not match", `"pears"`)
 
@@ -215,14 +219,14 @@ func TestReadScriptedErrors(t *testing.T) {
 		`{"agent": "a", "calls": []}`:                                           "calls is empty",
 		`{"agent": "a", "calls": [{"args": {}}]}`:                               "calls[0] has no name",
 		`{"agent": "a", "calls": [{"name": "f", "args": []}]}`:                  "no object",
-		`{"agent": "a", "calls": [{"name": "f", "arguments": {}}]}`:             `unknown field "arguments"`,
+		`{"agent": "a", "calls": [{"name": "f", "arguments": {}}]}`:             `calls[0] has no "arguments": did you mean "args"?`,
 		`{"agent": "a", "error": {"kind": "oops"}}`:                             `no error kind "oops"`,
 		`{"agent": "a", "error": {"kind": "auth", "retry_after": "soon"}}`:      `"soon" is no duration`,
 		`{"agent": "a", "text": "x", "delay": -1}`:                              "delay is negative",
 		`{"agent": "a", "text": "x", "finish": "done"}`:                         `no finish "done"`,
 		`{"agent": "a", "text": "x"} trailing`:                                  "column",
 		`{"agent": "a", "text": "x", "usage": {"in": "many"}}`:                  "usage.in does not take a string",
-		`{"agent": "a", "text": "x", "usage": {"in": 1, "out": 2, "total": 3}}`: `unknown field "total"`,
+		`{"agent": "a", "text": "x", "usage": {"in": 1, "out": 2, "total": 3}}`: `usage has no "total": it has in, out`,
 	} {
 		_, err := llm.ReadScripted(strings.NewReader("{\"agent\": \"a\", \"text\": \"fine\"}\n\n"+line+"\n"), "x.jsonl")
 		var e *engine.Error

@@ -1,0 +1,75 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReadmeListsPages: the README leads to every page.
+func TestReadmeListsPages(t *testing.T) {
+	readme := page(t, "README.md")
+	files, err := filepath.Glob(filepath.Join(root(t), "docs", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no pages", err)
+	}
+	for _, f := range files {
+		if name := "docs/" + filepath.Base(f); !strings.Contains(readme, "| ["+name+"]("+name+") |") {
+			t.Errorf("the table of the README has no row of %s", name)
+		}
+	}
+}
+
+// TestCommandPageIsComplete: the page of the command line names each verb, each flag of run, each
+// exit code and each kind of event.
+func TestCommandPageIsComplete(t *testing.T) {
+	bin, text := command(t), page(t, "docs/cli.md")
+	help := func(args string) string {
+		out, err := shell(t.TempDir(), bin, "agentscript "+args)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", args, err, out)
+		}
+		return out
+	}
+	_, verbs, _ := strings.Cut(help("--help"), "Available Commands:\n")
+	verbs, _, _ = strings.Cut(verbs, "\n\n")
+	names := regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(verbs, -1)
+	flags := regexp.MustCompile(`(?m)^  (?:-\w,|   ) (--[\w-]+)`).FindAllStringSubmatch(help("run --help"), -1)
+	if len(names) < 5 || len(flags) < 20 {
+		t.Fatalf("only %d verbs and %d flags: the reader of helps is broken", len(names), len(flags))
+	}
+	for _, m := range names {
+		if m[1] != "help" && !strings.Contains(text, "\n| `"+m[1]) {
+			t.Errorf("no row of the verb %s", m[1])
+		}
+	}
+	for _, m := range flags {
+		if !regexp.MustCompile(m[1] + `\b[^-]`).MatchString(text) {
+			t.Errorf("nothing of the flag %s", m[1])
+		}
+	}
+	run := help("run --help")
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(text, -1) {
+		if !regexp.MustCompile(`[\s,]` + m[1] + ` [a-z]`).MatchString(run) {
+			t.Errorf("the help of run says nothing of exit code %s", m[1])
+		}
+	}
+	for kind := engine.EventKind(1); kind <= engine.EventAll; kind <<= 1 {
+		if kind&engine.EventAll != 0 && !strings.Contains(text, "`"+kind.String()+"`") {
+			t.Errorf("nothing of events of kind %s", kind)
+		}
+	}
+}
