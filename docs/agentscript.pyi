@@ -283,9 +283,9 @@ def knowledge(doc: str, content: str | Callable) -> Knowledge:
     ...
 
 class budget(Budget):
-    "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together."
+    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to."
     def __init__(self, name: str = ..., *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., usd: float = ..., steps: int = ..., wall: str | float = ..., depth: int = ..., same_call: int = ..., arg_bytes: int = ..., on_limit: Literal["fail", "answer"] = ..., warn_at: list[float] = ...) -> None:
-        "Bounds what one call of an agent may use, or what all calls of agents and nodes that are given a budget of one name use together. The run's own budget holds as well."
+        "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."
         ...
     @staticmethod
     def remaining() -> Remaining:
