@@ -10,3 +10,13 @@ import "github.com/agentscript/agentscript/engine"
 func Session(store engine.SessionStore, id string) RunOption {
 	return func(r *runConfig) { r.spec.Session = &engine.RunSession{Store: store, ID: id} }
 }
+
+// KeepSession has the conversation of a run that went well be kept by its [Session] only when the
+// host finds nothing wrong with it. It comes after Session.
+func KeepSession(keep func() bool) RunOption {
+	return func(r *runConfig) {
+		if r.spec.Session != nil {
+			r.spec.Session.Keep = keep
+		}
+	}
+}

@@ -195,7 +195,7 @@ func (a *AgentSpec) atModel(asked string, e *Error) error {
 // the frames down to there are kept small.
 func (t *turns) called(req *Request, resp *Response, calls []*ToolCall) (*Request, error) {
 	if t.end.asked {
-		return nil, t.end.why
+		return nil, t.calledLast(calls[0].Name)
 	}
 	results, err := t.tools(calls)
 	if err != nil {

@@ -32,7 +32,7 @@ type pot struct {
 	limits     *Limits  // nil: it bounds nothing
 	caps       estimate // math.MaxInt64 is none
 	used, held estimate
-	kept       *estimate        // nil: nothing
+	kept       *keeping         // nil: nothing
 	warned     [resources]uint8 // how many of the limits' WarnAt were told
 	agent      bool
 	asking     bool // the host is asked about its end
@@ -41,8 +41,9 @@ type pot struct {
 // ledger is what all budgets of a run share: one lock, so that a reservation is taken on every
 // level or on none, and those that have a name.
 type ledger struct {
-	mu    sync.Mutex
-	named map[string]*pot
+	mu      sync.Mutex
+	named   map[string]*pot
+	starved *starved // asks that wait, the last one that began first
 }
 
 // budget is one level of the budgets around a branch. A pot may stand at several places.
@@ -127,7 +128,7 @@ func (p *pot) keeps(r int) int64 {
 	if p.kept == nil {
 		return 0
 	}
-	return p.kept[r]
+	return p.kept.of[r]
 }
 
 func (p *pot) bounds(r resource) bool { return p.caps[r] != math.MaxInt64 }
@@ -149,14 +150,17 @@ func (b *budget) within(name string) bool {
 type verdict uint8
 
 const (
-	granted verdict = iota
-	later           // open reservations may give something back
+	granted  verdict = iota
+	later            // open reservations may give something back
+	starving         // conversations keep it, in each of which something waits
 	refused
 )
 
-// look tells whether what is asked for fits on every level, else which level and resource refuse
-// it. The caller holds the lock.
-func (b *budget) look(a *ask) (verdict, *budget, resource) {
+// look tells whether what a branch asks for fits on every level, else which level and resource are
+// in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
+// caller holds the lock.
+func (b *budget) look(of *Branch, a *ask) (verdict, *budget, resource) {
+	v, by, res := granted, (*budget)(nil), resource(0)
 	for at := b; at != nil; at = at.up {
 		p := at.pot
 		for r, n := range a.want {
@@ -164,28 +168,40 @@ func (b *budget) look(a *ask) (verdict, *budget, resource) {
 			if n == 0 || c == math.MaxInt64 {
 				continue
 			}
-			spent := plus(plus(p.used[r], n), p.keeps(r))
+			need, others := plus(p.used[r], n), p.keeps(r)
 			if k := a.kept(); k != nil {
-				spent = plus(spent-k.kept[r], k.next[r])
+				need, others = plus(need, k.next[r]), others-k.kept[r]
 			}
+			if plus(plus(need, others), p.held[r]) <= c {
+				continue
+			}
+			for k := of.keeper; k != nil; k = k.outer {
+				if k != a.kept() && k.keepsIn(p) {
+					need, others = plus(need, k.kept[r]), others-k.kept[r]
+				}
+			}
+			now := refused
 			switch {
-			case plus(spent, p.held[r]) <= c:
-			case p.held[r] > 0 && spent <= c:
-				return later, at, resource(r)
-			default:
-				return refused, at, resource(r)
+			case need > c:
+			case p.held[r] > 0, others > 0 && p.kept.open > p.kept.stuck:
+				now = later
+			case others > 0:
+				now = starving
+			}
+			if now > v {
+				v, by, res = now, at, resource(r)
 			}
 		}
 	}
-	return granted, nil, 0
+	return v, by, res
 }
 
 // take holds what is asked for on every level when it fits on all, and more of it as far as that
 // is there.
-func (b *budget) take(a *ask) (verdict, *budget, resource) {
+func (b *budget) take(of *Branch, a *ask) (verdict, *budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
-	v, by, r := b.look(a)
+	v, by, r := b.look(of, a)
 	if v != granted {
 		return v, by, r
 	}
@@ -194,7 +210,11 @@ func (b *budget) take(a *ask) (verdict, *budget, resource) {
 		p := at.pot
 		for r := range more {
 			if c := p.caps[r]; more[r] > 0 && c != math.MaxInt64 {
-				more[r] = max(min(more[r], c-plus(plus(p.used[r], p.held[r]), plus(p.keeps(r), a.want[r]))), 0)
+				kept := p.keeps(r)
+				if k := a.kept(); k != nil {
+					kept = plus(kept-k.kept[r], k.next[r])
+				}
+				more[r] = max(min(more[r], c-plus(plus(p.used[r], p.held[r]), plus(kept, a.want[r]))), 0)
 			}
 		}
 	}
@@ -206,15 +226,15 @@ func (b *budget) take(a *ask) (verdict, *budget, resource) {
 			at.pot.held[r] = plus(at.pot.held[r], n)
 		}
 	}
-	a.kept().move(b)
+	a.kept().move()
 	return granted, nil, 0
 }
 
 // spend books what was used already, or gives the level and resource that refuse it.
-func (b *budget) spend(used estimate) (*budget, resource) {
+func (b *budget) spend(of *Branch, used estimate) (*budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
-	if v, p, r := b.look(&ask{want: used}); v != granted {
+	if v, p, r := b.look(of, &ask{want: used}); v != granted {
 		return p, r
 	}
 	b.book(estimate{}, used, nil)

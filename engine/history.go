@@ -223,7 +223,7 @@ func (b *Branch) resume() error {
 // keep has the session keep the conversation that the run has come to. A run that fails leaves the
 // session's as it was.
 func (b *Branch) keep() error {
-	if b.run.spec.Session == nil || b.talk == nil || b.talk.kept {
+	if b.run.spec.Session == nil || b.talk == nil || b.talk.kept || b.run.spec.Session.Keep != nil && !b.run.spec.Session.Keep() {
 		return nil
 	}
 	text, err := json.Marshal(&Transcript{transcriptFormat, lighter(b.talk.messages)})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"time"
 
@@ -127,8 +128,12 @@ func (t *turns) refused(req *Request, e *Error, attempt int) error {
 
 // lasting is run for a conversation that keeps room for a last answer.
 func (t *turns) lasting() (generable.Value, error) {
-	t.end.keep = &reserve{}
-	defer t.b.release(t.end.keep)
+	k := &reserve{in: t.b.budget, outer: t.b.keeper}
+	t.end.keep, t.b.keeper = k, k
+	defer func() {
+		t.b.keeper = k.outer
+		t.b.release(k)
+	}()
 	return t.run()
 }
 
@@ -173,4 +178,12 @@ func (b *Branch) untimely(a *ask) error {
 func outOfTime(agent string, wall time.Duration) *Error {
 	return Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
 		WithHelp("raise it with budget(wall = ...)")
+}
+
+// calledLast is the error of a last answer that is a call: what ended the conversation, and that it
+// had its chance.
+func (t *turns) calledLast(tool string) error {
+	why := *asError(t.end.why)
+	why.Message += fmt.Sprintf("; agent %q was asked for a last answer without tools, and called %q instead of answering", t.a.Name, tool)
+	return &why
 }

@@ -13,6 +13,10 @@ type RunSession struct {
 	Store  SessionStore
 	ID     string
 	Script string // what the session belongs to: the name of the script's file
+
+	// Keep is asked when the run went well, before its conversation is kept: what the host finds
+	// wrong with the run leaves the session's as it was. nil keeps it.
+	Keep func() bool
 }
 
 // take opens the session of the run. It is no effect: a replay needs the session itself, too.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -114,7 +116,7 @@ func (m *mending) do(r *Remedy) (over bool) {
 		m.decided(r)
 		return true
 	case RemedyFixed:
-		return !m.step() || m.accept(r.Value)
+		return !m.step() || m.accept(r.Value, r.Args)
 	}
 	return true
 }
@@ -162,7 +164,7 @@ func (m *mending) fix(r *Remedy) (over bool) {
 		v, verdict, err := m.consult(r)
 		switch {
 		case err == nil && verdict.Do == RemedyFixed:
-			return m.accept(v)
+			return m.accept(v, r.Args || verdict.Args)
 		case err == nil:
 			return m.follow(&verdict)
 		}
@@ -204,7 +206,7 @@ func (m *mending) ask(r *Remedy) (over bool) {
 		return false
 	}
 	if verdict.Do == RemedyFixed {
-		return m.accept(v)
+		return m.accept(v, verdict.Args)
 	}
 	return m.follow(&verdict)
 }
@@ -248,6 +250,7 @@ func (m *mending) consult(r *Remedy) (v generable.Value, verdict Remedy, err err
 		word = "ask"
 	}
 	f := m.report()
+	f.again = r.Args
 	if r.Fixer != nil {
 		in := f.Data()
 		if r.Fixer.in.Conforms(in) != nil {
@@ -284,16 +287,20 @@ func (m *mending) report() *ToolFailure {
 }
 
 // accept takes what a fix gave: of bad arguments the arguments, which are read anew and executed, of a
-// failure the result.
-func (m *mending) accept(v generable.Value) (over bool) {
-	if m.kind == FailedRun {
-		out, err := converted(v, orAny(m.t.Returns), "the fix of tool "+m.t.Name)
+// failure the result, or with again the arguments likewise.
+func (m *mending) accept(v generable.Value, again bool) (over bool) {
+	if m.kind == FailedRun && !again {
+		out, err := m.result(v)
 		if err != nil {
 			m.fail(m.b.misfixed(err))
+			m.next[m.kind]++
 			return false
 		}
 		m.out, m.failure = out, nil
 		return false
+	}
+	if m.kind == FailedRun && !recoverable(m.failure) {
+		return true
 	}
 	if text, ok := v.AsStr(); ok {
 		m.raw, m.dialect = text, ""
@@ -314,6 +321,25 @@ func (m *mending) accept(v generable.Value) (over bool) {
 	}
 	m.execute()
 	return m.ends
+}
+
+// result reads what a fix gave for a result: what the tool returns. Where that is text, something that
+// looks like the call's own arguments is none.
+func (m *mending) result(v generable.Value) (generable.Value, error) {
+	who := "the fix of tool " + m.t.Name
+	out, err := converted(v, orAny(m.t.Returns), who)
+	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
+		return out, err
+	}
+	text, ok := out.AsStr()
+	if !ok || len(m.t.params().Fields) == 0 || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return out, nil
+	}
+	if _, failure, _ := m.b.arguments(m.t, text, ""); failure == nil {
+		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, clip(text, mostShown)).
+			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer give the result")
+	}
+	return out, nil
 }
 
 func (b *Branch) misfixed(err error) *Error { return asError(b.locate(err, nil)) }

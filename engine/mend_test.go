@@ -78,3 +78,38 @@ func TestParseSeverity(t *testing.T) {
 		}
 	}
 }
+
+// What a fixer gives for a failure is what the tool returns, and never arguments in its place; with
+// Args they are arguments, with which the call is executed again.
+func TestFixOfAFailure(t *testing.T) {
+	for _, tt := range []struct {
+		name, gives string
+		args, isErr bool
+		told        string
+	}{
+		{"a result", "sunny", false, false, "sunny"},
+		{"arguments for a result", `{"q": "Ulm"}`, false, true, "gave arguments of a call"},
+		{"other JSON", `{"sky": "blue"}`, false, false, `{"sky": "blue"}`},
+		{"arguments", `{"q": "Ulm"}`, true, false, "found Ulm"},
+	} {
+		c := compose()
+		search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, Returns: strT,
+			OnError: &engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyFixed, Value: generable.StrOf(tt.gives), Args: tt.args}}},
+			Run: engine.GoFunc("search", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+				r, _ := args[0].AsRecord()
+				if q, _ := r.Get("q"); str(q) != "x" {
+					return generable.StrOf("found " + str(q)), nil
+				}
+				return generable.Value{}, fmt.Errorf("nothing for x")
+			})}
+		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*engine.Tool{search}})
+		c.sound(t)
+		a := &answers{next: []engine.Response{calls("search", `{"q": "x"}`), says("end")}}
+		if _, err := run(t, main, a, "?"); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if told := a.seen[1].Messages[2].Parts[0].Result; told.IsError != tt.isErr || !strings.Contains(told.Text, tt.told) {
+			t.Errorf("%s: the model is told %q", tt.name, told.Text)
+		}
+	}
+}

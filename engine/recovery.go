@@ -41,6 +41,7 @@ type Remedy struct {
 	Do       RemedyKind
 	Fixer    *Node           // of a fix: takes a [ToolFailureType] or a str, see [Session.Fix]
 	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
+	Args     bool            // of a fix: of a failure, too, it gives arguments, with which the call is executed again
 	Times    int             // of a fix: how often it may fail itself; of again: further executions; default 1
 	Value    generable.Value // of RemedyFixed
 	Reason   string          // of escalate and give up
@@ -105,6 +106,8 @@ type ToolFailure struct {
 	Kind    string // [FailedArgs] or [FailedRun]
 	Schema  string // the JSON Schema of the arguments
 	Attempt int    // which failure of this call it is, from 1
+
+	again bool // arguments are wanted
 }
 
 // ToolFailureType is the schema of a [ToolFailure] as a value.
@@ -129,7 +132,7 @@ func (f *ToolFailure) Data() generable.Value {
 // Text is the failure for a fixer that takes a str.
 func (f *ToolFailure) Text() string {
 	want := "Answer with the arguments that the call should have had, as JSON and nothing else."
-	if f.Kind == FailedRun {
+	if f.Kind == FailedRun && !f.again {
 		want = "Answer with what the tool should have given, and nothing else."
 	}
 	return "A call of the tool " + quoted(f.Tool) + " failed: " + f.Err.Message +

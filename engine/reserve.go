@@ -24,31 +24,44 @@ func (a *ask) kept() *reserve {
 
 // reserve is what a conversation keeps for its last answer, on every level.
 type reserve struct {
-	kept estimate // now
-	next estimate // when the call that is asked for has begun
+	kept  estimate // now
+	next  estimate // when the call that is asked for has begun
+	in    *budget  // of the conversation
+	outer *reserve // of the conversation whose tool this one is inside of
+	waits int      // asks of this conversation and those inside that wait
+}
+
+// keepsIn reports whether it keeps something in a pot.
+func (k *reserve) keepsIn(p *pot) bool {
+	for at := k.in; at != nil; at = at.up {
+		if at.pot == p {
+			return true
+		}
+	}
+	return false
 }
 
 // move makes what is kept what is to be kept. The caller holds the lock.
-func (k *reserve) move(b *budget) {
+func (k *reserve) move() {
 	if k == nil || k.kept == k.next {
 		return
 	}
-	for at := b; at != nil; at = at.up {
+	for at := k.in; at != nil; at = at.up {
 		if at.pot.kept == nil {
-			at.pot.kept = &estimate{}
+			at.pot.kept = &keeping{}
 		}
 		for r := range k.kept {
-			at.pot.kept[r] = plus(at.pot.kept[r]-k.kept[r], k.next[r])
+			at.pot.kept.of[r] = plus(at.pot.kept.of[r]-k.kept[r], k.next[r])
 		}
 	}
-	k.kept = k.next
+	k.stand(func() { k.kept = k.next })
 }
 
 // release gives back what a conversation kept.
 func (b *Branch) release(k *reserve) {
 	b.budget.run.mu.Lock()
 	k.next = estimate{}
-	k.move(b.budget)
+	k.move()
 	b.budget.run.mu.Unlock()
 	b.sched.Wake()
 }
@@ -69,40 +82,48 @@ func (b *Branch) begin(e *Effect, a *ask) (hold, error) {
 	return b.reserve(a, e.Agent, e.At)
 }
 
-// reserve takes an estimate from the branch's budgets before an effect. While other
-// reservations are open it waits for what they give back: what is in flight was paid for and
-// is to end well. When none is open it fails, unless the host allows more.
+// reserve takes an estimate from the branch's budgets before an effect. While other reservations
+// are open, and while conversations that go on keep room for a last answer, it waits for what they
+// give back: what is in flight was paid for and is to end well. When nothing is to come back it
+// fails, unless the host allows more.
 func (b *Branch) reserve(a *ask, agent string, at *Frame) (hold, error) {
 	for asked := 0; ; {
-		v, p, r := b.budget.take(a)
-		switch {
-		case v == granted:
+		v, p, r := b.budget.take(b, a)
+		if v == granted {
 			return hold{b, b.budget, a}, nil
-		case v == refused:
-			more, err := b.extend(p, r, agent, at, asked)
-			if err != nil {
+		}
+		if v != refused {
+			var err error
+			if v, p, r, err = b.await(*a); err != nil {
 				return hold{}, err
 			}
-			if !more {
-				return hold{}, b.refusal(p, r, a.want[r])
-			}
-			asked++
+		}
+		if v != refused {
 			continue
 		}
-		if err := b.await(*a); err != nil {
+		more, err := b.extend(p, r, agent, at, asked)
+		if err != nil {
 			return hold{}, err
 		}
+		if !more {
+			return hold{}, b.refusal(p, r, a)
+		}
+		asked++
 	}
 }
 
-// await waits until what is asked for is granted or refused.
-func (b *Branch) await(a ask) error {
-	return b.sched.Wait(func() bool {
+// await waits until what is asked for may be granted or is refused.
+func (b *Branch) await(a ask) (v verdict, by *budget, r resource, err error) {
+	s := &starved{b: b, a: &a}
+	s.starve(true)
+	defer s.starve(false)
+	err = b.sched.Wait(func() bool {
 		b.budget.run.mu.Lock()
 		defer b.budget.run.mu.Unlock()
-		v, _, _ := b.budget.look(&a)
-		return v != later
+		v, by, r = s.answered()
+		return v == granted || v == refused
 	})
+	return v, by, r, err
 }
 
 // settle books what was used. Every reservation is settled exactly once.
@@ -125,18 +146,45 @@ func (b *Branch) charge(a *ask, e *Effect, u Usage) {
 }
 
 // refusal is the error of what did not fit.
-func (b *Branch) refusal(by *budget, r resource, n int64) *Error {
+func (b *Branch) refusal(by *budget, r resource, a *ask) *Error {
 	p := by.pot
 	b.budget.run.mu.Lock()
 	defer b.budget.run.mu.Unlock()
-	limit, left := p.caps[r], max(p.caps[r]-plus(p.used[r], p.keeps(int(r))), 0)
+	limit, used, held, kept, last := p.caps[r], p.used[r], p.held[r], p.keeps(int(r)), int64(0)
+	if k := a.kept(); k != nil {
+		kept, last = max(kept-k.kept[r], 0), k.next[r]
+	}
 	e := overspent(p.label(), limit, r)
-	if (r == resTokens || r == resUSD) && left > 0 {
-		e.Message = fmt.Sprintf("%s has %s of its %s left, and the next call may need %s", p.label(), amountOf(left, r), amountOf(limit, r), amountOf(n, r))
+	e.OfRun, e.Scope = by.up == nil, by.at.Path()
+	if used >= limit || r == resSteps {
+		return e
+	}
+	text := fmt.Sprintf("%s does not reach: of its %s %s used", p.label(), amountOf(limit, r), isOrAre(used, r))
+	if held > 0 {
+		text += fmt.Sprintf(", %s held by calls that run", isOrAre(held, r))
+	}
+	if kept > 0 {
+		text += fmt.Sprintf(", %s kept for the last answers of others", isOrAre(kept, r))
+	}
+	text += fmt.Sprintf("; the next call may need %s", amountOf(a.want[r], r))
+	if last > 0 {
+		text += fmt.Sprintf(" and its last answer after it %s", amountOf(last, r))
+	}
+	e.Message = text
+	if r == resTokens || r == resUSD {
 		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", resourceArgs[r])
 	}
-	e.OfRun, e.Scope = by.up == nil, by.at.Path()
 	return e
+}
+
+func isOrAre(n int64, r resource) string {
+	if n == 0 {
+		return "nothing is"
+	}
+	if n == 1 || r == resUSD {
+		return amountOf(n, r) + " is"
+	}
+	return amountOf(n, r) + " are"
 }
 
 func overspent(label string, limit int64, r resource) *Error {
@@ -177,8 +225,8 @@ func plural(n int64) string {
 // Steps debits interpreter steps and reports cancellation. The host language calls it every
 // few thousand steps.
 func (b *Branch) Steps(n int64) error {
-	if p, r := b.budget.spend(estimate{resSteps: n}); p != nil {
-		return b.refusal(p, r, n)
+	if p, r := b.budget.spend(b, estimate{resSteps: n}); p != nil {
+		return b.refusal(p, r, &ask{want: estimate{resSteps: n}})
 	}
 	return b.sched.Yield()
 }

@@ -29,8 +29,9 @@ func recoveryRows() []Builtin {
 			opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
 			opt("failure", remediesKind, "None", "when the tool fails"),
 		),
-		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result. It gets the ToolFailure, an agent may take it as a str.",
+		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
 			Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
+			opt("then", StrKind, `""`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
 			Param{Name: "retries", Kind: IntKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
 		),
 		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
@@ -43,6 +44,7 @@ func recoveryRows() []Builtin {
 		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
 		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
 			Param{Name: "value", Kind: AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
+			opt("then", StrKind, `""`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
 		),
 		{Name: "ToolFailure", Group: GroupAgents, Returns: "ToolFailure", Effect: Pure, May: true,
 			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
@@ -159,7 +161,7 @@ func recoverFunc(c *Call) (starlark.Value, error) {
 }
 
 func fixFunc(c *Call) (starlark.Value, error) {
-	r := engine.Remedy{Do: engine.RemedyFix, Times: c.mends("retries"), Span: c.fnSpan()}
+	r := engine.Remedy{Do: engine.RemedyFix, Times: c.mends("retries"), Args: c.calls("then"), Span: c.fnSpan()}
 	if c.stood || len(c.wrong) > 0 {
 		return c.standIn(), nil
 	}
@@ -179,6 +181,18 @@ func fixFunc(c *Call) (starlark.Value, error) {
 		r.Judge = &judge{callback: c.env.c.wrap(by), fixes: true}
 	}
 	return &remedyValue{r: r}, nil
+}
+
+// calls reads whether what a fix gives for a failure are arguments, to execute the call again with.
+func (c *Call) calls(name string) bool {
+	switch c.Str(name) {
+	case "call":
+		return true
+	case "", "result":
+		return false
+	}
+	c.complain(diag.WrongArgument, c.spanOf(name), "%s: there is no %q", name, c.Str(name)).Help = []string{`it is "call" or "result"`}
+	return false
 }
 
 // mends reads how often something is done about one call.
@@ -226,7 +240,7 @@ func fixedFunc(c *Call) (starlark.Value, error) {
 	if c.env.running() {
 		c.env.strand.keep(c.thread, c.Arg("value"), v, "fixed")
 	}
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Span: c.fnSpan()}}, nil
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.calls("then"), Span: c.fnSpan()}}, nil
 }
 
 // judge is a function of the script that decides about a call that failed or, as a fixer, mends it.

@@ -140,6 +140,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 		return err
 	}
 	opts = append(opts, inSession)
+	if models.scripted != nil { // answers that are left over fail the command
+		opts = append(opts, agentscript.KeepSession(func() bool { return models.scripted.Err() == nil }))
+	}
 	var sinks []sink
 	if o.trace == "-" {
 		return usagef("name a file; --json writes the events to stderr", "--trace - names no file")

@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Agents that share a budget wait while others hold or keep what they need: where it is enough for one
+// after the other, each of them gets its answer in every order.
+func TestSharedBudgetIsWaitedFor(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		agents int
+		limits engine.Limits
+		calls  int64
+	}{
+		// Each needs two calls, and keeps one of them for its last answer: one at a time is let in.
+		{"one at a time", 4, engine.Limits{ModelCalls: atMost(8)}, 8},
+		{"turns", 3, engine.Limits{Turns: atMost(6)}, 6},
+		{"money", 3, engine.Limits{USD: engine.Dollars(0.8)}, 6},
+		{"tokens", 3, engine.Limits{Tokens: atMost(800)}, 6},
+	} {
+		for seed := range uint64(60) {
+			c := compose()
+			most := 20
+			var nodes []*engine.Node
+			for i := range tt.agents {
+				n := c.looker(t, fmt.Sprintf("a%d", i), engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: tt.limits.ModelCalls,
+					Turns: tt.limits.Turns, USD: tt.limits.USD, Tokens: tt.limits.Tokens})
+				n.Agent().Params.MaxTokens = &most
+				nodes = append(nodes, n)
+			}
+			main := c.Par(c.site("par", ""), engine.ParOptions{}, nodes...)
+			c.sound(t)
+			var made atomic.Int64
+			w := works(func(agent string, turn int, req *engine.Request) engine.Response {
+				made.Add(1)
+				if turn < 1 && req.Choice.Mode != engine.ChoiceNone {
+					return endless(agent, turn, req)
+				}
+				return says("done")
+			})
+			spec := spend(main, w, engine.Limits{})
+			spec.Pricer = perToken{}
+			out, err := engine.Exec(engine.NewCoopSched(seed), spec)
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", tt.name, seed, err)
+			}
+			if strings.Count(generable.JSON(out, nil), "done") != tt.agents || made.Load() != tt.calls {
+				t.Errorf("%s, seed %d: %s with %d calls", tt.name, seed, generable.JSON(out, nil), made.Load())
+			}
+			if limit, set := tt.limits.ModelCalls.Value(); set && made.Load() > limit {
+				t.Errorf("%s, seed %d: %d calls of %d", tt.name, seed, made.Load(), limit)
+			}
+		}
+	}
+}
+
+// An agent does not wait for what the agent around it keeps, and of two whose inner agents wait for
+// each other's one goes on.
+func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
+	for seed := range uint64(60) {
+		c := compose()
+		limits := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: atMost(6)}
+		var leads []*engine.Node
+		for _, name := range []string{"a", "b"} {
+			inner := c.Agent(c.site("agent", name+"_in"), &engine.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: atMost(6)}})
+			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
+				Run: engine.GoFunc("look", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+					return b.Call(inner, generable.StrOf("x"))
+				})}
+			leads = append(leads, c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Tools: []*engine.Tool{look}, Budget: limits}))
+		}
+		main := c.Par(c.site("par", ""), engine.ParOptions{}, leads...)
+		w := works(func(agent string, turn int, req *engine.Request) engine.Response {
+			if len(agent) > 1 {
+				return says("inside")
+			}
+			return endless(agent, turn, req)
+		})
+		out, err := engine.Exec(engine.NewCoopSched(seed), spend(main, w, engine.Limits{}))
+		if err != nil || strings.Count(generable.JSON(out, nil), "the last answer") != 2 {
+			t.Fatalf("seed %d: %s, %v", seed, generable.JSON(out, nil), err)
+		}
+	}
+}
+
+// A refusal names what is used and what is needed; a last answer that is a call is told as one.
+func TestRefusalsSayWhatIsKept(t *testing.T) {
+	c := compose()
+	most := 100
+	n := c.looker(t, "a", engine.Limits{Tokens: atMost(700), OnLimit: engine.OnLimitAnswer})
+	n.Agent().Params.MaxTokens = &most
+	c.sound(t)
+	w := works(func(string, int, *engine.Request) engine.Response { return calls("look", `{"at": "x"}`) })
+	_, err := engine.Exec(engine.NewCoopSched(1), spend(n, w, engine.Limits{}))
+	for _, want := range []string{"of its 700 tokens nothing is used", "and its last answer after it", `called "look" instead of answering`} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}
