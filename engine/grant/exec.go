@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -147,7 +148,7 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 		return 0, err
 	}
 	defer pipes.close()
-	p, err := os.StartProcess(c.path, c.argv, &os.ProcAttr{Dir: c.dir, Env: c.env, Files: pipes.child[:], Sys: ownGroup()})
+	p, ended, err := c.start(pipes.child[:])
 	if err != nil {
 		return 0, err
 	}
@@ -162,11 +163,6 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 			in.Close()
 		})
 	}
-	ended := make(chan *os.ProcessState, 1)
-	go func() {
-		state, _ := p.Wait() // without a state the process was not ours to wait for
-		ended <- state
-	}()
 	var state *os.ProcessState
 	select {
 	case state = <-ended:
@@ -182,6 +178,29 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 	pipes.expire(pipeGrace)
 	readers.Wait()
 	return exitCode(state), nil
+}
+
+// start starts the process, and tells when it has ended. One thread begins it and waits for it: where
+// the system ends it with whoever began it, see ownGroup, it takes that for the thread.
+func (c *command) start(files []*os.File) (*os.Process, <-chan *os.ProcessState, error) {
+	type begun struct {
+		p   *os.Process
+		err error
+	}
+	ready, ended := make(chan begun, 1), make(chan *os.ProcessState, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		p, err := os.StartProcess(c.path, c.argv, &os.ProcAttr{Dir: c.dir, Env: c.env, Files: files, Sys: ownGroup()})
+		ready <- begun{p, err}
+		if err != nil {
+			return
+		}
+		state, _ := p.Wait() // without a state the process was not ours to wait for
+		ended <- state
+	}()
+	b := <-ready
+	return b.p, ended, b.err
 }
 
 // within waits for the end of a process, nil when it does not come in time.

@@ -10,9 +10,6 @@ import (
 // needed are the variables that every command gets.
 var needed = []string{"PATH"}
 
-// ownGroup begins a process group, so that all that a command begins can be ended.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
 func endGroup(p *os.Process)  { syscall.Kill(-p.Pid, syscall.SIGTERM) } // there may be nobody left
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
