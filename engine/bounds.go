@@ -16,6 +16,7 @@ type Bound struct {
 	PerItem  bool     // some of them are for each item of a list whose length only a run knows
 	MaxOut   int      // tokens of one answer, 0 where the script sets no bound
 	MaxTotal int64    // tokens of all calls in and out, 0 where no budget bounds them
+	MaxUSD   Cap      // what all calls may cost, where a budget bounds it
 }
 
 // Bounds gives the bound of every agent that a model carries out in n, by model and agent. Lists
@@ -30,12 +31,18 @@ func Bounds(n *Node, items int) []Bound {
 	total := w.load(n)
 	out := make([]Bound, 0, len(total))
 	for a, c := range total {
+		if a.Budget.Name != "" { // one budget for all its calls
+			c = c.atMost(&a.Budget, true)
+		}
 		b := Bound{Model: a.named().Model, Instead: a.named().Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
 		if most := a.Params.MaxTokens; most != nil {
 			b.MaxOut = *most
 		}
-		if tokens, set := a.Budget.Tokens.Value(); set {
-			b.MaxTotal = product(c.runs, tokens)
+		if c.tokens != math.MaxInt64 {
+			b.MaxTotal = c.tokens
+		}
+		if c.usd != math.MaxInt64 {
+			b.MaxUSD = AtMost(c.usd)
 		}
 		out = append(out, b)
 	}
@@ -47,8 +54,17 @@ func Bounds(n *Node, items int) []Bound {
 
 // share is what a run asks of one agent.
 type share struct {
-	runs, calls int64
-	perItem     bool
+	calls, tokens, usd int64 // math.MaxInt64 is without bound
+	perItem            bool
+}
+
+// atMost is a share within a budget. Routers take no turns.
+func (s share) atMost(l *Limits, turns bool) share {
+	s.calls, s.tokens, s.usd = min(s.calls, l.ModelCalls.or(math.MaxInt64)), min(s.tokens, l.Tokens.or(math.MaxInt64)), min(s.usd, l.USD.or(math.MaxInt64))
+	if turns {
+		s.calls = min(s.calls, l.Turns.or(math.MaxInt64))
+	}
+	return s
 }
 
 // load is what is asked of each agent: two nodes of one name are two agents.
@@ -72,6 +88,12 @@ func (w *bounding) measure(n *Node) load {
 	switch n.kind {
 	case AgentNode:
 		return w.mended(n, agentLoad(n.agent))
+	case BoundedNode:
+		total := w.sum(n.kids)
+		for a, s := range total {
+			total[a] = s.atMost(n.bound, a.Of == nil)
+		}
+		return total
 	case EachNode:
 		return w.sum(n.kids).scaled(w.items, true)
 	case LoopNode:
@@ -157,7 +179,7 @@ func (w *bounding) graph(n *Node) load {
 func agentLoad(a *AgentSpec) load {
 	out := load{}
 	for _, asks := range a.Asks() {
-		out[asks] = share{runs: 1, calls: a.asked(asks)}
+		out[asks] = share{calls: a.asked(asks), tokens: a.Budget.Tokens.or(math.MaxInt64), usd: a.Budget.USD.or(math.MaxInt64)}
 	}
 	return out
 }
@@ -192,24 +214,27 @@ func (a *AgentSpec) within(calls int64) int64 {
 	return calls
 }
 
+func (s share) and(t share) share {
+	return share{plus(s.calls, t.calls), plus(s.tokens, t.tokens), plus(s.usd, t.usd), s.perItem || t.perItem}
+}
+
 func (l load) add(other load) {
 	for a, s := range other {
-		own := l[a]
-		l[a] = share{plus(own.runs, s.runs), plus(own.calls, s.calls), own.perItem || s.perItem}
+		l[a] = l[a].and(s)
 	}
 }
 
 func (l load) atLeast(other load) {
 	for a, s := range other {
 		own := l[a]
-		l[a] = share{max(own.runs, s.runs), max(own.calls, s.calls), own.perItem || s.perItem}
+		l[a] = share{max(own.calls, s.calls), max(own.tokens, s.tokens), max(own.usd, s.usd), own.perItem || s.perItem}
 	}
 }
 
 func (l load) scaled(by int64, items bool) load {
 	out := make(load, len(l))
 	for a, s := range l {
-		out[a] = share{product(s.runs, by), product(s.calls, by), s.perItem || items}
+		out[a] = share{product(s.calls, by), product(s.tokens, by), product(s.usd, by), s.perItem || items}
 	}
 	return out
 }

@@ -76,7 +76,10 @@ func TestBounds(t *testing.T) {
 			on("x", agent("cheap")), on("y", c.Then(c.site("then", "t2"), agent("dear1"), agent("dear2"))),
 		}, engine.BranchOptions{Otherwise: agent("rest")}), 1, 5 * one, false},
 		"retry": {c.Retry(c.site("retry", "r"), agent("a"), engine.RetryOptions{Max: 4}), 1, 4 * one, false},
-		"code":  {c.step("f", strT, strT, identity), 1, 0, false},
+		"bounded": {c.Each(c.site("each", "eb"), engine.EachOptions{}, c.Bounded(c.site("bounded", ""),
+			c.Loop(c.site("loop", "lb"), agent("a"), engine.LoopOptions{Next: never, Max: 9}), engine.Limits{ModelCalls: atMost(4)})), 3, 12, true},
+		"bounded in turns": {c.Bounded(c.site("bounded", ""), c.Loop(c.site("loop", "lt"), agent("a"), engine.LoopOptions{Next: never, Max: 9}), engine.Limits{Turns: atMost(5)}), 1, 5, false},
+		"code":             {c.step("f", strT, strT, identity), 1, 0, false},
 	} {
 		bounds := engine.Bounds(row.node, row.items)
 		if got := most(bounds); got != row.want {

@@ -18,13 +18,7 @@ func (w *bounding) mended(n *Node, own load) load {
 		inside.add(w.load(k).scaled(times, false))
 	}
 	for a, s := range inside {
-		if most, set := n.agent.Budget.ModelCalls.Value(); set {
-			s.calls = min(s.calls, most)
-		}
-		if had, ok := own[a]; ok {
-			s = share{plus(had.runs, s.runs), plus(had.calls, s.calls), had.perItem || s.perItem}
-		}
-		own[a] = s
+		own[a] = own[a].and(s.atMost(&n.agent.Budget, false))
 	}
 	return own
 }

@@ -116,6 +116,9 @@ func worst(models *llm.Registry, model string, b engine.Bound) (tokens int64, us
 		usd *= float64(b.MaxTotal) / float64(tokens)
 		tokens = b.MaxTotal
 	}
+	if most, set := b.MaxUSD.USD(); set {
+		usd = min(usd, most)
+	}
 	return tokens, usd, priced, true
 }
 
