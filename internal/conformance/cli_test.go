@@ -112,6 +112,15 @@ func TestPromise_8_5_ScriptedFlag(t *testing.T) {
 	if left.code != 1 || !strings.Contains(left.stderr, "AS714") {
 		t.Errorf("answers left over: exit %d\n%s", left.code, left.stderr)
 	}
+	// A command that fails by answers that are left over leaves its session as it was.
+	store, chat := t.TempDir(), file(t, "chat.star", "main = agent(name = \"a\", prompt = \"P.\", history = \"shared\")\n")
+	for _, rows := range []string{`{"agent": "a", "text": "one"}` + "\n" + `{"agent": "a", "text": "two"}` + "\n", `{"agent": "a", "text": "fine"}` + "\n"} {
+		offline(t, "run", "-q", chat, "x", "--scripted", file(t, "rows.jsonl", rows), "--session", "s", "--session-store", store)
+	}
+	shown := offline(t, "sessions", "show", "s", "--session-store", store)
+	if shown.code != 0 || strings.Contains(shown.stdout, "one") || !strings.Contains(shown.stdout, "fine") {
+		t.Errorf("the session holds, exit %d:\n%s%s", shown.code, shown.stdout, shown.stderr)
+	}
 }
 
 // Promise 8.6 (command line): the exit code tells success, a failed run, wrong usage, a check error,
