@@ -109,7 +109,7 @@ func runEntries() []Entry {
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"send(to\"]))\n",
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"send(to=*)\"]))\n"},
 		{UnknownRule, "a rule for a tool that does not exist",
-			"The pattern names a tool that the agent does not have, an argument that the tool does not have, or a value that the argument cannot have, as in `pay(amount=much)` of an int: it would never hold, or always. The message names the nearest. A name with a `*` may fit no tool.",
+			"The pattern names a tool that the agent does not have, an argument that the tool does not have, or a value that the argument cannot have, as in amount=much of an int: it would never hold, or always. The message names the nearest. A name with a `*` may fit no tool.",
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"sent\"]))\n",
 			"def send(to = str):\n    return \"sent\"\nmain = agent(prompt = \"Write.\", tools = [send], policy = policy(deny = [\"send\"]))\n"},
 		{ToolRule, "a tool that may not be called now",

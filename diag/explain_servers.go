@@ -12,7 +12,7 @@ func serverEntries() []Entry {
 			"a = mcp(\"serve-a\", name = \"files\")\nb = mcp(\"serve-b\", name = \"files\")\nmain = agent(model = \"ollama/qwen3\", prompt = \"Read.\", tools = [a, b])\n",
 			"a = mcp(\"serve-a\")\nb = mcp(\"serve-b\")\nmain = agent(model = \"ollama/qwen3\", prompt = \"Read.\", tools = [a, b])\n"},
 		{NoServers, "nothing here reaches MCP servers",
-			"An agent has tools of an MCP server, and the host that runs it has nothing that reaches one. The command line has; a Go host gives it with `agentscript.WithMCP(mcp.New(...))`.",
+			"An agent has tools of an MCP server, and the host that runs it has nothing that reaches one. The command line has; a Go host gives it with `agentscript.WithMCP`.",
 			"", ""},
 		{ServerNotGranted, "an MCP server may not do this",
 			"To start a command, to talk to a host and to read a secret each want a grant, so that a script can do none of them by itself. On the command line these are `--allow-exec CMD`, `--allow-net HOST` and `--allow-env NAME`; a Go host decides with `mcp.WithAllow`. What is written out in the script is found when it loads, which is AS620; this is found by the run.",

@@ -277,6 +277,9 @@ func TestPromise_24_6_SchemasOfServers(t *testing.T) {
 	if told := r.told(); r.text != "done" || len(told) != 1 || !strings.Contains(told[0], "not what its output schema says") || !strings.Contains(told[0], "many") {
 		t.Errorf("%v: %q", r.err, told)
 	}
+	if !slices.ContainsFunc(r.events, func(e engine.Event) bool { return e.Err != nil && e.Err.Code == diag.ServerResult }) {
+		t.Error("no event tells of the answer that is not what it was to be")
+	}
 	r = run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "odd"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "remote", "args": {"x": {"any": ["thing"]}}}, {"name": "cyclic", "args": {"next": {"next": {}}}}, {"name": "pattern", "args": {"x": "b"}}]}
 {"text": "done"}`)
