@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -218,6 +219,7 @@ func saves(how, dir string) error {
 			return err
 		}
 		fmt.Println(i)
+		time.Sleep(time.Millisecond) // who else wants to write is to come to it: a lock is not handed on
 	}
 }
 

@@ -98,28 +98,44 @@ CREATE TABLE entries (session TEXT NOT NULL REFERENCES sessions(id), key TEXT NO
 CREATE TABLE ops (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, op TEXT NOT NULL, UNIQUE (session, op));
 `
 
-// prepare makes the tables of a new file, and refuses a file of another kind.
+// prepare makes the tables of a new file, and refuses a file of another kind. A file that is ready is
+// only read, which needs nobody to stop writing.
 func (s *Sessions) prepare(ctx context.Context) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		var app, format, made int64
-		for query, to := range map[string]*int64{"PRAGMA application_id": &app, "PRAGMA user_version": &format, "SELECT count(*) FROM sqlite_master": &made} {
-			if err := tx.QueryRowContext(ctx, query).Scan(to); err != nil {
-				return err
-			}
-		}
-		switch {
-		case made == 0 && app == 0:
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, Format))
-			return err
-		case app != applicationID:
-			return engine.Errorf(engine.KindStore, diag.StoreFailed, "%s is a database of something else, and no store of sessions", s.path).
-				WithHelp("name another file")
-		case format != Format:
-			return engine.Errorf(engine.KindStore, diag.StoreFailed, "%s has format %d, and this version of agentscript reads %d", s.path, format, Format).
-				WithHelp("use the version that wrote it, or another file")
-		}
+	if fresh, err := s.kind(ctx, s.db); err == nil && !fresh {
 		return nil
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		fresh, err := s.kind(ctx, tx) // another process may have made it meanwhile
+		if err != nil || !fresh {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, Format))
+		return err
 	})
+}
+
+// kind reports whether the file is a fresh one; the error says what it is when it is no store that
+// this version reads.
+func (s *Sessions) kind(ctx context.Context, db interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) (fresh bool, err error) {
+	var app, format, made int64
+	for query, to := range map[string]*int64{"PRAGMA application_id": &app, "PRAGMA user_version": &format, "SELECT count(*) FROM sqlite_master": &made} {
+		if err := db.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case made == 0 && app == 0:
+		return true, nil
+	case app != applicationID:
+		return false, engine.Errorf(engine.KindStore, diag.StoreFailed, "%s is a database of something else, and no store of sessions", s.path).
+			WithHelp("name another file")
+	case format != Format:
+		return false, engine.Errorf(engine.KindStore, diag.StoreFailed, "%s has format %d, and this version of agentscript reads %d", s.path, format, Format).
+			WithHelp("use the version that wrote it, or another file")
+	}
+	return false, nil
 }
 
 // Close closes the file.
