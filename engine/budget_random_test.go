@@ -18,14 +18,14 @@ import (
 
 // budgetTally counts what reaches the models and tools, by the budgets around the agent.
 type budgetTally struct {
-	mu                 sync.Mutex
-	calls, tools       map[string]int64
-	tokens             map[string]int64
-	around             map[string]map[string]bool // the budgets that count what an agent does
-	seed               uint64
-	excess             int64 // tokens of an answer beyond its max_tokens
-	most               int   // turns of a conversation
-	lastAnswers, inall int64
+	mu           sync.Mutex
+	calls, tools map[string]int64
+	tokens       map[string]int64
+	around       map[string]map[string]bool // the budgets that count what an agent does
+	seed         uint64
+	excess       int64 // tokens of an answer beyond its max_tokens
+	most         int   // turns of a conversation
+	lastAnswers  int64
 }
 
 func (b *budgetTally) count(m map[string]int64, agent string, n int64) {

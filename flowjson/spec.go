@@ -60,13 +60,3 @@ type Condition struct {
 
 // models reports whether a model carries the agent out.
 func (a *Agent) models() bool { return a.Type != Transform && a.Type != Parallel }
-
-// agent finds an agent by name: the first, where there are two.
-func (s *Spec) agent(name string) *Agent {
-	for _, a := range s.Agents {
-		if a.Name == name {
-			return a
-		}
-	}
-	return nil
-}

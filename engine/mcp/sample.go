@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers of older protocols ask for roots and samples, and are answered
+
 package mcp
 
 import (

@@ -1,5 +1,7 @@
 //go:build unix
 
+//lint:file-ignore SA1019 servers of older protocols ask for roots and samples, and are answered
+
 package mcp_test
 
 import (

@@ -9,8 +9,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-const payer = `main = agent(prompt = "Pay.", tools = [pay])` + "\n"
-
 // Promise 21.1 (policy): of the rules of the host, the run and the script the strictest decides, so
 // that a script can only narrow what it is given: deny goes before ask, ask before allow, in
 // whatever order they stand.
