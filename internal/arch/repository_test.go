@@ -209,17 +209,19 @@ func TestPromise_1_9_TestCommand(t *testing.T) {
 	}
 }
 
-// Promise 1.10 (repository): every package builds without cgo for Linux, macOS and Windows, on amd64
-// and arm64, and vets on each of the three.
+// Promise 1.10 (repository): every package but SQLite's builds without cgo for Linux, macOS and Windows,
+// on amd64 and arm64, and vets on each of the three.
 func TestPromise_1_10_Platforms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: builds for six targets")
 	}
+	// SQLite, which only hosts link, takes minutes to build for each target.
+	pkgs := []string{".", "./cmd/...", "./diag/...", "./flowjson/...", "./generable/...", "./starlib/...", "./engine", "./engine/draw", "./engine/grant", "./engine/llm/...", "./engine/mcp", "./internal/..."}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, goarch := range []string{"amd64", "arm64"} {
-			gocmd(t, []string{"GOOS=" + goos, "GOARCH=" + goarch}, "build", "./...")
+			gocmd(t, []string{"GOOS=" + goos, "GOARCH=" + goarch}, append([]string{"build"}, pkgs...)...)
 		}
-		gocmd(t, []string{"GOOS=" + goos, "GOARCH=amd64"}, "vet", "./...")
+		gocmd(t, []string{"GOOS=" + goos, "GOARCH=amd64"}, append([]string{"vet"}, pkgs...)...)
 	}
 }
 
