@@ -78,7 +78,7 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 
 // environ is what a command gets: the path that commands are looked up on, and what is granted.
 func (g *Grants) environ() []string {
-	var out []string
+	out := []string{} // nil would be all of the host's
 	names := slices.Collect(maps.Keys(g.env))
 	for _, needed := range needed {
 		if !slices.Contains(names, needed) {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/reaper"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -148,10 +148,16 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 		return 0, err
 	}
 	defer pipes.close()
-	p, ended, err := c.start(pipes.child[:])
-	if err != nil {
+	cmd := &exec.Cmd{Path: c.path, Args: c.argv, Dir: c.dir, Env: c.env, Stdin: pipes.child[0], Stdout: pipes.child[1], Stderr: pipes.child[2]}
+	var group reaper.Group
+	if err := group.Start(cmd); err != nil {
 		return 0, err
 	}
+	ended := make(chan *os.ProcessState, 1)
+	go func() {
+		_ = cmd.Wait() // its state says what came of it
+		ended <- cmd.ProcessState
+	}()
 	pipes.closeChild()
 	var readers sync.WaitGroup
 	for i, to := range []*capped{&c.out, &c.err} {
@@ -168,39 +174,20 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 	case state = <-ended:
 	case <-ctx.Done():
 		c.stopped = true
-		endGroup(p)
-		if state = within(ended, termGrace); state == nil {
-			killGroup(p)
+		if group.Ask() {
+			state = within(ended, termGrace)
+		}
+		if state == nil {
+			group.Kill()
+			_ = cmd.Process.Kill() // where there is no group; gone otherwise
 			state = within(ended, killGrace)
 		}
 	}
-	killGroup(p) // what it left behind
+	group.Kill() // what it left behind
+	group.Wait()
 	pipes.expire(pipeGrace)
 	readers.Wait()
 	return exitCode(state), nil
-}
-
-// start starts the process, and tells when it has ended. One thread begins it and waits for it: where
-// the system ends it with whoever began it, see ownGroup, it takes that for the thread.
-func (c *command) start(files []*os.File) (*os.Process, <-chan *os.ProcessState, error) {
-	type begun struct {
-		p   *os.Process
-		err error
-	}
-	ready, ended := make(chan begun, 1), make(chan *os.ProcessState, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		p, err := os.StartProcess(c.path, c.argv, &os.ProcAttr{Dir: c.dir, Env: c.env, Files: files, Sys: ownGroup()})
-		ready <- begun{p, err}
-		if err != nil {
-			return
-		}
-		state, _ := p.Wait() // without a state the process was not ours to wait for
-		ended <- state
-	}()
-	b := <-ready
-	return b.p, ended, b.err
 }
 
 // within waits for the end of a process, nil when it does not come in time.

@@ -1,9 +1,14 @@
 package grant_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,28 +18,84 @@ import (
 // killedEnv makes this test a host that is killed while its command runs, in a directory.
 const killedEnv = "AGENTSCRIPT_TEST_KILLED"
 
-// TestExecKilledHost: a command ends with a host that is killed without a word.
-func TestExecKilledHost(t *testing.T) {
+// family is a command that starts others: one that will not be told to end, one whose parent has
+// ended, one further down, and one that has left for a session of its own.
+const family = `sh -c 'trap "" TERM HUP; echo stubborn >> begun; sleep 300; :' &
+sh -c '(echo orphan >> begun; sleep 300; :) & :'
+sh -c 'sh -c "echo deep >> begun; sleep 300; :"; :' &
+setsid sh -c 'echo $$ > escaped; echo escaped >> begun; exec sleep 300' &
+wait`
+
+// living are the processes that were started with a variable, and those of a group, its leader among
+// them. What has ended and was not collected yet is neither.
+func living(t *testing.T, mark string, group int) (pids []int) {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		env, _ := os.ReadFile(dir + "/environ") // empty of one that has ended
+		stat, _ := os.ReadFile(dir + "/stat")
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if f := strings.Fields(rest); bytes.Contains(env, []byte(mark)) || len(f) > 2 && f[0] != "Z" && f[2] == strconv.Itoa(group) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Promise 23.8 (capabilities): a host that is killed with kill -9 leaves no process of a command that
+// it ran, children of children among them, whatever signals they ignore; only what has left the
+// command's process group for a session of its own goes on.
+func TestPromise_23_8_KilledHost(t *testing.T) {
 	if dir := os.Getenv(killedEnv); dir != "" {
-		g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), environment(path()...))
-		touch(t, context.Background(), g, "sh.run", `{"command": ["sh", "-c", "echo $$ > child.new; mv child.new child; exec sleep 300"], "timeout": 250}`)
+		g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), grant.Env("MARK"), environment(append(path(), "MARK", dir)...))
+		touch(t, context.Background(), g, "sh.run", `{"command": ["sh", "-c", `+strconv.Quote(family)+`], "timeout": 250}`)
 		return
 	}
 	dir := t.TempDir()
-	host := exec.Command(os.Args[0], "-test.run=^TestExecKilledHost$")
+	mark := "MARK=" + dir
+	if before := living(t, mark, -1); len(before) > 0 {
+		t.Fatalf("before anything was started there are %v", before)
+	}
+	host := exec.Command(os.Args[0], "-test.run=^TestPromise_23_8_KilledHost$")
 	host.Env = append(os.Environ(), killedEnv+"="+dir)
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(dir + "/child"); err == nil || t.Context().Err() != nil {
+	for range 3000 {
+		if begun, _ := os.ReadFile(dir + "/begun"); bytes.Count(begun, []byte("\n")) == 4 {
 			break
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
+	}
+	escaped := pidIn(t, dir+"/escaped")
+	group := -1
+	for _, pid := range living(t, mark, -1) {
+		if pid != escaped {
+			group, _ = syscall.Getpgid(pid)
+		}
+	}
+	before := living(t, mark, group)
+	if len(before) < 9 { // the leader, the command, the four, and what these wait for
+		t.Errorf("%v run, in the group %d", before, group)
 	}
 	if err := host.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = host.Wait() // it was killed
-	gone(t, pidIn(t, dir+"/child"))
+	defer syscall.Kill(escaped, syscall.SIGKILL)
+	var left []int
+	for range 2000 {
+		if left = living(t, mark, group); len(left) <= 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(left) != 1 || left[0] != escaped {
+		t.Errorf("of %v there go on %v, want the one that left for its own session, %d", before, left, escaped)
+	}
+	t.Logf("%d processes before, %d after, and that is the one that left", len(before), len(left))
 }

@@ -30,6 +30,8 @@ func TestExec(t *testing.T) {
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["cat"], "input": ["key ", {"env": "API_TOKEN"}, " end"]}`), `"stdout":"key <secret API_TOKEN> end"`)
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["cat"]}`), `"stdout":""`)
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["printf", "\\377x"]}`), `"stdout":"`+"\uFFFD"+`x"`)
+	bare := granted(t, grant.Exec("/usr/bin/env"), environment())
+	gives(t, touch(t, ctx, bare, "sh.run", `{"command": ["/usr/bin/env"]}`), `"code":0,"stdout":""`) // nothing of the host's
 	out := touch(t, ctx, g, "sh.run", `{"command": ["env"]}`)
 	gives(t, out, `API_TOKEN=<secret API_TOKEN>\nLANG=C\nPATH=`)
 	r, _ := out.Value.AsRecord()

@@ -10,7 +10,7 @@
 // call; secrets are named in it and looked up here. Sessions belong to the Client: all runs of a
 // host share one session for each server that they declare alike, and Close ends them all. What a
 // Client starts it ends: its processes are process groups that are also killed when the host dies
-// without a word, see process_unix.go.
+// without a word, see engine/internal/reaper.
 //
 // Nothing is allowed unless [WithAllow] allows it.
 package mcp

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/engine/internal/reaper"
 )
 
 // process is a server that was started, with all that it starts itself.
@@ -17,7 +19,7 @@ type process struct {
 	exited   chan struct{} // closed when the command has
 	heard    chan struct{} // closed when its standard error is read to its end
 	state    *os.ProcessState
-	group    group
+	group    reaper.Group
 	patience time.Duration
 	stopping sync.Once
 	gone     chan struct{}
@@ -55,7 +57,7 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 		}
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	if err := p.group.start(p.cmd); err != nil {
+	if err := p.group.Start(p.cmd); err != nil {
 		return fail(err)
 	}
 	p.stdin, p.stdout, p.stderr = ours[0], ours[1], ours[2]
@@ -69,7 +71,7 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 		close(p.exited)
 		// What it left behind holds its output open, so that nobody would learn of its end.
 		if !wait(p.gone, 300*time.Millisecond) {
-			p.group.kill()
+			p.group.Kill()
 		}
 	}()
 	return p, nil
@@ -81,13 +83,13 @@ func (p *process) stop() {
 	p.stopping.Do(func() {
 		defer close(p.gone)
 		_ = p.stdin.Close() // closed by the session as well
-		if !wait(p.exited, p.patience) && p.group.ask(p.cmd) {
+		if !wait(p.exited, p.patience) && p.group.Ask() {
 			wait(p.exited, p.patience)
 		}
-		p.group.kill()
+		p.group.Kill()
 		_ = p.cmd.Process.Kill() // where there is no group; gone otherwise
 		<-p.exited
-		p.group.wait()
+		p.group.Wait()
 		p.stdout.Close()
 		p.stderr.Close()
 	})

@@ -81,7 +81,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/grant/...",
-		May:     []string{module + "/engine", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/generable/...", module + "/diag/..."},
 		Never:   append([]string{starlark}, drivers...),
 		Why:     "commands, requests and files stand here alone; they know the engine and no language",
 	},

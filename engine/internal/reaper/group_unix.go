@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcp
+package reaper
 
 import (
 	"os"
@@ -8,33 +8,32 @@ import (
 	"syscall"
 )
 
-// watch is the program of the process that leads a server's group: it waits for the end of its
-// input, which only the host holds open, and then ends the group. So nothing is left of a server
-// when the host is killed, however many processes stand between, as with npx. Being the leader it
-// keeps the group's number from being given to others, and the server is born in a group that is
-// watched already.
+// watch is the program of the process that leads a group: it waits for the end of its input, which
+// only the host holds open, and then ends the group, however many processes stand between, as with
+// npx. Being the leader it keeps the group's number from being given to others, and the command is
+// born in a group that is watched already.
 const watch = `trap "" HUP INT TERM
 read -r line
 kill -TERM 0
 sleep 1
 kill -KILL 0`
 
-// group is the process group of a server.
-type group struct {
+// Group is the process group of a command.
+type Group struct {
 	id     int
-	leader *exec.Cmd // nil where there is no shell: then the command leads, and the end of its input must do
+	leader *exec.Cmd // nil where there is no shell: then the command leads, and nothing watches
 	alive  *os.File  // what the leader waits on
 }
 
-// start starts the command in a group of its own.
-func (g *group) start(cmd *exec.Cmd) error {
+// Start starts the command in a group of its own. It sets the attributes of the process.
+func (g *Group) Start(cmd *exec.Cmd) error {
 	if err := g.lead(); err != nil {
 		g.leader = nil
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.id}
 	if err := cmd.Start(); err != nil {
-		g.kill()
-		g.wait()
+		g.Kill()
+		g.Wait()
 		return err
 	}
 	if g.id == 0 {
@@ -44,7 +43,7 @@ func (g *group) start(cmd *exec.Cmd) error {
 }
 
 // lead starts the leader.
-func (g *group) lead() error {
+func (g *Group) lead() error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -62,20 +61,20 @@ func (g *group) lead() error {
 	return nil
 }
 
-// ask asks all of the group to end. It reports whether there is a group to ask.
-func (g *group) ask(*exec.Cmd) bool {
+// Ask asks all of the group to end. It reports whether there is a group to ask.
+func (g *Group) Ask() bool {
 	return g.id != 0 && syscall.Kill(-g.id, syscall.SIGTERM) == nil
 }
 
-// kill ends all of the group. A group that is gone is not there to be killed.
-func (g *group) kill() {
+// Kill ends all of the group. A group that is gone is not there to be killed.
+func (g *Group) Kill() {
 	if g.id != 0 {
 		_ = syscall.Kill(-g.id, syscall.SIGKILL)
 	}
 }
 
-// wait collects the leader.
-func (g *group) wait() {
+// Wait collects the leader, behind [Group.Kill]. The command is for whoever started it to collect.
+func (g *Group) Wait() {
 	if g.leader == nil {
 		return
 	}
