@@ -172,7 +172,7 @@ func (c *command) scriptType(ctx context.Context, file, name string) (*generable
 // tellDecoded writes to stderr what was repaired and what does not fit.
 func (c *command) tellDecoded(r generable.Result, asJSON bool) {
 	if asJSON { // a stderr that is gone cannot be told
-		_, _ = c.stderr.Write(append(appendOutcome(append(strconv.AppendBool([]byte(`{"ok":`), r.OK), ','), r), "}\n"...))
+		_, _ = c.jsonOut().Write(append(appendOutcome(append(strconv.AppendBool([]byte(`{"ok":`), r.OK), ','), r), "}\n"...))
 		return
 	}
 	for _, fix := range r.Repairs {
@@ -190,9 +190,9 @@ func (c *command) tellDecoded(r generable.Result, asJSON bool) {
 		case before+after != "":
 			text += ": " + before + after
 		}
-		_, _ = fmt.Fprintln(c.stderr, harmless(text))
+		_, _ = fmt.Fprintln(c.stderr, legible(text))
 	}
 	for _, e := range r.Errors {
-		_, _ = fmt.Fprintln(c.stderr, harmless("error: "+e.Error()))
+		_, _ = fmt.Fprintln(c.stderr, legible("error: "+e.Error()))
 	}
 }

@@ -41,4 +41,4 @@ type prints struct{ w io.Writer }
 
 func (p *prints) kinds() engine.EventKind { return engine.EventLog }
 
-func (p *prints) event(e engine.Event) { _, _ = fmt.Fprintln(p.w, harmless(e.Text)) } // a stderr that is gone cannot be told
+func (p *prints) event(e engine.Event) { _, _ = fmt.Fprintln(p.w, legible(e.Text)) } // a stderr that is gone cannot be told

@@ -217,7 +217,7 @@ func (p *progress) line(word, at string, parts ...string) {
 			text += "  " + part
 		}
 	}
-	text = strings.ReplaceAll(harmless(strings.TrimRight(text, "\n")), "\n", "\n       ")
+	text = strings.ReplaceAll(legible(strings.TrimRight(text, "\n")), "\n", "\n       ")
 	_, _ = fmt.Fprintln(p.w, padded, text)
 }
 
@@ -283,13 +283,3 @@ func duration(d time.Duration) string {
 
 // oneLine makes a text one short line.
 func oneLine(s string, most int) string { return shorten(strings.Join(strings.Fields(s), " "), most) }
-
-// harmless keeps what a model or tool said from steering the terminal.
-func harmless(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
@@ -100,7 +99,7 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 			if err == nil {
 				return engine.ApproveWith(v), nil
 			}
-			t.say("  that does not fit: %s\n", visible(err.Error()))
+			t.say("%s\n", folded("  that does not fit: "+visible(err.Error())))
 		}
 	}
 }
@@ -113,22 +112,22 @@ func (t *prompter) say(format string, args ...any) {
 func question(r *engine.ApprovalRequest) string {
 	var b strings.Builder
 	if r.Tool == "" {
-		fmt.Fprintf(&b, "\n%s\n", visible(r.Question))
+		b.WriteString("\n" + folded(visible(r.Question)) + "\n")
 	} else {
-		fmt.Fprintf(&b, "\nagent %s wants to call %s", visible(r.Agent), visible(r.Tool))
+		what := "agent " + visible(r.Agent) + " wants to call " + visible(r.Tool)
 		if r.Why != "" {
-			fmt.Fprintf(&b, " (%s)", visible(r.Why))
+			what += " (" + visible(r.Why) + ")"
 		}
-		b.WriteByte('\n')
+		b.WriteString("\n" + folded(what) + "\n")
 	}
 	rec, ok := r.Data.AsRecord()
 	switch {
 	case ok:
 		for i, f := range rec.Type().Fields {
-			fmt.Fprintf(&b, "  %s: %s\n", visible(f.Name), visible(generable.JSON(rec.At(i), f.Type)))
+			b.WriteString(folded("  "+visible(f.Name)+": "+visible(generable.JSON(rec.At(i), f.Type))) + "\n")
 		}
 	case !r.Data.IsNull():
-		fmt.Fprintf(&b, "  %s\n", visible(generable.JSON(r.Data, nil)))
+		b.WriteString(folded("  "+visible(generable.JSON(r.Data, nil))) + "\n")
 	}
 	return b.String()
 }
@@ -138,18 +137,4 @@ func choices(r *engine.ApprovalRequest) string {
 		return "y(es), n(o) REASON, e(dit) JSON: "
 	}
 	return "y(es), n(o) REASON, a(lways " + visible(r.Tool) + "), e(dit) JSON: "
-}
-
-// visible writes a text so that what is read is what is there: nothing steers the terminal, turns
-// the direction of letters round, or is not seen at all.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r != ' ' && !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			fmt.Fprintf(&b, "\\u%04x", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -35,6 +35,33 @@ func terminalPair(t *testing.T) (user, tty *os.File) {
 	return user, tty
 }
 
+// atTerminal executes the command at a terminal, and types a line for each question. It gives what stands
+// on the terminal at the end.
+func atTerminal(t *testing.T, s *state, user, tty *os.File, typed ...string) (code int, text string) {
+	t.Helper()
+	s.lookupEnv = func(string) (string, bool) { return "", false }
+	s.signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
+	s.kill = func(int) {}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- execute(s)
+		tty.WriteString("\nover\n")
+	}()
+	var b strings.Builder
+	for in := bufio.NewReader(user); !strings.HasSuffix(b.String(), "over\r\n"); {
+		c, err := in.ReadByte()
+		if err != nil {
+			t.Fatal(err, b.String())
+		}
+		b.WriteByte(c)
+		if strings.HasSuffix(b.String(), "e(dit) JSON: ") && len(typed) > 0 {
+			fmt.Fprintln(user, typed[0])
+			typed = typed[1:]
+		}
+	}
+	return <-ended, b.String()
+}
+
 // TestAskedAtATerminal answers three calls that wait at once, one after the other, and looks at what a
 // person is shown.
 func TestAskedAtATerminal(t *testing.T) {
@@ -63,31 +90,11 @@ func TestAskedAtATerminal(t *testing.T) {
 			user, tty := terminalPair(t)
 			trace := filepath.Join(dir, row.name+".trace")
 			var stdout strings.Builder
-			s := &state{args: []string{"run", "-q", flow, "x", "--scripted", answers, "--trace", trace}, stdin: tty, stdout: &stdout, stderr: tty,
-				stdinTerminal: terminal(tty), stderrTerminal: terminal(tty), lookupEnv: func(string) (string, bool) { return "", false },
-				signals: func() (<-chan os.Signal, func()) { return nil, func() {} }, kill: func(int) {}}
-			ended := make(chan int, 1)
-			go func() {
-				ended <- execute(s)
-				tty.WriteString("\nover\n")
-			}()
-			var shown strings.Builder
-			in := bufio.NewReader(user)
-			for typed := row.typed; !strings.HasSuffix(shown.String(), "over\r\n"); {
-				c, err := in.ReadByte()
-				if err != nil {
-					t.Fatal(err, shown.String())
-				}
-				shown.WriteByte(c)
-				if strings.HasSuffix(shown.String(), "e(dit) JSON: ") && len(typed) > 0 {
-					fmt.Fprintln(user, typed[0])
-					typed = typed[1:]
-				}
-			}
-			if code := <-ended; code != 0 || stdout.String() != "done\n" {
+			s := &state{args: []string{"run", "-q", flow, "x", "--scripted", answers, "--trace", trace}, stdin: tty, stdout: &stdout, stderr: tty, stdinTerminal: terminal(tty), stderrTerminal: terminal(tty)}
+			code, text := atTerminal(t, s, user, tty, row.typed...)
+			if code != 0 || stdout.String() != "done\n" {
 				t.Errorf("exit %d, stdout %q", code, stdout.String())
 			}
-			text := shown.String()
 			if !strings.Contains(text, `agent main wants to call send`) || strings.Contains(text, "\x1b") || strings.Contains(text, "\u202e") {
 				t.Errorf("shown is %q", text)
 			}

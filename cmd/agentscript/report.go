@@ -49,7 +49,7 @@ func (c *command) report(found diag.List, sources diag.Sources) {
 		return
 	}
 	if c.json {
-		_ = diag.JSON(c.stderr, found)
+		_ = diag.JSON(c.jsonOut(), found)
 		return
 	}
 	_ = diag.Render(c.stderr, found, sources, diag.Options{Color: c.color(), Width: c.width(), NoSummary: len(found) == 1})

@@ -144,6 +144,7 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 		opts = append(opts, agentscript.KeepSession(func() bool { return models.scripted.Err() == nil }))
 	}
 	var sinks []sink
+	trace := &jsonLines{only: engine.EventAll}
 	if o.trace == "-" {
 		return usagef("name a file; --json writes the events to stderr", "--trace - names no file")
 	}
@@ -159,7 +160,8 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 			return usagef("", "--trace %s: %s", o.trace, fileProblem(err))
 		}
 		defer f.Close() // every line was written, and errors of writing are reported
-		sinks = append(sinks, &jsonLines{w: f, only: engine.EventAll})
+		trace.w = f
+		sinks = append(sinks, trace)
 	}
 	kinds := engine.EventKind(0)
 	c.report(s.Diagnostics(), s.Sources())
@@ -194,10 +196,8 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 			return s.runFailure(err)
 		}
 	}
-	for _, to := range sinks {
-		if t, ok := to.(*jsonLines); ok && t.err != nil && t.w != c.stderr {
-			return &failure{code: exitFailed, found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.trace, fileProblem(t.err))}}}
-		}
+	if trace.err != nil {
+		return &failure{code: exitFailed, found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.trace, fileProblem(trace.err))}}}
 	}
 	return nil
 }
@@ -207,9 +207,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 func (c *command) teller(o *runOptions, models *modelSetup) sink {
 	switch {
 	case o.json && o.quiet:
-		return &jsonLines{w: c.stderr, only: engine.EventLog}
+		return &jsonLines{w: c.jsonOut(), only: engine.EventLog}
 	case o.json:
-		return &jsonLines{w: c.stderr, only: engine.EventAll}
+		return &jsonLines{w: c.jsonOut(), only: engine.EventAll}
 	case o.quiet:
 		return &prints{w: c.stderr}
 	case models.scripted != nil:

@@ -96,9 +96,9 @@ func (c *command) engine(opts ...agentscript.Option) *agentscript.Engine {
 		switch { // a stderr that is gone cannot be told
 		case c.printed:
 		case c.json:
-			(&jsonLines{w: c.stderr}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: text})
+			(&jsonLines{w: c.jsonOut()}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: text})
 		default:
-			_, _ = fmt.Fprintln(c.stderr, harmless(text))
+			_, _ = fmt.Fprintln(c.stderr, legible(text))
 		}
 	}))...)
 }

@@ -57,7 +57,7 @@ func (l *serveLog) event(tool string, e engine.Event) {
 	case l.json.only&e.Kind != 0:
 		l.json.event(e)
 	case e.Kind == engine.EventLog && l.json.only == 0:
-		fmt.Fprintf(l.c.stderr, "log    %s  %s\n", tool, oneLine(e.Text, 300))
+		fmt.Fprintln(l.c.stderr, legible("log    "+tool+"  "+oneLine(e.Text, 300)))
 	}
 }
 
@@ -67,5 +67,5 @@ func (l *serveLog) line(format string, args ...any) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.c.stderr, format+"\n", args...)
+	fmt.Fprintln(l.c.stderr, legible(fmt.Sprintf(format, args...)))
 }

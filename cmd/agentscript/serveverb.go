@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -125,7 +126,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	}
 	defer models.servers.Close() // it says nothing that is of use
 	run := append(models.options, agentscript.Limits(o.bounds.limits(own)))
-	log := &serveLog{c: c, quiet: o.quiet, json: jsonLines{w: c.stderr, only: jsonKinds(o)}}
+	log := &serveLog{c: c, quiet: o.quiet, json: jsonLines{w: c.jsonOut(), only: jsonKinds(o)}}
 	offers, problem := o.offers(s, run, log)
 	if problem != nil {
 		return problem
@@ -248,23 +249,16 @@ func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token, addr 
 }
 
 // reading and writing keep the process's own streams open.
-type reading struct {
-	r interface{ Read([]byte) (int, error) }
-}
-
-func (r reading) Read(p []byte) (int, error) { return r.r.Read(p) }
+type reading struct{ io.Reader }
 
 // Close ends the server's read where the stream is a file, which a read may stand in.
 func (r reading) Close() error {
-	if f, ok := r.r.(*os.File); ok {
+	if f, ok := r.Reader.(*os.File); ok {
 		return f.Close()
 	}
 	return nil
 }
 
-type writing struct {
-	w interface{ Write([]byte) (int, error) }
-}
+type writing struct{ io.Writer }
 
-func (w writing) Write(p []byte) (int, error) { return w.w.Write(p) }
-func (w writing) Close() error                { return nil }
+func (w writing) Close() error { return nil }

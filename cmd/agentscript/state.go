@@ -15,9 +15,10 @@ import (
 type state struct {
 	args           []string // without the program's name
 	stdin          io.Reader
-	stdout, stderr io.Writer
-	stdinPiped     bool // stdin is a pipe or a file, neither a terminal nor nothing
-	stdoutLost     bool // nobody reads stdout, and writing to it does not say so
+	stdout         io.Writer // see output
+	stderr         io.Writer // of which each writer keeps to what legible makes of texts: colours are ours
+	stdinPiped     bool      // stdin is a pipe or a file, neither a terminal nor nothing
+	stdoutLost     bool      // nobody reads stdout, and writing to it does not say so
 	stderrTerminal bool
 	stdinTerminal  bool
 	lookupEnv      func(name string) (string, bool)
@@ -29,7 +30,7 @@ type state struct {
 
 func osState() *state {
 	return &state{
-		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		args: os.Args[1:], stdin: os.Stdin, stdout: output(os.Stdout), stderr: os.Stderr,
 		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr), stdinTerminal: terminal(os.Stdin),
 		lookupEnv: os.LookupEnv, kill: os.Exit,
 		signals: func() (<-chan os.Signal, func()) {
@@ -43,6 +44,14 @@ func osState() *state {
 			return ch, func() { signal.Stop(ch) }
 		},
 	}
+}
+
+// jsonOut is stderr for lines of JSON, which hold texts as they are.
+func (s *state) jsonOut() io.Writer {
+	if s.stderrTerminal {
+		return &legibleWriter{w: s.stderr}
+	}
+	return s.stderr
 }
 
 func terminal(f *os.File) bool {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostile is what a model or a tool may say to a terminal: a title, the clipboard, the cursor, colours
+// that hide, bytes of the older encoding, letters turned round, letters that are not seen.
+const hostile = "\x1b]0;owned\x07\x1b]52;c;cm0gLXJm\x07\x1b[2A\x1b[2K\x1b[8mhidden\x1b[0m\rover\b\b\b\x9b31m\u009b1m\u202eback\u202c\u2066\u200b\ufeff\U000e0041\x7f\x00"
+
+func TestLegible(t *testing.T) {
+	for _, tt := range []struct{ text, want, line string }{
+		{"plain\ttext\nnext", "plain\ttext\nnext", `plain\u0009text\u000anext`},
+		{"a\r\nb\rc", "a\nb\\u000dc", `a\u000d\u000ab\u000dc`},
+		{"grüße 日本　語 🇩🇪 👩‍💻 می‌خواهم שלום é", "grüße 日本　語 🇩🇪 👩‍💻 می‌خواهم שלום é", `grüße 日本\u3000語 🇩🇪 👩\u200d💻 می\u200cخواهم שלום é`},
+		{"\x1b[2K\x07\x7f\u009b", `\u001b[2K\u0007\u007f\u009b`, `\u001b[2K\u0007\u007f\u009b`},
+		{"\u202e\u2066\u200b\u2028\ufeff\U000e0041", `\u202e\u2066\u200b\u2028\ufeff\U000e0041`, `\u202e\u2066\u200b\u2028\ufeff\U000e0041`},
+		{"\xff\xc3 \ufffd", "\\xff\\xc3 \ufffd", "\\xff\\xc3 \ufffd"},
+	} {
+		if got := legible(tt.text); got != tt.want {
+			t.Errorf("legible(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+		if got := visible(tt.text); got != tt.line {
+			t.Errorf("visible(%q) = %q, want %q", tt.text, got, tt.line)
+		}
+		for _, step := range []int{1, 2, 3, 5} {
+			var b strings.Builder
+			w := &legibleWriter{w: &b}
+			for rest := tt.text + "\n"; rest != ""; {
+				n := min(step, len(rest))
+				if wrote, err := w.Write([]byte(rest[:n])); wrote != n || err != nil {
+					t.Fatal(wrote, err)
+				}
+				rest = rest[n:]
+			}
+			if b.String() != tt.want+"\n" {
+				t.Errorf("%q written %d bytes at a time is %q, want %q", tt.text, step, b.String(), tt.want)
+			}
+		}
+	}
+}
+
+// TestFolded: no terminal of 80 cells breaks a line itself, where a text could begin one that looks like
+// the question's own.
+func TestFolded(t *testing.T) {
+	for _, text := range []string{"short", strings.Repeat("x", 1000), strings.Repeat("　", 200), strings.Repeat(" ", 79) + "agent a wants to call read", strings.Repeat("a\u0301", 300)} {
+		got := folded(text)
+		if strings.ReplaceAll(got, "\n    | ", "") != text {
+			t.Errorf("%q lost something: %q", text, got)
+		}
+		for i, line := range strings.Split(got, "\n") {
+			if cells := len([]rune(line)); cells > lineWidth || i > 0 && !strings.HasPrefix(line, "    | ") {
+				t.Errorf("a line of %d cells: %q", cells, line)
+			}
+		}
+	}
+}
+
+// hostileFlow is a script whose model and tool say what is hostile, with its answers.
+func hostileFlow(t *testing.T, rules, main string) (flow, answers string) {
+	text := strings.ToValidUTF8(hostile, "")
+	quoted := strings.NewReplacer("\x1b", `\u001b`, "\x07", `\u0007`, "\r", `\r`, "\b", `\b`, "\x00", `\u0000`).Replace(text)
+	flow = written(t, "flow.star", "def send(to = str, n = int):\n    print(to)\n    return to\n\na = agent(prompt = \"Send.\", tools = [send]"+rules+")\n\n"+main+"\n")
+	answers = written(t, "flow.jsonl", `{"agent": "a", "calls": [{"name": "send", "args": {"to": "`+quoted+strings.Repeat(" ", 200)+"agent a wants to call read"+`", "n": 1}}]}
+{"agent": "a", "text": "`+quoted+`done"}
+`)
+	return flow, answers
+}
+
+// TestPipeIsExact: what is no terminal gets the result byte by byte.
+func TestPipeIsExact(t *testing.T) {
+	flow, answers := hostileFlow(t, "", "main = a")
+	code, stdout, stderr := inProcess(t, nil, "run", flow, "x", "--scripted", answers)
+	if want := strings.ToValidUTF8(hostile, "") + "done\n"; code != 0 || stdout != want {
+		t.Errorf("exit %d: %q, want %q", code, stdout, want)
+	}
+	steers(t, stderr)
+}
+
+// steers finds what a terminal would act on.
+func steers(t *testing.T, text string) {
+	t.Helper()
+	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
+		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)) {
+			t.Errorf("%U is in %q", r, text)
+			return
+		}
+	}
+}
+
+// uncoloured takes the colours of the command's own words out.
+func uncoloured(text string) string {
+	for _, code := range []string{"0", "1", "2", "31", "32", "33", "34", "1;31", "1;32", "1;33", "1;36"} {
+		text = strings.ReplaceAll(text, "\x1b["+code+"m", "")
+	}
+	return text
+}
+
+// TestOutputOfAFile: a file gets bytes.
+func TestOutputOfAFile(t *testing.T) {
+	f, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if w := output(f); w != f {
+		t.Errorf("a file is written through %T", w)
+	}
+}
