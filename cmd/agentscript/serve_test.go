@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -129,6 +130,34 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	}
 }
 
+// Promise 24.63 (MCP): requests that are piped into the command are answered before it ends, between lines
+// that are none, and it exits with 0; a call that takes longer than --linger is ended.
+func TestPromise_24_63_PipedRequests(t *testing.T) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n"
+	const call = `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":{%q:"x"}}}` + "\n"
+	for name, row := range map[string]struct {
+		say, linger string
+		want        []string
+	}{
+		"all":      {hello + "garbage\n" + fmt.Sprintf(call, "a", "news", "topic") + "\x00\n" + fmt.Sprintf(call, "b", "writer", "title") + `{"half`, "1m", []string{`"id":"a","result"`, `"id":"b","result"`, "-32700"}},
+		"too long": {hello + fmt.Sprintf(call, "a", "grave", "input"), "0s", nil}, // else the test takes ten minutes
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := process(t, servedFiles, nil, "serve", "mcp", "news.star", "--linger", row.linger, "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")
+			cmd.Stdin = strings.NewReader(row.say)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range row.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("answered\n%swhich lacks %s", out, want)
+				}
+			}
+		})
+	}
+}
+
 type authorized struct{}
 
 func (authorized) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -152,6 +181,7 @@ func TestServeMisuse(t *testing.T) {
 		"is no address":                      {"serve", "mcp", news, "--http", "8000"},
 		"holds no token":                     {"serve", "mcp", news, "--http", "127.0.0.1:0", "--token-env", "NOSUCH"},
 		"is for clients over HTTP":           {"serve", "mcp", news, "--token-env", "NOSUCH"},
+		"must not be negative":               {"serve", "mcp", news, "--linger", "-1s"},
 		"at least 1":                         {"serve", "mcp", news, "--at-once", "0"},
 		"there is no flag --input-json":      {"serve", "mcp", news, "--input-json", "1"},
 	} {

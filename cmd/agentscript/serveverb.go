@@ -31,7 +31,9 @@ otherwise; what --expose names keeps its name.
 
 The arguments of a tool are the parameters of a function, the fields of the schema that a node
 takes, or one argument, input. A call is a run of its own, which ends when the client takes the call
-back. What goes wrong is the call's result, for the client's model to act on; the server goes on.
+back. What goes wrong is the call's result, for the client's model to act on; the server goes on, also
+when what it is sent is no message. When stdin ends, or the server is told to end over HTTP, the calls that
+were read have --linger to be answered.
 
 Beside this machine a server is reachable only with a token, which clients send as
 "Authorization: Bearer TOKEN"; --token-env names the variable that holds it.`
@@ -43,6 +45,7 @@ type serving struct {
 	http     string
 	tokenEnv string
 	atOnce   int
+	linger   time.Duration
 }
 
 func (o *serving) serveFlags() *pflag.FlagSet {
@@ -53,6 +56,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f.StringVar(&o.http, "http", "", "serve streamable HTTP at `HOST:PORT` instead of stdin and stdout")
 	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
+	f.DurationVar(&o.linger, "linger", 5*time.Second, "let calls go on for so long when the client, or the server over HTTP, is to end")
 	o.flags().VisitAll(func(own *pflag.Flag) {
 		if !slices.Contains([]string{"input-json", "input-file", "trace", "record", "replay", "session", "session-store", "help"}, own.Name) {
 			f.AddFlag(own)
@@ -97,6 +101,9 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if o.atOnce < 1 {
 		return usagef("", "--at-once must be at least 1")
 	}
+	if o.linger < 0 {
+		return usagef("0 ends calls at once", "--linger must not be negative")
+	}
 	token, problem := o.token(c)
 	if problem != nil {
 		return problem
@@ -131,7 +138,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if problem != nil {
 		return problem
 	}
-	server, err := mcp.NewServer(mcp.ServerOptions{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce}, offers...)
+	server, err := mcp.NewServer(mcp.ServerOptions{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
 	if err != nil {
 		return usagef("give it another name: --expose name=tool", "%s", err)
 	}
@@ -139,7 +146,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 		return d.Code == diag.UnusedAgent && len(o.expose) > 0 // what is offered is used
 	}), s.Sources())
 	if o.http != "" {
-		return c.serveHTTP(ctx, server, token, o.http)
+		return c.serveHTTP(ctx, server, token, o)
 	}
 	if err := server.Stdio(ctx, reading{c.stdin}, writing{c.stdout}); err != nil {
 		return &failure{code: exitFailed, found: diag.List{{Message: "the client cannot be served: " + err.Error()}}}
@@ -220,12 +227,12 @@ func toolName(file string) string {
 }
 
 // serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.
-func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token, addr string) error {
+func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token string, o *serving) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", tools.HTTP(token))
-	listener, err := net.Listen("tcp", addr)
+	listener, err := net.Listen("tcp", o.http)
 	if err != nil {
-		return usagef("", "--http %s: %s", addr, err)
+		return usagef("", "--http %s: %s", o.http, err)
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	fmt.Fprintf(c.stderr, "serving http://%s/mcp\n", listener.Addr())
@@ -236,7 +243,7 @@ func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token, addr 
 		return &failure{code: exitFailed, found: diag.List{{Message: "the server ended: " + err.Error()}}}
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	last, cancel := context.WithTimeout(context.Background(), o.linger)
 	defer cancel()
 	if server.Shutdown(last) != nil { // some call goes on
 		ending, stop := context.WithTimeout(context.Background(), 3*time.Second)

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -31,10 +33,11 @@ type Offer struct {
 // Server offers flows as MCP tools: over stdio by [Server.Stdio], over streamable HTTP by
 // [Server.HTTP].
 type Server struct {
-	sdk   *sdk.Server
-	slots chan struct{}
-	open  context.Context // until end is called
-	end   context.CancelFunc
+	sdk    *sdk.Server
+	slots  chan struct{}
+	linger time.Duration
+	open   context.Context // until end is called
+	end    context.CancelFunc
 }
 
 // ServerOptions set up a [Server].
@@ -43,6 +46,9 @@ type ServerOptions struct {
 	// AtOnce bounds the calls that are carried out at the same time, over all clients; others wait.
 	// 0 is 16.
 	AtOnce int
+	// Linger bounds how long calls go on, over stdio, whose client sends nothing more. 0 is 5
+	// seconds, less than 0 no time at all.
+	Linger time.Duration
 }
 
 // NewServer makes a server of offers. An error says which offer cannot be one, and why.
@@ -53,7 +59,8 @@ func NewServer(o ServerOptions, offers ...Offer) (*Server, error) {
 	s := &Server{
 		sdk: sdk.NewServer(&sdk.Implementation{Name: o.Name, Version: o.Version},
 			&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}}),
-		slots: make(chan struct{}, o.AtOnce),
+		slots:  make(chan struct{}, o.AtOnce),
+		linger: cmp.Or(o.Linger, defaultLinger),
 	}
 	s.open, s.end = context.WithCancel(context.Background())
 	seen := map[string]bool{}

@@ -219,6 +219,58 @@ func TestServedOverHTTPAlone(t *testing.T) {
 	}
 }
 
+// Promise 24.62 (MCP): over HTTP what is no message is answered with the status that says so and JSON-RPC's own
+// error, which repeats nothing of it.
+func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
+	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows"}, offers(nil)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(s.HTTP(""))
+	defer h.Close()
+	for _, row := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{"hello there", 400, "null -32700"},
+		{"", 400, "null -32700"},
+		{"\x00", 400, "null -32700"},
+		{`{"jsonrpc":"2.0","id":7,"me`, 400, "null -32700"},
+		{callOf("7", "\xff"), 400, "null -32700"},
+		{callOf("7", "x") + callOf("8", "x"), 400, "null -32700"},
+		{`"hello there"`, 400, "null -32600"},
+		{"{}", 400, "null -32600"},
+		{`{"jsonrpc":"2.0","id":7}`, 400, "7 -32600"},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, 400, "null -32600"},
+		{callOf("7", strings.Repeat("x", 17<<20)), 413, "null -32600"},
+		{"[]", 400, ""},
+		{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, 200, ""},
+	} {
+		req, err := http.NewRequest(http.MethodPost, h.URL, strings.NewReader(row.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json; charset=utf-8")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != row.status {
+			t.Errorf("%.60q: %s %v, want %d", row.body, res.Status, err, row.status)
+		}
+		if row.want == "" {
+			continue
+		}
+		if got := about(t, answer); got != row.want || strings.Contains(string(answer), "hello") || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%.60q is answered with %s, want %s", row.body, answer, row.want)
+		}
+	}
+}
+
 // No more calls run at once than the server was told; the others wait for their turn.
 func TestServedAtOnce(t *testing.T) {
 	var now, most atomic.Int64

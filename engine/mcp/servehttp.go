@@ -1,8 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"io"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -16,14 +20,55 @@ const idleSession = 30 * time.Minute
 // HTTP gives the handler of streamable HTTP, which serves any number of clients. With a token,
 // requests without "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of
 // another origin makes are refused with 403, and so are those that reach this machine under the
-// name of another.
+// name of another. What is no message is answered with 400 and a JSON-RPC error, what is larger
+// than 16 MiB with 413.
 func (s *Server) HTTP(token string) http.Handler {
-	handler := http.Handler(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
-		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, MaxRequestBodyBytes: maxFrame, PropagateRequestCancellation: true}))
+	handler := readable(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
+		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true}))
 	if token != "" {
 		handler = bearer(token, handler)
 	}
 	return http.NewCrossOriginProtection().Handler(handler)
+}
+
+// readable lets through what can be read as messages, and what is none to be read.
+func readable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method != http.MethodPost || err != nil || kind != "application/json" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFrame))
+		status, no := http.StatusBadRequest, unread(body)
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			status, no = http.StatusRequestEntityTooLarge, noRequest(nil, "a message has at most %d MiB", maxFrame>>20)
+		case err != nil: // the client is gone, or does not keep to HTTP
+			no = parseRefusal
+		}
+		if no != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = w.Write(no.encode()) // a client that is gone does not want it
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// unread is why a body cannot be read, nil when it can.
+func unread(body []byte) *refusal {
+	body = bytes.TrimSpace(body)
+	if !isJSON(body) {
+		return parseRefusal
+	}
+	if body[0] == '[' { // of older clients, which the SDK knows
+		return nil
+	}
+	_, no := message(body)
+	return no
 }
 
 // bearer lets through who knows the token. It compares hashes, in a time that tells nothing of it.

@@ -5,24 +5,24 @@ import (
 	"errors"
 	"io"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxFrame bounds a message of a client.
-const maxFrame = 16 << 20
+// defaultLinger is how long calls may go on whose client sends nothing more.
+const defaultLinger = 5 * time.Second
 
 // endGrace is how long calls may go on that are told to end.
 const endGrace = 3 * time.Second
 
-// Stdio serves one client over its streams, until it closes in or ctx ends. Calls that are under way
-// then end with it. Nothing else may write to out meanwhile.
+// Stdio serves one client over its streams, a JSON-RPC message a line, until ctx ends, or in does
+// and the calls that were read have ended, for which they have [ServerOptions].Linger. Calls that
+// are under way then end with it. A line that is no message, or larger than 16 MiB, is answered
+// with an error, and the next is read. Nothing else may write to out meanwhile.
 func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	calls, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.sdk.Run(context.WithValue(ctx, endingKey{}, calls), &sdk.IOTransport{Reader: watched{in, stop}, Writer: out, MaxLineLength: maxFrame})
+		ended <- s.sdk.Run(context.WithValue(ctx, endingKey{}, calls), newLineConn(in, out, s.linger, stop))
 	}()
 	var err error
 	select {
@@ -59,20 +59,6 @@ func (s *Server) ending(ctx context.Context) (context.Context, context.CancelFun
 		}
 		stop()
 	}
-}
-
-// watched tells when nothing more can be read: the client is gone, and nobody wants the answers.
-type watched struct {
-	io.ReadCloser
-	gone func()
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	if err != nil {
-		w.gone()
-	}
-	return n, err
 }
 
 // Close ends the calls that are carried out, of all clients, and waits for their end as long as ctx

@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// refusal is the answer to what cannot be carried out, as it is no message.
+type refusal struct {
+	id   json.RawMessage // nil where it cannot be told
+	code int64
+	text string
+}
+
+func (r *refusal) encode() []byte {
+	id := r.id
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	// Of what these are made nothing fails to be written.
+	data, _ := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   jsonrpc.Error   `json:"error"`
+	}{"2.0", id, jsonrpc.Error{Code: r.code, Message: r.text}})
+	return data
+}
+
+func noRequest(id json.RawMessage, format string, args ...any) *refusal {
+	return &refusal{id, jsonrpc.CodeInvalidRequest, "invalid request: " + fmt.Sprintf(format, args...)}
+}
+
+var parseRefusal = &refusal{code: jsonrpc.CodeParseError, text: "parse error: a message is one JSON value in UTF-8"}
+
+// isJSON reports whether a line is one JSON value in UTF-8.
+func isJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
+
+// message reads a JSON value as a message of a client. What is none is refused, but for answers:
+// to answer these might go on for ever. Both results are nil for one that says nothing.
+func message(raw []byte) (jsonrpc.Message, *refusal) {
+	if raw[0] != '{' {
+		return nil, noRequest(nil, "a message is an object")
+	}
+	var envelope struct {
+		ID     json.RawMessage `json:"id"`
+		Method json.RawMessage `json:"method"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		return nil, noRequest(nil, "%s", brief(err.Error()))
+	}
+	answers := envelope.Method == nil && (envelope.Result != nil || envelope.Error != nil)
+	id, why := requestID(envelope.ID)
+	msg, err := jsonrpc.DecodeMessage(raw)
+	switch {
+	case answers && err != nil:
+		return nil, nil
+	case answers:
+		return msg, nil
+	case envelope.Method == nil:
+		return nil, noRequest(id, "it has no method")
+	case why != "":
+		return nil, noRequest(nil, "%s", why)
+	case err != nil:
+		return nil, noRequest(id, "%s", brief(err.Error()))
+	}
+	return msg, nil
+}
+
+// requestID is an id that an answer can be given under, nil of a notification; or why it is none.
+// Whole numbers beyond 2^53 would come back changed.
+func requestID(raw json.RawMessage) (json.RawMessage, string) {
+	if len(raw) == 0 || raw[0] == '"' {
+		return raw, ""
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n <= 1<<53 && n >= -1<<53 {
+		return raw, ""
+	}
+	return nil, "an id is a text or a whole number"
+}

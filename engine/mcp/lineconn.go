@@ -1,0 +1,326 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxOpen and maxHeld bound the calls that were read and are not answered: while there are as
+	// many no more is read.
+	maxOpen = 1024
+	maxHeld = 64 << 20 // bytes of their messages
+	// maxBatch bounds the messages of a batch.
+	maxBatch = 1000
+)
+
+// lineConn is the server's end of a client's streams, a message a line. What is no message is
+// answered with an error, and the next line is read. When the client's stream has ended, what was
+// read before is still answered, for a while.
+type lineConn struct {
+	in     io.ReadCloser
+	out    io.WriteCloser
+	linger time.Duration
+	gone   func() // called when nobody waits for answers any more
+
+	lines  chan inbound
+	queue  []jsonrpc.Message // that were read and not yet given, of one line
+	closed chan struct{}
+	once   sync.Once
+
+	writing sync.Mutex
+
+	mu       sync.Mutex
+	open     map[jsonrpc.ID]*openCall
+	left     int // calls whose answers are not written yet
+	held     int // bytes of their messages
+	batches  bool
+	answered chan struct{} // a call was, or the client does not take answers
+	deaf     bool
+}
+
+// inbound is one line, or why there is none.
+type inbound struct {
+	line []byte
+	err  error
+}
+
+// openCall is a call that was read and is not answered.
+type openCall struct {
+	size    int
+	counted bool
+	greets  bool
+	batch   *batch
+}
+
+// batch gathers the answers to the calls of one line.
+type batch struct {
+	waits   int
+	answers []json.RawMessage
+}
+
+// newLineConn begins to read.
+func newLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
+	c := &lineConn{in: in, out: out, linger: linger, gone: gone, lines: make(chan inbound), closed: make(chan struct{}),
+		open: map[jsonrpc.ID]*openCall{}, answered: make(chan struct{}, 1)}
+	go func() { // a read is not ended by the end of what waits for it
+		for lines := newFrames(in, maxFrame); ; {
+			line, err := lines.next()
+			select {
+			case c.lines <- inbound{line, err}:
+			case <-c.closed:
+				return
+			}
+			if err != nil && err != errLongFrame {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// Connect implements [sdk.Transport].
+func (c *lineConn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
+
+// SessionID implements [sdk.Connection].
+func (c *lineConn) SessionID() string { return "" }
+
+// Close implements [sdk.Connection].
+func (c *lineConn) Close() error {
+	var err error
+	c.once.Do(func() {
+		err = errors.Join(c.in.Close(), c.out.Close())
+		close(c.closed)
+	})
+	return err
+}
+
+// Read implements [sdk.Connection].
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		if len(c.queue) > 0 {
+			msg := c.queue[0]
+			c.queue = c.queue[1:]
+			return msg, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case got := <-c.lines:
+			switch got.err {
+			case nil:
+				c.take(got.line)
+			case errLongFrame:
+				c.refuse(noRequest(nil, "a message has at most %d MiB, and is passed over", maxFrame>>20))
+			default:
+				c.finish()
+				return nil, got.err
+			}
+		}
+	}
+}
+
+// take puts the messages of a line into the queue and answers what is none.
+func (c *lineConn) take(line []byte) {
+	if !isJSON(line) {
+		c.refuse(parseRefusal)
+		return
+	}
+	if line[0] != '[' {
+		msg, no := message(line)
+		if no == nil {
+			no = c.accept(msg, len(line), nil)
+		}
+		if no != nil {
+			c.refuse(no)
+		}
+		return
+	}
+	c.mu.Lock()
+	known := c.batches
+	c.mu.Unlock()
+	var items []json.RawMessage
+	if err := json.Unmarshal(line, &items); err != nil || !known || len(items) == 0 || len(items) > maxBatch {
+		c.refuse(noRequest(nil, "batches of up to %d messages are known to version 2025-03-26 of the protocol alone: send each message on a line of its own", maxBatch))
+		return
+	}
+	b := &batch{waits: 1} // itself, until all is read
+	for _, item := range items {
+		msg, no := message(item)
+		if no == nil {
+			no = c.accept(msg, len(item), b)
+		}
+		if no != nil {
+			c.mu.Lock()
+			b.answers = append(b.answers, no.encode())
+			c.mu.Unlock()
+		}
+	}
+	if all := c.gather(b, nil); all != nil {
+		_ = c.write(all) // that the client is gone is seen by what writes next, and by the end of its stream
+	}
+}
+
+// accept puts a message into the queue, when there is room for it.
+func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *refusal {
+	req, ok := msg.(*jsonrpc.Request)
+	if msg == nil || !ok || !req.IsCall() {
+		if msg != nil {
+			c.queue = append(c.queue, msg)
+		}
+		return nil
+	}
+	call := &openCall{size: size, batch: b, greets: req.Method == "initialize",
+		counted: req.Method != "subscriptions/listen"} // which is answered when the client ends it
+	for {
+		c.mu.Lock()
+		if c.open[req.ID] != nil {
+			c.mu.Unlock()
+			return noRequest(nil, "a call with its id is not answered yet")
+		}
+		if c.deaf || len(c.open) == 0 || b != nil || len(c.open) < maxOpen && c.held+size <= maxHeld {
+			break
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return nil
+		}
+	}
+	defer c.mu.Unlock()
+	c.open[req.ID] = call
+	c.held += size
+	if call.counted {
+		c.left++
+	}
+	if b != nil {
+		b.waits++
+	}
+	c.queue = append(c.queue, msg)
+	return nil
+}
+
+// finish waits until what was read is answered, as long as it may take.
+func (c *lineConn) finish() {
+	defer c.gone()
+	t := time.NewTimer(c.linger)
+	defer t.Stop()
+	for {
+		c.mu.Lock()
+		over := c.left == 0 || c.deaf
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return
+		case <-t.C:
+			return
+		}
+	}
+}
+
+// Write implements [sdk.Connection].
+func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	res, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return c.write(data)
+	}
+	call := c.close(res) // before its answer: the client may use the id again
+	if call == nil {
+		return c.write(data)
+	}
+	if call.batch != nil {
+		data = c.gather(call.batch, data)
+	}
+	if data != nil {
+		err = c.write(data)
+	}
+	c.mu.Lock()
+	c.held -= call.size
+	if call.counted {
+		c.left--
+	}
+	c.mu.Unlock()
+	c.tell()
+	return err
+}
+
+// close takes the call of an answer from the open ones.
+func (c *lineConn) close(res *jsonrpc.Response) *openCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := c.open[res.ID]
+	delete(c.open, res.ID)
+	if call != nil && call.greets && res.Error == nil {
+		var hello struct {
+			Version string `json:"protocolVersion"`
+		}
+		c.batches = json.Unmarshal(res.Result, &hello) == nil && hello.Version != "" && hello.Version < "2025-06-18"
+	}
+	return call
+}
+
+// gather adds an answer to a batch, or its end, and gives the answers when these are all.
+func (c *lineConn) gather(b *batch, answer []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if answer != nil {
+		b.answers = append(b.answers, answer)
+	}
+	if b.waits--; b.waits > 0 || len(b.answers) == 0 {
+		return nil
+	}
+	parts := make([][]byte, len(b.answers))
+	for i, a := range b.answers {
+		parts[i] = a
+	}
+	return append(append([]byte("["), bytes.Join(parts, []byte(","))...), ']')
+}
+
+// refuse answers what is no message.
+func (c *lineConn) refuse(no *refusal) {
+	_ = c.write(no.encode()) // that the client is gone is seen by what writes next, and by the end of its stream
+}
+
+// write writes a line.
+func (c *lineConn) write(data []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(append(data, '\n'))
+	if err != nil {
+		c.mu.Lock()
+		c.deaf = true
+		c.mu.Unlock()
+		c.tell()
+	}
+	return err
+}
+
+// tell wakes what waits for answers to be written.
+func (c *lineConn) tell() {
+	select {
+	case c.answered <- struct{}{}:
+	default: // it is to wake anyway
+	}
+}

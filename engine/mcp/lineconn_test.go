@@ -1,0 +1,294 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// greeting begins a session of a version of the protocol.
+func greeting(version string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+}
+
+// callOf is a call of the tool name, whose answer is what it was given.
+func callOf(id string, name string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"name","arguments":{"name":"` + name + `"}}}`
+}
+
+// spoken serves a client that says what in holds, and nothing more. It gives the lines of the
+// answers, each as what it is about, sorted: they come in any order.
+func spoken(t *testing.T, in io.Reader, linger time.Duration) []string {
+	t.Helper()
+	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1", Linger: linger}, offers(make(chan struct{}, 4))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := s.Stdio(t.Context(), io.NopCloser(in), nopCloser{&out}); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for line := range strings.Lines(out.String()) {
+		told = append(told, about(t, []byte(line)))
+	}
+	slices.Sort(told)
+	return told
+}
+
+// about is the id of an answer and its error's code, or its result's text.
+func about(t *testing.T, line []byte) string {
+	t.Helper()
+	var all []json.RawMessage
+	if json.Unmarshal(line, &all) == nil {
+		var parts []string
+		for _, one := range all {
+			parts = append(parts, about(t, one))
+		}
+		slices.Sort(parts)
+		return fmt.Sprint(parts)
+	}
+	var a struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+		Result struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(line, &a); err != nil || a.Version != "2.0" || a.ID == nil {
+		t.Fatalf("no answer: %q, %v", line, err)
+	}
+	switch {
+	case a.Error != nil && a.Error.Message == "":
+		t.Errorf("no reason: %s", line)
+		fallthrough
+	case a.Error != nil:
+		return fmt.Sprint(string(a.ID), " ", a.Error.Code)
+	case len(a.Result.Content) > 0:
+		return fmt.Sprint(string(a.ID), " ", a.Result.Content[0].Text)
+	}
+	return string(a.ID) + " ok"
+}
+
+// Promise 24.60 (MCP): what a client writes that is no message is answered with JSON-RPC's own error, and
+// the server goes on: nothing that one line holds keeps the others from being answered.
+func TestPromise_24_60_GarbageIsAnswered(t *testing.T) {
+	const parse, request = "null -32700", "null -32600"
+	for name, row := range map[string]struct {
+		say  string
+		want []string
+	}{
+		"garbage":             {"hello there", []string{parse}},
+		"a NUL":               {"\x00", []string{parse}},
+		"NULs about":          {"\x00" + callOf("7", "x") + "\x00", []string{parse}},
+		"half a message":      {`{"jsonrpc":"2.0","id":7,"me`, []string{parse}},
+		"a message, broken":   {"{\"jsonrpc\":\"2.0\",\"id\":7,\n\"method\":\"ping\"}", []string{parse, parse}},
+		"two on a line":       {callOf("7", "x") + callOf("8", "x"), []string{parse}},
+		"no UTF-8":            {callOf("7", "\xff\xfe"), []string{parse}},
+		"nested for ever":     {strings.Repeat("[", 100_000), []string{parse}},
+		"nested deeply":       {`{"jsonrpc":"2.0","id":7,"method":"ping","params":` + strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2001), []string{"7 -32600"}},
+		"too large":           {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 17<<20) + `"}`, []string{request}},
+		"large":               {callOf("7", strings.Repeat("x", 1<<20)), []string{"7 " + strings.Repeat("x", 1<<20)}},
+		"blank lines":         {"\n  \r\n\t\n", nil},
+		"a number":            {"7", []string{request}},
+		"a text":              {`"x"`, []string{request}},
+		"nothing":             {"null", []string{request}},
+		"an empty object":     {"{}", []string{request}},
+		"no version":          {`{"id":7,"method":"ping"}`, []string{"7 -32600"}},
+		"an old version":      {`{"jsonrpc":"1.0","id":"s","method":"ping"}`, []string{`"s" -32600`}},
+		"a method of no name": {`{"jsonrpc":"2.0","id":7,"method":5}`, []string{"7 -32600"}},
+		"no method":           {`{"jsonrpc":"2.0","id":7}`, []string{"7 -32600"}},
+		"a null id":           {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, []string{request}},
+		"a broken id":         {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, []string{request}},
+		"an id too large":     {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, []string{request}},
+		"an object for id":    {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, []string{request}},
+		"an id in use": {strings.Replace(callOf("7", "x"), `"name":"name"`, `"name":"waits"`, 1) + "\n" + callOf("7", "x") + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, []string{"7 0", request}},
+		"an unknown method": {`{"jsonrpc":"2.0","id":7,"method":"nonsense"}`, []string{"7 -32601"}},
+		"params of a list":  {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[1]}`, []string{"7 -32602"}},
+		"an unknown notice": {`{"jsonrpc":"2.0","method":"nonsense"}`, nil},
+		"a batch":           {"[" + callOf("7", "x") + "]", []string{request}},
+		"an empty batch":    {"[]", []string{request}},
+		"an answer":         {`{"jsonrpc":"2.0","id":7,"result":{}}`, nil},
+		"an error":          {`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, nil},
+		"a broken answer":   {`{"id":{},"error":"x"}`, nil},
+		"ids of texts":      {callOf(`"7"`, "x"), []string{`"7" x`}},
+		"a carriage return": {callOf("7", "x") + "\r", []string{"7 x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := append([]string{"1 ok", "9 still"}, row.want...)
+			slices.Sort(want)
+			if got := spoken(t, strings.NewReader(greeting("2025-06-18")+row.say+"\n"+callOf("9", "still")+"\n"), time.Minute); !slices.Equal(got, want) {
+				t.Errorf("answered %.300q, want %.300q", got, want)
+			}
+		})
+	}
+}
+
+// Promise 24.61 (MCP): what a client wrote before it closed its end is answered, also a last line without
+// its end; calls that take longer than they may then are ended.
+func TestPromise_24_61_LastWordsAreAnswered(t *testing.T) {
+	var say strings.Builder
+	want := []string{"1 ok"}
+	say.WriteString(greeting("2025-06-18"))
+	for i := 2; i < 2000; i++ {
+		fmt.Fprintln(&say, callOf(fmt.Sprint(i), "x"))
+		want = append(want, fmt.Sprint(i, " x"))
+	}
+	slices.Sort(want)
+	if got := spoken(t, strings.NewReader(strings.TrimSuffix(say.String(), "\n")), time.Minute); !slices.Equal(got, want) {
+		t.Errorf("%d answers, want %d", len(got), len(want))
+	}
+	if got := spoken(t, strings.NewReader(greeting("2025-06-18")+callOf("2", "x")+"\n"+`{"jsonrpc":"2.0","id":3,"me`), time.Minute); !slices.Equal(got, []string{"1 ok", "2 x", "null -32700"}) {
+		t.Errorf("half a last message: %q", got)
+	}
+	if got := spoken(t, strings.NewReader(""), time.Minute); got != nil {
+		t.Errorf("nothing was asked: %q", got)
+	}
+}
+
+// Batches are of one version of the protocol, and answered by one line.
+func TestBatches(t *testing.T) {
+	notice := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	for say, want := range map[string][]string{
+		"[" + callOf("7", "a") + "," + notice + "," + callOf("8", "b") + "]": {"[7 a 8 b]"},
+		"[1," + callOf("7", "a") + ",{}]":                                    {"[7 a null -32600 null -32600]"},
+		"[" + callOf("7", "a") + "," + callOf("7", "b") + "]":                {"[7 a null -32600]"},
+		"[1]":                                   {"[null -32600]"},
+		"[" + notice + "]":                      nil,
+		"[]":                                    {"null -32600"},
+		"[1" + strings.Repeat(",1", 5000) + "]": {"null -32600"},
+	} {
+		want = append([]string{"1 ok", "9 still"}, want...)
+		slices.Sort(want)
+		if got := spoken(t, strings.NewReader(greeting("2025-03-26")+say+"\n"+callOf("9", "still")+"\n"), time.Minute); !slices.Equal(got, want) {
+			t.Errorf("%.100s: answered %q, want %q", say, got, want)
+		}
+	}
+}
+
+// endless says the same byte for so long.
+type endless struct{ left int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), e.left))
+	for i := range p[:n] {
+		p[i] = 'x'
+	}
+	e.left -= int64(n)
+	return n, nil
+}
+
+// A line of a gigabyte is passed over without being held.
+func TestLongLinesAreNotHeld(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in := io.MultiReader(strings.NewReader(greeting("2025-06-18")), &endless{1 << 30}, strings.NewReader("\n"+callOf("9", "still")+"\n"))
+	if got := spoken(t, in, time.Minute); !slices.Equal(got, []string{"1 ok", "9 still", "null -32600"}) {
+		t.Errorf("answered %q", got)
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 100 {
+		t.Errorf("%d MiB were allocated for it", n)
+	}
+}
+
+// A client that does not stop calling waits: no more is read than can be held.
+func TestOpenCallsAreBounded(t *testing.T) {
+	release := make(chan struct{})
+	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows"}, mcp.Offer{Name: "name", Params: person(), Call: func(ctx context.Context, _ generable.Value, _ func(string)) (generable.Value, error) {
+		<-release
+		return generable.StrOf("x"), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, say := io.Pipe()
+	hear, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Stdio(t.Context(), in, out); _ = out.Close() }()
+	const calls = 20
+	large := strings.Repeat("x", 8<<20)
+	said := make(chan int, calls)
+	go func() {
+		_, _ = io.WriteString(say, greeting("2025-06-18")) // fails when the test does
+		for i := range calls {
+			_, _ = io.WriteString(say, callOf(fmt.Sprint(i+2), large)+"\n")
+			said <- i
+		}
+		_ = say.Close()
+	}()
+	for range 6 { // what is held for certain
+		<-said
+	}
+	time.Sleep(50 * time.Millisecond) // more is read now, if it is at all
+	if n := len(said) + 6; n > 12 {
+		t.Errorf("%d calls of 8 MiB were read, and none is answered", n)
+	}
+	close(release)
+	answers := 0
+	for lines := bufio.NewScanner(hear); lines.Scan(); answers++ {
+	}
+	if err := <-ended; err != nil || answers != calls+1 {
+		t.Errorf("%d answers, %v", answers, err)
+	}
+}
+
+// Whatever a client says, each line is answered with one line or none, and the next one is heard.
+func FuzzServedLines(f *testing.F) {
+	for _, seed := range []string{"x", "\x00", "{", "[]", callOf("7", "x"), `{"jsonrpc":"2.0","id":7}`, `{"jsonrpc":"2.0","method":5}`, "[" + callOf("7", "x") + "]",
+		`{"jsonrpc":"2.0","id":1e3,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":"7","method":"tools/call","params":null}`, `{"id":1,"ID":2,"jsonrpc":"2.0","METHOD":"ping"}`} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, line string, old bool) {
+		version := "2025-06-18"
+		if old {
+			version = "2025-03-26"
+		}
+		s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Linger: 10 * time.Second}, offers(nil)[:3]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		say := greeting(version) + line + "\n" + callOf(`"the last"`, "still") + "\n"
+		if err := s.Stdio(t.Context(), io.NopCloser(strings.NewReader(say)), nopCloser{&out}); err != nil {
+			t.Fatal(err)
+		}
+		heard, answers := false, 0
+		for line := range strings.Lines(out.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("no JSON: %q", line)
+			}
+			heard = heard || strings.Contains(line, `"id":"the last"`) && strings.Contains(line, "still")
+			if !strings.Contains(line, `"method"`) {
+				answers++
+			}
+		}
+		if most := 2 + 1 + strings.Count(line, "\n") + strings.Count(line, "\r"); !heard || answers > most {
+			t.Errorf("%q is answered by %q", line, out.String())
+		}
+	})
+}
