@@ -2,6 +2,9 @@ package llm
 
 import (
 	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,25 +22,55 @@ type Response = engine.Response
 // what is no complete answer is an *[engine.Error].
 //
 // The form of the answer decides how it is read, whoever sent it: chat completions, OpenAI's
-// responses, Anthropic's messages, Google's generated content, Ollama's chat, Bedrock's Converse.
+// responses, Anthropic's messages, Google's generated content, Ollama's chat, Bedrock's Converse,
+// also as Amazon's binary event stream, or any of these in the chunks of one. A body that is still
+// compressed by gzip or deflate is read too.
 // The provider's name, or another name of it such as "vertex" or "azure", is put into errors, and
 // says the form where the answer does not; one that is not known stands for chat completions,
 // which nearly all speak.
 func DecodeExchange(providerName string, status int, header http.Header, body []byte) (*Response, error) {
 	row := spokenBy(providerName)
-	p := wire.Plan{
-		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
-		Form: wire.FormOf(body),
-	}
 	known := http.Header{}
 	for name, values := range header { // a record may hold the names as they were written
 		known[http.CanonicalHeaderKey(name)] = values
+	}
+	body = unpacked(body, known)
+	p := wire.Plan{
+		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
+		Form: wire.FormOf(body),
 	}
 	r, err := p.Decode(status, known, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// mostUnpacked bounds what a recorded body may grow to.
+const mostUnpacked = 64 << 20
+
+// unpacked undoes the compression of a body that was recorded as it went over the wire. Many records
+// keep the header and hold the body without it: the bytes decide. What cannot be undone is left as
+// it is, and is then no answer of any form.
+func unpacked(body []byte, header http.Header) []byte {
+	var r io.Reader
+	var err error
+	switch encoding := strings.ToLower(header.Get("Content-Encoding")); {
+	case bytes.HasPrefix(body, []byte{0x1f, 0x8b}):
+		r, err = gzip.NewReader(bytes.NewReader(body))
+	case encoding == "deflate" && len(body) > 1 && body[0]&0x0f == 8 && (int(body[0])<<8|int(body[1]))%31 == 0:
+		r, err = zlib.NewReader(bytes.NewReader(body))
+	default:
+		return body
+	}
+	if err != nil {
+		return body
+	}
+	out, err := io.ReadAll(io.LimitReader(r, mostUnpacked))
+	if err != nil && len(out) == 0 {
+		return body
+	}
+	return out // a cut one gives what had come, which is then seen to be cut
 }
 
 // speakers are the names under which providers are met that have no row of their own, or

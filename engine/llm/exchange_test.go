@@ -1,8 +1,12 @@
 package llm_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
@@ -84,6 +88,36 @@ func TestExchangeHeaders(t *testing.T) {
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Model.RetryAfter.Seconds() != 7 || e.Model.RequestID != "r1" {
 		t.Errorf("%+v", err)
+	}
+}
+
+// A body may be recorded as it went over the wire, or without the compression that its header names.
+func TestExchangesCompressed(t *testing.T) {
+	zipped, deflated := &bytes.Buffer{}, &bytes.Buffer{}
+	for _, w := range []io.WriteCloser{gzip.NewWriter(zipped), zlib.NewWriter(deflated)} {
+		if _, err := io.WriteString(w, completionBody); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	}
+	for name, row := range map[string]struct{ encoding, body string }{
+		"gzip": {"gzip", zipped.String()}, "gzip without a header": {"", zipped.String()}, "deflate": {"deflate", deflated.String()},
+		"named alone": {"gzip", completionBody}, "another one named alone": {"br", completionBody}, "deflate named alone": {"deflate", completionBody},
+	} {
+		r, err := llm.DecodeExchange("openai", 200, http.Header{"content-encoding": {row.encoding}}, []byte(row.body))
+		if err != nil || r.Text() != "yes" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var e *engine.Error
+	if _, err := llm.DecodeExchange("openai", 200, nil, zipped.Bytes()[:zipped.Len()-20]); !errors.As(err, &e) || e.Kind != engine.KindTruncated {
+		t.Errorf("a cut one: %v", err)
+	}
+	if _, err := llm.DecodeExchange("openai", 200, nil, []byte("\x1f\x8bnothing")); !errors.As(err, &e) || e.Kind != engine.KindBadResponse {
+		t.Errorf("a damaged one: %v", err)
+	}
+	if _, err := llm.DecodeExchange("openai", 429, nil, zipped.Bytes()); !errors.As(err, &e) || e.Kind != engine.KindRateLimit {
+		t.Errorf("of an error: %v", err)
 	}
 }
 

@@ -19,6 +19,8 @@ type answer struct {
 	blocks  []*block // of dialects whose answers are lists of parts
 	claude  claudeAnswer
 
+	converse map[int]*openBlock // of a stream, by the index that its pieces name
+
 	gemini geminiState
 	items  responsesState
 

@@ -199,6 +199,7 @@ func overflow(message string) bool {
 		"maximum context length", "context length exceeded", "exceeds the context", "exceed_context_size",
 		"exceeds the available context", "max context length", "prompt is too long", "prompt too long", "context window",
 		"exceeds the maximum number of tokens", "exceed context limit", "input token count", "too many tokens",
+		"input is too long",
 	}, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
@@ -237,7 +238,7 @@ func byStatus(status int) (engine.ErrKind, string) {
 		kind = engine.KindRateLimit
 	case status == 503 || status == 529:
 		kind = engine.KindOverloaded
-	case status >= 500:
+	case status >= 500 || status == 424: // of the server behind
 		kind = engine.KindServer
 	case status >= 400:
 		kind = engine.KindBadRequest

@@ -2,71 +2,177 @@ package wire
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Converse is the form of Amazon Bedrock's Converse, whole. Its streams are no text and are not
-// read.
+// Converse is the form of Amazon Bedrock's Converse and ConverseStream, and of Amazon's own models
+// wherever they are asked: a list of blocks. What the provider quotes, and what it drew, is passed
+// over.
 type Converse struct{}
 
 var _ Form = (*Converse)(nil)
 
 func (*Converse) lines() bool { return false }
 
-func (c *Converse) event(data []byte, a *answer) error { return c.document(data, a) }
+// bedrockFamily is what the signatures of thoughts are sent back to.
+const bedrockFamily = "bedrock"
+
+type converseBlock struct {
+	Text      *loose             `json:"text"`
+	Call      *converseCall      `json:"toolUse"`
+	Reasoning *converseReasoning `json:"reasoningContent"`
+	Cited     *struct {          // text beside what it is taken from
+		Content []struct {
+			Text loose `json:"text"`
+		} `json:"content"`
+	} `json:"citationsContent"`
+}
+
+// converseCall is a call, whose input is an object, and text in pieces in a stream.
+type converseCall struct {
+	ID    loose           `json:"toolUseId"`
+	Name  loose           `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// converseReasoning is a thought, which a stream gives without reasoningText around it.
+type converseReasoning struct {
+	Whole struct {
+		Text      loose `json:"text"`
+		Signature loose `json:"signature"`
+	} `json:"reasoningText"`
+	Text      loose `json:"text"`
+	Signature loose `json:"signature"`
+	Redacted  loose `json:"redactedContent"`
+}
+
+type converseUsage struct {
+	In         count `json:"inputTokens"`
+	Out        count `json:"outputTokens"`
+	CacheRead  count `json:"cacheReadInputTokens"`
+	CacheWrite count `json:"cacheWriteInputTokens"`
+}
 
 func (*Converse) document(data []byte, a *answer) error {
 	var r struct {
 		Output struct {
 			Message struct {
-				Content []struct {
-					Text *loose `json:"text"`
-					Call *struct {
-						ID    loose           `json:"toolUseId"`
-						Name  loose           `json:"name"`
-						Input json.RawMessage `json:"input"`
-					} `json:"toolUse"`
-					Reasoning *struct {
-						Text struct {
-							Text      loose `json:"text"`
-							Signature loose `json:"signature"`
-						} `json:"reasoningText"`
-						Redacted loose `json:"redactedContent"`
-					} `json:"reasoningContent"`
-				} `json:"content"`
+				Content []converseBlock `json:"content"`
 			} `json:"message"`
 		} `json:"output"`
-		Stop  loose `json:"stopReason"`
-		Usage *struct {
-			In         count `json:"inputTokens"`
-			Out        count `json:"outputTokens"`
-			CacheRead  count `json:"cacheReadInputTokens"`
-			CacheWrite count `json:"cacheWriteInputTokens"`
-		} `json:"usage"`
+		Stop  loose          `json:"stopReason"`
+		Usage *converseUsage `json:"usage"`
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return wrongForm("converse answer", err)
 	}
-	for _, part := range r.Output.Message.Content {
-		switch {
-		case part.Text != nil:
-			a.grow(a.addBlock(engine.PartText), string(*part.Text))
-		case part.Call != nil:
-			a.addCallBlock(a.addWholeCall(string(part.Call.ID), string(part.Call.Name), arguments(part.Call.Input)))
-		case part.Reasoning != nil:
-			b := a.addBlock(engine.PartReasoning)
-			a.grow(b, string(part.Reasoning.Text.Text))
-			if state := part.Reasoning.Text.Signature + part.Reasoning.Redacted; state != "" {
-				b.opaque = &engine.Opaque{Provider: "bedrock", Data: string(state)}
-			}
+	for i := range r.Output.Message.Content {
+		b := &r.Output.Message.Content[i]
+		if b.Call != nil {
+			a.addCallBlock(a.addWholeCall(string(b.Call.ID), string(b.Call.Name), arguments(b.Call.Input)))
+			continue
 		}
+		a.converseClose(a.conversePiece(nil, b))
 	}
-	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
-		read, written := int(max(u.CacheRead, 0)), int(max(u.CacheWrite, 0))
-		a.usage = &engine.Usage{In: int(u.In) + read + written, Out: int(u.Out), CacheRead: read, CacheWrite: written}
-	}
+	a.converseUsage(r.Usage)
 	a.end(string(r.Stop))
 	a.ended = true
 	return nil
+}
+
+// event takes an event under its name. A stream names no beginning of blocks but those of calls.
+func (*Converse) event(data []byte, a *answer) error {
+	var e struct {
+		Begin *struct {
+			Index int           `json:"contentBlockIndex"`
+			Start converseBlock `json:"start"`
+		} `json:"contentBlockStart"`
+		Delta *struct {
+			Index int           `json:"contentBlockIndex"`
+			Delta converseBlock `json:"delta"`
+		} `json:"contentBlockDelta"`
+		Close *struct {
+			Index int `json:"contentBlockIndex"`
+		} `json:"contentBlockStop"`
+		Stop *struct {
+			Reason loose `json:"stopReason"`
+		} `json:"messageStop"`
+		Metadata *struct {
+			Usage *converseUsage `json:"usage"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return wrongForm("converse event", err)
+	}
+	if a.converse == nil {
+		a.converse = map[int]*openBlock{}
+	}
+	switch {
+	case e.Begin != nil:
+		a.converse[e.Begin.Index] = a.conversePiece(nil, &e.Begin.Start)
+	case e.Delta != nil:
+		a.converse[e.Delta.Index] = a.conversePiece(a.converse[e.Delta.Index], &e.Delta.Delta)
+	case e.Close != nil:
+		a.converseClose(a.converse[e.Close.Index])
+		delete(a.converse, e.Close.Index)
+	case e.Stop != nil:
+		a.end(string(e.Stop.Reason))
+		for _, index := range slices.Sorted(maps.Keys(a.converse)) {
+			a.converseClose(a.converse[index])
+		}
+		a.ended = true // what it counted may follow
+	case e.Metadata != nil:
+		a.converseUsage(e.Metadata.Usage)
+	}
+	return nil
+}
+
+// conversePiece adds a piece to a block, or begins one with it.
+func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
+	switch {
+	case p.Call != nil && (o == nil || o.call == nil):
+		return &openBlock{block: a.addCallBlock(a.addWholeCall(string(p.Call.ID), string(p.Call.Name), arguments(p.Call.Input)))}
+	case p.Call != nil:
+		a.claudeArgs(o, arguments(p.Call.Input))
+	case p.Text != nil:
+		if o == nil || o.kind != engine.PartText {
+			o = &openBlock{block: a.addBlock(engine.PartText)}
+		}
+		a.grow(o.block, string(*p.Text))
+	case p.Cited != nil:
+		if o == nil || o.kind != engine.PartText {
+			o = &openBlock{block: a.addBlock(engine.PartText)}
+		}
+		for i := range p.Cited.Content {
+			a.grow(o.block, string(p.Cited.Content[i].Text))
+		}
+	case p.Reasoning != nil:
+		if o == nil || o.kind != engine.PartReasoning {
+			o = &openBlock{block: a.addBlock(engine.PartReasoning)}
+		}
+		r := p.Reasoning
+		a.grow(o.block, string(r.Whole.Text+r.Text))
+		o.signature.WriteString(string(r.Whole.Signature + r.Signature + r.Redacted))
+	}
+	return o
+}
+
+// converseClose seals a thought with its signature.
+func (a *answer) converseClose(o *openBlock) {
+	if o != nil && o.signature.Len() > 0 {
+		o.opaque = &engine.Opaque{Provider: bedrockFamily, Data: o.signature.String()}
+	}
+}
+
+// converseUsage counts input that was read from the cache or written to it, which the provider
+// counts apart, as input.
+func (a *answer) converseUsage(u *converseUsage) {
+	if u == nil || u.In == noCount || u.Out == noCount {
+		return
+	}
+	read, written := int(max(u.CacheRead, 0)), int(max(u.CacheWrite, 0))
+	a.usage = &engine.Usage{In: int(u.In) + read + written, Out: int(u.Out), CacheRead: read, CacheWrite: written}
 }

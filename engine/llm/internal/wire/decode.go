@@ -35,6 +35,8 @@ func decode(d Form, src io.Reader, a *answer) error {
 		return &malformed{"the answer has no content at all"}
 	case err != nil:
 		return err
+	case first == 0:
+		err = decodeFrames(d, r, a)
 	case first == '{' && d.lines():
 		err = decodeLines(d, r, a)
 	case first == '{' || first == '[':

@@ -230,7 +230,9 @@ var quirks = []quirk{
 }
 
 // allQuirks are those of every dialect.
-func allQuirks() []quirk { return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks) }
+func allQuirks() []quirk {
+	return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks, converseQuirks)
+}
 
 func TestQuirks(t *testing.T) {
 	for _, q := range allQuirks() {

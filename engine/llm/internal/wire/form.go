@@ -47,22 +47,25 @@ func formOfPiece(piece []byte) Form {
 		return &Anthropic{}
 	case has("message", "done"), has("message", "created_at"), has("response", "done"):
 		return &Ollama{}
-	case has("output", "stopReason"):
+	case has("output", "stopReason"), has("messageStart"), has("contentBlockStart"), has("contentBlockDelta"), has("metadata"):
 		return &Converse{}
 	}
 	return nil
 }
 
 // firstPieces are the first JSON objects of an answer: of a document, a list, of lines or of
-// an event stream. What is cut off is left out.
+// an event stream of text or Amazon's. What is cut off is left out.
 func firstPieces(body []byte) [][]byte {
 	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
 	body = bytes.TrimLeft(body, " \t\r\n")
 	if len(body) == 0 {
 		return nil
 	}
-	if body[0] == '{' || body[0] == '[' {
+	switch body[0] {
+	case '{', '[':
 		return firstValues(body)
+	case 0:
+		return framePieces(body)
 	}
 	var pieces [][]byte
 	r := bufio.NewReader(bytes.NewReader(body))

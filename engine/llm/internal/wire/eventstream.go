@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Amazon's event streams are binary: messages that follow each other, each
+//
+//	length of the message, length of its headers, checksum of these two (4 bytes each)
+//	headers, payload
+//	checksum of all before it (4 bytes)
+//
+// with numbers in network order and CRC-32 as checksum. The first byte of a stream is 0, as a
+// message has less than 16 MB, and no other answer begins so.
+const (
+	preludeSize  = 12
+	checksumSize = 4
+	largestFrame = 16<<20 + 128<<10 + preludeSize + checksumSize
+)
+
+// frame is a message of an event stream.
+type frame struct {
+	headers map[string]string // those whose values are text
+	payload []byte
+}
+
+// readFrame reads one message: io.EOF where a stream ends between two, io.ErrUnexpectedEOF where it
+// ends within one, *malformed for one that is none.
+func readFrame(r io.Reader) (*frame, error) {
+	var prelude [preludeSize]byte
+	if _, err := io.ReadFull(r, prelude[:]); err != nil {
+		return nil, err
+	}
+	size, headers := binary.BigEndian.Uint32(prelude[:4]), binary.BigEndian.Uint32(prelude[4:8])
+	if crc32.ChecksumIEEE(prelude[:8]) != binary.BigEndian.Uint32(prelude[8:]) {
+		return nil, &malformed{"a message of the event stream is damaged: the checksum of its lengths is wrong"}
+	}
+	if size > largestFrame || uint64(size) < preludeSize+uint64(headers)+checksumSize {
+		return nil, &malformed{fmt.Sprintf("a message of the event stream cannot have %d bytes with %d bytes of headers", size, headers)}
+	}
+	var message bytes.Buffer
+	message.Write(prelude[:])
+	// What is said to come is not allocated before it comes.
+	if n, err := io.CopyN(&message, r, int64(size)-preludeSize); err != nil {
+		if errors.Is(err, io.EOF) || n == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	data := message.Bytes()
+	end := len(data) - checksumSize
+	if crc32.ChecksumIEEE(data[:end]) != binary.BigEndian.Uint32(data[end:]) {
+		return nil, &malformed{"a message of the event stream is damaged: its checksum is wrong"}
+	}
+	f := &frame{payload: data[preludeSize+headers : end]}
+	var ok bool
+	if f.headers, ok = frameHeaders(data[preludeSize : preludeSize+headers]); !ok {
+		return nil, &malformed{"the headers of a message of the event stream are damaged"}
+	}
+	return f, nil
+}
+
+// frameSizes are the sizes of the values of headers by their type: true, false, numbers of 1, 2, 4
+// and 8 bytes, bytes and text of a length before them, times and UUIDs.
+var frameSizes = [...]int{0, 0, 1, 2, 4, 8, -1, -1, 8, 16}
+
+const textHeader = 7
+
+func frameHeaders(data []byte) (map[string]string, bool) {
+	headers := map[string]string{}
+	for len(data) > 0 {
+		n := int(data[0])
+		if n == 0 || len(data) < n+2 || int(data[n+1]) >= len(frameSizes) {
+			return nil, false
+		}
+		name, kind := string(data[1:n+1]), data[n+1]
+		size := frameSizes[kind]
+		data = data[n+2:]
+		if size < 0 {
+			if len(data) < 2 {
+				return nil, false
+			}
+			size, data = int(binary.BigEndian.Uint16(data)), data[2:]
+		}
+		if len(data) < size {
+			return nil, false
+		}
+		if kind == textHeader {
+			headers[name] = string(data[:size])
+		}
+		data = data[size:]
+	}
+	return headers, true
+}
+
+// piece is what an event says as JSON, nil when it says nothing. The provider puts the events of a
+// model that has a form of its own into chunks; those of its own form are named by their header,
+// and are given as {name: payload}, as models that speak it put them into chunks.
+func (f *frame) piece() (json.RawMessage, error) {
+	name := f.headers[":event-type"]
+	if name == "" || len(bytes.TrimSpace(f.payload)) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(f.payload) {
+		return nil, &malformed{"the event stream holds an event that is not valid JSON"}
+	}
+	if name != "chunk" {
+		named := &Body{values: map[string]json.RawMessage{}}
+		named.SetRaw(name, f.payload)
+		return named.MarshalJSON()
+	}
+	var chunk struct {
+		Bytes string `json:"bytes"`
+	}
+	if json.Unmarshal(f.payload, &chunk) != nil || chunk.Bytes == "" {
+		return f.payload, nil
+	}
+	inner, err := base64.StdEncoding.DecodeString(chunk.Bytes)
+	if err != nil || !json.Valid(inner) {
+		return nil, &malformed{"the event stream holds a chunk that is not valid JSON in base64"}
+	}
+	return inner, nil
+}
+
+// broken is the failure that a message reports in place of an event, nil when it reports none.
+func (f *frame) broken(a *answer) *failure {
+	name, message := "", string(f.payload)
+	switch f.headers[":message-type"] {
+	case "exception":
+		name = f.headers[":exception-type"]
+	case "error":
+		name, message = f.headers[":error-code"], `{"message":`+quoted(f.headers[":error-message"])+`}`
+	default:
+		return nil
+	}
+	header := http.Header{"X-Amzn-Errortype": {name}}
+	return classify(exceptionStatus[name], header, []byte(a.keys.String(message)), time.Time{})
+}
+
+// exceptionStatus are the statuses under which an exception of a stream would have come had the
+// stream not begun.
+var exceptionStatus = map[string]int{
+	"validationException": 400, "modelTimeoutException": 408, "modelStreamErrorException": 424, "throttlingException": 429,
+	"internalServerException": 500, "serviceUnavailableException": 503,
+}
+
+// decodeFrames reads an event stream of Amazon's.
+func decodeFrames(d Form, r io.Reader, a *answer) error {
+	for {
+		f, err := readFrame(r)
+		switch {
+		case errors.Is(err, io.EOF) && a.ended:
+			return nil
+		case errors.Is(err, io.EOF):
+			return io.ErrUnexpectedEOF
+		case err != nil:
+			return err
+		}
+		if a.failure = f.broken(a); a.failure != nil {
+			return nil
+		}
+		data, err := f.piece()
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		if a.failed(data) {
+			return nil
+		}
+		if err := d.event(data, a); err != nil {
+			return err
+		}
+	}
+}
+
+// framePieces are the first events of an event stream.
+func framePieces(body []byte) [][]byte {
+	var pieces [][]byte
+	r := bytes.NewReader(body)
+	for len(pieces) < look {
+		f, err := readFrame(r)
+		if err != nil {
+			break
+		}
+		if data, err := f.piece(); err == nil && data != nil {
+			pieces = append(pieces, data)
+		}
+	}
+	return pieces
+}
