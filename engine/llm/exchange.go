@@ -22,9 +22,10 @@ type Response = engine.Response
 // what is no complete answer is an *[engine.Error].
 //
 // The form of the answer decides how it is read, whoever sent it: chat completions, OpenAI's
-// responses, Anthropic's messages, Google's generated content, Ollama's chat, Bedrock's Converse,
-// also as Amazon's binary event stream, or any of these in the chunks of one. A body that is still
-// compressed by gzip or deflate is read too.
+// responses, Anthropic's messages, Google's generated content and interactions, Ollama's chat,
+// Cohere's chat, Bedrock's Converse. Any of these may come in the chunks of Amazon's binary event
+// stream, and a body may still be compressed by gzip or deflate.
+//
 // The provider's name, or another name of it such as "vertex" or "azure", is put into errors, and
 // says the form where the answer does not; one that is not known stands for chat completions,
 // which nearly all speak.

@@ -31,6 +31,8 @@ var bodies = map[string]string{
 	"streamed message":   "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"content\":[],\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"yes\"}}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 	"chat of Ollama":     `{"model":"m","message":{"role":"assistant","content":"yes"},"done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":1}`,
 	"streamed by Ollama": "{\"model\":\"m\",\"created_at\":\"t\",\"message\":{\"role\":\"assistant\",\"content\":\"yes\"},\"done\":false}\n{\"model\":\"m\",\"done\":true,\"done_reason\":\"stop\",\"prompt_eval_count\":3,\"eval_count\":1}\n",
+	"interaction":        `{"object":"interaction","status":"completed","steps":[{"type":"model_output","content":[{"type":"text","text":"yes"}]}],"usage":{"total_input_tokens":3,"total_output_tokens":1}}`,
+	"chat of Cohere":     `{"id":"c","message":{"role":"assistant","content":[{"type":"text","text":"yes"}]},"finish_reason":"COMPLETE","usage":{"tokens":{"input_tokens":3,"output_tokens":1}}}`,
 	"converse":           `{"output":{"message":{"role":"assistant","content":[{"text":"yes"}]}},"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":1,"totalTokens":4}}`,
 }
 

@@ -19,7 +19,7 @@ type answer struct {
 	blocks  []*block // of dialects whose answers are lists of parts
 	claude  claudeAnswer
 
-	converse map[int]*openBlock // of a stream, by the index that its pieces name
+	open map[int]*openBlock // of a stream whose pieces name the index of their block
 
 	gemini geminiState
 	items  responsesState
@@ -205,9 +205,9 @@ func finishOf(raw string) engine.Finish {
 	switch strings.ToLower(raw) {
 	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed":
 		return engine.FinishStop
-	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded":
+	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded", "incomplete":
 		return engine.FinishLength
-	case "tool_calls", "tool_call", "function_call", "tool_use":
+	case "tool_calls", "tool_call", "function_call", "tool_use", "requires_action":
 		return engine.FinishCalls
 	case "content_filter", "content_filtered", "guardrail_intervened", "sensitive",
 		"safety", "recitation", "blocklist", "prohibited_content", "spii",

@@ -33,6 +33,7 @@ type claudeMessageAnswer struct {
 	ID      loose           `json:"id"`
 	Model   loose           `json:"model"`
 	Content json.RawMessage `json:"content"`
+	Text    json.RawMessage `json:"completion"` // of the form before messages
 	claudeStop
 	Usage *claudeUsage `json:"usage"`
 }
@@ -81,15 +82,24 @@ type claudeEvent struct {
 		claudeStop
 	} `json:"delta"`
 	Usage *claudeUsage `json:"usage"`
+
+	Text  json.RawMessage `json:"completion"` // of the form before messages
+	Model loose           `json:"model"`
+	Stop  loose           `json:"stop_reason"`
 }
 
 type claudeUsage struct {
-	In      *count `json:"input_tokens"`
-	Out     *count `json:"output_tokens"`
-	Written *count `json:"cache_creation_input_tokens"`
-	Read    *count `json:"cache_read_input_tokens"`
+	In      *count    `json:"input_tokens"`
+	Out     *count    `json:"output_tokens"`
+	Written *count    `json:"cache_creation_input_tokens"`
+	Read    *count    `json:"cache_read_input_tokens"`
+	Lives   *struct { // what was written, by how long it is kept
+		Minutes count `json:"ephemeral_5m_input_tokens"`
+		Hour    count `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
 	Details struct {
-		Thinking *count `json:"thinking_tokens"`
+		Thinking  *count `json:"thinking_tokens"`
+		Reasoning *count `json:"reasoning_tokens"` // of others that speak this
 	} `json:"output_tokens_details"`
 }
 
@@ -97,6 +107,9 @@ func (d *Anthropic) document(data []byte, a *answer) error {
 	var m claudeMessageAnswer
 	if err := json.Unmarshal(data, &m); err != nil {
 		return wrongForm("message", err)
+	}
+	if m.Content == nil {
+		m.Content = m.Text
 	}
 	if m.Content == nil {
 		return &malformed{"the answer does not have the form of a message: it has no content"}
@@ -114,6 +127,10 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	switch e.Type {
 	case "message": // a server that was asked for a stream may put all into one event
 		return d.document(data, a)
+	case "completion": // of the form before messages, whose last piece has a reason to stop
+		a.model = string(e.Model)
+		a.grow(a.lastBlock(engine.PartText), text(e.Text))
+		a.end(string(e.Stop))
 	case "message_start":
 		a.claudeMessage(&e.Message)
 	case "content_block_start":
@@ -167,7 +184,7 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 		a.grow(o.block, string(c.Text))
 	case thinkingBlock:
 		o.block = a.addBlock(engine.PartReasoning)
-		a.grow(o.block, string(c.Thinking))
+		a.grow(o.block, string(c.Thinking+c.Text))
 		o.signature.WriteString(string(c.Signature))
 	case redactedBlock:
 		o.block = a.addBlock(engine.PartReasoning)
@@ -282,6 +299,13 @@ func (a *answer) claudeStop(s *claudeStop) {
 func (a *answer) claudeUsage(u *claudeUsage) {
 	if u == nil || a.claude.noUsage {
 		return
+	}
+	if w := u.Lives; u.Written == nil && w != nil {
+		written := max(w.Minutes, 0) + max(w.Hour, 0)
+		u.Written = &written
+	}
+	if u.Details.Thinking == nil {
+		u.Details.Thinking = u.Details.Reasoning
 	}
 	var n engine.Usage
 	if a.usage != nil {

@@ -33,6 +33,7 @@ type converseBlock struct {
 
 // converseCall is a call, whose input is an object, and text in pieces in a stream.
 type converseCall struct {
+	Type  string          `json:"type"` // server_tool_use of one that the provider runs
 	ID    loose           `json:"toolUseId"`
 	Name  loose           `json:"name"`
 	Input json.RawMessage `json:"input"`
@@ -54,6 +55,10 @@ type converseUsage struct {
 	Out        count `json:"outputTokens"`
 	CacheRead  count `json:"cacheReadInputTokens"`
 	CacheWrite count `json:"cacheWriteInputTokens"`
+	Reasoning  count `json:"reasoningTokens"`
+	Details    struct {
+		Reasoning count `json:"reasoningTokens"`
+	} `json:"outputTokensDetails"`
 }
 
 func (*Converse) document(data []byte, a *answer) error {
@@ -71,10 +76,6 @@ func (*Converse) document(data []byte, a *answer) error {
 	}
 	for i := range r.Output.Message.Content {
 		b := &r.Output.Message.Content[i]
-		if b.Call != nil {
-			a.addCallBlock(a.addWholeCall(string(b.Call.ID), string(b.Call.Name), arguments(b.Call.Input)))
-			continue
-		}
 		a.converseClose(a.conversePiece(nil, b))
 	}
 	a.converseUsage(r.Usage)
@@ -107,21 +108,21 @@ func (*Converse) event(data []byte, a *answer) error {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return wrongForm("converse event", err)
 	}
-	if a.converse == nil {
-		a.converse = map[int]*openBlock{}
+	if a.open == nil {
+		a.open = map[int]*openBlock{}
 	}
 	switch {
 	case e.Begin != nil:
-		a.converse[e.Begin.Index] = a.conversePiece(nil, &e.Begin.Start)
+		a.open[e.Begin.Index] = a.conversePiece(nil, &e.Begin.Start)
 	case e.Delta != nil:
-		a.converse[e.Delta.Index] = a.conversePiece(a.converse[e.Delta.Index], &e.Delta.Delta)
+		a.open[e.Delta.Index] = a.conversePiece(a.open[e.Delta.Index], &e.Delta.Delta)
 	case e.Close != nil:
-		a.converseClose(a.converse[e.Close.Index])
-		delete(a.converse, e.Close.Index)
+		a.converseClose(a.open[e.Close.Index])
+		delete(a.open, e.Close.Index)
 	case e.Stop != nil:
 		a.end(string(e.Stop.Reason))
-		for _, index := range slices.Sorted(maps.Keys(a.converse)) {
-			a.converseClose(a.converse[index])
+		for _, index := range slices.Sorted(maps.Keys(a.open)) {
+			a.converseClose(a.open[index])
 		}
 		a.ended = true // what it counted may follow
 	case e.Metadata != nil:
@@ -133,6 +134,8 @@ func (*Converse) event(data []byte, a *answer) error {
 // conversePiece adds a piece to a block, or begins one with it.
 func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	switch {
+	case p.Call != nil && (p.Call.Type == "server_tool_use" || o == nil && p.Call.Name == ""):
+		return nil // what the provider runs, and more of it
 	case p.Call != nil && (o == nil || o.call == nil):
 		return &openBlock{block: a.addCallBlock(a.addWholeCall(string(p.Call.ID), string(p.Call.Name), arguments(p.Call.Input)))}
 	case p.Call != nil:
@@ -174,5 +177,5 @@ func (a *answer) converseUsage(u *converseUsage) {
 		return
 	}
 	read, written := int(max(u.CacheRead, 0)), int(max(u.CacheWrite, 0))
-	a.usage = &engine.Usage{In: int(u.In) + read + written, Out: int(u.Out), CacheRead: read, CacheWrite: written}
+	a.usage = &engine.Usage{In: int(u.In) + read + written, Out: int(u.Out), Reasoning: int(max(u.Reasoning, u.Details.Reasoning, 0)), CacheRead: read, CacheWrite: written}
 }

@@ -214,18 +214,26 @@ func (a *answer) failed(data []byte) bool {
 		probe = list[0]
 	}
 	var top struct {
-		Error   json.RawMessage `json:"error"`
-		Detail  json.RawMessage `json:"detail"`
-		Choices json.RawMessage `json:"choices"`
-		Message json.RawMessage `json:"message"`
+		Error   json.RawMessage  `json:"error"`
+		Detail  json.RawMessage  `json:"detail"`
+		Object  json.RawMessage  `json:"object"`
+		Choices json.RawMessage  `json:"choices"`
+		Message json.RawMessage  `json:"message"`
+		Usage   *completionUsage `json:"usage"`
 	}
 	if json.Unmarshal(probe, &top) != nil {
 		return false
 	}
-	if empty(top.Error) && (empty(top.Detail) || !empty(top.Choices) || !empty(top.Message)) {
+	switch {
+	case !empty(top.Error):
+	case text(top.Object) == "error" && empty(top.Choices): // the error stands beside, as vLLM's does
+	case empty(top.Detail) || !empty(top.Choices) || !empty(top.Message):
 		return false
 	}
 	a.failure = a.inAnswer(probe)
+	if u := top.Usage; u != nil && u.In != nil && !empty(top.Choices) { // what was spent until then
+		a.usage = u.normal()
+	}
 	return true
 }
 

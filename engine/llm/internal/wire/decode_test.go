@@ -18,7 +18,7 @@ import (
 var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}, "gemini": &Gemini{}}
 
 // forms are the ways to write answers that no request is made for.
-var forms = map[string]Form{"responses": &Responses{}, "converse": &Converse{}}
+var forms = map[string]Form{"responses": &Responses{}, "converse": &Converse{}, "interactions": &Interactions{}, "cohere": &Cohere{}}
 
 func planFor(dialect string) *Plan {
 	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Form: forms[dialect], Request: &engine.Request{}}
@@ -231,7 +231,7 @@ var quirks = []quirk{
 
 // allQuirks are those of every dialect.
 func allQuirks() []quirk {
-	return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks, converseQuirks)
+	return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks, converseQuirks, formQuirks)
 }
 
 func TestQuirks(t *testing.T) {

@@ -61,7 +61,7 @@ func parseErrorBody(data []byte) errorBody {
 }
 
 func (e *errorBody) object(fields map[string]json.RawMessage) {
-	for _, key := range []string{"message", "detail", "error_description"} {
+	for _, key := range []string{"message", "detail", "error_description", "Message", "msg"} {
 		if s := e.words(fields[key]); s != "" {
 			e.message = s
 			break
@@ -141,14 +141,23 @@ func texts(raw json.RawMessage) string {
 // words gives a message that is a string, a list of {type, loc, msg} or such a list under
 // detail. What the list objects to is kept as the parameter.
 func (e *errorBody) words(raw json.RawMessage) string {
-	if s := text(raw); s != "" {
+	if s := texts(raw); s != "" {
 		return s
 	}
 	var inner struct {
-		Detail json.RawMessage `json:"detail"`
+		Detail  json.RawMessage `json:"detail"`
+		Message json.RawMessage `json:"message"`
+		Error   json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(raw, &inner) == nil && inner.Detail != nil {
-		raw = inner.Detail
+	if json.Unmarshal(raw, &inner) == nil {
+		for _, said := range []json.RawMessage{inner.Message, inner.Error} {
+			if s := texts(said); s != "" {
+				return s
+			}
+		}
+		if inner.Detail != nil {
+			raw = inner.Detail
+		}
 	}
 	var items []struct {
 		Type string `json:"type"`

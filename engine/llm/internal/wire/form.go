@@ -39,12 +39,16 @@ func formOfPiece(piece []byte) Form {
 	switch {
 	case has("choices"), strings.HasPrefix(object, "chat.completion"):
 		return &OpenAI{}
-	case object == "response", strings.HasPrefix(kind, "response."):
+	case object == "response", strings.HasPrefix(kind, "response."), strings.HasPrefix(object, "response."):
 		return &Responses{}
+	case object == "interaction", has("event_type"), has("steps", "status"):
+		return &Interactions{}
 	case has("candidates"), has("promptFeedback"), has("usageMetadata"):
 		return &Gemini{}
-	case kind == "message", kind == "message_start", has("stop_reason", "content"):
+	case kind == "message", kind == "message_start", kind == "completion", has("stop_reason", "content"):
 		return &Anthropic{}
+	case has("message", "finish_reason"), kind == "message-start", kind == "content-delta", kind == "tool-call-start":
+		return &Cohere{}
 	case has("message", "done"), has("message", "created_at"), has("response", "done"):
 		return &Ollama{}
 	case has("output", "stopReason"), has("messageStart"), has("contentBlockStart"), has("contentBlockDelta"), has("metadata"):

@@ -55,9 +55,13 @@ type completionMessage struct {
 	Refusal   loose           `json:"refusal"`
 	Reasoning json.RawMessage `json:"reasoning"`
 	Thoughts  loose           `json:"reasoning_content"`
-	Details   json.RawMessage `json:"reasoning_details"`
-	Calls     []callPiece     `json:"tool_calls"`
-	Function  *functionPiece  `json:"function_call"` // the older form of a call
+	Thinking  loose           `json:"thinking"` // of servers that call it as Ollama does
+	Audio     struct {
+		Transcript loose `json:"transcript"`
+	} `json:"audio"` // an answer that is spoken has no other text
+	Details  json.RawMessage `json:"reasoning_details"`
+	Calls    []callPiece     `json:"tool_calls"`
+	Function *functionPiece  `json:"function_call"` // the older form of a call
 }
 
 type callPiece struct {
@@ -98,7 +102,7 @@ type completionUsage struct {
 	Cached    count `json:"cached_tokens"`           // Moonshot's
 	NumCached count `json:"num_cached_tokens"`       // Mistral's
 	Reasoning count `json:"reasoning_tokens"`        // Perplexity's
-	Cost      cost  `json:"cost"`                    // OpenRouter's: US dollars
+	Cost      cost  `json:"cost"`                    // OpenRouter's and Perplexity's: US dollars
 }
 
 func (d *OpenAI) document(data []byte, a *answer) error {
@@ -169,13 +173,16 @@ func (a *answer) completion(c *completion, whole bool) {
 			reasoning, _ = pieces(m.Reasoning)
 		}
 		if reasoning == "" {
+			reasoning = string(m.Thinking)
+		}
+		if reasoning == "" {
 			reasoning = thoughtsIn(m.Details)
 		}
 		a.addDetails(m.Details)
 		content, thoughts := pieces(m.Content)
 		a.addReasoning(reasoning + thoughts)
 		if content == "" {
-			content = string(ch.Text)
+			content = string(ch.Text + m.Audio.Transcript)
 		}
 		a.addText(content)
 		a.refusal.WriteString(string(m.Refusal))
@@ -211,7 +218,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function == nil
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function == nil
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.
@@ -228,6 +235,7 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 		Type     string          `json:"type"`
 		Text     string          `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
+		Summary  json.RawMessage `json:"summary"` // of thoughts, by Databricks
 	}
 	if raw[0] == '{' { // one piece alone
 		raw = json.RawMessage("[" + string(raw) + "]")
@@ -236,8 +244,13 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 		return "", ""
 	}
 	for _, p := range list {
-		if p.Type == "thinking" {
+		switch p.Type {
+		case "thinking":
 			inner, _ := pieces(p.Thinking)
+			thoughts += inner + p.Text
+			continue
+		case "reasoning":
+			inner, _ := pieces(p.Summary)
 			thoughts += inner + p.Text
 			continue
 		}
@@ -297,10 +310,17 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// cost is an amount of money; what is none is 0, which is not known.
+// cost is an amount of money, by Perplexity in an object with what it is made of; what is none is
+// 0, which is not known.
 type cost float64
 
 func (c *cost) UnmarshalJSON(data []byte) error {
+	var parts struct {
+		Total json.RawMessage `json:"total_cost"`
+	}
+	if json.Unmarshal(data, &parts) == nil && parts.Total != nil {
+		data = parts.Total
+	}
 	var f float64
 	if json.Unmarshal(data, &f) == nil && f > 0 && f <= engine.MaxCostUSD {
 		*c = cost(f)

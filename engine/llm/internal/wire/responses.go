@@ -28,7 +28,8 @@ type responsesAnswer struct {
 		In      count `json:"input_tokens"`
 		Out     count `json:"output_tokens"`
 		Details struct {
-			Cached count `json:"cached_tokens"`
+			Cached  count `json:"cached_tokens"`
+			Written count `json:"cache_write_tokens"`
 		} `json:"input_tokens_details"`
 		Spent struct {
 			Reasoning count `json:"reasoning_tokens"`
@@ -38,6 +39,7 @@ type responsesAnswer struct {
 
 type responsesItem struct {
 	Type    string          `json:"type"`
+	Role    loose           `json:"role"`
 	ID      loose           `json:"id"`
 	CallID  loose           `json:"call_id"`
 	Name    loose           `json:"name"`
@@ -51,6 +53,15 @@ type responsesItem struct {
 type responsesState struct {
 	seen   map[int]bool
 	blocks map[string]*block
+	full   map[int][]*block // the blocks of thoughts that came at length
+}
+
+// summed drops thoughts at length of which there is a summary: it says the same.
+func (s *responsesState) summed(index int) {
+	for _, b := range s.full[index] {
+		b.text.Reset()
+	}
+	delete(s.full, index)
 }
 
 type responsesText struct {
@@ -94,7 +105,7 @@ func (*Responses) event(data []byte, a *answer) error {
 	case "response.reasoning_summary_text.delta":
 		a.grow(a.itemBlock(e.Output, engine.PartReasoning, e.Summary), string(e.Delta))
 	case "response.reasoning_text.delta":
-		a.grow(a.itemBlock(e.Output, engine.PartReasoning, e.Content), string(e.Delta))
+		a.grow(a.itemFull(e.Output, e.Content), string(e.Delta))
 	case "response.refusal.delta":
 		a.itemSeen(e.Output)
 		a.refusal.WriteString(string(e.Delta))
@@ -145,7 +156,10 @@ func (a *answer) item(index int, it *responsesItem) {
 		}
 		return
 	}
-	if a.items.seen[index] || it.Type != "message" && it.Type != "reasoning" {
+	if len(it.Summary) > 0 {
+		a.items.summed(index)
+	}
+	if a.items.seen[index] || it.Type != "message" && it.Type != "reasoning" || it.Role != "" && it.Role != "assistant" {
 		return
 	}
 	a.itemSeen(index)
@@ -199,6 +213,19 @@ func (a *answer) itemBlock(index int, kind engine.PartKind, part int) *block {
 	return b
 }
 
+// itemFull is a thought at length of an item.
+func (a *answer) itemFull(index, part int) *block {
+	known := len(a.items.blocks)
+	b := a.itemBlock(index, engine.PartReasoning, -1-part) // apart from the parts of its summary
+	if len(a.items.blocks) > known {
+		if a.items.full == nil {
+			a.items.full = map[int][]*block{}
+		}
+		a.items.full[index] = append(a.items.full[index], b)
+	}
+	return b
+}
+
 func (a *answer) responsesEnd(r *responsesAnswer) {
 	if r.ID != "" {
 		a.id = string(r.ID)
@@ -209,6 +236,7 @@ func (a *answer) responsesEnd(r *responsesAnswer) {
 	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
 		a.usage = &engine.Usage{
 			In: int(u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)), CacheRead: int(max(u.Details.Cached, 0)),
+			CacheWrite: int(max(u.Details.Written, 0)),
 		}
 	}
 	finish := string(r.Status)

@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Cohere is the form of Cohere's chat. What a model plans to do with tools is its reasoning.
+type Cohere struct{}
+
+var _ Form = (*Cohere)(nil)
+
+func (*Cohere) lines() bool { return false }
+
+type cohereContent struct {
+	Type     string `json:"type"`
+	Text     loose  `json:"text"`
+	Thinking loose  `json:"thinking"`
+}
+
+type cohereUsage struct {
+	Tokens struct {
+		In  *count `json:"input_tokens"`
+		Out count  `json:"output_tokens"`
+	} `json:"tokens"`
+	Billed struct {
+		In  *count `json:"input_tokens"`
+		Out count  `json:"output_tokens"`
+	} `json:"billed_units"`
+	Cached count `json:"cached_tokens"`
+}
+
+func (*Cohere) document(data []byte, a *answer) error {
+	var r struct {
+		ID      loose `json:"id"`
+		Message struct {
+			Content []cohereContent `json:"content"`
+			Plan    loose           `json:"tool_plan"`
+			Calls   []callPiece     `json:"tool_calls"`
+		} `json:"message"`
+		Finish loose        `json:"finish_reason"`
+		Usage  *cohereUsage `json:"usage"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return wrongForm("chat of Cohere", err)
+	}
+	a.id = string(r.ID)
+	a.addReasoning(string(r.Message.Plan))
+	for _, c := range r.Message.Content {
+		a.addReasoning(string(c.Thinking))
+		a.addText(string(c.Text))
+	}
+	for i := range r.Message.Calls {
+		name, args := r.Message.Calls[i].named()
+		a.addWholeCall(string(r.Message.Calls[i].ID), name, args)
+	}
+	a.cohereEnd(string(r.Finish), r.Usage)
+	a.ended = true
+	return nil
+}
+
+func (*Cohere) event(data []byte, a *answer) error {
+	var e struct {
+		Type  string `json:"type"`
+		ID    loose  `json:"id"`
+		Index *int   `json:"index"`
+		Delta struct {
+			Message struct {
+				Content json.RawMessage `json:"content"`
+				Plan    loose           `json:"tool_plan"`
+				Call    json.RawMessage `json:"tool_calls"`
+			} `json:"message"`
+			Finish loose        `json:"finish_reason"`
+			Usage  *cohereUsage `json:"usage"`
+			Error  loose        `json:"error"`
+		} `json:"delta"`
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return wrongForm("chat event of Cohere", err)
+	}
+	switch e.Type {
+	case "message-start":
+		a.id = string(e.ID)
+	case "content-start", "content-delta":
+		var c cohereContent
+		if json.Unmarshal(e.Delta.Message.Content, &c) == nil {
+			a.addReasoning(string(c.Thinking))
+			a.addText(string(c.Text))
+		}
+	case "tool-plan-delta":
+		a.addReasoning(string(e.Delta.Message.Plan))
+	case "tool-call-start", "tool-call-delta":
+		var c callPiece
+		if json.Unmarshal(e.Delta.Message.Call, &c) == nil {
+			name, args := c.named()
+			a.addCall(e.Index, string(c.ID), name, args)
+		}
+	case "message-end":
+		if e.Delta.Error != "" {
+			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", says: quote(a.keys.String(string(e.Delta.Error))), retryable: true}
+		}
+		a.cohereEnd(string(e.Delta.Finish), e.Delta.Usage)
+		a.done()
+	}
+	return nil
+}
+
+// cohereEnd counts all tokens, where they are told, and not only those that cost something.
+func (a *answer) cohereEnd(finish string, u *cohereUsage) {
+	a.end(finish)
+	if finish == "ERROR" && a.failure == nil {
+		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: finish, retryable: true}
+	}
+	if u == nil {
+		return
+	}
+	t := u.Tokens
+	if t.In == nil {
+		t = u.Billed
+	}
+	if t.In != nil && *t.In != noCount && t.Out != noCount {
+		a.usage = &engine.Usage{In: int(*t.In), Out: int(t.Out), CacheRead: int(max(u.Cached, 0))}
+	}
+}

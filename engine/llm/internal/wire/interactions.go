@@ -1,0 +1,199 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Interactions is the form of Gemini's Interactions: a list of steps, of which outputs, thoughts
+// and calls of functions are read. What the provider ran itself is passed over. Its first version
+// gave the contents of an output where a step is now.
+type Interactions struct{}
+
+var _ Form = (*Interactions)(nil)
+
+func (*Interactions) lines() bool { return false }
+
+type interaction struct {
+	ID      loose             `json:"id"`
+	Model   loose             `json:"model"`
+	Status  loose             `json:"status"`
+	Steps   []interactionStep `json:"steps"`
+	Outputs []interactionStep `json:"outputs"`
+	Errors  []json.RawMessage `json:"errors"`
+	Error   json.RawMessage   `json:"error"`
+	Usage   *interactionUsage `json:"usage"`
+}
+
+type interactionStep struct {
+	Type      string            `json:"type"`
+	Text      loose             `json:"text"`
+	Content   []interactionText `json:"content"` // of an output
+	Summary   []interactionText `json:"summary"` // of a thought
+	Signature loose             `json:"signature"`
+	ID        loose             `json:"id"`
+	Name      loose             `json:"name"`
+	Args      json.RawMessage   `json:"arguments"`
+}
+
+type interactionText struct {
+	Type string `json:"type"`
+	Text loose  `json:"text"`
+}
+
+type interactionUsage struct {
+	In       count `json:"total_input_tokens"`
+	ToolUse  count `json:"total_tool_use_tokens"`
+	Cached   count `json:"total_cached_tokens"`
+	Out      count `json:"total_output_tokens"`
+	Thoughts count `json:"total_thought_tokens"`
+}
+
+func (*Interactions) document(data []byte, a *answer) error {
+	var r interaction
+	if err := json.Unmarshal(data, &r); err != nil {
+		return wrongForm("interaction", err)
+	}
+	a.steps(&r)
+	a.interactionEnd(&r)
+	a.ended = true
+	return nil
+}
+
+func (*Interactions) event(data []byte, a *answer) error {
+	var e struct {
+		Type        string           `json:"event_type"`
+		Index       int              `json:"index"`
+		Interaction *interaction     `json:"interaction"`
+		Step        *interactionStep `json:"step"`
+		Content     *interactionStep `json:"content"`
+		Delta       struct {
+			Type      string          `json:"type"`
+			Text      loose           `json:"text"`
+			Content   interactionText `json:"content"`
+			Signature loose           `json:"signature"`
+			ID        loose           `json:"id"`
+			Name      loose           `json:"name"`
+			Args      json.RawMessage `json:"arguments"`
+		} `json:"delta"`
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return wrongForm("interaction's event", err)
+	}
+	if e.Step == nil {
+		e.Step = e.Content
+	}
+	if e.Interaction != nil {
+		a.interactionEnd(&interaction{ID: e.Interaction.ID, Model: e.Interaction.Model})
+	}
+	switch kind, what, _ := strings.Cut(e.Type, "."); {
+	case kind == "interaction" && strings.HasPrefix(what, "complete"):
+		if e.Interaction != nil {
+			if a.empty() { // a server that sends no pieces
+				a.steps(e.Interaction)
+			}
+			a.interactionEnd(e.Interaction)
+		}
+		a.done()
+	case what == "start" && e.Step != nil:
+		if a.open == nil {
+			a.open = map[int]*openBlock{}
+		}
+		a.open[e.Index] = a.step(e.Step)
+	case what == "delta":
+		o := a.open[e.Index]
+		switch {
+		case o == nil:
+		case o.call != nil:
+			if e.Delta.ID != "" {
+				o.call.id = string(e.Delta.ID)
+			}
+			if e.Delta.Name != "" {
+				o.call.name = string(e.Delta.Name)
+			}
+			a.claudeArgs(o, arguments(e.Delta.Args))
+		case e.Delta.Signature != "" && o.kind == engine.PartReasoning:
+			o.signature.WriteString(string(e.Delta.Signature))
+		case e.Delta.Type == "text", e.Delta.Type == "thought_summary":
+			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
+		}
+	case what == "stop":
+		a.interactionClose(a.open[e.Index])
+		delete(a.open, e.Index)
+	}
+	return nil
+}
+
+// steps takes whole steps.
+func (a *answer) steps(r *interaction) {
+	for _, list := range [][]interactionStep{r.Steps, r.Outputs} {
+		for i := range list {
+			a.interactionClose(a.step(&list[i]))
+		}
+	}
+}
+
+// step takes a step, or what is there of it when it begins; nil when it is none of the model's.
+func (a *answer) step(s *interactionStep) *openBlock {
+	switch s.Type {
+	case "model_output", "text":
+		o := &openBlock{block: a.addBlock(engine.PartText)}
+		a.grow(o.block, string(s.Text))
+		for _, t := range s.Content {
+			a.grow(o.block, string(t.Text))
+		}
+		return o
+	case "thought":
+		o := &openBlock{block: a.addBlock(engine.PartReasoning)}
+		for _, t := range s.Summary {
+			a.grow(o.block, string(t.Text))
+		}
+		o.signature.WriteString(string(s.Signature))
+		return o
+	case "function_call":
+		call := a.addWholeCall(string(s.ID), string(s.Name), "")
+		o := &openBlock{block: a.addCallBlock(call), input: s.Args}
+		o.signature.WriteString(string(s.Signature))
+		return o
+	}
+	return nil
+}
+
+// interactionClose seals a step, and gives a call of which no piece came the arguments that it began with.
+func (a *answer) interactionClose(o *openBlock) {
+	if o == nil {
+		return
+	}
+	if o.call != nil {
+		a.claudeArgs(o, arguments(o.input))
+	}
+	if o.signature.Len() > 0 {
+		o.opaque = &engine.Opaque{Provider: geminiFamily, Data: o.signature.String()}
+	}
+}
+
+func (a *answer) interactionEnd(r *interaction) {
+	if r.ID != "" {
+		a.id = string(r.ID)
+	}
+	if r.Model != "" {
+		a.model = string(r.Model)
+	}
+	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
+		thoughts := int(max(u.Thoughts, 0))
+		a.usage = &engine.Usage{
+			In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts, Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
+		}
+	}
+	a.end(string(r.Status))
+	switch {
+	case len(r.Errors) > 0:
+		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Errors[0]) + `}`))
+	case !empty(r.Error):
+		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Error) + `}`))
+	case r.Status == "failed" || r.Status == "cancelled":
+		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(r.Status), retryable: true}
+	}
+}
