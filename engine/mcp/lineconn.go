@@ -32,17 +32,18 @@ type lineConn struct {
 	gone   func() // called when nobody waits for answers any more
 
 	lines  chan inbound
-	queue  []jsonrpc.Message // that were read and not yet given, of one line
 	closed chan struct{}
 	once   sync.Once
+
+	queue   []jsonrpc.Message // that were read and not yet given, of one line
+	batches bool              // the client's version of the protocol has them
 
 	writing sync.Mutex
 
 	mu       sync.Mutex
 	open     map[jsonrpc.ID]*openCall
-	left     int // calls whose answers are not written yet
-	held     int // bytes of their messages
-	batches  bool
+	left     int           // calls whose answers are not written yet
+	held     int           // bytes of their messages
 	answered chan struct{} // a call was, or the client does not take answers
 	deaf     bool
 }
@@ -57,7 +58,6 @@ type inbound struct {
 type openCall struct {
 	size    int
 	counted bool
-	greets  bool
 	batch   *batch
 }
 
@@ -146,12 +146,9 @@ func (c *lineConn) take(line []byte) {
 		}
 		return
 	}
-	c.mu.Lock()
-	known := c.batches
-	c.mu.Unlock()
 	var items []json.RawMessage
-	if err := json.Unmarshal(line, &items); err != nil || !known || len(items) == 0 || len(items) > maxBatch {
-		c.refuse(noRequest(nil, "batches of up to %d messages are known to version 2025-03-26 of the protocol alone: send each message on a line of its own", maxBatch))
+	if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > maxBatch {
+		c.refuse(noRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
 		return
 	}
 	b := &batch{waits: 1} // itself, until all is read
@@ -180,8 +177,13 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *refusal {
 		}
 		return nil
 	}
-	call := &openCall{size: size, batch: b, greets: req.Method == "initialize",
-		counted: req.Method != "subscriptions/listen"} // which is answered when the client ends it
+	call := &openCall{size: size, batch: b, counted: req.Method != "subscriptions/listen"} // which is answered when the client ends it
+	if req.Method == "initialize" && b == nil {
+		var hello struct {
+			Version string `json:"protocolVersion"`
+		}
+		c.batches = json.Unmarshal(req.Params, &hello) == nil && (hello.Version == "2025-03-26" || hello.Version == "2024-11-05")
+	}
 	for {
 		c.mu.Lock()
 		if c.open[req.ID] != nil {
@@ -272,12 +274,6 @@ func (c *lineConn) close(res *jsonrpc.Response) *openCall {
 	defer c.mu.Unlock()
 	call := c.open[res.ID]
 	delete(c.open, res.ID)
-	if call != nil && call.greets && res.Error == nil {
-		var hello struct {
-			Version string `json:"protocolVersion"`
-		}
-		c.batches = json.Unmarshal(res.Result, &hello) == nil && hello.Version != "" && hello.Version < "2025-06-18"
-	}
 	return call
 }
 
