@@ -58,7 +58,7 @@ func runEntries() []Entry {
 			"def main(n = 0):\n    while n >= 0:\n        n += 1\n    return n\n",
 			"def main(n = 0):\n    while n < 10:\n        n += 1\n    return n\n"},
 		{ReplayMismatch, "the replay differs from the record",
-			"While replaying, the script asked for a call that the record does not have, so it is not the run that was recorded: the script, a prompt, a type or the input changed. The message shows what was asked.",
+			"While replaying, the script asked for a call of a model, or did something else outside, that the record does not have, so it is not the run that was recorded: the script, a prompt, a type or the input changed, or the record holds model calls alone. The message shows what was asked.",
 			"", ""},
 		{ContextLength, "the prompt is too long for the model",
 			"The conversation, with prompts, knowledge, tools and schema, has more tokens than the model takes. Shorten the input, give knowledge lazily, limit the turns, or choose a model with a larger context.",

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,14 +15,15 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
-// cassetteFlags say where model calls are kept, and whether they are answered from there.
+// cassetteFlags say where model calls, and all else that a run does to the world, are kept, and whether
+// they are answered from there.
 type cassetteFlags struct {
 	record, replay, cache string
 }
 
 func (f *cassetteFlags) addTo(set *pflag.FlagSet) {
-	set.StringVar(&f.record, "record", "", "write each model call and what it came to as JSON lines to `FILE`")
-	set.StringVar(&f.replay, "replay", "", "answer model calls from this `FILE` of --record, without any model")
+	set.StringVar(&f.record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
+	set.StringVar(&f.replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
 	set.StringVar(&f.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
 }
 
@@ -37,33 +39,44 @@ func (f *cassetteFlags) valid(scripted string) *failure {
 
 // replayer reads what --replay names.
 func (f *cassetteFlags) replayer(redact func(string) string) (*llm.Replayer, *failure) {
-	file, err := os.Open(f.replay)
+	return readFile("--replay", f.replay, "name a file of --record", func(file io.Reader) (*llm.Replayer, error) {
+		return llm.Replay(file, f.replay, redact)
+	})
+}
+
+// readFile reads a file that a flag names. The help is for one who names a directory.
+func readFile[T any](flag, name, help string, read func(io.Reader) (T, error)) (out T, problem *failure) {
+	file, err := os.Open(name)
 	if err != nil {
-		return nil, usagef("", "--replay %s: %s", f.replay, fileProblem(err))
+		return out, usagef("", "%s %s: %s", flag, name, fileProblem(err))
 	}
 	defer file.Close() // it is only read
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, usagef("name a file of --record", "--replay %s: is a directory", f.replay)
+		return out, usagef(help, "%s %s: is a directory", flag, name)
 	}
-	r, err := llm.Replay(file, f.replay, redact)
-	if err != nil {
-		return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
+	if out, err = read(file); err != nil {
+		return out, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
 	}
-	return r, nil
+	return out, nil
 }
 
-// around puts the cache and the recorder around models, from the inside out. The file that is
-// recorded to, if any, is the caller's to close.
-func (f *cassetteFlags) around(models engine.Handler, redact func(string) string, others ...string) (engine.Handler, *os.File, *failure) {
-	if f.cache != "" {
-		cache, err := llm.NewCache(f.cache, models, redact)
-		if err != nil {
-			return nil, nil, usagef("", "--cache %s: %s", f.cache, fileProblem(err))
-		}
-		models = cache
+// cached puts the cache around models.
+func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string) (engine.Handler, *failure) {
+	if f.cache == "" {
+		return models, nil
 	}
+	cache, err := llm.NewCache(f.cache, models, redact)
+	if err != nil {
+		return nil, usagef("", "--cache %s: %s", f.cache, fileProblem(err))
+	}
+	return cache, nil
+}
+
+// recorder puts the recorder around models; it is nil when nothing is recorded. The file is the caller's
+// to close.
+func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*llm.Recorder, *os.File, *failure) {
 	if f.record == "" {
-		return models, nil, nil
+		return nil, nil, nil
 	}
 	if f.record == "-" {
 		return nil, nil, usagef("name a file", "--record - names no file")

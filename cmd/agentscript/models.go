@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -19,8 +20,19 @@ type modelSetup struct {
 	options  []agentscript.RunOption
 	scripted *llm.Scripted // with --scripted
 	replayed *llm.Replayer // with --replay
-	record   *os.File      // with --record
-	servers  *mcp.Client
+	recorder *llm.Recorder // with --record
+	record   *os.File      // that it writes to
+	servers  *mcp.Client   // nil with --replay
+}
+
+// close ends what a run was made with; none of it has anything to say that is of use.
+func (set *modelSetup) close() {
+	if set.servers != nil {
+		_ = set.servers.Close()
+	}
+	if set.record != nil {
+		_ = set.record.Close() // every line was written, and a line that cannot be fails its call
+	}
 }
 
 // models settles which models the agents are run with, and finds out before the run whether
@@ -37,7 +49,9 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	set := &modelSetup{options: choice.options()}
 	extra := o.provider.options(own)
 	if o.scripted != "" && o.calls.replay == "" {
-		if set.scripted, problem = readScripted(o.scripted); problem != nil {
+		if set.scripted, problem = readFile("--scripted", o.scripted, "name a file of JSON lines", func(f io.Reader) (*llm.Scripted, error) {
+			return llm.ReadScripted(f, o.scripted)
+		}); problem != nil {
 			return nil, problem
 		}
 		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
@@ -65,16 +79,8 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 			return nil, problem
 		}
 	}
-	if answering, set.record, problem = o.calls.around(answering, registry.Redact, s.file, o.scripted, o.envFile, o.inputFile, o.trace); problem != nil {
+	if problem := c.outside(set, o, answering, registry.Redact, s.file); problem != nil {
 		return nil, problem
-	}
-	asks := c.approver(o.policy.yes)
-	if set.servers, problem = c.servers(o, answering, asks); problem != nil {
-		return nil, problem
-	}
-	set.options = append(set.options, agentscript.HandlerFor(engine.EffectModel, answering), agentscript.HandlerFor(engine.EffectMCP, set.servers))
-	if asks != nil {
-		set.options = append(set.options, agentscript.HandlerFor(engine.EffectApproval, asks))
 	}
 	held, problem := o.policy.policy(s)
 	if problem != nil {
@@ -82,23 +88,6 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	}
 	set.options = append(append(set.options, held...), agentscript.Pricer(registry))
 	return set, nil
-}
-
-// readScripted reads what --scripted names.
-func readScripted(name string) (*llm.Scripted, *failure) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, usagef("", "--scripted %s: %s", name, fileProblem(err))
-	}
-	defer f.Close() // it is only read
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, usagef("name a file of JSON lines", "--scripted %s: is a directory", name)
-	}
-	scripted, err := llm.ReadScripted(f, name)
-	if err != nil {
-		return nil, &failure{code: exitUsage, found: diag.List{diagnose(err)}}
-	}
-	return scripted, nil
 }
 
 // callable checks the models of agents without a network. An agent of a main that is a

@@ -73,7 +73,11 @@ func (c *command) run(args []string) error {
 	loading := loadTime(cmp.Or(o.timeout, early.timeout))
 	root := cmp.Or(early.root, o.root) // the later flag wins
 	granted := o.grants.and(&early.grants)
-	grants, allowed, failed := granted.open(c)
+	opened, replays := granted, cmp.Or(o.calls.replay, early.calls.replay) != ""
+	if replays { // nothing is touched: what is granted need not be there
+		opened = &grantFlags{}
+	}
+	grants, allowed, failed := opened.open(c)
 	if failed != nil {
 		return failed
 	}
@@ -81,10 +85,10 @@ func (c *command) run(args []string) error {
 		defer func() { _ = grants.Close() }() // nothing is written by then
 	}
 	o.granted = grants
-	asked := append(slices.Clone(loading), allowed)
-	if o.help || early.help {
-		asked = append(asked, agentscript.WithUngranted())
+	if replays || o.help || early.help {
+		allowed = agentscript.WithUngranted()
 	}
+	asked := append(slices.Clone(loading), allowed)
 	s, err := c.load(whole, file, root, asked...)
 	if err != nil {
 		return err
@@ -130,12 +134,9 @@ func (c *command) start(ctx context.Context, s *script, o *runOptions, own *pfla
 	if problem != nil {
 		return problem
 	}
-	if models.record != nil {
-		defer models.record.Close() // every line was written, and a line that cannot be fails its call
-	}
-	defer models.servers.Close() // it says nothing that is of use
+	defer models.close()
 	opts = append(opts, models.options...)
-	inSession, err := c.inSession(&o.session)
+	inSession, err := c.inSession(&o.session, models)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if problem != nil {
 		return problem
 	}
-	defer models.servers.Close() // it says nothing that is of use
+	defer models.close()
 	run := append(models.options, agentscript.Limits(o.bounds.limits(own)))
 	log := &serveLog{c: c, quiet: o.quiet, json: jsonLines{w: c.jsonOut(), only: jsonKinds(o)}}
 	offers, problem := o.offers(s, run, log)

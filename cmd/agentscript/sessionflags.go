@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 
@@ -34,14 +35,25 @@ func (o *sessionFlags) valid(set *pflag.FlagSet) *failure {
 	return nil
 }
 
-// inSession gives the session that is named to a run.
-func (c *command) inSession(o *sessionFlags) (agentscript.RunOption, error) {
+// inSession gives the session that is named to a run. A replay goes on from what was recorded of it, and
+// leaves the session as it is.
+func (c *command) inSession(o *sessionFlags, models *modelSetup) (agentscript.RunOption, error) {
+	if models.replayed != nil {
+		store, id := models.replayed.Sessions()
+		if id = cmp.Or(o.id, id); id == "" {
+			return nil, nil
+		}
+		return agentscript.Session(store, id), nil
+	}
 	if o.id == "" {
 		return nil, nil
 	}
 	store, err := c.sessionStore(o.store)
 	if err != nil {
 		return nil, storeFailure(err)
+	}
+	if models.recorder != nil {
+		store = models.recorder.Sessions(store)
 	}
 	return agentscript.Session(store, o.id), nil
 }

@@ -56,11 +56,10 @@ func readRegular(file string) ([]byte, error) {
 
 // Do implements [engine.Handler].
 func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	req, problem := modelRequest(e)
-	if problem != nil {
+	if _, problem := modelRequest(e); problem != nil {
 		return engine.Failed(problem)
 	}
-	row, err := newRow(e, req)
+	row, err := newRow(e)
 	if err != nil {
 		return c.broken(e, err, engine.Usage{})
 	}

@@ -9,29 +9,35 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // cassetteVersion is that of the rows' form.
 const cassetteVersion = 1
 
-// cassetteRow is one recorded call. The key is a hash of all that decides an answer: model,
-// messages, tools, output type and parameters. The request is there for people, and for saying in
-// what a call that was not recorded differs.
+// cassetteRow is one recorded effect: a model call, or another one, which names its kind. The key is a
+// hash of all that decides an answer, of a model call model, messages, tools, output type and
+// parameters. The request is there for people, and for saying in what a call that was not recorded
+// differs.
 type cassetteRow struct {
 	Version  int               `json:"v"`
+	Kind     engine.EffectKind `json:"kind,omitempty"` // "" of a model call
+	Name     string            `json:"name,omitempty"` // of any other
 	Key      string            `json:"key"`
 	N        int               `json:"n"` // the how-manieth call of that key, from 1
 	Agent    string            `json:"agent,omitempty"`
 	Path     string            `json:"path,omitempty"`
 	Request  json.RawMessage   `json:"request"`
-	Types    map[string]string `json:"types,omitempty"` // hashes of the output type and the tools' parameters
-	Response *engine.Response  `json:"response,omitempty"`
+	Types    map[string]string `json:"types,omitempty"`    // hashes of the output type and the tools' parameters
+	Response *engine.Response  `json:"response,omitempty"` // of a model
+	Value    json.RawMessage   `json:"value,omitempty"`    // of anything else
 	Error    *engine.Error     `json:"error,omitempty"`
 	Usage    engine.Usage      `json:"usage"`
 	Attempt  int               `json:"attempt"`
 
-	line int
-	used bool
+	value generable.Value // that Value holds
+	line  int
+	used  bool
 }
 
 // callKey is the key of a call.
@@ -44,13 +50,34 @@ func callKey(e *engine.Effect, req *engine.Request) string {
 	return key
 }
 
-// newRow is the row of a call, without what came of it.
-func newRow(e *engine.Effect, req *engine.Request) (*cassetteRow, error) {
-	request, err := json.Marshal(req)
+// rowKey is the key of an effect.
+func rowKey(e *engine.Effect) (string, *engine.Error) {
+	if otherKind(e) != "" {
+		return effectKey(e), nil
+	}
+	req, problem := modelRequest(e)
+	if problem != nil {
+		return "", problem
+	}
+	return callKey(e, req), nil
+}
+
+// newRow is the row of an effect, without what came of it.
+func newRow(e *engine.Effect) (*cassetteRow, error) {
+	key, problem := rowKey(e)
+	if problem != nil {
+		return nil, problem
+	}
+	request, err := json.Marshal(e.Req)
 	if err != nil {
 		return nil, err
 	}
-	row := &cassetteRow{Version: cassetteVersion, Key: callKey(e, req), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
+	row := &cassetteRow{Version: cassetteVersion, Key: key, Kind: otherKind(e), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
+	req, model := e.Req.(*engine.Request)
+	if !model {
+		row.Name = e.Name
+		return row, nil
+	}
 	note := func(name, id string) {
 		if row.Types == nil {
 			row.Types = map[string]string{}
@@ -85,9 +112,17 @@ func (r *cassetteRow) encode(redact func(string) string) ([]byte, error) {
 	return []byte(redact(b.String())), nil
 }
 
-// outcome is what the call came to.
+// keep keeps what the effect came to.
+func (r *cassetteRow) keep(out engine.Outcome) {
+	r.Response, r.Error, r.Usage, r.Attempt = out.Response, out.Err, out.Usage, out.Attempt
+	if r.Kind != "" && out.Err == nil {
+		r.Value = valueJSON(out.Value)
+	}
+}
+
+// outcome is what the effect came to.
 func (r *cassetteRow) outcome() engine.Outcome {
-	return engine.Outcome{Response: r.Response, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
+	return engine.Outcome{Response: r.Response, Value: r.value, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
 }
 
 // decodeRow reads a row, and says what is wrong with a line that is none.
@@ -99,12 +134,20 @@ func decodeRow(data []byte) (*cassetteRow, error) {
 	switch {
 	case r.Version != cassetteVersion:
 		return nil, fmt.Errorf("it is of version %d, and version %d is known", r.Version, cassetteVersion)
-	case r.Key == "" || (r.Response == nil) == (r.Error == nil):
+	case r.Key == "" || (r.Response == nil && r.Value == nil) == (r.Error == nil):
 		return nil, fmt.Errorf("it lacks the key, or holds not one of response and error")
+	case r.Kind == "" && r.Value != nil || r.Kind != "" && r.Response != nil:
+		return nil, fmt.Errorf("model calls have a response, and all else has a value")
 	case negative(r.Usage) || r.Response != nil && negative(r.Response.Usage) || r.Error != nil && negative(r.Error.Usage):
 		return nil, fmt.Errorf("its usage is below 0, which would lift budgets")
 	case r.Response != nil && slices.ContainsFunc(r.Response.Parts, func(p engine.Part) bool { return p.Kind == engine.PartCall && p.Call == nil }):
 		return nil, fmt.Errorf("a part of its answer is a call and does not say which")
+	}
+	if r.Value != nil {
+		var err error
+		if r.value, err = valueOf(r.Value); err != nil {
+			return nil, fmt.Errorf("its value cannot be read: %w", err)
+		}
 	}
 	return r, nil
 }

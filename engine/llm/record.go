@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -9,8 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Recorder passes model calls on and writes what each came to, a line of JSON per call. A call
-// that was cancelled came to nothing and is not written.
+// Recorder passes model calls on and writes what each came to, a line of JSON per call, and does so for
+// other effects as [Recorder.Around] has it. A call that was cancelled came to nothing and is not
+// written, nor is a question that nobody decided.
 type Recorder struct {
 	w      io.Writer
 	models engine.Handler
@@ -32,14 +34,26 @@ func Record(w io.Writer, models engine.Handler, redact func(string) string) *Rec
 
 // Do implements [engine.Handler]. The call fails when it cannot be recorded.
 func (r *Recorder) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	out := r.models.Do(ctx, e, sink)
-	req, problem := modelRequest(e)
-	if problem != nil || out.Err != nil && ctx.Err() != nil {
+	return r.do(ctx, e, sink, r.models)
+}
+
+// Around returns another handler with the recorder around it, to the same lines: that of commands,
+// requests and files, of MCP servers, of approvals, or of a host's own tools. A [Replayer] then answers
+// their effects as well, so that a replay touches nothing.
+func (r *Recorder) Around(h engine.Handler) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		return r.do(ctx, e, sink, h)
+	})
+}
+
+func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h engine.Handler) engine.Outcome {
+	out := h.Do(ctx, e, sink)
+	if out.Err != nil && (out.Err.Kind == engine.KindApproval || ctx.Err() != nil && (otherKind(e) == "" || errors.Is(ctx.Err(), context.Canceled))) {
 		return out
 	}
-	row, err := newRow(e, req)
+	row, err := newRow(e)
 	if err == nil {
-		row.Response, row.Error, row.Usage, row.Attempt = out.Response, out.Err, out.Usage, out.Attempt
+		row.keep(out)
 		err = r.write(row)
 	}
 	if err != nil {

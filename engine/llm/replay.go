@@ -11,15 +11,18 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Replayer answers model calls from a record, without any model. A call is answered by what the
+// Replayer answers model calls from a record, without any model, and the other effects that were
+// recorded. It is the handler of every kind of which the record holds effects. One is answered by what the
 // same request came to when it was recorded; of several such, by that of its position, else in
 // the order of the record, so that it does not matter in which order branches ask. Each row
-// answers once. A call that was not recorded fails, and the error says in what it differs from the
+// answers once. One that was not recorded fails, and the error says in what it differs from the
 // nearest one that was.
 type Replayer struct {
 	name   string
 	redact func(string) string
 	rows   []*cassetteRow
+
+	sessions []*cassetteRow // what sessions held
 
 	mu    sync.Mutex
 	byKey map[string][]*cassetteRow
@@ -50,6 +53,10 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 				WithHelp("record the calls again")
 		}
 		row.line = n
+		if row.Kind == sessionKind {
+			r.sessions = append(r.sessions, row)
+			continue
+		}
 		r.rows = append(r.rows, row)
 		r.byKey[row.Key] = append(r.byKey[row.Key], row)
 	}
@@ -61,14 +68,14 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 
 // Do implements [engine.Handler].
 func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	req, problem := modelRequest(e)
+	key, problem := rowKey(e)
 	if problem != nil {
 		return engine.Failed(problem)
 	}
-	if row := r.take(callKey(e, req), e.At.Path()); row != nil {
+	if row := r.take(key, e.At.Path()); row != nil {
 		return replay(e, sink, row.outcome())
 	}
-	asked, err := newRow(e, req)
+	asked, err := newRow(e)
 	if err != nil {
 		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "a call of %s cannot be compared with the record: %w", e.Agent, err))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -16,10 +17,10 @@ import (
 func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s does not hold this call of agent %q", r.name, asked.Agent)
+	e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s does not hold this %s", r.name, asked.what())
 	again := "record the calls again with --record, or undo what changed"
 	if same := r.byKey[asked.Key]; len(same) > 0 {
-		e.Message = fmt.Sprintf("%s holds this call of agent %q %d times, and it is made once more", r.name, asked.Agent, len(same))
+		e.Message = fmt.Sprintf("%s holds this %s %d times, and it is made once more", r.name, asked.what(), len(same))
 		return e.WithHelp("%s", again)
 	}
 	mine := partsOf(asked)
@@ -27,16 +28,27 @@ func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
 	var theirs []part
 	best := -1.0
 	for _, row := range r.rows {
+		if row.Kind != asked.Kind {
+			continue
+		}
 		parts := partsOf(row)
 		if score := alike(mine, parts, row, asked); score > best {
 			nearest, theirs, best = row, parts, score
 		}
 	}
-	if nearest == nil {
+	switch {
+	case len(r.rows) == 0:
 		return e.WithHelp("the record is empty: %s", again)
+	case nearest == nil:
+		e.Notes = append(e.Notes, "it holds nothing of this kind")
+		return e.WithHelp("%s", again)
+	}
+	that := "call is that of agent " + strconv.Quote(nearest.Agent)
+	if nearest.Kind != "" {
+		that = "one is " + nearest.what()
 	}
 	what, was, is := difference(theirs, mine)
-	e.Notes = append(e.Notes, fmt.Sprintf("the nearest recorded call is that of agent %q in line %d; it differs in %s", nearest.Agent, nearest.line, what),
+	e.Notes = append(e.Notes, fmt.Sprintf("the nearest recorded %s in line %d; it differs in %s", that, nearest.line, what),
 		"recorded: "+r.redact(was), "asked:    "+r.redact(is))
 	return e.WithHelp("%s", again)
 }
@@ -46,6 +58,9 @@ type part struct{ name, text string }
 
 // partsOf takes a request apart in the order in which people look at it.
 func partsOf(r *cassetteRow) []part {
+	if r.Kind != "" {
+		return r.effectParts()
+	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Request, &fields) != nil {
 		return []part{{"the request", string(r.Request)}}

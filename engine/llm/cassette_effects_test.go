@@ -1,0 +1,65 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// A value comes back from a row as what it was: numbers of their kinds, pictures, and what looks like one.
+func TestRecordedValues(t *testing.T) {
+	picture := engine.ImageValue(engine.Image{URL: "data:image/png;base64,AA==", MIME: "image/png"})
+	values := []generable.Value{generable.StrOf("a\u2028\"\\\x00"), generable.IntOf(-7), generable.BoolOf(false), {}, picture,
+		generable.NewList([]generable.Value{generable.StrOf("text"), picture, generable.NewList(nil).Value()}).Value()}
+	for _, text := range []string{`1.0`, `1e300`, `{}`, `{"a":1.0,"b":[1,2.5,123456789012345678901234567890]}`, `{"$image":{"url":"u","mime":"m"}}`, `{"$$image":1}`, `{"$image":null}`, `{"$image":1,"b":2}`, `{"$":{"$image":{"$image":[]}}}`} {
+		read := generable.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
+		if !read.OK {
+			t.Fatal(read.Errors)
+		}
+		values = append(values, read.Value)
+	}
+	for _, v := range values {
+		row := valueJSON(v)
+		got, err := valueOf(row)
+		if err != nil || !generable.Equal(got, v) || generable.JSON(got, nil) != generable.JSON(v, nil) {
+			t.Errorf("%s is written as %s and read as %s, %v", generable.JSON(v, nil), row, generable.JSON(got, nil), err)
+		}
+	}
+}
+
+func FuzzRecordedValues(f *testing.F) {
+	for _, text := range []string{`{"$image":{"url":"u","mime":"m"}}`, `[{"$$image":{}}, 1.0]`, `{"a":null}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		read := generable.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
+		if _, err := valueOf([]byte(text)); (err == nil) != read.OK {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if !read.OK || strings.Contains(text, "e") { // numbers beyond what a float holds
+			return
+		}
+		if got, err := valueOf(valueJSON(read.Value)); err != nil || !generable.Equal(got, read.Value) {
+			t.Fatalf("%q becomes %s, %v", text, generable.JSON(got, nil), err)
+		}
+	})
+}
+
+// Rows of other effects that were damaged are refused where they are read.
+func TestForgedEffectRows(t *testing.T) {
+	good := `{"v":1,"kind":"fs","name":"read","key":"fs:1","n":1,"path":"main","request":{"op":"read","args":{"path":"a"}},"value":"text","usage":{},"attempt":1}`
+	if _, err := Replay(strings.NewReader(good), "run.rec", nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"no kind":           {`"kind":"fs",`, ``},
+		"no value":          {`"value":"text",`, ``},
+		"an answer as well": {`"value"`, `"response":{},"value"`},
+	} {
+		if _, err := Replay(strings.NewReader(strings.Replace(good, change[0], change[1], 1)), "run.rec", nil); err == nil || !strings.Contains(err.Error(), "run.rec:1: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
