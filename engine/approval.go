@@ -76,13 +76,21 @@ func Deny(reason string) Decision { return Decision{Reason: reason} }
 type Approvals func(ctx context.Context, r *ApprovalRequest) (Decision, error)
 
 // Do implements [Handler].
-func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) Outcome {
+func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	r, ok := e.Req.(*ApprovalRequest)
 	if !ok {
 		return Failed(Errorf(KindConfig, diag.NeedsApproval, "the request of approval %q is %T, want *engine.ApprovalRequest", e.Name, e.Req))
 	}
 	own := *r
 	own.ID = e.ID()
+	defer func() {
+		if p := recover(); p != nil { // nothing was decided, and no model is to hear of it
+			failed := panicked("the host's approval", p)
+			waits := r.waits(failed.Message)
+			waits.Raw, waits.Cause = failed.Raw, failed
+			out = Failed(waits)
+		}
+	}()
 	d, err := f(ctx, &own)
 	if err != nil {
 		return Failed(r.waits("nobody decided: " + err.Error()))

@@ -48,6 +48,13 @@ func (x *Execution) Run() (generable.Value, error) {
 			b.deepest = nestBound(0, most)
 		}
 		b.tellRun(PhaseStart, nil)
+		gone := true
+		defer func() {
+			if gone { // a function of the host ended the goroutine; what the run has taken is not to stay taken
+				r.giveBack()
+				b.ended(ended(nil))
+			}
+		}()
 		err := b.guard(func() (err error) {
 			if err = b.resume(); err != nil {
 				return err
@@ -60,6 +67,7 @@ func (x *Execution) Run() (generable.Value, error) {
 		if lost := r.giveBack(); err == nil && lost != nil {
 			err = b.locate(lost, nil)
 		}
+		gone = false
 		return b.ended(err)
 	})
 	if err != nil {

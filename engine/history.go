@@ -226,6 +226,9 @@ func (b *Branch) keep() error {
 	if b.run.spec.Session == nil || b.talk == nil || b.talk.kept || b.run.spec.Session.Keep != nil && !b.run.spec.Session.Keep() {
 		return nil
 	}
+	if err := b.run.events.err(); err != nil { // the run has failed by its listener
+		return err
+	}
 	text, err := json.Marshal(&Transcript{transcriptFormat, lighter(b.talk.messages)})
 	if err != nil {
 		return Errorf(KindStore, diag.StoreFailed, "the conversation has no form that a session keeps: %w", err)

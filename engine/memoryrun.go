@@ -46,7 +46,7 @@ func (b *Branch) take() error {
 }
 
 // giveBack closes the session of the run, when there is one.
-func (r *run) giveBack() error {
+func (r *run) giveBack() (err error) {
 	m := r.memory.Load()
 	if m == nil || !m.mu.TryLock() { // a store that does not return: what hangs there is left behind
 		return nil
@@ -57,6 +57,11 @@ func (r *run) giveBack() error {
 	}
 	open := m.session
 	m.session = nil
+	defer func() {
+		if p := recover(); p != nil {
+			err = storeFailed(panicked("the store", p), "close the session")
+		}
+	}()
 	if err := open.Close(); err != nil {
 		return storeFailed(err, "close the session")
 	}

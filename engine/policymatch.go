@@ -20,8 +20,8 @@ func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 	switch {
 	case r.class != "" && r.class != t.class():
 		return false
-	case r.class == "" && !r.name.match(t.Name, !strict) && !r.name.match(t.handled(), !strict):
-		return false // a server's tool has two names
+	case r.class == "" && !r.names(t, strict):
+		return false
 	}
 	for i := range r.args {
 		if !r.args[i].holds(args, strict) {
@@ -29,6 +29,15 @@ func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 		}
 	}
 	return true
+}
+
+// names reports whether the rule names a tool. A server's tool has the name that the model knows and
+// that with its server. The one that its server gives it is another only where names clash, or hold what
+// providers do not take: a rule that forbids by it goes on to hold when another server comes to have
+// a tool of that name.
+func (r *rule) names(t *Tool, strict bool) bool {
+	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
+		!strict && t.Server != nil && r.name.match(t.Remote, true)
 }
 
 // class is the tool's effect, with the default filled in.

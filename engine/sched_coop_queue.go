@@ -90,8 +90,7 @@ func (c *coop) drive(scope *coopScope, done func() bool) {
 	defer func() {
 		if !finished {
 			c.cancel(scope, errDeadlock())
-			for c.alive > 0 && c.step() {
-			}
+			c.drain()
 		}
 	}()
 	for !done() {
@@ -103,6 +102,19 @@ func (c *coop) drive(scope *coopScope, done func() bool) {
 		}
 	}
 	finished = true
+}
+
+// drain lets all branches come to their end, also when others of them leave the goroutine.
+func (c *coop) drain() {
+	left := true
+	defer func() {
+		if left {
+			c.drain()
+		}
+	}()
+	for c.alive > 0 && c.step() {
+	}
+	left = false
 }
 
 // alarm is a time at which a branch wakes up, a scope ends, or the clock just has to be.

@@ -257,6 +257,46 @@ main = agent(prompt = "x", tools = [go, a, b, odd])`, `
 	}
 }
 
+// A rule that forbids a tool by the name that its server gives it goes on to hold when another server
+// comes to have a tool of that name, and for letters that providers do not take.
+func TestRulesOfRenamedTools(t *testing.T) {
+	script := `
+a = mcp(EXE, env = {"` + asServer + `": "wire"})
+b = mcp(EXE, env = {"` + asServer + `": "wire"}, name = "b2")
+odd = mcp(EXE, env = {"` + asServer + `": "odd"}, tools = ["*", "!cyclic"])
+main = agent(prompt = "x", tools = [a, b, odd])`
+	answers := `
+{"calls": [{"name": "a__go"}, {"name": "b2__go"}, {"name": "dotted_name_x"}]}
+{"text": "done"}`
+	for rule, denied := range map[string][]bool{
+		"go": {true, true, false}, "G*": {true, true, false}, "a.go": {true, false, false}, "b2__go": {false, true, false},
+		"dotted.name/x": {false, false, true}, "dotted_name_x": {false, false, true}, "*": {true, true, true},
+	} {
+		p, err := engine.NewPolicy("the host", engine.Rules{Deny: []string{rule}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := run(t, client(t), script, answers, agentscript.Policy(p)).told()
+		for i, text := range told {
+			if strings.Contains(text, "is not allowed") != denied[i] {
+				t.Errorf("deny %s: call %d comes to %q", rule, i, text)
+			}
+		}
+		if len(told) != len(denied) {
+			t.Errorf("deny %s: told %q", rule, told)
+		}
+	}
+	only, err := engine.NewPolicy("the host", engine.Rules{Allow: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range run(t, client(t), script, answers, agentscript.Policy(only)).told() {
+		if !strings.Contains(text, "is not allowed") {
+			t.Errorf("allow go, which either server may have meant: %q", text)
+		}
+	}
+}
+
 // Promise 24.6 (MCP): a server that lies about its schemas is a typed error that says which tool and how
 // to go without it; a schema that no type says goes to the provider as it is.
 func TestPromise_24_6_SchemasOfServers(t *testing.T) {

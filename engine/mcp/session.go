@@ -40,10 +40,11 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	s.client.running.Add(1)
 	cs, err := x.open(ctx)
 	if err != nil {
-		x.end()
 		if err.Kind != engine.KindConfig && ctx.Err() != nil && slow(context.Cause(ctx)) == 0 {
+			go x.end() // nobody waits any longer; Close does
 			return nil, interrupted(ctx, s.spec)
 		}
+		x.end()
 		return nil, err
 	}
 	x.cs = cs

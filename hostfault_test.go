@@ -1,0 +1,167 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// faulty is a store of sessions in memory whose functions do something first.
+type faulty struct {
+	engine.MemorySessions
+	save, shut func()
+}
+
+type faultyOpen struct {
+	engine.OpenSession
+	of *faulty
+}
+
+func (f *faulty) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
+	open, err := f.MemorySessions.OpenSession(ctx, id, script)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyOpen{open, f}, nil
+}
+
+func (o *faultyOpen) Save(ctx context.Context, key, op, text string) (engine.Entry, error) {
+	o.of.save()
+	return o.OpenSession.Save(ctx, key, op, text)
+}
+
+func (o *faultyOpen) Close() error {
+	err := o.OpenSession.Close()
+	o.of.shut()
+	return err
+}
+
+type priced func() float64
+
+func (p priced) PriceCall(*engine.Request, engine.Usage) (float64, string) { return p(), "" }
+
+// faultyRun runs an agent that calls the tool pay twice at once and then answers, with a part of its host
+// that does bad.
+func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOption) (store *faulty, err error) {
+	t.Helper()
+	at := func(name string) func() {
+		if name == part {
+			return bad
+		}
+		return func() {}
+	}
+	var asked atomic.Int64
+	models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		at("model")()
+		if sink != nil {
+			sink(engine.Token{Attempt: 1, Text: "x"})
+		}
+		if asked.Add(1) > 1 {
+			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "end"}}}}
+		}
+		call := engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "pay", Args: "{}"}}
+		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{call, call}}}
+	})
+	pay := engine.HostTool{Tool: engine.Tool{Name: "pay", Doc: "Pays.", Returns: generable.StrT},
+		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+			at("tool")()
+			return generable.StrOf("paid"), nil
+		}}
+	ask, err := engine.NewPolicy("the host", engine.Rules{Ask: []string{"pay"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := &engine.Hooks{}
+	hook.Add("before_tool", engine.GoFunc("hook", 0, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		at("hook")()
+		return generable.Value{}, nil
+	}))
+	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x"), agentscript.WithTool(pay), agentscript.WithPolicy(ask),
+		agentscript.WithHooks(hook), agentscript.WithPricer(priced(func() float64 { at("pricer")(); return 0.001 })),
+		agentscript.WithApproval(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
+			at("approval")()
+			return engine.Approve(), nil
+		}))
+	mod, err := eng.Load(t.Context(), script(`main = agent(prompt = "A.", tools = [pay], history = "shared", budget = budget(usd = 1.0))`+"\n"), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store = &faulty{save: at("save"), shut: at("close")}
+	limits := engine.Limits{}
+	if part == "budget" {
+		limits.ModelCalls = engine.AtMost(1)
+	}
+	before := runtime.NumGoroutine()
+	_, err = mod.Start(t.Context(), append([]agentscript.RunOption{agentscript.InputText("go"), agentscript.Session(store, "s"), agentscript.Limits(limits),
+		agentscript.KeepSession(func() bool { at("keep")(); return true }),
+		agentscript.OnBudget(func(context.Context, engine.BudgetLimit) engine.Cap { at("budget")(); return engine.Cap{} }),
+		agentscript.OnEvent(engine.EventToken, func(engine.Event) { at("token")() }),
+		agentscript.OnEvent(engine.EventTool, func(engine.Event) { at("listener")() }),
+		agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
+			if e.Phase == engine.PhaseEnd {
+				at("end")()
+			}
+		})}, more...)...).Wait()
+	for range 1000 { // what ended is scheduled away
+		if runtime.NumGoroutine() <= before {
+			break
+		}
+		runtime.Gosched()
+	}
+	return store, err
+}
+
+// Whatever of the host panics or leaves its goroutine, where a run calls it: no panic comes out, the run
+// fails, its session can be taken by the next one, and its conversation is as it was before.
+func TestFaultsOfTheHost(t *testing.T) {
+	boom := func() { panic("boom") }
+	told := map[string]bool{"tool": true} // the model is told of its panic, and goes on
+	for _, part := range []string{"model", "tool", "approval", "hook", "pricer", "save", "close", "budget", "keep", "token", "listener", "end"} {
+		for how, bad := range map[string]func(){"panics": boom, "leaves": runtime.Goexit} {
+			for sched, opts := range map[string][]agentscript.RunOption{"goroutines": nil, "cooperative": {agentscript.Cooperative(3)}} {
+				t.Run(part+" "+how+" on "+sched, func(t *testing.T) {
+					store, err := faultyRun(t, part, bad, opts...)
+					var e *engine.Error
+					if !errors.As(err, &e) && !(told[part] && how == "panics") {
+						t.Errorf("the run comes to %v", err)
+					}
+					open, err := store.MemorySessions.OpenSession(t.Context(), "s", "flow.star")
+					if err != nil {
+						t.Fatalf("the session stays taken: %v", err)
+					}
+					defer open.Close()
+					kept, err := store.ReadSession(t.Context(), "s")
+					if late := part == "close" || part == "end"; err != nil || !told[part] && !late && len(kept) != 0 {
+						t.Errorf("a run that failed kept %v, %v", kept, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// An approval that panics decided nothing: the call is not made, no model hears of it, and a run that is
+// resumed asks again.
+func TestApprovalPanics(t *testing.T) {
+	record := &journal.Memory{}
+	_, err := faultyRun(t, "approval", func() { panic("boom") }, agentscript.Journal(record))
+	if !errors.Is(err, engine.ErrApproval) || !strings.Contains(err.Error(), "boom") {
+		t.Fatalf("the run comes to %v", err)
+	}
+	for _, id := range record.IDs() {
+		if strings.Contains(id, "approval") || strings.Contains(id, "tool:pay") {
+			t.Errorf("%s is recorded", id)
+		}
+	}
+	if _, err := faultyRun(t, "", nil, agentscript.Journal(record)); err != nil {
+		t.Errorf("resumed: %v", err)
+	}
+}
