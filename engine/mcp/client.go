@@ -79,6 +79,9 @@ type Client struct {
 	servers map[[32]byte]*server
 	closed  bool
 	running sync.WaitGroup // sessions, until all that they started is gone
+
+	whole context.Context // what connects ends with it
+	shut  context.CancelCauseFunc
 }
 
 var _ engine.Handler = (*Client)(nil)
@@ -88,6 +91,7 @@ func New(opts ...Option) *Client {
 	c := &Client{servers: map[[32]byte]*server{}, cfg: config{
 		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second,
 	}}
+	c.whole, c.shut = context.WithCancelCause(context.Background())
 	for _, o := range opts {
 		if o != nil {
 			o(&c.cfg)
@@ -128,8 +132,7 @@ func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, engine.Errorf(engine.KindConfig, diag.ServerLost, "MCP server %q cannot be reached: its client was closed", spec.Name).
-			WithHelp("close the mcp.Client when the last run has ended")
+		return nil, clientClosed(spec)
 	}
 	id := spec.Digest()
 	s := c.servers[id]
@@ -140,6 +143,21 @@ func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
 	return s, nil
 }
 
+// begin counts a session, which is to be ended, unless the client is closed: then nobody would wait for it.
+func (c *Client) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.running.Add(1)
+	}
+	return !c.closed
+}
+
+func clientClosed(spec *engine.ServerSpec) *engine.Error {
+	return engine.Errorf(engine.KindConfig, diag.ServerLost, "MCP server %q cannot be reached: its client was closed", spec.Name).
+		WithHelp("close the mcp.Client when the last run has ended")
+}
+
 // Close ends every session and returns when all processes are gone, within a few seconds. What is
 // in flight fails.
 func (c *Client) Close() error {
@@ -148,6 +166,7 @@ func (c *Client) Close() error {
 	servers := c.servers
 	c.servers = map[[32]byte]*server{}
 	c.mu.Unlock()
+	c.shut(errClosed)
 	for _, s := range servers {
 		s.retire(nil)
 	}

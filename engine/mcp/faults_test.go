@@ -3,6 +3,7 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -164,4 +165,33 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 		}
 	}
 	eventually(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
+}
+
+// A client that is closed while it connects does not wait for the server's hello, and a call that is
+// cancelled there does not wait for the server's end; both leave nothing.
+func TestStoppedWhileConnecting(t *testing.T) {
+	for _, how := range []string{"closed", "cancelled"} {
+		c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }))
+		spec := process(t, "silent")
+		ctx, cancel := context.WithCancel(t.Context())
+		outcome := make(chan engine.Outcome, 1)
+		go func() {
+			outcome <- c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: "s", At: &engine.Frame{}, Req: &engine.ServerRequest{Server: spec}}, nil)
+		}()
+		eventually(t, "a process", func() bool { return children(t) > 0 })
+		want := engine.KindConfig
+		if how == "cancelled" {
+			want = engine.KindCancelled
+			cancel()
+		} else if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if out := <-outcome; out.Err == nil || out.Err.Kind != want {
+			t.Errorf("%s: %v", how, out.Err)
+		}
+		cancel()
+		if err := c.Close(); err != nil || children(t) > 0 {
+			t.Errorf("%s: %v, and %d processes are left", how, err, children(t))
+		}
+	}
 }

@@ -55,6 +55,9 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 			break
 		}
 	}
+	if stopped(ctx) {
+		return nil, interrupted(ctx, spec)
+	}
 	switch status := carrier.status.Load(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)

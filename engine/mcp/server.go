@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -34,6 +35,9 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	if live := s.hold(); live != nil {
 		return live, nil
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.client.whole, func() { cancel(errClosed) })()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -134,7 +138,12 @@ func (s *server) well() {
 	s.losses = 0
 }
 
+var errClosed = errors.New("the client was closed")
+
 func interrupted(ctx context.Context, spec *engine.ServerSpec) *engine.Error {
+	if context.Cause(ctx) == errClosed {
+		return clientClosed(spec)
+	}
 	if context.Cause(ctx) == context.DeadlineExceeded || ctx.Err() == context.DeadlineExceeded {
 		return engine.Errorf(engine.KindTimeout, diag.Timeout, "MCP server %q: the time was up", spec.Name)
 	}

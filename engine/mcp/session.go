@@ -35,17 +35,22 @@ type session struct {
 
 // connect starts or reaches the server and greets it.
 func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
+	if !s.client.begin() {
+		return nil, clientClosed(s.spec)
+	}
 	x := &session{server: s, over: make(chan struct{})}
 	x.whole, x.cancel = context.WithCancel(context.Background())
-	s.client.running.Add(1)
 	cs, err := x.open(ctx)
 	if err != nil {
-		if err.Kind != engine.KindConfig && ctx.Err() != nil && slow(context.Cause(ctx)) == 0 {
-			go x.end() // nobody waits any longer; Close does
-			return nil, interrupted(ctx, s.spec)
+		if !stopped(ctx) {
+			x.end()
+			return nil, err
 		}
-		x.end()
-		return nil, err
+		go x.end() // nobody waits for it but Close
+		if err.Kind == engine.KindConfig {
+			return nil, err
+		}
+		return nil, interrupted(ctx, s.spec)
 	}
 	x.cs = cs
 	go func() {
@@ -54,6 +59,9 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	}()
 	return x, nil
 }
+
+// stopped reports whether a context ended for another reason than that the server took too long.
+func stopped(ctx context.Context) bool { return ctx.Err() != nil && slow(context.Cause(ctx)) == 0 }
 
 // greet connects over a transport. The session outlives the context of the call that needed it.
 func (x *session) greet(ctx context.Context, t sdk.Transport) (*sdk.ClientSession, error) {

@@ -48,7 +48,10 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	x.proc = proc
 	in := &messages{r: proc.stdout, words: &x.words, received: &x.received, broke: x.brokenBy}
 	cs, err := x.greet(ctx, &sdk.IOTransport{Reader: in, Writer: proc.stdin})
-	if err != nil {
+	switch {
+	case err != nil && stopped(ctx):
+		return nil, interrupted(ctx, spec)
+	case err != nil:
 		return nil, x.unreachable(err)
 	}
 	return cs, nil
