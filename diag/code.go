@@ -70,6 +70,7 @@ const (
 	BadVote            Code = "AS324"
 	NeedsModel         Code = "AS325"
 	UnusedAgent        Code = "AS326"
+	UndescribedTool    Code = "AS327"
 )
 
 // Placement.

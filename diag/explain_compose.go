@@ -107,5 +107,9 @@ func composeEntries() []Entry {
 			"The script declares an agent, has a `main`, and speaks of the agent nowhere else: it is in no composition and no function calls it. That is a warning, since it costs nothing but the reader's time; more often a part of the flow was forgotten. Files that are loaded by others are not asked about, nor are names that begin with `_`.",
 			"draft = agent(prompt = \"Draft.\")\nreview = agent(prompt = \"Review.\")\nmain = draft >> fn(str)\n",
 			"draft = agent(prompt = \"Draft.\")\nreview = agent(prompt = \"Review.\")\nmain = draft >> review\n"},
+		{UndescribedTool, "a tool that nothing describes",
+			"A model decides by the description of a tool whether it calls it. The docstring of the function is that description; of a node that is made a tool it is `doc =`. Without one the model sees a name and the types of the parameters. That is a warning, given under `--strict`.",
+			"def look(query = str):\n    return query\n\nmain = agent(prompt = \"Answer.\", tools = [look])\n",
+			"def look(query = str):\n    \"\"\"Looks a term up in the glossary.\"\"\"\n    return query\n\nmain = agent(prompt = \"Answer.\", tools = [look])\n"},
 	}
 }

@@ -192,6 +192,19 @@ func TestAnAbsorbedOperandIsUsedUp(t *testing.T) {
 	}
 }
 
+// Joints that are wrong independently of each other are each reported, also where the first one made
+// the chain fail.
+func TestEachWrongJointIsReported(t *testing.T) {
+	c := compose()
+	step := func(in, out *generable.Type) *engine.Node { return c.step("s", in, out, identity) }
+	op := func(a, b *engine.Node) *engine.Node { return c.Then(c.op("`>>`"), a, b) }
+	chain := op(op(op(step(strT, intT), step(strT, intT)), step(intT, strT)), step(intT, intT)) // wrong, right, wrong
+	op(op(step(strT, strT), op(step(intT, intT), step(strT, strT))), chain)                     // wrong in front, wrong inside, right behind
+	if got := c.codes(); !slices.Equal(got, []string{"AS301", "AS301", "AS301", "AS301"}) {
+		t.Errorf("reported %v, want four times AS301", got)
+	}
+}
+
 func TestSealedSessionRefusesComposition(t *testing.T) {
 	c := compose()
 	a, b := c.str(), c.str()
@@ -208,7 +221,7 @@ func TestSealedSessionRefusesComposition(t *testing.T) {
 func TestOneMistakeOneMessage(t *testing.T) {
 	c := compose()
 	bad := c.Then(c.site("then", "bad"), c.str(), c.step("n", intT, intT, identity))
-	c.Par(c.site("par", ""), engine.ParOptions{}, c.Then(c.site("then", ""), bad, c.str()), c.step("x", intT, intT, identity))
+	c.Par(c.site("par", ""), engine.ParOptions{}, c.Then(c.site("then", ""), bad, c.step("m", intT, strT, identity)), c.step("x", intT, intT, identity))
 	if got := c.codes(); !slices.Equal(got, []string{"AS301"}) {
 		t.Errorf("reported %v, want AS301 alone", got)
 	}

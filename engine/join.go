@@ -10,7 +10,7 @@ import (
 
 // join checks one edge of a pipeline and settles the types of steps that follow their input.
 func (s *Session) join(site Site, a, b *Node) bool {
-	if a.failed || b.failed {
+	if a, b = a.last(), b.first(); a.failed || b.failed {
 		return true
 	}
 	if !s.follow(b, a.out) {
@@ -36,6 +36,23 @@ func (s *Session) join(site Site, a, b *Node) bool {
 	}
 	s.edge(edgeTo{b, false}, edge{site.Span, a.Label(), a.out, b.in})
 	return true
+}
+
+// last is the step that gives what a pipeline gives, where that has failed: its last joint may be
+// right, and the next one wrong. It is the node itself otherwise.
+func (n *Node) last() *Node {
+	for n.failed && n.kind == PipelineNode && len(n.kids) > 0 {
+		n = n.kids[len(n.kids)-1]
+	}
+	return n
+}
+
+// first is the step that takes what a failed pipeline takes.
+func (n *Node) first() *Node {
+	for n.failed && n.kind == PipelineNode && len(n.kids) > 0 {
+		n = n.kids[0]
+	}
+	return n
 }
 
 // reasons adds the causes that lie deeper than the two types themselves.

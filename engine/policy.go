@@ -56,6 +56,13 @@ func (p *Policy) WithSpan(at diag.Span) *Policy {
 	return &own
 }
 
+// Place says where a script writes the patterns of a new policy: those of allow, then of ask, then of deny.
+func (p *Policy) Place(at []diag.Span) {
+	for i, r := range slices.Concat(p.allow, p.ask, p.deny) {
+		r.at = at[i]
+	}
+}
+
 // Ruling is what a policy says about a call.
 type Ruling uint8
 
@@ -150,6 +157,8 @@ type Unknown struct {
 	Arg     string // the argument that its tool does not have, "" when there is no such tool
 	Is      string // what the argument is, when its tool has it and it cannot be what the rule asks
 	Near    string // what was probably meant, or ""
+
+	at diag.Span
 }
 
 // Unknown gives the patterns that name none of the tools, an argument that the tool named by

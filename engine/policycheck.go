@@ -32,7 +32,7 @@ func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool, s
 		found = slices.DeleteFunc(found, func(u Unknown) bool { return u.Arg == "" })
 	}
 	for _, u := range found {
-		d := s.errorf(diag.UnknownRule, spanOr(p.span, site.Span), "%s", u.Message(who))
+		d := s.errorf(diag.UnknownRule, spanOr(u.at, spanOr(p.span, site.Span)), "%s", u.Message(who))
 		help(d, "%s", u.Help(tools))
 	}
 	return len(found) == 0

@@ -16,6 +16,7 @@ type rule struct {
 	class Class // of "@once"; else
 	name  glob
 	args  []condition // all of which must hold
+	at    diag.Span   // where a script writes it
 }
 
 // condition asks something of one argument.
@@ -218,7 +219,7 @@ func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
 	if r.class != "" || len(r.name.pieces) > 1 {
 		return Unknown{}, false
 	}
-	u := Unknown{Pattern: r.text, Name: r.name.text}
+	u := Unknown{Pattern: r.text, Name: r.name.text, at: r.at}
 	names := make([]string, len(tools))
 	var tool *Tool
 	for i, t := range tools {

@@ -1,10 +1,6 @@
 package starlib
 
 import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -18,12 +14,13 @@ func agentRows() []Builtin {
 	sampling := samplingParams()
 	structured := opt("structured", oneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
 	return []Builtin{
-		{Name: "agent", Group: GroupAgents, Returns: "node", Effect: Compose, Func: agentFunc,
+		{Name: "agent", Group: GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once " +
+			"temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "node", Effect: Compose, Func: agentFunc,
 			Params: append([]Param{
 				opt("input", TypeKind, "str", "what it takes"),
 				opt("output", TypeKind, "str", "what it gives"),
-				opt("name", StrKind, "None", "its name; else the variable it is assigned to, else the function around it"),
-				opt("model", either(StrKind, modelKind, listOf(StrKind)), "None", modelDoc),
+				opt("name", nameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				opt("model", modelsKind, "None", modelDoc),
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
@@ -33,7 +30,7 @@ func agentRows() []Builtin {
 				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
 				opt("hooks", either(hooksKind, listOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
-				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
+				opt("repairs", countKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
 				opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
@@ -42,12 +39,12 @@ func agentRows() []Builtin {
 				opt("history", historyKind, `"fresh"`, historyDoc),
 				opt("enough", predicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
 				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
-				opt("tools_at_once", IntKind, "8", "how many calls of one answer run at once"),
+				opt("tools_at_once", boundKind, "8", "how many calls of one answer run at once"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
-		{Name: "skill", Group: GroupAgents, Returns: "skill", Effect: Compose, Func: skillFunc,
+		{Name: "skill", Group: GroupAgents, Aside: "policy llm_description", Returns: "skill", Effect: Compose, Func: skillFunc,
 			Params: []Param{
-				{Name: "name", Kind: StrKind, Doc: "its name"},
+				{Name: "name", Kind: nameKind, Doc: "its name"},
 				{Name: "doc", Kind: StrKind, Doc: "what it does"},
 				opt("input", TypeKind, "None", "what it takes; the agent's input when not given"),
 				opt("output", TypeKind, "None", "what it gives; the agent's output when not given"),
@@ -58,16 +55,16 @@ func agentRows() []Builtin {
 				opt("llm_description", StrKind, "None", "replaces the generated description, verbatim"),
 			},
 			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
-		{Name: "tool", Group: GroupAgents, Returns: "tool", Effect: Compose, Func: toolFunc,
+		{Name: "tool", Group: GroupAgents, Aside: "effect returns " + guardAside, Returns: "tool", Effect: Compose, Func: toolFunc,
 			Params: append([]Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
 				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
 				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script runs again on a replay and cannot be once, while its requests and commands are recorded"),
 				opt("returns", TypeKind, "any", "what it gives"),
-				opt("name", StrKind, "None", "its name; else the function's"),
+				opt("name", nameKind, "None", "its name; else the function's"),
 				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
-				opt("timeout", either(StrKind, FloatKind), "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
-				opt("max_result", IntKind, "262144", "how many bytes of a result's text the model is told"),
+				opt("timeout", timeKind, "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
+				opt("max_result", boundKind, "262144", "how many bytes of a result's text the model is told"),
 			}, ruleParams()...),
 			Doc: "Makes a function a tool that a model may call."},
 		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
@@ -76,12 +73,12 @@ func agentRows() []Builtin {
 				{Name: "content", Kind: either(StrKind, CallKind), Doc: "the text, or a function that gives it when it is asked for; one with a parameter gets what the model looks for"},
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
-		{Name: "budget", Group: GroupAgents, Returns: "budget", Effect: Compose, Func: budgetFunc,
+		{Name: "budget", Group: GroupAgents, Aside: "name turns tool_calls model_calls tokens usd steps wall depth same_call arg_bytes on_limit warn_at", Returns: "budget", Effect: Compose, Func: budgetFunc,
 			made:   func(c *composer) starlark.Value { return maker(c, "budget") },
 			Params: budgetParams(),
 			Doc:    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."},
-		{Name: "model", Group: GroupAgents, Returns: "model", Effect: Compose, Func: modelFunc,
-			Params: append([]Param{{Name: "name", Kind: either(StrKind, listOf(StrKind)), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
+		{Name: "model", Group: GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: Compose, Func: modelFunc,
+			Params: append([]Param{{Name: "name", Kind: either(StrKind, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
 	}
 }
@@ -89,7 +86,6 @@ func agentRows() []Builtin {
 // agentName is the agent's name: given, its variable's, the enclosing function's, or what it is.
 func (c *Call) agentName() string {
 	if c.Has("name") {
-		c.checkName("name")
 		return c.Str("name")
 	}
 	if name := c.name(); name != "" {
@@ -103,31 +99,12 @@ func (c *Call) agentName() string {
 	return "agent"
 }
 
-// checkName refuses names that a position in a run could not hold: reviewer#1/lookup[2].
-func (c *Call) checkName(param string) {
-	name := c.Str(param)
-	bad := strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) })
-	switch {
-	case !c.Has(param) || bad < 0 && strings.TrimSpace(name) != "":
-		return
-	case bad < 0:
-		d := c.complain(diag.WrongArgument, c.spanOf(param), "%s: the name is empty", param)
-		if c.row.Params[c.param(param)].Default != "" {
-			d.Help = []string{"leave it out for the name of the variable, or give one"}
-		}
-	default:
-		r, _ := utf8.DecodeRuneInString(name[bad:])
-		c.complain(diag.WrongArgument, c.spanOf(param), "%s: a name cannot hold %q", param, r).Help =
-			[]string{"names are parts of positions, as in a/b#1[2]: use letters, digits, spaces, - and _"}
-	}
-}
-
 func agentFunc(c *Call) (starlark.Value, error) {
 	name := c.agentName()
 	c.idle()
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
-		Select: c.selection(), OnBadOutput: c.callback("on_bad_output"), Repairs: c.atLeastZero("repairs", 1),
-		OnToolError: c.recovery("on_tool_error"), ToolsAtOnce: c.positive("tools_at_once", engine.DefaultToolsAtOnce)}
+		Select: c.selection(), OnBadOutput: c.callback("on_bad_output"), Repairs: c.Int("repairs", 1),
+		OnToolError: c.recovery("on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", engine.DefaultToolsAtOnce)}
 	c.settings().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
 	spec.Policy, spec.Hooks = c.policy(), c.hookList()
@@ -229,7 +206,6 @@ func (c *Call) idle() {
 }
 
 func skillFunc(c *Call) (starlark.Value, error) {
-	c.checkName("name")
 	sk := &engine.Skill{Name: c.Str("name"), Doc: dedent(c.Str("doc")), In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		Tools: c.toolList("tools"), Servers: c.serverList("tools"), Knowledge: c.knowledge(), Description: c.Str("llm_description"), Policy: c.policy(), Span: c.fnSpan()}
 	if c.stood {

@@ -3,6 +3,8 @@ package starlib
 import (
 	"fmt"
 	"iter"
+	"strings"
+	"unicode"
 
 	"go.starlark.net/starlark"
 
@@ -13,6 +15,7 @@ import (
 // part is what the values that only agents take have in common: they are opaque.
 type part struct{}
 
+func (part) opaque()              {}
 func (part) Freeze()              {}
 func (part) Truth() starlark.Bool { return true }
 func (part) Hash() (uint32, error) {
@@ -53,10 +56,12 @@ func (v *budgetValue) String() string    { return "budget(...)" }
 func (v *budgetValue) Type() string      { return "budget" }
 
 // Attr of a budget is an error that says where what is left is read.
-func (v *budgetValue) Attr(name string) (starlark.Value, error) {
+func (v *budgetValue) Attr(name string) (starlark.Value, error) { return nil, noBudgetAttr(name) }
+
+func noBudgetAttr(name string) error {
 	e := errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
 	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
-	return nil, e
+	return e
 }
 
 func (v *budgetValue) AttrNames() []string { return nil }
@@ -89,37 +94,47 @@ var (
 			return v, asks(v) != nil
 		}
 		return v, false
-	}, hint: func(v starlark.Value) string {
-		switch v := v.(type) {
-		case *nodeValue:
-			return "write " + v.label() + `.as_tool(name, doc)`
-		case *starlark.Builtin:
-			return hintCapability(v)
-		case *remedyValue:
-			if name := remedyWord[v.r.Do]; askingTools()[name] != nil {
-				return "as a tool of a model it is not called: tools = [" + name + "]"
-			}
+	}, hint: hintTool}
+	knowledgeDict = worded("dict of knowledge(...)", dictOf(Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *knowledgeValue, starlark.String, *starlark.Function:
+			return v, true
 		}
-		return ""
-	}}
-	knowledgeDict = Kind{Word: "dict of knowledge(...)", Stub: "dict[str, Knowledge | str]", accept: func(v starlark.Value) (starlark.Value, bool) {
-		d, ok := v.(*starlark.Dict)
-		if !ok {
-			return v, false
-		}
-		for key, item := range d.Entries() {
-			if _, ok := key.(starlark.String); !ok {
-				return v, false
-			}
-			switch item.(type) {
-			case *knowledgeValue, starlark.String, *starlark.Function, *failedValue:
-			default:
-				return v, false
-			}
-		}
-		return v, true
-	}}
+		return v, false
+	}}))
 )
+
+// hintTool says how what is no tool gets to a model.
+func hintTool(v starlark.Value) string {
+	switch v := v.(type) {
+	case *nodeValue:
+		return "write " + v.label() + `.as_tool(name, doc)`
+	case *starlark.Builtin:
+		return hintCapability(v)
+	case *remedyValue:
+		if name := remedyWord[v.r.Do]; askingTools()[name] != nil {
+			return "as a tool of a model it is not called: tools = [" + name + "]"
+		}
+	case starlark.String:
+		if name := string(v); strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0 {
+			return "list the function itself, without quotes: tools = [" + name + "]"
+		}
+		return "list functions of the script, which declare their parameters, tool(f, ...) or mcp(...)"
+	case *memoryValue:
+		return "it is given apart, as memory = ..., and makes tools of its own"
+	case *skillValue:
+		return "write skills = [...]"
+	case *knowledgeValue:
+		return `it belongs to a skill: skill("name", "what it does", knowledge = {"key": ...})`
+	case *typeValue, starlark.NoneType, starlark.Int, starlark.Float, starlark.Bool:
+		return "list the function itself: look, not look()"
+	case *starlark.Dict:
+		return "write a function that declares its parameters: def look(query = str)"
+	case *moduleValue:
+		return "wrap what the model may do in functions that declare their parameters"
+	}
+	return ""
+}
 
 // items lists the elements of a list argument, none when it was not given.
 func (c *Call) items(name string) iter.Seq[starlark.Value] {

@@ -19,6 +19,9 @@ func (c *Call) Arg(name string) starlark.Value { return c.vals[c.param(name)] }
 // Has reports whether the argument was given.
 func (c *Call) Has(name string) bool { return c.Arg(name) != nil }
 
+// passed reports whether the argument was given, also when it was wrong.
+func (c *Call) passed(name string) bool { return c.at[c.param(name)].given() }
+
 // Str returns a str argument, "" when it was not given.
 func (c *Call) Str(name string) string {
 	s, _ := c.Arg(name).(starlark.String)

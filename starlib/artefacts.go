@@ -3,7 +3,6 @@ package starlib
 import (
 	"go.starlark.net/starlark"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -72,8 +71,8 @@ var decodeParams = []Param{
 	decodeOption("pick", "which value to take when the text holds several that fit"),
 	decodeOption("on_bad_item", "what becomes of an item that does not fit"),
 	decodeOption("extra_keys", "what becomes of keys that are no fields"),
-	{Name: "max_cost", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
-	{Name: "max_depth", Kind: IntKind, Shape: KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
+	{Name: "max_cost", Kind: decodeBound(`level = "strict" repairs nothing`), Shape: KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
+	{Name: "max_depth", Kind: decodeBound("without it, 512 levels are read"), Shape: KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
 	{Name: "partial", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"},
 }
 
@@ -84,6 +83,16 @@ func decodeFunc(c *Call) (starlark.Value, error) {
 	}
 	o.Partial = c.Bool("partial", false)
 	return decodedValue(generable.Decode(c.self(), c.Str("text"), o)), nil
+}
+
+// decodeBound takes a bound of the decoder.
+func decodeBound(help string) Kind {
+	return vetted(IntKind, func(_ *Param, v starlark.Value) []fault {
+		if n := intOf(v); n < 1 {
+			return wrong(help, "want at least 1, got %d", n)
+		}
+		return nil
+	})
 }
 
 // decodeOptions reads the options of the decoder.
@@ -101,10 +110,7 @@ func (c *Call) decodeOptions() (generable.Options, error) {
 		if !c.Has(name) {
 			continue
 		}
-		if *to = c.Int(name, 0); *to < 1 {
-			d := c.complain(diag.WrongArgument, c.spanOf(name), "%s is at least 1", name)
-			d.Help = append(d.Help, []string{`level = "strict" repairs nothing`, "without it, 512 levels are read"}[i])
-		}
+		*to = c.Int(name, 0)
 	}
 	return o, nil
 }

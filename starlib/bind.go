@@ -28,6 +28,8 @@ type Call struct {
 
 	stood  bool // a stand-in is among the arguments: stay silent about it
 	wrong  diag.List
+	halted bool // what was wrong while binding leaves nothing to look into
+	flawed bool // something was wrong while binding
 	looked bool
 	site   source.Call
 	file   *source.File
@@ -39,6 +41,8 @@ type argRef struct {
 	n    int    // ordinal among the positional arguments, from 1; 0 when not given so
 	name string // of a keyword argument
 }
+
+func (r argRef) given() bool { return r != argRef{} }
 
 // call binds arguments and runs the row. All mistakes of one call are reported together.
 func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -54,14 +58,24 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	}
 	c := &Call{row: b, env: e, thread: thread, recv: recv}
 	c.bind(args, kwargs)
-	if len(c.wrong) > 0 {
-		return c.fail(c.wrong...)
+	said := c.wrong
+	if len(said) > 0 && (c.halted || e.running()) {
+		return c.fail(said...)
 	}
+	c.wrong, c.flawed = nil, len(said) > 0
 	v, err := b.Func(c)
-	if len(c.wrong) > 0 && err == nil {
-		return c.fail(c.wrong...)
+	switch {
+	case err != nil: // the file ends here
+		c.report(said)
+		return nil, err
+	case len(c.wrong) > 0:
+		return c.fail(append(said, c.wrong...)...)
+	case c.flawed:
+		if c.report(said); v == nil {
+			v = c.standIn()
+		}
 	}
-	return v, err
+	return v, nil
 }
 
 func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
@@ -93,13 +107,15 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	if n := len(params); n > 0 && params[n-1].Shape == Keywords {
 		catch = &params[n-1]
 	}
+	var unknown []starlark.Tuple // they may be meant for what no other is given for
 	for _, kv := range kwargs {
 		name := string(kv[0].(starlark.String))
 		ref := argRef{name: name}
 		i, known := c.row.index[name]
 		switch {
-		case known && c.at[i] != (argRef{}):
+		case known && c.at[i].given():
 			c.complain(diag.WrongArgument, c.argSpan(ref), "%s: %s is given twice", c.row.Name, name)
+			c.halted = true
 		case known:
 			c.set(i, kv[1], ref)
 		case catch != nil && (name[0] != '_' || !c.hasOptions()):
@@ -107,11 +123,14 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 				c.kw = append(c.kw, starlark.Tuple{kv[0], v})
 			}
 		default:
-			c.unknown(name)
+			unknown = append(unknown, kv)
 		}
 	}
+	for _, kv := range unknown {
+		c.unknown(string(kv[0].(starlark.String)), kv[1])
+	}
 	for i := range params {
-		if params[i].Required() && c.at[i] == (argRef{}) {
+		if params[i].Required() && !c.at[i].given() {
 			c.missing(&params[i])
 		}
 	}
@@ -144,21 +163,28 @@ func (c *Call) set(i int, v starlark.Value, ref argRef) {
 	}
 }
 
-// take checks one argument and reports it when it is of another kind.
+// take checks one argument and reports what is wrong with it.
 func (c *Call) take(p *Param, v starlark.Value, ref argRef) (starlark.Value, bool) {
 	w, ok := p.Kind.takes(v)
 	if ok {
 		if _, failed := v.(*failedValue); failed {
+			if p.aside {
+				return nil, false
+			}
 			c.stood = true
 		}
-		if n, low := p.Kind.tooLow(w); low {
-			c.tooLow(p, c.argSpan(ref), p.Kind.least, n)
-			return nil, false
-		}
-		return w, true
+		found := p.Kind.vetted(p, w)
+		c.blame(p, ref, found)
+		whole := slices.ContainsFunc(found, func(f fault) bool { return f.part == piece{} })
+		return w, !whole || p.Shape > KeywordOnly || p.Required() // else as if it were not given
+	}
+	if found := p.Kind.misfits(p, v); found != nil {
+		c.halted = c.halted || !p.aside
+		c.blame(p, ref, found)
+		return nil, false
 	}
 	code := diag.WrongArgument
-	if p.Kind.Word == NodeKind.Word || p.Kind.Word == nodesKind.Word {
+	if p.Kind.isNode() {
 		code = diag.NotANode
 	}
 	name := p.Name
@@ -171,10 +197,17 @@ func (c *Call) take(p *Param, v starlark.Value, ref argRef) (starlark.Value, boo
 			d.Help = append(d.Help, h)
 		}
 	}
+	if p.Kind.guess != nil {
+		if w, ok := p.Kind.guess(v); ok {
+			return w, true
+		}
+	}
+	c.halted = c.halted || !p.aside
 	return nil, false
 }
 
 func (c *Call) tooMany(i int, ref argRef) {
+	c.halted = true
 	most := 0
 	for _, p := range c.row.Params {
 		if p.Shape <= Positional {
@@ -201,22 +234,42 @@ func (c *Call) keywordNames() []string {
 	return names
 }
 
-func (c *Call) unknown(name string) {
+// unknown reports a keyword that the builtin does not have. One that is near is not missed then, and
+// a node is made as if the name were right, so that what follows is looked at.
+func (c *Call) unknown(name string, v starlark.Value) {
 	names := c.keywordNames()
 	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
-	meant := c.row.synonym(name)
+	meant, help := c.row.synonym(name)
 	switch {
-	case meant != "":
-		d.Help = append(d.Help, meant)
+	case help != "":
+		d.Help = append(d.Help, help)
 	case d.Meant(name, names):
+		meant, _ = diag.Suggest(name, names)
 	case len(names) == 0:
 		d.Help = append(d.Help, "its arguments are given by position: "+c.row.Signature())
 	default:
 		d.Help = append(d.Help, "its arguments are "+joined(names))
 	}
+	i, known := c.row.index[meant]
+	if !known || c.at[i].given() {
+		c.halted = true
+		return
+	}
+	p := &c.row.Params[i]
+	c.at[i] = argRef{name: name}
+	w, ok := p.Kind.takes(v)
+	_, failed := v.(*failedValue)
+	switch {
+	case p.aside:
+	case !ok || failed || c.row.Returns != "node" || len(p.Kind.vetted(p, w)) > 0: // a wrong guess would tell on
+		c.halted = true
+	default:
+		c.vals[i] = w
+	}
 }
 
 func (c *Call) missing(p *Param) {
+	c.halted = true
 	d := c.complain(diag.MissingArgument, c.fnSpan(), "%s needs %s", c.row.Name, p.Name)
 	if p.Doc != "" {
 		d.Label = fmt.Sprintf("%s: %s", p.Kind.Word, p.Doc)
@@ -238,10 +291,15 @@ func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	if c.env.running() {
 		return nil, raised(found...)
 	}
+	c.report(found)
+	return c.standIn(), nil
+}
+
+// report reports mistakes while composing.
+func (c *Call) report(found diag.List) {
 	for _, d := range found {
 		c.env.c.session.Report(d)
 	}
-	return c.standIn(), nil
 }
 
 // nodeKinds are the kinds of what the builtins make.
@@ -335,7 +393,7 @@ func (c *Call) argSpan(ref argRef) diag.Span {
 
 // spanOf is the place of the argument of a parameter.
 func (c *Call) spanOf(name string) diag.Span {
-	if i := c.param(name); c.at[i] != (argRef{}) {
+	if i := c.param(name); c.at[i].given() {
 		return c.argSpan(c.at[i])
 	}
 	return c.fnSpan()

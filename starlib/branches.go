@@ -103,20 +103,12 @@ func branchFunc(c *Call) (starlark.Value, error) {
 
 // dictRoutes reads {key: handler}.
 func (c *Call) dictRoutes(d *starlark.Dict) []engine.Route {
-	c.lookup()
-	var keys, handlers []diag.Span
-	if c.file != nil {
-		keys, handlers = c.file.DictEntries(c.pos)
-	}
+	ref := c.at[c.param("routes")]
 	var routes []engine.Route
-	i := -1
+	i := 0
 	for key, handler := range d.Entries() {
 		i++
-		r := engine.Route{Span: c.spanOf("routes")}
-		r.HandlerSpan = r.Span
-		if len(keys) == d.Len() {
-			r.Span, r.HandlerSpan = keys[i], handlers[i]
-		}
+		r := engine.Route{Span: c.partSpan(ref, piece{n: i, key: key.String(), at: true}), HandlerSpan: c.partSpan(ref, piece{n: i, key: key.String()})}
 		if !c.routeKey(&r, key) {
 			continue
 		}

@@ -15,19 +15,19 @@ func budgetParams() []Param {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
 	return []Param{
-		{Name: "name", Kind: StrKind, Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
-		opt("turns", IntKind, "8", "model calls in one call of the agent"),
-		opt("tool_calls", IntKind, "32", "tool calls in one call of the agent"),
-		opt("model_calls", IntKind, "None", "model calls, of everything inside"),
-		opt("tokens", IntKind, "None", "in and out together; a call begins when what it may need is there"),
-		opt("usd", FloatKind, "None", "money, in US dollars; a model whose price is not known is not called"),
-		opt("steps", IntKind, "None", "steps of the script's own code"),
-		opt("wall", either(StrKind, FloatKind), "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; one that is given also cuts off what runs then`),
-		opt("depth", IntKind, "16", "agents that call each other, this one counted"),
-		opt("same_call", IntKind, "8", "how often one tool may be asked for the same, with nothing else in between"),
-		opt("arg_bytes", IntKind, "None", "length of a tool call's arguments; the model is told of one that is longer, which is not made"),
+		{Name: "name", Kind: nameKind, Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
+		opt("turns", capKind("the agent could not answer", "an agent that calls no model is agent(run = f)"), "8", "model calls in one call of the agent"),
+		opt("tool_calls", countKind, "32", "tool calls in one call of the agent"),
+		opt("model_calls", capKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, of everything inside"),
+		opt("tokens", capKind("no model could be called", "leave tokens out to set no bound"), "None", "in and out together; a call begins when what it may need is there"),
+		opt("usd", usdKind, "None", "money, in US dollars; a model whose price is not known is not called"),
+		opt("steps", capKind("no function could run", "leave steps out to set no bound"), "None", "steps of the script's own code"),
+		opt("wall", timeKind, "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; one that is given also cuts off what runs then`),
+		opt("depth", capKind("the agent could not be called", "depth = 1 is an agent that calls no other"), "16", "agents that call each other, this one counted"),
+		opt("same_call", capKind("no tool could be called", "tool_calls = 0 forbids calls"), "8", "how often one tool may be asked for the same, with nothing else in between"),
+		opt("arg_bytes", capKind("no tool could be called", "tool_calls = 0 forbids calls"), "None", "length of a tool call's arguments; the model is told of one that is longer, which is not made"),
 		opt("on_limit", oneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; room for it is kept`),
-		opt("warn_at", listOf(FloatKind), "[0.8]", "parts of a bound at which an event is told, from 0 to 1"),
+		opt("warn_at", warningsKind, "[0.8]", "parts of a bound at which an event is told, from 0 to 1"),
 	}
 }
 
@@ -52,39 +52,44 @@ func hintBudget(v starlark.Value) string {
 	return "write budget(turns = ...)"
 }
 
+var (
+	usdKind = vetted(FloatKind, func(_ *Param, v starlark.Value) []fault {
+		if usd := floatOf(v); !(usd > 0) || usd > engine.MaxCostUSD {
+			return wrong("leave usd out to set no bound", "want an amount above 0 and up to a million dollars, got %v", usd)
+		}
+		return nil
+	})
+	warningKind = vetted(FloatKind, func(_ *Param, v starlark.Value) []fault {
+		if part := floatOf(v); !(part > 0 && part <= 1) {
+			help := "half of a bound is 0.5"
+			if part > 1 && part <= 100 {
+				help = fmt.Sprintf("%g of 100 is %g", part, part/100)
+			}
+			return wrong(help, "want parts above 0 and up to 1, got %v", part)
+		}
+		return nil
+	})
+	warningsKind = vetted(listOf(warningKind), func(_ *Param, v starlark.Value) []fault {
+		if n := starlark.Len(v); n > mostWarnings {
+			return wrong("each is an event that somebody is to read", "want at most %d parts, got %d", mostWarnings, n)
+		}
+		return nil
+	})
+)
+
 func budgetFunc(c *Call) (starlark.Value, error) {
-	c.checkName("name")
 	l := engine.Limits{Name: c.Str("name"), Wall: c.duration("wall")}
 	for _, r := range []struct {
 		name string
 		to   *engine.Cap
-		why  string // a 0 would not do
-		help string
-	}{
-		{"turns", &l.Turns, "the agent could not answer", "an agent that calls no model is agent(run = f)"},
-		{"tool_calls", &l.ToolCalls, "", ""}, // 0 forbids them
-		{"model_calls", &l.ModelCalls, "no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"},
-		{"tokens", &l.Tokens, "no model could be called", "leave tokens out to set no bound"},
-		{"steps", &l.Steps, "no function could run", "leave steps out to set no bound"},
-		{"depth", &l.Depth, "the agent could not be called", "depth = 1 is an agent that calls no other"},
-		{"same_call", &l.SameCall, "no tool could be called", "tool_calls = 0 forbids calls"},
-		{"arg_bytes", &l.ArgBytes, "no tool could be called", "tool_calls = 0 forbids calls"},
-	} {
-		if !c.Has(r.name) {
-			continue
+	}{{"turns", &l.Turns}, {"tool_calls", &l.ToolCalls}, {"model_calls", &l.ModelCalls}, {"tokens", &l.Tokens}, {"steps", &l.Steps},
+		{"depth", &l.Depth}, {"same_call", &l.SameCall}, {"arg_bytes", &l.ArgBytes}} {
+		if c.Has(r.name) {
+			*r.to = engine.AtMost(int64(c.Int(r.name, 1)))
 		}
-		n := c.atLeastZero(r.name, 1)
-		if n == 0 && r.why != "" {
-			c.complain(diag.WrongArgument, c.spanOf(r.name), "%s: want at least 1, got 0: %s", r.name, r.why).Help = []string{r.help}
-		}
-		*r.to = engine.AtMost(int64(n))
 	}
-	if usd, ok := c.Arg("usd").(starlark.Float); ok {
-		if !(usd > 0) || usd > engine.MaxCostUSD {
-			c.complain(diag.WrongArgument, c.spanOf("usd"), "usd: want an amount above 0 and up to a million dollars, got %v", float64(usd)).Help =
-				[]string{"leave usd out to set no bound"}
-		}
-		l.USD = engine.Dollars(float64(usd))
+	if usd := c.Float("usd"); usd != nil {
+		l.USD = engine.Dollars(*usd)
 	}
 	if c.Str("on_limit") == "answer" {
 		l.OnLimit = engine.OnLimitAnswer
@@ -92,21 +97,14 @@ func budgetFunc(c *Call) (starlark.Value, error) {
 	if c.Has("warn_at") {
 		l.WarnAt = []float64{}
 		for item := range c.items("warn_at") {
-			part, _ := item.(starlark.Float)
-			if !(part > 0 && part <= 1) {
-				c.complain(diag.WrongArgument, c.spanOf("warn_at"), "warn_at: want parts above 0 and up to 1, got %v", float64(part)).Help =
-					[]string{"half of a bound is 0.5"}
-			}
-			l.WarnAt = append(l.WarnAt, float64(part))
+			l.WarnAt = append(l.WarnAt, floatOf(item))
 		}
 		slices.Sort(l.WarnAt)
 		l.WarnAt = slices.Compact(l.WarnAt)
-		if len(l.WarnAt) > mostWarnings {
-			c.complain(diag.WrongArgument, c.spanOf("warn_at"), "warn_at: want at most %d parts, got %d", mostWarnings, len(l.WarnAt)).Help =
-				[]string{"each is an event that somebody is to read"}
-		}
 	}
-	c.sameBudget(&l)
+	if !c.flawed {
+		c.sameBudget(&l)
+	}
 	return &budgetValue{limits: l}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
@@ -101,6 +102,9 @@ func (l *callLint) call(call *syntax.CallExpr) {
 // member checks x.name where x is surely a node, a type or another value of the file.
 func (l *callLint) member(dot *syntax.DotExpr) {
 	v, ok := l.c.written(l.u, dot.X)
+	if !ok {
+		l.opaque(dot)
+	}
 	if _, failed := v.(*failedValue); !ok || failed {
 		return
 	}
@@ -124,6 +128,42 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 		d.Help = []string{engineError(err).Help}
 	} else if !d.Meant(dot.Name.Name, names) && len(names) > 0 {
 		d.Help = []string{"it has " + joined(names)}
+	}
+}
+
+// opaqueParts are what builtins give, by the word of their rows, that has no attributes.
+var opaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true, "budget": true, "model": true, "policy": true,
+	"hooks": true, "router": true, "mcp": true, "secret": true, "history": true, "remedy": true, "recovery": true}
+
+// opaque looks at x.name where x is a name of the function for a part of an agent.
+func (l *callLint) opaque(dot *syntax.DotExpr) {
+	id, ok := dot.X.(*syntax.Ident)
+	if !ok {
+		return
+	}
+	b := l.names[id.Name]
+	if b == nil || b.times != 1 || b.item {
+		return
+	}
+	call, ok := startree.Unparen(b.from).(*syntax.CallExpr)
+	if !ok {
+		return
+	}
+	made, ok := call.Fn.(*syntax.Ident)
+	if !ok {
+		return
+	}
+	row, known := l.c.table.Lookup(made.Name)
+	if fn, _ := l.c.written(l.u, made); !known || !opaqueParts[row.Returns] || l.c.predeclared[made.Name] != fn {
+		return
+	}
+	e := errorf(diag.UnknownAttribute, "what %s(...) gives has no .%s", row.Name, dot.Name.Name)
+	if row.Name == "budget" {
+		e = engineError(noBudgetAttr(dot.Name.Name))
+	}
+	d := l.report(e.Code, dot.Name, "%s", e.Message)
+	if e.Help != "" {
+		d.Help = []string{e.Help}
 	}
 }
 

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ var (
 		}
 		return v, false
 	}}
-	timeoutParam = Param{Name: "timeout", Kind: either(StrKind, FloatKind), Shape: KeywordOnly, Default: `"30s"`, Doc: `the longest it may take: "90s", "2m", or seconds`}
+	timeoutParam = Param{Name: "timeout", Kind: timeUpTo(24*time.Hour, "a day"), Shape: KeywordOnly, Default: `"30s"`, Doc: `the longest it may take: "90s", "2m", or seconds`}
 )
 
 func capabilityRows() []Builtin {
@@ -60,7 +61,7 @@ func capabilityRows() []Builtin {
 		row("http", "request", "HTTPResponse", "Makes a request of any method.", Param{Name: "method", Kind: StrKind, Doc: "GET, PUT, DELETE, ..."}, url, body, data, headers),
 		module("fs", "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."),
 		row("fs", "read", "str", "Gives the text of a file.", path,
-			Param{Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "give the first bytes alone, so many at most; without it a file of more than 1 MiB is an error"}),
+			Param{Name: "limit", Kind: leastKind(1, diag.WrongArgument), Shape: KeywordOnly, Default: "None", Doc: "give the first bytes alone, so many at most; without it a file of more than 1 MiB is an error"}),
 		row("fs", "write", "None", "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made.", path,
 			Param{Name: "text", Kind: StrKind, Doc: "what the file holds from then on"}),
 		row("fs", "list", "list[str]", "Lists what is in a directory, sorted; the name of a directory ends with /.", optional(path, `"."`),
@@ -79,16 +80,16 @@ func capabilityRows() []Builtin {
 
 // wrappers show, for what a script may touch, the function that makes a tool of it: it says what of
 // it a model gets.
-var wrappers = map[string]string{"read": "def read(path = str): return fs.read(path)", "list": "def list_notes(dir = str): return fs.list(dir)",
-	"write": "def save(path = str, text = str): fs.write(path, text)", "get": "def page(url = str): return http.get(url).text",
-	"run": "def log(file = str): return sh.run([\"git\", \"log\", file]).stdout"}
+var wrappers = map[string]string{"fs.read": "def read(path = str): return fs.read(path)", "fs.list": "def list_notes(dir = str): return fs.list(dir)",
+	"fs.write": "def save(path = str, text = str): fs.write(path, text)", "http.get": "def page(url = str): return http.get(url).text",
+	"sh.run": "def log(file = str): return sh.run([\"git\", \"log\", file]).stdout"}
 
 // hintCapability says how a builtin becomes a tool.
 func hintCapability(b *starlark.Builtin) string {
 	if example := wrappers[b.Name()]; example != "" {
-		return "a tool says its parameters and what it does: " + example
+		return "wrap it in a function, which says what of it the model gets: " + example
 	}
-	return ""
+	return "wrap it in a function that declares its parameters: def f(x = str): return " + b.Name() + "(x)"
 }
 
 // touchFunc carries out the operation that its row names.
@@ -205,7 +206,7 @@ func unfitRequest(op *engine.Operation, args *generable.Map) error {
 func (c *Call) touchArgs() (*generable.Map, error) {
 	args := generable.NewMap(len(c.row.Params))
 	for i, p := range c.row.Params {
-		given := c.at[i] != (argRef{})
+		given := c.at[i].given()
 		v := c.vals[i]
 		if !given && p.Name == "path" { // of fs.list
 			v = starlark.String(".")
@@ -217,9 +218,6 @@ func (c *Call) touchArgs() (*generable.Map, error) {
 		case p.Name == "default":
 			continue
 		case v == nil && !(given && p.Name == "json"):
-			continue
-		case p.Name == "limit" && c.Int("limit", 1) < 1:
-			c.complain(diag.WrongArgument, c.spanOf("limit"), "limit: want at least 1, got %s", v)
 			continue
 		case v == nil:
 			v = starlark.None
@@ -235,20 +233,7 @@ func (c *Call) touchArgs() (*generable.Map, error) {
 
 // seconds is the timeout.
 func (c *Call) seconds() generable.Value {
-	d := DefaultTouchTimeout
-	switch w := c.Arg("timeout").(type) {
-	case starlark.String:
-		var err error
-		if d, err = time.ParseDuration(string(w)); err != nil {
-			d = 0
-		}
-	case starlark.Float:
-		d = time.Duration(float64(w) * float64(time.Second))
-	}
-	if d <= 0 || d > 24*time.Hour {
-		c.complain(diag.WrongArgument, c.spanOf("timeout"), "timeout: want a time such as \"90s\", \"2m\" or a number of seconds, at most a day, got %s", c.Arg("timeout"))
-	}
-	v, _ := generable.FloatOf(d.Seconds())
+	v, _ := generable.FloatOf(cmp.Or(c.duration("timeout"), DefaultTouchTimeout).Seconds())
 	return v
 }
 

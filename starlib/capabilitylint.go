@@ -42,6 +42,7 @@ type useLint struct {
 	c    *composer
 	u    *unit
 	seen map[syntax.Node]bool // parts of what was looked at as a whole
+	said map[diag.Pos]bool    // where something is wrong already, once it was asked for
 }
 
 func (l *useLint) visit(n syntax.Node) bool {
@@ -68,14 +69,37 @@ func (l *useLint) visit(n syntax.Node) bool {
 			l.seen[n.X] = true // a member that there is not is reported elsewhere
 		}
 		if row := l.member(n); row != nil { // handed on: what it is called with is not known
-			l.found(n, row.Of, row.Name, "")
+			l.handed(n, row.Of, row.Name)
 		}
 	case *syntax.Ident:
 		if of := l.module(n); of != "" {
-			l.found(n, of, "", "")
+			l.handed(n, of, "")
 		}
 	}
 	return true
+}
+
+// handed remembers a module or a member of one that is handed on. Where it cannot stand, which was
+// reported, the grant that it would need is not asked for as well.
+func (l *useLint) handed(n syntax.Node, of, op string) {
+	var may func(engine.Use) bool
+	if l.wrong(n) {
+		may = func(engine.Use) bool { return true }
+	}
+	l.use(n, engine.Use{Kind: capabilities[of], Op: op}, may)
+}
+
+// wrong reports whether something was reported where an expression stands: one mistake is enough.
+func (l *useLint) wrong(n syntax.Node) bool {
+	if l.said == nil {
+		l.said = map[diag.Pos]bool{}
+		for _, d := range l.c.session.Diagnostics() {
+			if d.Severity == diag.Error {
+				l.said[d.Span.Pos] = true
+			}
+		}
+	}
+	return l.said[l.u.file.SpanOf(n).Pos]
 }
 
 // module is the module that a name stands for, "" for any other name.

@@ -25,24 +25,24 @@ func composeRows() []Builtin {
 	return []Builtin{
 		{Name: "then", Group: GroupCompose, Returns: "node", Effect: Compose, Func: thenFunc, Params: []Param{nodes},
 			Doc: "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."},
-		{Name: "par", Group: GroupCompose, Returns: "node", Effect: Compose, Func: parFunc,
-			Params: []Param{nodes, {Name: "limit", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output, onNodeError,
+		{Name: "par", Group: GroupCompose, Aside: "limit", Returns: "node", Effect: Compose, Func: parFunc,
+			Params: []Param{nodes, {Name: "limit", Kind: countKind, Shape: KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output, onNodeError,
 				{Name: "merge", Kind: stepNodeKind, Shape: KeywordOnly, Default: "None", Doc: "a node or function that gets the list: X→Z instead of X→list[Y]"}},
 			Doc: "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."},
-		{Name: "forum", Group: GroupCompose, Returns: "node", Effect: Compose, Func: forumFunc,
+		{Name: "forum", Group: GroupCompose, Aside: "rounds", Returns: "node", Effect: Compose, Func: forumFunc,
 			Params: []Param{nodes, {Name: "rounds", Kind: boundKind, Shape: KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
 				{Name: "captain", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "who decides; then all nodes before it are participants"},
 				{Name: "consensus", Kind: boundKind, Shape: KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
 				{Name: "otherwise", Kind: NodeKind, Shape: KeywordOnly, Default: "None", Doc: "decides when there is no consensus, as a captain would; left out, that is an error"}},
 			Doc: "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."},
-		{Name: "loop", Group: GroupCompose, Returns: "node", Effect: Compose, Func: loopFunc, Params: append([]Param{node("the body of the loop")}, loopParams...),
+		{Name: "loop", Group: GroupCompose, Aside: "max", Returns: "node", Effect: Compose, Func: loopFunc, Params: append([]Param{node("the body of the loop")}, loopParams...),
 			Doc: "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."},
 		{Name: "branch", Group: GroupCompose, Returns: "node", Effect: Compose, Func: branchFunc, Params: append([]Param{node("the node whose output is routed")}, branchParams...),
 			Doc: "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."},
 		{Name: "when", Group: GroupCompose, Returns: "when", Effect: Compose, Func: whenFunc,
 			Params: []Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: NodeKind, Doc: "where the output goes when it holds"}},
 			Doc:    "A route of branch that is taken when a predicate holds."},
-		{Name: "each", Group: GroupCompose, Returns: "node", Effect: Compose, Func: eachFunc,
+		{Name: "each", Group: GroupCompose, Aside: "limit", Returns: "node", Effect: Compose, Func: eachFunc,
 			Params: []Param{node("runs on every item"), {Name: "limit", Kind: boundKind, Shape: KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
 		{Name: "fn", Group: GroupCompose, Returns: "node", Effect: Compose, Func: fnFunc,
@@ -91,8 +91,8 @@ func (c *Call) nodes() ([]*engine.Node, engine.Site, bool) {
 				items = append(items, item)
 				spans = append(spans, span)
 			}
-			if len(c.site.Elems) == len(items) {
-				spans = c.site.Elems
+			if written := c.written(c.refs[0]); len(written.Items) == len(items) {
+				spans = written.Items
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func thenFunc(c *Call) (starlark.Value, error) {
 }
 
 func parFunc(c *Call) (starlark.Value, error) {
-	o := engine.ParOptions{Limit: c.atLeastZero("limit", 0), Output: c.typ("output"), OnError: c.onError()}
+	o := engine.ParOptions{Limit: c.Int("limit", 0), Output: c.typ("output"), OnError: c.onError()}
 	if c.stood {
 		return c.standIn(), nil
 	}
@@ -168,39 +168,6 @@ func forumFunc(c *Call) (starlark.Value, error) {
 		}
 		return c.env.c.session.Forum(site, o, nodes...)
 	})
-}
-
-// atLeastZero reads a count.
-func (c *Call) atLeastZero(name string, otherwise int) int {
-	n := c.Int(name, otherwise)
-	if n < 0 {
-		d := c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a count, got %d", name, n)
-		if p := &c.row.Params[c.param(name)]; p.Default == "None" {
-			d.Help = append(d.Help, "leave it out where nothing is to be bounded")
-		} else {
-			d.Help = append(d.Help, "leave it out for the default of "+p.Default)
-		}
-		return otherwise
-	}
-	return n
-}
-
-// positive reads a bound; zero and less is an error of its own code.
-func (c *Call) positive(name string, otherwise int) int {
-	n := c.Int(name, otherwise)
-	if n < 1 {
-		c.tooLow(&c.row.Params[c.param(name)], c.spanOf(name), 1, n)
-		return otherwise
-	}
-	return n
-}
-
-// tooLow reports a bound that nothing is within.
-func (c *Call) tooLow(p *Param, at diag.Span, least, got int) {
-	d := c.complain(diag.LoopBound, at, "%s: want at least %d, got %d", p.Name, least, got)
-	if p.Default != "" && p.Default != "None" {
-		d.Help = append(d.Help, "leave it out for the default of "+p.Default)
-	}
 }
 
 // nodeArg is the node of an argument, or of the receiver of a method.

@@ -1,6 +1,8 @@
 package starlib
 
 import (
+	"strings"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -10,7 +12,7 @@ import (
 
 func graphRows() []Builtin {
 	return []Builtin{
-		{Name: "graph", Group: GroupCompose, Returns: "node", Effect: Compose, Func: graphFunc,
+		{Name: "graph", Group: GroupCompose, Aside: "max_steps", Returns: "node", Effect: Compose, Func: graphFunc,
 			Params: []Param{
 				{Name: "start", Kind: NodeKind, Doc: "the node that gets the input"},
 				{Name: "edges", Kind: listOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
@@ -76,7 +78,12 @@ var (
 			return v, true
 		}
 		return v, false
-	}, hint: hintNode}
+	}, hint: func(v starlark.Value) string {
+		if isFinish(v) {
+			return "write FINISH, without quotes"
+		}
+		return hintNode(v)
+	}, guess: func(v starlark.Value) (starlark.Value, bool) { return finishValue{}, isFinish(v) }}
 	guardKind = Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
 		case starlark.Bool, starlark.String:
@@ -86,17 +93,26 @@ var (
 	}}
 )
 
+// isFinish reports whether a text must stand for the end of a graph.
+func isFinish(v starlark.Value) bool {
+	s, _ := v.(starlark.String)
+	switch strings.ToLower(string(s)) {
+	case "finish", "end", "done", "stop", "exit":
+		return true
+	}
+	return false
+}
+
 func edgeFunc(c *Call) (starlark.Value, error) {
 	if err := c.composing(); err != nil {
 		return nil, err
 	}
-	if c.stood {
-		return c.standIn(), nil
+	for _, name := range []string{"when", "map"} {
+		if _, failed := c.Arg(name).(*failedValue); failed {
+			return c.standIn(), nil
+		}
 	}
-	e := engine.Edge{From: c.nodeArg("source"), Span: c.fnSpan()}
-	if to, ok := c.Arg("target").(*nodeValue); ok {
-		e.To = to.n
-	}
+	e := engine.Edge{From: c.nodeArg("source"), To: c.nodeArg("target"), Span: c.fnSpan()}
 	e.Guard.Span = c.spanOf("when")
 	switch when := c.Arg("when").(type) {
 	case nil:

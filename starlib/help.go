@@ -29,6 +29,9 @@ func (t *Table) Help(v starlark.Value) string {
 		}
 		return "str: text. Methods: " + joined(v.AttrNames())
 	case *starlark.Builtin:
+		if b, ok := t.Lookup(v.Name()); ok && b.member() {
+			return b.help()
+		}
 		for _, b := range t.rows {
 			if b.Name == v.Name() && (b.Of == "") == (v.Receiver() == nil) && !b.member() {
 				return b.help()

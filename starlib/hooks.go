@@ -1,9 +1,10 @@
 package starlib
 
 import (
+	"strings"
+
 	"go.starlark.net/starlark"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
 
@@ -29,7 +30,7 @@ func hookRows() []Builtin {
 		return Builtin{Name: name, Group: GroupAgents, Returns: "Intercept", Effect: Pure, May: true, Doc: doc, Func: f, Params: params}
 	}
 	return []Builtin{
-		{Name: "hooks", Group: GroupAgents, Returns: "hooks", Effect: Compose, May: true, Func: hooksFunc, Params: params,
+		{Name: "hooks", Group: GroupAgents, Aside: strings.Join(engine.HookNames(), " "), Returns: "hooks", Effect: Compose, May: true, Func: hooksFunc, Params: params,
 			Doc: "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."},
 		row("proceed", "What an interceptor gives to let a call go on: as it is, or with something else.", proceedFunc,
 			Param{Name: "value", Kind: AnyKind, Default: "None", Doc: "other arguments of the tool, or of a model call a dict of system and model"}),
@@ -109,6 +110,9 @@ func substituteFunc(c *Call) (starlark.Value, error) {
 	return fromValue(engine.Substitute(v).Value()), nil
 }
 
+// guardAside are the parameters of a tool that say when and how it is called.
+const guardAside = "on_error timeout max_result untrusted max only_after forbidden"
+
 // ruleParams are what tool(...) says about when a tool may be called, and what its results are.
 func ruleParams() []Param {
 	opt := func(name string, kind Kind, def, doc string) Param {
@@ -116,11 +120,19 @@ func ruleParams() []Param {
 	}
 	return []Param{
 		opt("untrusted", BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
-		opt("max", IntKind, "None", "how often it may be called in one call of the agent"),
+		opt("max", boundKind, "None", "how often it may be called in one call of the agent"),
 		opt("only_after", either(StrKind, listOf(StrKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
-		opt("forbidden", StrKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
+		opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
 	}
 }
+
+// reasonKind takes a reason that a model is told.
+var reasonKind = vetted(StrKind, func(_ *Param, v starlark.Value) []fault {
+	if s, _ := v.(starlark.String); strings.TrimSpace(string(s)) == "" {
+		return wrong("say why: the model is told; or leave it out", "the reason is empty")
+	}
+	return nil
+})
 
 // ruled reads them.
 func (c *Call) ruled(t *engine.Tool) {
@@ -132,7 +144,7 @@ func (c *Call) ruled(t *engine.Tool) {
 		rules = *t.Rules
 	}
 	if c.Has("max") {
-		rules.Max = c.positive("max", 1)
+		rules.Max = c.Int("max", 1)
 	}
 	if c.Has("only_after") {
 		rules.OnlyAfter = nil
@@ -146,9 +158,7 @@ func (c *Call) ruled(t *engine.Tool) {
 		}
 	}
 	if c.Has("forbidden") {
-		if rules.Forbidden = c.Str("forbidden"); rules.Forbidden == "" {
-			c.complain(diag.WrongArgument, c.spanOf("forbidden"), "forbidden: the reason is empty").Help = []string{"say why: the model is told; or leave it out"}
-		}
+		rules.Forbidden = c.Str("forbidden")
 	}
 	if rules.Max > 0 || rules.OnlyAfter != nil || rules.Forbidden != "" {
 		t.Rules = &rules

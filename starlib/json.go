@@ -44,7 +44,7 @@ func jsonDecode(c *Call) (starlark.Value, error) {
 		return &failedValue{}, nil
 	}
 	args := starlark.Tuple{c.Arg("text")}
-	if c.at[c.param("default")] != (argRef{}) {
+	if c.passed("default") {
 		d := c.Arg("default")
 		if d == nil {
 			d = starlark.None

@@ -11,6 +11,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -24,8 +25,17 @@ type Kind struct {
 	accept func(starlark.Value) (starlark.Value, bool)
 	// hint says what to write instead of a wrong argument, or "".
 	hint func(starlark.Value) string
-	// least is the least number that makes sense, 0 when any does.
-	least int
+	// guess gives what must be meant by a wrong argument: it is reported, and the call goes on with it.
+	guess func(starlark.Value) (starlark.Value, bool)
+	// item is the kind of the items of a list, or of the values of a dict.
+	item *Kind
+	dict bool
+	// alts are the kinds of which one does.
+	alts []Kind
+	// vet tells what is wrong with a value that is of the kind: a number that is too small, a name
+	// that is none. The builtin is called all the same, so that what else is wrong is said at once:
+	// as if an argument that is wrong as a whole were not given, with one of which a part is.
+	vet func(*Param, starlark.Value) []fault
 }
 
 // Kinds of arguments that hosts commonly need.
@@ -33,7 +43,7 @@ var (
 	AnyKind   = Kind{Word: "a value", Stub: "Any"}
 	StrKind   = Kind{Word: "str", Stub: "str", accept: as[starlark.String]}
 	BoolKind  = Kind{Word: "bool", Stub: "bool", accept: as[starlark.Bool]}
-	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt, hint: hintInt}
+	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt, hint: hintInt, guess: guessInt}
 	FloatKind = Kind{Word: "float", Stub: "float", accept: acceptFloat}
 	ListKind  = Kind{Word: "list", Stub: "list", accept: acceptList}
 	DictKind  = Kind{Word: "dict", Stub: "dict", accept: as[*starlark.Dict]}
@@ -103,6 +113,13 @@ func hintInt(v starlark.Value) string {
 		return "no bound is as large: leave it out, or write a smaller number"
 	}
 	return "write a whole number: 3"
+}
+
+// guessInt reads a number that stands in quotes.
+func guessInt(v starlark.Value) (starlark.Value, bool) {
+	s, _ := v.(starlark.String)
+	n, err := strconv.Atoi(string(s))
+	return starlark.MakeInt(n), err == nil
 }
 
 func hintFunction(v starlark.Value) string {
@@ -240,12 +257,17 @@ func oneOf(words ...string) Kind {
 		}
 		return ""
 	}
+	k.guess = func(v starlark.Value) (starlark.Value, bool) {
+		s, _ := v.(starlark.String)
+		near, ok := diag.Suggest(string(s), words)
+		return starlark.String(near), ok
+	}
 	return k
 }
 
 // either accepts what one of the given kinds does, the first that fits.
 func either(kinds ...Kind) Kind {
-	k := Kind{}
+	k := Kind{alts: kinds}
 	for i, one := range kinds {
 		if i > 0 {
 			k.Word += " or "
@@ -253,7 +275,6 @@ func either(kinds ...Kind) Kind {
 		}
 		k.Word += one.Word
 		k.Stub += one.Stub
-		k.least = max(k.least, one.least)
 	}
 	k.accept = func(v starlark.Value) (starlark.Value, bool) {
 		for _, one := range kinds {
@@ -273,36 +294,46 @@ func either(kinds ...Kind) Kind {
 		}
 		return ""
 	}
+	k.guess = func(v starlark.Value) (starlark.Value, bool) {
+		for _, one := range kinds {
+			if one.guess != nil {
+				if w, ok := one.guess(v); ok {
+					return w, true
+				}
+			}
+		}
+		return nil, false
+	}
 	return k
 }
 
-// tooLow gives a number among v, which the kind takes, that is less than makes sense.
-func (k *Kind) tooLow(v starlark.Value) (int, bool) {
-	if k.least == 0 {
-		return 0, false
-	}
-	if list, ok := v.(*starlark.List); ok {
-		for item := range list.Elements() {
-			if n, low := k.tooLow(item); low {
-				return n, true
-			}
-		}
-		return 0, false
-	}
-	n, ok := v.(starlark.Int)
-	if !ok {
-		return 0, false
-	}
-	i, err := starlark.AsInt32(n)
-	return i, err == nil && i < k.least
+// worded is a kind by another word, such as a shorter one for all that either lists.
+func worded(word string, k Kind) Kind {
+	k.Word = word
+	return k
 }
 
-// boundKind takes what bounds something: how often, how many.
-var boundKind = Kind{Word: IntKind.Word, Stub: IntKind.Stub, accept: acceptInt, hint: hintInt, least: 1}
+// hinted is a kind that says more of what to write instead.
+func hinted(k Kind, hint func(starlark.Value) string) Kind {
+	before := k.hint
+	k.hint = func(v starlark.Value) string {
+		if h := hint(v); h != "" || before == nil {
+			return h
+		}
+		return before(v)
+	}
+	return k
+}
+
+// vetted is a kind of which not every value will do.
+func vetted(k Kind, vet func(*Param, starlark.Value) []fault) Kind {
+	k.vet = vet
+	return k
+}
 
 // listOf accepts a list or tuple whose items are all of one kind; items keep their form.
 func listOf(item Kind) Kind {
-	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", least: item.least,
+	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", item: &item,
 		accept: func(v starlark.Value) (starlark.Value, bool) {
 			seq, ok := v.(starlark.Sequence)
 			if _, isList := acceptList(v); !ok || !isList {
@@ -319,27 +350,35 @@ func listOf(item Kind) Kind {
 			return starlark.NewList(out), true
 		},
 		hint: func(v starlark.Value) string {
-			seq, isSeq := v.(starlark.Sequence)
-			if _, isList := acceptList(v); !isSeq || !isList {
-				if _, ok := item.takes(v); ok {
-					return "put it into a list: [...]"
-				}
-				return ""
+			if _, ok := item.takes(v); ok {
+				return "put it into a list: [...]"
 			}
-			i := 0
-			for item0 := range starlark.Elements(seq) {
-				if _, ok := item.takes(item0); !ok {
-					h := "item " + starlark.MakeInt(i).String() + " is " + describe(item0)
-					if item.hint != nil {
-						if more := item.hint(item0); more != "" {
-							h += "; " + more
-						}
-					}
-					return h
-				}
-				i++
+			if item.hint != nil {
+				return item.hint(v)
 			}
 			return ""
+		},
+		guess: func(v starlark.Value) (starlark.Value, bool) {
+			w, ok := item.takes(v)
+			return starlark.NewList([]starlark.Value{w}), ok
+		}}
+}
+
+// dictOf accepts a dict whose keys are texts and whose values are all of one kind.
+func dictOf(item Kind) Kind {
+	return Kind{Word: "dict of " + item.Word, Stub: "dict[str, " + item.Stub + "]", item: &item, dict: true,
+		accept: func(v starlark.Value) (starlark.Value, bool) {
+			d, ok := v.(*starlark.Dict)
+			if !ok {
+				return v, false
+			}
+			for key, value := range d.Entries() {
+				_, text := key.(starlark.String)
+				if _, ok := item.takes(value); !text || !ok {
+					return v, false
+				}
+			}
+			return v, true
 		}}
 }
 
@@ -376,6 +415,9 @@ func describe(v starlark.Value) string {
 		return "the builtin " + v.Name()
 	case *makerValue:
 		return "the builtin " + v.Name()
+	}
+	if _, is := v.(interface{ opaque() }); is {
+		return v.String()
 	}
 	return v.Type()
 }

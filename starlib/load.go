@@ -59,7 +59,7 @@ type Options struct {
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c := &composer{ctx: ctx, opts: o, session: engine.NewSession(), table: Universe(o.Builtins...),
-		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}, calls: map[*diag.Diagnostic][]diag.Note{}}
+		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}, calls: map[*diag.Diagnostic][]diag.Note{}, undescribed: map[diag.Pos]bool{}}
 	c.session.Strict, c.session.OnReport = o.Strict, c.traceCalls
 	c.steps = o.Steps
 	if c.steps == 0 {

@@ -20,12 +20,12 @@ func memoryRows() []Builtin {
 			Func: func(c *Call) (starlark.Value, error) { return memoryCall(c, op) }}
 	}
 	return []Builtin{
-		{Name: "memory", Group: GroupAgents, Returns: "memory", Effect: Compose, Func: memoryFunc, May: true,
+		{Name: "memory", Group: GroupAgents, Aside: "scope max_lines max_tokens shared", Returns: "memory", Effect: Compose, Func: memoryFunc, May: true,
 			Params: []Param{
-				{Name: "name", Kind: StrKind, Doc: "its name, the only one in a script"},
+				{Name: "name", Kind: nameKind, Doc: "its name, the only one in a script"},
 				opt("scope", oneOf("run", "session"), `"run"`, "how long the notes are kept: as long as the run, or for the runs of the session that follow"),
-				opt("max_lines", IntKind, "None", "keeps the last so many lines"),
-				opt("max_tokens", IntKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
+				opt("max_lines", boundKind, "None", "keeps the last so many lines"),
+				opt("max_tokens", boundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
 				opt("shared", BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
 			},
 			Doc: "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."},
@@ -33,11 +33,11 @@ func memoryRows() []Builtin {
 		method("write", "None", "Replaces the notes.", engine.MemoryWrite, Param{Name: "content", Kind: StrKind, Doc: "what is kept, instead of all before"}),
 		method("append", "None", "Adds lines to the notes.", engine.MemoryAppend, Param{Name: "content", Kind: StrKind, Doc: "what is added"}),
 		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", engine.MemorySearch, Param{Name: "query", Kind: StrKind, Doc: "the text to look for"}),
-		{Name: "compress", Group: GroupAgents, Returns: "history", Effect: Compose, Func: compressFunc, May: true,
+		{Name: "compress", Group: GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: Compose, Func: compressFunc, May: true,
 			Params: []Param{
-				opt("after", IntKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
-				opt("tokens", IntKind, "None", "about how many tokens are too many, at 4 characters a token"),
-				opt("keep", IntKind, "10", "at least so many of the newest messages stay as they are"),
+				opt("after", boundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
+				opt("tokens", boundKind, "None", "about how many tokens are too many, at 4 characters a token"),
+				opt("keep", boundKind, "10", "at least so many of the newest messages stay as they are"),
 				opt("how", oneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
 				opt("model", StrKind, "None", "the model that sums up; else the agent's"),
 				opt("history", oneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
@@ -96,14 +96,13 @@ func memoryFunc(c *Call) (starlark.Value, error) {
 	if c.composing() != nil {
 		return nil, errorf(diag.ComposedWhileRunning, "memory composes while the flow runs").WithHelp(memoryAtTop)
 	}
-	c.checkName("name")
 	m := engine.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}
 	for _, r := range []struct {
 		name string
 		to   *int
 	}{{"max_lines", &m.MaxLines}, {"max_tokens", &m.MaxTokens}} {
 		if c.Has(r.name) {
-			*r.to = c.positive(r.name, 1)
+			*r.to = c.Int(r.name, 1)
 		}
 	}
 	if len(c.wrong) > 0 {
@@ -154,15 +153,15 @@ func foundLines(text string) starlark.Value {
 
 func compressFunc(c *Call) (starlark.Value, error) {
 	h := engine.History{Shared: c.Str("history") != "fresh", Compress: &engine.Compression{
-		How: engine.CompressWindow, Keep: c.positive("keep", engine.DefaultCompressKeep), Model: c.Str("model")}}
+		How: engine.CompressWindow, Keep: c.Int("keep", engine.DefaultCompressKeep), Model: c.Str("model")}}
 	if c.Has("how") {
 		h.Compress.How = engine.CompressHow(c.Str("how"))
 	}
 	if c.Has("tokens") {
-		h.Compress.Tokens = c.positive("tokens", 1)
+		h.Compress.Tokens = c.Int("tokens", 1)
 	}
 	if c.Has("after") || !c.Has("tokens") {
-		h.Compress.After = c.positive("after", engine.DefaultCompressAfter)
+		h.Compress.After = c.Int("after", engine.DefaultCompressAfter)
 	}
 	if h.Compress.After > 0 && h.Compress.Keep >= h.Compress.After {
 		c.complain(diag.WrongArgument, c.spanOf("keep"), "keep = %d leaves nothing to shorten after %d messages", h.Compress.Keep, h.Compress.After).Help =

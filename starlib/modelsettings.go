@@ -21,13 +21,13 @@ func samplingParams() []Param {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: "None", Doc: doc}
 	}
 	return []Param{
-		opt("temperature", FloatKind, "0 to 2; the provider's default when not given"),
-		opt("top_p", FloatKind, "0 to 1"),
-		opt("max_tokens", IntKind, "the most tokens of one answer"),
+		opt("temperature", rangeKind(2), "0 to 2; the provider's default when not given"),
+		opt("top_p", rangeKind(1), "0 to 1"),
+		opt("max_tokens", leastKind(1, diag.WrongArgument), "the most tokens of one answer"),
 		opt("seed", IntKind, "asks for the same answer again, where the provider can"),
 		opt("stop", either(StrKind, listOf(StrKind)), "texts that end the answer"),
 		opt("effort", oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how long a model that thinks is to think"),
-		opt("reasoning_tokens", IntKind, "the most tokens of thinking, where the provider counts them; 0 turns it off"),
+		opt("reasoning_tokens", leastKind(0, diag.WrongArgument), "the most tokens of thinking, where the provider counts them; 0 turns it off"),
 		opt("cache", BoolKind, "marks the prompt for the provider's cache, where it must be marked"),
 		opt("parallel_tool_calls", BoolKind, "whether one answer may call several tools"),
 		opt("extra", DictKind, "members of the provider's own request, sent as they are: {\"service_tier\": \"flex\"}"),
@@ -45,13 +45,10 @@ type settings struct {
 func (c *Call) settings() settings {
 	s := settings{structured: engine.Structured(c.Str("structured"))}
 	p := &s.params
-	*p = engine.Params{Temperature: c.bounded("temperature", 2), TopP: c.bounded("top_p", 1), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
-	p.MaxTokens = c.counted("max_tokens", 1)
-	p.ReasoningTokens = c.counted("reasoning_tokens", 0)
-	if c.Has("seed") {
-		n := c.Int("seed", 0)
-		p.Seed = &n
-	}
+	*p = engine.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
+	p.MaxTokens = c.given("max_tokens")
+	p.ReasoningTokens = c.given("reasoning_tokens")
+	p.Seed = c.given("seed")
 	if c.Has("parallel_tool_calls") {
 		b := c.Bool("parallel_tool_calls", false)
 		p.ParallelCalls = &b
@@ -83,46 +80,40 @@ func (c *Call) texts(name string) []string {
 	return out
 }
 
-// counted reads a number of at least least.
-func (c *Call) counted(name string, least int) *int {
+// given is a number, nil when it was not given.
+func (c *Call) given(name string) *int {
 	if !c.Has(name) {
 		return nil
 	}
 	n := c.Int(name, 0)
-	if n < least {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want at least %d, got %d", name, least, n)
-	}
 	return &n
 }
 
-// bounded reads a number from 0 to most.
-func (c *Call) bounded(name string, most float64) *float64 {
-	f := c.Float(name)
-	if f != nil && (*f < 0 || *f > most) {
-		d := c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 0 to %g, got %g", name, most, *f)
-		switch p := &c.row.Params[c.param(name)]; {
-		case most == 1 && *f >= 2 && *f <= 100:
-			d.Help = append(d.Help, fmt.Sprintf("%g of 100 is %g", *f, *f/100))
-		case p.Default != "" && p.Default != "None":
-			d.Help = append(d.Help, "leave it out for the default of "+p.Default)
+var (
+	// modelNames takes a list of models, of which the first is asked first.
+	modelNames = vetted(listOf(StrKind), func(_ *Param, v starlark.Value) []fault {
+		list, _ := v.(starlark.Sequence)
+		if list.Len() == 0 {
+			return wrong(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
 		}
-	}
-	return f
-}
+		seen, n := map[starlark.Value]bool{}, 0
+		for m := range starlark.Elements(list) {
+			n++
+			if seen[m] {
+				found := wrong("a model that could not answer is not asked again; retry(...) asks the same agent again", "%s is listed twice", m)
+				found[0].part = piece{n: n}
+				return found
+			}
+			seen[m] = true
+		}
+		return nil
+	})
+	modelsKind = either(StrKind, modelKind, modelNames)
+)
 
-// models reads a model, or a list of them of which the first is asked first.
+// models reads a model, or a list of them.
 func (c *Call) models(name string, s *settings) {
 	all := c.texts(name)
-	if c.Has(name) && len(all) == 0 {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: the list names no model", name).Help = []string{`write ["provider/model", ...], or leave it out for the run's default`}
-	}
-	seen := map[string]bool{}
-	for _, m := range all {
-		if seen[m] {
-			c.complain(diag.WrongArgument, c.spanOf(name), "%s: %q is listed twice", name, m).Help = []string{"a model that could not answer is not asked again; retry(...) asks the same agent again"}
-		}
-		seen[m] = true
-	}
 	if len(all) > 0 {
 		s.name, s.fallbacks = all[0], all[1:]
 	}

@@ -5,16 +5,17 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
 
 func policyRows() []Builtin {
 	patterns := func(name, doc string) Param {
-		return Param{Name: name, Kind: listOf(StrKind), Shape: KeywordOnly, Default: "[]", Doc: doc}
+		return Param{Name: name, Kind: listOf(patternKind), Shape: KeywordOnly, Default: "[]", Doc: doc}
 	}
 	return []Builtin{
-		{Name: "policy", Group: GroupAgents, Returns: "policy", Effect: Compose, Func: policyFunc, May: true,
+		{Name: "policy", Group: GroupAgents, Aside: "allow ask deny", Returns: "policy", Effect: Compose, Func: policyFunc, May: true,
 			Params: []Param{
 				patterns("allow", "what may be called; with it, what no pattern names may not"),
 				patterns("ask", "what a person is asked about first"),
@@ -45,6 +46,24 @@ type policyValue struct {
 func (v *policyValue) String() string { return "policy(...)" }
 func (v *policyValue) Type() string   { return "policy" }
 
+// patternKind takes patterns of calls.
+var patternKind = vetted(StrKind, func(_ *Param, v starlark.Value) []fault {
+	e := badPattern(v)
+	if e == nil {
+		return nil
+	}
+	return []fault{{code: e.Code, text: e.Message, full: true, help: []string{e.Help}}}
+})
+
+// badPattern is why a pattern cannot be read, nil when it can.
+func badPattern(v starlark.Value) *engine.Error {
+	s, _ := v.(starlark.String)
+	var e *engine.Error
+	_, err := engine.NewPolicy("", engine.Rules{Deny: []string{string(s)}})
+	errors.As(err, &e)
+	return e
+}
+
 var policyKind = Kind{Word: "policy(...)", Stub: "Policy", accept: as[*policyValue]}
 
 // policy is the policy argument, nil when it was not given.
@@ -57,31 +76,30 @@ func (c *Call) policy() *engine.Policy {
 
 func policyFunc(c *Call) (starlark.Value, error) {
 	var rules engine.Rules
+	var at []diag.Span
 	for _, part := range []struct {
 		name string
 		to   *[]string
 	}{{"allow", &rules.Allow}, {"ask", &rules.Ask}, {"deny", &rules.Deny}} {
+		n := 0
 		for item := range c.items(part.name) {
+			n++
 			s, ok := item.(starlark.String)
 			if !ok {
 				return c.standIn(), nil
 			}
-			if _, err := engine.NewPolicy("", engine.Rules{Deny: []string{string(s)}}); err != nil {
-				var e *engine.Error
-				errors.As(err, &e)
-				c.complain(e.Code, c.spanOf(part.name), "%s", e.Message).Help = []string{e.Help}
+			if c.flawed && badPattern(item) != nil { // the others are looked at
 				continue
 			}
 			*part.to = append(*part.to, string(s))
+			at = append(at, c.partSpan(c.at[c.param(part.name)], piece{n: n}))
 		}
-	}
-	if len(c.wrong) > 0 {
-		return c.standIn(), nil
 	}
 	p, err := engine.NewPolicy("the script", rules)
 	if err != nil {
 		return nil, err
 	}
+	p.Place(at)
 	return &policyValue{p: p}, nil
 }
 

@@ -1,12 +1,8 @@
 package starlib
 
 import (
-	"cmp"
-	"fmt"
-	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"go.starlark.net/starlark"
 
@@ -31,20 +27,20 @@ func recoveryRows() []Builtin {
 		),
 		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
 			Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
-			opt("then", StrKind, `""`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
-			Param{Name: "retries", Kind: IntKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
+			opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
+			Param{Name: "retries", Kind: mendsKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
 		),
 		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
-			Param{Name: "times", Kind: IntKind, Default: "1", Doc: "further executions, 1 to 8"},
+			Param{Name: "times", Kind: mendsKind, Default: "1", Doc: "further executions, 1 to 8"},
 		),
 		row("escalate", "remedy", escalateFunc, "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
 			reason,
-			Param{Name: "severity", Kind: StrKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
+			Param{Name: "severity", Kind: severityKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
 		),
 		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
 		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
 			Param{Name: "value", Kind: AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
-			opt("then", StrKind, `""`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
+			opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
 		),
 		{Name: "ToolFailure", Group: GroupAgents, Returns: "ToolFailure", Effect: Pure, May: true,
 			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
@@ -73,6 +69,21 @@ var remedyWord = map[engine.RemedyKind]string{engine.RemedyFix: "fix", engine.Re
 	engine.RemedyGiveUp: "give_up", engine.RemedyFixed: "fixed"}
 
 var (
+	thenKind = oneOf("call", "result")
+	// severityKind takes the words in any case.
+	severityKind = func() Kind {
+		k := oneOf("low", "medium", "high", "critical")
+		exact, hint := k.accept, k.hint
+		lower := func(v starlark.Value) starlark.Value {
+			if s, ok := v.(starlark.String); ok {
+				return starlark.String(strings.ToLower(string(s)))
+			}
+			return v
+		}
+		k.accept = func(v starlark.Value) (starlark.Value, bool) { return exact(lower(v)) }
+		k.hint = func(v starlark.Value) string { return hint(lower(v)) }
+		return k
+	}()
 	fixerKind  = Kind{Word: "node or function", Stub: "Node | Callable", accept: nextKind.accept}
 	remedyKind = Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
@@ -89,16 +100,10 @@ var (
 		}
 		return hintFunction(v)
 	}}
-	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", remedyKind, listOf(remedyKind))
-	recoveryKind = worded("recover(...), a remedy such as fix(...), a function, or a list of them", Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind))
+	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", either(remedyKind, listOf(remedyKind)))
+	recoveryKind = worded("recover(...), a remedy such as fix(...), a function, or a list of them",
+		either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind)))
 )
-
-// worded is a choice of kinds by a shorter word for all.
-func worded(word string, kinds ...Kind) Kind {
-	k := either(kinds...)
-	k.Word = word
-	return k
-}
 
 // recovery reads on_error or on_tool_error: what is not given by class serves both.
 func (c *Call) recovery(name string) *engine.Recovery {
@@ -161,7 +166,7 @@ func recoverFunc(c *Call) (starlark.Value, error) {
 }
 
 func fixFunc(c *Call) (starlark.Value, error) {
-	r := engine.Remedy{Do: engine.RemedyFix, Times: c.mends("retries"), Args: c.calls("then"), Span: c.fnSpan()}
+	r := engine.Remedy{Do: engine.RemedyFix, Times: c.Int("retries", 1), Args: c.Str("then") == "call", Span: c.fnSpan()}
 	if c.stood || len(c.wrong) > 0 {
 		return c.standIn(), nil
 	}
@@ -183,41 +188,12 @@ func fixFunc(c *Call) (starlark.Value, error) {
 	return &remedyValue{r: r}, nil
 }
 
-// calls reads whether what a fix gives for a failure are arguments, to execute the call again with.
-func (c *Call) calls(name string) bool {
-	switch c.Str(name) {
-	case "call":
-		return true
-	case "", "result":
-		return false
-	}
-	c.complain(diag.WrongArgument, c.spanOf(name), "%s: there is no %q", name, c.Str(name)).Help = []string{`it is "call" or "result"`}
-	return false
-}
-
-// mends reads how often something is done about one call.
-func (c *Call) mends(name string) int {
-	n := c.Int(name, 1)
-	if n < 1 || n > engine.MaxMends {
-		c.complain(diag.WrongArgument, c.spanOf(name), "%s: want 1 to %d, got %d", name, engine.MaxMends, n).Help =
-			[]string{"one call is mended in so many steps at most"}
-		return 1
-	}
-	return n
-}
-
 func againFunc(c *Call) (starlark.Value, error) {
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyAgain, Times: c.mends("times"), Span: c.fnSpan()}}, nil
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyAgain, Times: c.Int("times", 1), Span: c.fnSpan()}}, nil
 }
 
 func escalateFunc(c *Call) (starlark.Value, error) {
-	s, known := engine.ParseSeverity(c.Str("severity"))
-	if !known {
-		d := c.complain(diag.WrongArgument, c.spanOf("severity"), "severity: there is no %q", c.Str("severity"))
-		if !d.Meant(strings.ToLower(c.Str("severity")), []string{"low", "medium", "high", "critical"}) {
-			d.Help = []string{`it is "low", "medium", "high" or "critical"`}
-		}
-	}
+	s, _ := engine.ParseSeverity(c.Str("severity"))
 	return &remedyValue{r: engine.Remedy{Do: engine.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.fnSpan()}}, nil
 }
 
@@ -240,7 +216,7 @@ func fixedFunc(c *Call) (starlark.Value, error) {
 	if c.env.running() {
 		c.env.strand.keep(c.thread, c.Arg("value"), v, "fixed")
 	}
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.calls("then"), Span: c.fnSpan()}}, nil
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.fnSpan()}}, nil
 }
 
 // judge is a function of the script that decides about a call that failed or, as a fixer, mends it.
@@ -284,36 +260,6 @@ func (j *judge) Judge(b *engine.Branch, f *engine.ToolFailure) (engine.Remedy, e
 	return engine.Remedy{Do: engine.RemedyFixed, Value: v}, nil
 }
 
-// duration reads a time such as "90s", or a number of seconds; 0 when it is not given.
-func (c *Call) duration(name string) time.Duration {
-	switch w := c.Arg(name).(type) {
-	case starlark.String:
-		d, err := time.ParseDuration(string(w))
-		if err != nil || d <= 0 {
-			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a time such as \"90s\" or \"2m\", got %s", name, w).Help = []string{timeHelp(string(w))}
-		}
-		return d
-	case starlark.Float:
-		if w <= 0 || w > 1e9 {
-			c.complain(diag.WrongArgument, c.spanOf(name), "%s: want a number of seconds above 0, got %v", name, float64(w))
-		}
-		return time.Duration(float64(w) * float64(time.Second))
-	}
-	return 0
-}
-
-// writtenTime is a time as people write it: 5, 5 minutes, 2 h.
-var writtenTime = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
-
-// timeHelp says how a time is written.
-func timeHelp(text string) string {
-	m := writtenTime.FindStringSubmatch(strings.ToLower(text))
-	if m == nil || strings.Trim(m[1], "0.") == "" {
-		return `a time is a number with s, m or h behind it, or a number of seconds without quotes; it is above 0`
-	}
-	return fmt.Sprintf("write %q", m[1]+cmp.Or(m[2]+m[3]+m[4], "s"))
-}
-
 // askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
 // and its skill both list is offered once.
 var askingTools = sync.OnceValue(func() map[string]*engine.Tool {
@@ -332,7 +278,7 @@ func (c *Call) guarded(t *engine.Tool) {
 		t.Timeout = c.duration("timeout")
 	}
 	if c.Has("max_result") {
-		t.MaxResult = c.positive("max_result", engine.DefaultMaxResult)
+		t.MaxResult = c.Int("max_result", engine.DefaultMaxResult)
 	}
 	c.ruled(t)
 }

@@ -17,13 +17,13 @@ func routerRows() []Builtin {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
 	return []Builtin{
-		{Name: "router", Group: GroupAgents, Returns: "router", Effect: Compose, Func: routerFunc, May: true,
+		{Name: "router", Group: GroupAgents, Aside: "model threshold otherwise prompt repairs", Returns: "router", Effect: Compose, Func: routerFunc, May: true,
 			Params: []Param{
-				opt("model", either(StrKind, modelKind, listOf(StrKind)), "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when not given"),
-				opt("threshold", FloatKind, "0.6", "how sure the model must be, from 0 to 1"),
+				opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when not given"),
+				opt("threshold", rangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
 				opt("otherwise", StrKind, "None", "the skill for when it is less sure or comes to no choice; left out, that is an error"),
 				opt("prompt", StrKind, "None", "what else the model is told about choosing"),
-				opt("repairs", IntKind, "1", "how often it is asked again for a choice that can be read"),
+				opt("repairs", countKind, "1", "how often it is asked again for a choice that can be read"),
 			},
 			Doc: "Has a model choose among the skills of an agent, by their descriptions: agent(skills = [...], select = router()). It is asked only when several skills take an input."},
 	}
@@ -57,10 +57,10 @@ var selectKind = Kind{Word: "function or router(...)", Stub: "Callable | Router"
 	}}
 
 func routerFunc(c *Call) (starlark.Value, error) {
-	ask := &engine.AgentSpec{Prompt: dedent(c.Str("prompt")), Repairs: c.atLeastZero("repairs", 1), ModelSpan: c.spanOf("model")}
+	ask := &engine.AgentSpec{Prompt: dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.spanOf("model")}
 	c.modelNamed().into(ask)
 	sel := engine.Selection{Ask: ask, Threshold: engine.DefaultThreshold, Otherwise: engine.Literal{Text: c.Str("otherwise"), Span: c.spanOf("otherwise")}, Span: c.fnSpan()}
-	if t := c.bounded("threshold", 1); t != nil {
+	if t := c.Float("threshold"); t != nil {
 		sel.Threshold = *t
 	}
 	if c.stood {

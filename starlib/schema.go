@@ -51,8 +51,8 @@ func typeRows() []Builtin {
 				{Name: "lt", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "a number that it is less than"},
 				{Name: "multiple_of", Kind: FloatKind, Shape: KeywordOnly, Default: "None", Doc: "a number that it is a multiple of"},
 				{Name: "unique", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "no two items of a list are equal"},
-				{Name: "min_len", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "the least length of text, list or dict"},
-				{Name: "max_len", Kind: IntKind, Shape: KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
+				{Name: "min_len", Kind: countKind, Shape: KeywordOnly, Default: "None", Doc: "the least length of text, list or dict"},
+				{Name: "max_len", Kind: countKind, Shape: KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
 				{Name: "pattern", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "a regular expression (RE2) that some part of the text must match"},
 				{Name: "format", Kind: oneOf(generable.FormatNames()...), Shape: KeywordOnly, Default: "None", Doc: "a well-known format of text"},
 				{Name: "alias", Kind: either(StrKind, listOf(StrKind)), Shape: KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
@@ -149,7 +149,7 @@ func fieldFunc(c *Call) (starlark.Value, error) {
 		to   **int
 	}{{"min_len", &limits.MinLen}, {"max_len", &limits.MaxLen}} {
 		if c.Has(l.name) {
-			n := c.atLeastZero(l.name, 0)
+			n := c.Int(l.name, 0)
 			*l.to = &n
 		}
 	}

@@ -19,7 +19,7 @@ func streamRows() []Builtin {
 	}
 	return []Builtin{
 		{Name: "stream", Of: "type", Group: GroupTypes, Returns: "stream", Effect: Pure, Func: streamFunc,
-			Params: append(options, Param{Name: "min_text", Kind: IntKind, Shape: KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
+			Params: append(options, Param{Name: "min_text", Kind: countKind, Shape: KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
 			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
 		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more.",
 			streamFeed, Param{Name: "text", Kind: StrKind, Doc: "what arrived"}),
@@ -75,7 +75,7 @@ func streamFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	s := &streamValue{t: c.self(), c: c.env.c}
-	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.atLeastZero("min_text", 0), On: s.on})
+	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.Int("min_text", 0), On: s.on})
 	return s, nil
 }
 

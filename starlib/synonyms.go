@@ -69,16 +69,17 @@ var (
 	}
 )
 
-// synonym says what to write for an argument that another library has, "" when it is none.
-func (b *Builtin) synonym(name string) string {
+// synonym gives the parameter that is meant by a name that another library has, and what to write
+// instead; "" when it is none.
+func (b *Builtin) synonym(name string) (param, help string) {
 	meant := synonyms[b.Name][name]
 	if meant == "" && name == "budget" && b.Group == GroupCompose && b.Returns == "node" {
-		return "a budget stands around a node: bounded(node, budget(...))"
+		return "", "a budget stands around a node: bounded(node, budget(...))"
 	}
 	for _, p := range b.Params {
 		if p.Name == meant {
-			return "the argument is called " + meant
+			return meant, "the argument is called " + meant
 		}
 	}
-	return meant
+	return "", meant
 }

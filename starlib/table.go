@@ -55,6 +55,10 @@ type Builtin struct {
 	Func    func(*Call) (starlark.Value, error)
 	May     bool // a script may give the name to something of its own
 
+	// Aside names the parameters of which a wrong one says nothing about the rest of the call: that
+	// is looked into all the same.
+	Aside string
+
 	index map[string]int                   // parameters that can be given by keyword
 	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
 	inRun *Builtin                         // how it is called in a function that runs, where that differs
@@ -80,6 +84,8 @@ type Param struct {
 	Default string // as the reference shows it; "" makes the parameter required
 	Skip    bool   // positional: left out when the argument at its place is of another kind
 	Doc     string
+
+	aside bool // a wrong one says nothing about the rest of the call
 }
 
 // Required reports whether the parameter must be given.
@@ -186,6 +192,9 @@ func (t *Table) add(rows []Builtin) {
 	for i := range rows {
 		b := &rows[i]
 		b.index = indexOf(b.Params)
+		for i := range b.Params {
+			b.Params[i].aside = slices.Contains(strings.Fields(b.Aside), b.Params[i].Name)
+		}
 		t.rows = append(t.rows, b)
 		if name := b.QualifiedName(); t.byName[name] == nil {
 			t.byName[name] = b
@@ -241,7 +250,11 @@ func (b *Builtin) bound(recv starlark.Value) starlark.Value {
 
 // value makes the row callable.
 func (b *Builtin) value() *starlark.Builtin {
-	return starlark.NewBuiltin(b.Name, func(thread *starlark.Thread, fn *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	name := b.Name
+	if capabilities[b.Of] != "" { // by itself it would say little: run, get, list
+		name = b.QualifiedName()
+	}
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, fn *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		return b.call(thread, fn.Receiver(), args, kwargs)
 	})
 }

@@ -28,7 +28,7 @@ func textRows() []Builtin {
 			Func: func(c *Call) (starlark.Value, error) { return starlark.String(stripFences(c.Str("text"))), nil },
 			Doc:  "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."},
 		{Name: "truncate", Group: GroupText, Returns: "str", Effect: Pure,
-			Params: []Param{text, {Name: "length", Kind: IntKind, Doc: "the most characters"}, {Name: "end", Kind: StrKind, Default: `"…"`, Doc: "what marks the cut; it counts"}},
+			Params: []Param{text, {Name: "length", Kind: countKind, Doc: "the most characters"}, {Name: "end", Kind: StrKind, Default: `"…"`, Doc: "what marks the cut; it counts"}},
 			Func:   truncateFunc, Doc: "Cuts a text that is too long."},
 	}
 }
@@ -139,7 +139,7 @@ func fenceOf(line string) string {
 }
 
 func truncateFunc(c *Call) (starlark.Value, error) {
-	text, most, end := c.Str("text"), c.atLeastZero("length", 0), "…"
+	text, most, end := c.Str("text"), c.Int("length", 0), "…"
 	if c.Has("end") {
 		end = c.Str("end")
 	}

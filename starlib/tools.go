@@ -1,7 +1,9 @@
 package starlib
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -22,7 +24,6 @@ func toolFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	given, _ := c.Arg("params").(*starlark.Dict)
-	c.checkName("name")
 	t := c.tool(fn, given, c.spanOf("f"))
 	if t == nil {
 		return nil, nil
@@ -62,13 +63,16 @@ func (c *Call) changed(had *engine.Tool) starlark.Value {
 // toolList reads a list of tools; a function that declares its parameters is one.
 func (c *Call) toolList(name string) []*engine.Tool {
 	var out []*engine.Tool
+	n := 0
 	for item := range c.items(name) {
+		n++
 		switch item := item.(type) {
 		case *toolValue:
 			out = append(out, item.t)
 		case *starlark.Function:
-			if t := c.tool(item, nil, c.spanOf(name)); t != nil {
-				t.Span = c.spanOf(name)
+			at := c.partSpan(c.at[c.param(name)], piece{n: n})
+			if t := c.tool(item, nil, at); t != nil {
+				t.Span = at
 				out = append(out, t)
 			}
 		case *starlark.Builtin:
@@ -117,7 +121,33 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 	}
 	c.env.c.checkFields(fn, types...)
 	c.env.c.checkDoc(fn)
+	if strings.TrimSpace(doc) == "" {
+		c.undescribed(name, fn)
+	}
 	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: &toolRun{c.env.c.wrap(fn)}}
+}
+
+// undescribed warns a strict session, once for each function, of a tool that says nothing about itself.
+func (c *Call) undescribed(name string, fn *starlark.Function) {
+	if c.env.running() || !c.env.c.session.Strict {
+		return
+	}
+	at := diag.Span{Pos: position(fn.Position()), Len: len("def")}
+	help := `say what it does, and when to use it, in its docstring: """..."""`
+	if name == "lambda" {
+		name, at.Len = c.Str("name"), len("lambda")
+		help = "make it a def, whose docstring says what it does"
+	}
+	if c.env.c.undescribed[at.Pos] {
+		return
+	}
+	c.env.c.undescribed[at.Pos] = true
+	c.noDescription(name, at, help)
+}
+
+func (c *Call) noDescription(name string, at diag.Span, help string) {
+	c.env.c.session.Report(&diag.Diagnostic{Code: diag.UndescribedTool, Severity: diag.Warning, Span: at,
+		Message: fmt.Sprintf("nothing tells the model what the tool %q does", name), Help: []string{help}})
 }
 
 // parameter is a parameter of a function of the script with what it says about its type.

@@ -12,16 +12,16 @@ func verifyRows() []Builtin {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
 	return []Builtin{
-		{Name: "verify", Group: GroupAgents, Returns: "node", Effect: Compose, Func: verifyFunc, May: true,
+		{Name: "verify", Group: GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: Compose, Func: verifyFunc, May: true,
 			Params: []Param{
-				opt("model", either(StrKind, modelKind, listOf(StrKind)), "None", modelDoc),
+				opt("model", modelsKind, "None", modelDoc),
 				opt("prompt", either(StrKind, promptKind), "None", "the system text, or template(...)"),
 				opt("task", StrKind, "None", "what was asked for: the model judges by it"),
 				opt("input", TypeKind, "str", "what it takes"),
-				opt("name", StrKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				opt("name", nameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
 				opt("tools", listOf(toolKind), "[]", "functions that the model may call"),
 				opt("budget", budgetKind, "None", "bounds of one call"),
-				opt("repairs", IntKind, "1", "how often the model is asked again for an answer that fits"),
+				opt("repairs", countKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
 		generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", GroupAgents, engine.CritiqueOf),
@@ -36,7 +36,7 @@ func verifyFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	name := c.agentName()
-	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: engine.VerdictType, Repairs: c.atLeastZero("repairs", 1), Tools: c.toolList("tools"), Servers: c.serverList("tools"), Prompt: judging}
+	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: engine.VerdictType, Repairs: c.Int("repairs", 1), Tools: c.toolList("tools"), Servers: c.serverList("tools"), Prompt: judging}
 	c.modelNamed().into(spec)
 	spec.PromptSpan, spec.ModelSpan = c.spanOf("prompt"), c.spanOf("model")
 	task := dedent(c.Str("task"))

@@ -152,7 +152,7 @@ func companions(entry string) fstest.MapFS {
 // notes of a strict check.
 var (
 	whenRun         = set("AS707", "AS708", "AS717", "AS735")
-	checkedStrictly = set("AS317")
+	checkedStrictly = set("AS317", "AS327")
 )
 
 // TestExamplesOfExplanations: what is called accepted loads without a finding, what is called

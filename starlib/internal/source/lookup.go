@@ -12,10 +12,9 @@ import (
 // A Call is a call expression. The spans of what has several lines are those of
 // its first line.
 type Call struct {
-	Span  diag.Span   // from the function to the closing parenthesis
-	Fn    diag.Span   // the expression before the parenthesis
-	Args  []Arg       // in the order they are written
-	Elems []diag.Span // of the list or tuple that is the only positional argument, when it is written out
+	Span diag.Span // from the function to the closing parenthesis
+	Fn   diag.Span // the expression before the parenthesis
+	Args []Arg     // in the order they are written
 }
 
 // An Arg is an argument of a call.
@@ -73,30 +72,19 @@ func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 		return Call{}, false
 	}
 	c := Call{Span: f.span(site.call), Fn: f.span(site.call.Fn)}
-	var positional []syntax.Expr
 	for _, arg := range site.call.Args {
 		a := Arg{Span: f.span(arg)}
 		switch x := arg.(type) {
 		case *syntax.BinaryExpr:
-			if x.Op != syntax.EQ {
-				positional = append(positional, x)
-				break
+			if x.Op == syntax.EQ {
+				a.Name, a.NameSpan, a.Span = keyword(x), f.span(x.X), f.span(x.Y)
 			}
-			a.Name, a.NameSpan, a.Span = keyword(x), f.span(x.X), f.span(x.Y)
 		case *syntax.UnaryExpr:
 			if x.Op == syntax.STAR || x.Op == syntax.STARSTAR {
 				a.Spread = x.Op
 			}
-			positional = append(positional, x)
-		default:
-			positional = append(positional, x)
 		}
 		c.Args = append(c.Args, a)
-	}
-	if len(positional) == 1 {
-		for _, e := range elements(positional[0]) {
-			c.Elems = append(c.Elems, f.span(e))
-		}
 	}
 	return c, true
 }
@@ -124,31 +112,6 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 		op.RightOp = y.Op
 	}
 	return op, true
-}
-
-// DictEntries gives the places of the keys and of the values of the first argument that is
-// a written out dict, in the call whose opening parenthesis is at lparen; nil without one.
-func (f *File) DictEntries(lparen syntax.Position) (keys, values []diag.Span) {
-	site, ok := f.calls[at(lparen)]
-	if !ok {
-		return nil, nil
-	}
-	for _, arg := range site.call.Args {
-		if kw, ok := arg.(*syntax.BinaryExpr); ok && kw.Op == syntax.EQ {
-			arg = kw.Y
-		}
-		d, ok := startree.Unparen(arg).(*syntax.DictExpr)
-		if !ok {
-			continue
-		}
-		for _, e := range d.List {
-			if entry, ok := e.(*syntax.DictEntry); ok {
-				keys, values = append(keys, f.span(entry.Key)), append(values, f.span(entry.Value))
-			}
-		}
-		return keys, values
-	}
-	return nil, nil
 }
 
 // Keys lists the strings that are keys of the dicts that the file writes out.

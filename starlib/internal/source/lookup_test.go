@@ -120,7 +120,7 @@ func TestCallAt(t *testing.T) {
 			}
 			args = append(args, s)
 		}
-		for _, e := range c.Elems {
+		for _, e := range f.PartsAt(at[i], 1, "").Items {
 			elems = append(elems, f.shown(e))
 		}
 		got := f.NameAt(at[i]) + " = - | " + f.shown(c.Span) + " | " + f.shown(c.Fn) + " | " + strings.Join(args, ", ") + " | " + strings.Join(elems, "; ")
@@ -168,21 +168,35 @@ func TestOperatorAt(t *testing.T) {
 	}
 }
 
-func TestDictEntries(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"a.branch‸({A: f, list[B]: {c: d}})", "A = f, list[B] = {c: d}"},
-		{"branch‸(a, x = 1, routes = ({A.b: f}), more = {c: d})", "A.b = f"},
-		{"branch‸(a)", ""},
-		{"branch‸(a, {k: v for k, v in x})", ""},
+func TestPartsAt(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		n    int
+		name string
+		want string
+	}{
+		{"a.branch‸({A: f, list[B]: {c: d}})", 1, "", "A = f, list[B] = {c: d}"},
+		{"branch‸(a, x = 1, routes = ({A.b: f}), more = {c: d})", 0, "routes", "A.b = f"},
+		{"branch‸(a, x = 1, routes = {A.b: f})", 2, "", ""},
+		{"branch‸(a)", 1, "", ""},
+		{"branch‸(a)", 1, "routes", ""},
+		{"branch‸(a, {k: v for k, v in x})", 2, "", ""},
+		{"agent‸(-1, *b, [c, (d)], tools = [e])", 3, "", ""},
+		{"agent‸(-1, [c, (d)], *b, tools = [e])", 2, "", "c, (d)"},
+		{"agent‸(*b, tools = [e, f.g])", 0, "tools", "e, f.g"},
 	} {
 		f, at := parse(t, test.text)
-		keys, values := f.DictEntries(at[0])
-		var entries []string
-		for i, s := range keys {
-			entries = append(entries, f.shown(s)+" = "+f.shown(values[i]))
+		parts := f.PartsAt(at[0], test.n, test.name)
+		var shown []string
+		for i, s := range parts.Items {
+			text := f.shown(s)
+			if parts.Keys != nil {
+				text = f.shown(parts.Keys[i]) + " = " + text
+			}
+			shown = append(shown, text)
 		}
-		if got := strings.Join(entries, ", "); got != test.want {
-			t.Errorf("%s: entries %q, want %q", test.text, got, test.want)
+		if got := strings.Join(shown, ", "); got != test.want {
+			t.Errorf("%s: parts %q, want %q", test.text, got, test.want)
 		}
 	}
 }

@@ -256,10 +256,13 @@ func FuzzParseLint(f *testing.F) {
 			file.checkSpan(t, c.Fn)
 			for _, a := range c.Args {
 				file.checkSpan(t, a.Span)
-			}
-			keys, values := file.DictEntries(pos)
-			for _, e := range slices.Concat(c.Elems, keys, values) {
-				file.checkSpan(t, e)
+				parts := file.PartsAt(pos, 0, a.Name)
+				if a.Name == "" {
+					parts = file.PartsAt(pos, 1, "")
+				}
+				for _, e := range slices.Concat(parts.Keys, parts.Items) {
+					file.checkSpan(t, e)
+				}
 			}
 			file.NameAt(pos)
 			file.FuncAt(pos)

@@ -1,0 +1,59 @@
+package source
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
+)
+
+// Parts are the places of the parts of an argument that is written out as a list, a tuple or a dict.
+type Parts struct {
+	Keys  []diag.Span // of a dict
+	Items []diag.Span // of a list or tuple; the values of a dict
+}
+
+// PartsAt gives the parts of an argument of the call whose opening parenthesis is at lparen: of the
+// one of a name, or where that is "" of the n-th by position, from 1. There are none when the argument
+// is written in any other way.
+func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {
+	e := startree.Unparen(f.argument(lparen, n, name))
+	for _, item := range elements(e) {
+		p.Items = append(p.Items, f.span(item))
+	}
+	if d, ok := e.(*syntax.DictExpr); ok {
+		for _, item := range d.List {
+			if entry, ok := item.(*syntax.DictEntry); ok {
+				p.Keys, p.Items = append(p.Keys, f.span(entry.Key)), append(p.Items, f.span(entry.Value))
+			}
+		}
+	}
+	return p
+}
+
+// argument finds an argument of a call, nil when it is not written there.
+func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr {
+	site, ok := f.calls[at(lparen)]
+	if !ok {
+		return nil
+	}
+	for _, arg := range site.call.Args {
+		switch x := arg.(type) {
+		case *syntax.BinaryExpr:
+			if x.Op == syntax.EQ {
+				if name != "" && keyword(x) == name {
+					return x.Y
+				}
+				continue
+			}
+		case *syntax.UnaryExpr:
+			if (x.Op == syntax.STAR || x.Op == syntax.STARSTAR) && name == "" {
+				return nil
+			}
+		}
+		if n--; n == 0 && name == "" {
+			return arg
+		}
+	}
+	return nil
+}
