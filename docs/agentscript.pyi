@@ -583,7 +583,7 @@ def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., fail
     "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
     ...
 
-def fix(by: Node | Callable, retries: int = ..., *, then: str = ...) -> Remedy:
+def fix(by: Node | Callable, retries: int = ..., *, then: Literal["call", "result"] = ...) -> Remedy:
     "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str."
     ...
 
@@ -591,7 +591,7 @@ def again(times: int = ...) -> Remedy:
     "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same."
     ...
 
-def escalate(reason: str = ..., severity: str = ...) -> Remedy:
+def escalate(reason: str = ..., severity: Literal["low", "medium", "high", "critical"] = ...) -> Remedy:
     "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
     ...
 
@@ -599,7 +599,7 @@ def give_up(reason: str = ...) -> Remedy:
     "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself."
     ...
 
-def fixed(value: Any, *, then: str = ...) -> Remedy:
+def fixed(value: Any, *, then: Literal["call", "result"] = ...) -> Remedy:
     "Mends a call that failed with a value: its arguments, or its result."
     ...
 
