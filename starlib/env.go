@@ -35,7 +35,7 @@ type composer struct {
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once
 	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
-	undescribed map[diag.Pos]bool // functions of which it was said that they describe no tool
+	undescribed map[diag.Pos]bool                // functions of which it was said that they describe no tool
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 	budgets     map[string]namedBudget           // that have a name
 	uses        []Use                            // of capabilities
