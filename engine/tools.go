@@ -31,7 +31,7 @@ func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 	barred := t.barred(calls)
 	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
 	limit := cmp.Or(t.a.ToolsAtOnce, DefaultToolsAtOnce)
-	err := t.b.sched.Par(len(calls), limit, func(i int, s Sched) error {
+	err := t.atOnce(calls, limit, func(i int, s Sched) error {
 		br := t.b.fork(s, positions[i])
 		return br.guard(func() error {
 			r, failure, err := br.toolCall(t.sk, calls[i], barred.of(i))
