@@ -100,14 +100,14 @@ type turns struct {
 	input generable.Value
 	said  told
 	usage Usage
-	made  int    // tool calls
-	asked int    // how often the model was asked again
+	made  int32  // tool calls
+	asked int32  // how often the model was asked again
 	calls *tally // of each tool, for positions; nil before the first
 	stuck stuck  // on a tool
 	turn  int
-	last  *Response // so far
-	seen  int64     // tokens of the conversation up to and with last, 0 when not known
-	same  *repeated
+	words []Part // of the model's last answer
+	seen  int64  // tokens of the conversation up to and with words, 0 when not known
+	same  repeated
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
 	own   int         // where in the messages the agent's own input stands, of a history
@@ -138,17 +138,18 @@ func (t *turns) run() (generable.Value, error) {
 		}
 		var next *Request
 		var v generable.Value
+		parts := resp.Parts
 		if calls := resp.Calls(); len(calls) > 0 {
-			next, err = t.called(req, resp, calls)
+			next, err = t.called(req, parts, calls)
 		} else {
 			next, v, err = t.take(req, resp)
 		}
 		if t.said.brief != nil && t.said.brief.talk != nil {
-			t.said.brief.talk.keep(t.sk, req, resp, next)
+			t.said.brief.talk.keep(t.sk, req, parts, next)
 			t.said.brief.talk.own = t.own
 		}
 		if next == nil {
-			t.shares(req, resp, err)
+			t.shares(req, parts, err)
 			return v, t.stuck.tell(t.partial(err))
 		}
 		req = next
@@ -173,7 +174,7 @@ func (t *turns) askModel(req *Request) (*Response, error) {
 	if out.Err != nil {
 		return nil, t.refused(req, out.Err, out.Attempt)
 	}
-	t.last, t.seen = out.Response, 0
+	t.words, t.seen = out.Response.Parts, 0
 	if !out.Usage.Estimated && out.Usage.In > 0 {
 		t.seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
@@ -193,7 +194,7 @@ func (a *AgentSpec) atModel(asked string, e *Error) error {
 
 // called makes the calls that an answer asks for. A run whose call waits for a person stands here, so
 // the frames down to there are kept small.
-func (t *turns) called(req *Request, resp *Response, calls []*ToolCall) (*Request, error) {
+func (t *turns) called(req *Request, parts []Part, calls []*ToolCall) (*Request, error) {
 	if t.end.asked {
 		return nil, t.calledLast(calls[0].Name)
 	}
@@ -201,12 +202,12 @@ func (t *turns) called(req *Request, resp *Response, calls []*ToolCall) (*Reques
 	if err != nil {
 		return nil, err
 	}
-	return withPictures(req.withResults(resp, results), results), nil
+	return withPictures(req.withResults(parts, results), results), nil
 }
 
 //go:noinline
-func (r *Request) withResults(resp *Response, results []Part) *Request {
-	return r.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, Message{Role: RoleTool, Parts: results}).called()
+func (r *Request) withResults(parts, results []Part) *Request {
+	return r.Extend(Message{Role: RoleAssistant, Parts: parts}, Message{Role: RoleTool, Parts: results}).called()
 }
 
 // take does what an answer without calls comes to: it is the result, or it does not fit and is asked
@@ -225,7 +226,7 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 	if complaint == "" { // no other answer would do
 		return nil, v, err
 	}
-	if t.asked >= t.a.Repairs || t.end.asked {
+	if int(t.asked) >= t.a.Repairs || t.end.asked {
 		v, err = t.badOutput(text, err)
 		return nil, v, err
 	}
@@ -310,7 +311,7 @@ func (t *turns) badOutputHelp() string {
 	if t.asked == 0 {
 		return "ask again with repairs = 1, or set on_bad_output"
 	}
-	return fmt.Sprintf("it was asked again %s: say in the prompt what is wanted, raise repairs, or set on_bad_output", times(t.asked))
+	return fmt.Sprintf("it was asked again %s: say in the prompt what is wanted, raise repairs, or set on_bad_output", times(int(t.asked)))
 }
 
 func times(n int) string {

@@ -81,8 +81,16 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	if !ok {
 		return Failed(Errorf(KindConfig, diag.NeedsApproval, "the request of approval %q is %T, want *engine.ApprovalRequest", e.Name, e.Req))
 	}
-	own := *r
-	own.ID = e.ID()
+	if r.ID == "" { // it has come from another process
+		own := *r
+		own.ID = e.ID()
+		r = &own
+	}
+	return r.decidedBy(ctx, f)
+}
+
+// decidedBy asks the function of a host, whose panic leaves the call unmade.
+func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil { // nothing was decided, and no model is to hear of it
 			failed := panicked("the host's approval", p)
@@ -91,7 +99,7 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 			out = Failed(waits)
 		}
 	}()
-	d, err := f(ctx, &own)
+	d, err := f(ctx, r)
 	if err != nil {
 		return Failed(r.waits("nobody decided: " + err.Error()))
 	}
@@ -151,11 +159,18 @@ func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 		name = "ask"
 	}
 	b.tellPolicy(PhaseStart, name, r.Why, nil)
-	o := b.patient(&Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead})
-	if o.Err != nil {
-		return Decision{}, o.Err
+	e := &Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}
+	r.ID = e.ID() // here it takes less of the stack on which the run waits
+	v, err := b.patient(e)
+	if err != nil {
+		return Decision{}, err
 	}
-	d, err := decisionOf(o.Value)
+	return r.decided(v)
+}
+
+// decided reads a decision, whose data have to fit.
+func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
+	d, err := decisionOf(v)
 	if err == nil && d.Approved && d.Data != nil {
 		if v, errs := orAny(r.typ).Convert(*d.Data); errs != nil {
 			err = Errorf(KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)

@@ -26,7 +26,6 @@ type Branch struct {
 	timed    bool          // the time of an agent is bounded, which a flow may go on after
 	mending  bool          // it runs what mends a call of a tool
 	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
-	given    []Image       // pictures in what a tool gave, of the branch that called it
 	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
 	keeper   *reserve      // for a last answer, of the innermost conversation around that keeps one
 	last     *reading      // where the last event was, nil before the first: most branches tell of none
@@ -141,12 +140,15 @@ func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) 
 
 // guard runs a branch's body and turns a panic into an error.
 func (b *Branch) guard(body func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = b.locate(panicked("the engine", p), nil)
-		}
-	}()
+	defer b.recovered(&err)
 	return body()
+}
+
+// recovered is deferred and makes a panic the error of the function that defers it.
+func (b *Branch) recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = b.locate(panicked("the engine", p), nil)
+	}
 }
 
 // within runs body on this branch until d has passed. What fails because of that fails for

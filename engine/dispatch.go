@@ -20,7 +20,8 @@ func noModel(agent string) *Error {
 		WithHelp("name one with model = \"openai/...\" or --model; answer from a file with --scripted FILE")
 }
 
-// do is the composition side of an effect: id, answer from the journal, budget, dispatch.
+// do is the composition side of an effect: id, answer from the journal, budget, dispatch. One that asks
+// nothing of the budgets, a is nil, books nothing either.
 func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
 	if err := b.sched.Err(); err != nil {
 		return Failed(asError(err))
@@ -43,7 +44,7 @@ func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
 
 func (b *Branch) replayed(e *Effect, a *ask, out *Outcome) {
 	b.extended(e)
-	if out.Attempt > 0 { // else it was refused, and used nothing
+	if out.Attempt > 0 && a != nil { // else it was refused, and used nothing
 		b.charge(a, e, out.Usage)
 	}
 	b.tell(e, PhaseStart, nil, true)
@@ -58,9 +59,12 @@ func (b *Branch) budgeted(e *Effect, a *ask) (out Outcome) {
 			return Outcome{Err: err} // not made, and not recorded: a price may be known the next time
 		}
 	}
-	held, err := b.begin(e, a)
-	if err != nil {
-		return b.refused(e, err)
+	var held hold
+	if a != nil {
+		var err error
+		if held, err = b.begin(e, a); err != nil {
+			return b.refused(e, err)
+		}
 	}
 	if e.Timeout > 0 {
 		out = b.timely(e, held)
@@ -94,7 +98,9 @@ func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 	b.run.pending.add(e)
 	defer func() {
 		b.run.pending.remove(e)
-		held.settle(e, out.Usage)
+		if held.of != nil {
+			held.settle(e, out.Usage)
+		}
 	}()
 	if b.timed && e.Kind != EffectModel && e.byServer() != EffectMCP { // those end when they are told to
 		return b.doOrLeave(e)
@@ -169,14 +175,14 @@ func effectSide(spec *RunSpec) Handler {
 		h = Handlers{}
 	}
 	if spec.Journal == nil {
-		return catching{h}
+		return &catching{h}
 	}
-	return &committing{catching{h}, spec.Journal}
+	return &committing{&catching{h}, spec.Journal}
 }
 
 // committing records what a handler's effects come to.
 type committing struct {
-	catching
+	*catching
 	journal Journal
 }
 
@@ -191,7 +197,7 @@ func (c *committing) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 // catching runs a handler and makes of whatever it does an outcome.
 type catching struct{ h Handler }
 
-func (c catching) Do(ctx context.Context, e *Effect, sink Sink) (out Outcome) {
+func (c *catching) Do(ctx context.Context, e *Effect, sink Sink) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = Failed(panicked(string(e.Kind)+" "+e.Name, p))

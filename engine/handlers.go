@@ -17,6 +17,11 @@ func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	if to := h[e.byServer()]; to != nil {
 		return to.Do(ctx, e, sink)
 	}
+	return unhandled(e)
+}
+
+// unhandled is what an effect comes to that nothing carries out.
+func unhandled(e *Effect) Outcome {
 	if e.Kind == EffectModel {
 		return Failed(noModel(e.Agent))
 	}

@@ -84,8 +84,8 @@ type conversation struct {
 }
 
 // conversation is a request's, with the answer to it.
-func (r *Request) conversation(resp *Response) *conversation {
-	full := r.Extend(Message{Role: RoleAssistant, Parts: resp.Parts})
+func (r *Request) conversation(parts []Part) *conversation {
+	full := r.Extend(Message{Role: RoleAssistant, Parts: parts})
 	return &conversation{messages: full.Messages, chain: full.chain, hashed: full.hashed}
 }
 
@@ -93,9 +93,9 @@ func (r *Request) conversation(resp *Response) *conversation {
 // with that of [turns.run], on which parked runs stand.
 //
 //go:noinline
-func (t *turns) shares(req *Request, resp *Response, err error) {
+func (t *turns) shares(req *Request, parts []Part, err error) {
 	if err == nil && t.sk.history.shared() {
-		t.b.talk = req.conversation(resp)
+		t.b.talk = req.conversation(parts)
 	}
 }
 

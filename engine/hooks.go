@@ -230,6 +230,10 @@ func (b *Branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.V
 	if t.knows || !b.hooked(sk.agent) {
 		return b.execute(sk, t, args)
 	}
+	return b.useHooked(sk, t, args)
+}
+
+func (b *Branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	name := generable.StrOf(t.Name)
 	failed := func(err error) (generable.Value, *Error, bool) { return generable.Value{}, asError(err), true }
 	refused := func(i Intercept) (generable.Value, *Error, bool) {

@@ -143,9 +143,9 @@ func (a *AgentSpec) answersAfter(e *Error) bool {
 }
 
 // spentOn has the next turn be the last when a budget refused calls of this one.
-func (t *turns) spentOn(failures []*Error) {
-	for _, f := range failures {
-		if f != nil && t.a.answersAfter(f) {
+func (t *turns) spentOn(made []calling) {
+	for i := range made {
+		if f := made[i].failure; f != nil && t.a.answersAfter(f) {
 			t.end.due, t.end.why = true, f
 			return
 		}
@@ -160,8 +160,8 @@ func (t *turns) partial(err error) error {
 	}
 	own := *e
 	own.Usage = t.usage
-	if t.last != nil && own.Raw == "" {
-		own.Raw = t.last.Text()
+	if own.Raw == "" {
+		own.Raw = textIn(t.words)
 	}
 	return &own
 }

@@ -120,7 +120,7 @@ func (b *Branch) own(e *Effect, do func(context.Context) Outcome) Outcome {
 	}
 	b.tell(e, PhaseStart, nil, false)
 	out := b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome {
-		out := catching{HandlerFunc(func(ctx context.Context, _ *Effect, _ Sink) Outcome { return do(ctx) })}.Do(ctx, e, nil)
+		out := (&catching{HandlerFunc(func(ctx context.Context, _ *Effect, _ Sink) Outcome { return do(ctx) })}).Do(ctx, e, nil)
 		if j == nil {
 			return out
 		}

@@ -28,7 +28,7 @@ func (b *Branch) take() error {
 	if err := CheckSessionID(s.ID); err != nil {
 		return err
 	}
-	out := b.sched.Do(catching{HandlerFunc(func(ctx context.Context, _ *Effect, _ Sink) Outcome {
+	out := b.sched.Do(&catching{HandlerFunc(func(ctx context.Context, _ *Effect, _ Sink) Outcome {
 		open, err := s.Store.OpenSession(ctx, s.ID, s.Script)
 		if err != nil {
 			return Failed(storeFailed(err, "open session "+quoted(s.ID)))

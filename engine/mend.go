@@ -29,18 +29,17 @@ type mending struct {
 	tried []*Error       // failures of fixers and judges
 }
 
-// mend does about a failed call what its remedies say. runs tells how often the tool was executed, args
-// are those that the model sent, and made become those of the last execution.
-func (b *Branch) mend(sk *skillPlan, t *Tool, c *ToolCall, args generable.Value, made *generable.Value, failure *Error, runs int) (generable.Value, *Error, bool, int) {
-	first := failure
-	m := &mending{b: b, sk: sk, t: t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: args, made: made, kind: FailedArgs, runs: runs, next: map[string]int{}}
-	if runs > 0 {
+// mend does about a failed call what its remedies say.
+func (b *Branch) mend(c *calling) generable.Value {
+	first := c.failure
+	m := &mending{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: FailedArgs, runs: int(c.runs), next: map[string]int{}}
+	if c.runs > 0 {
 		m.kind = FailedRun
 	}
-	m.fail(failure)
+	m.fail(first)
 	by := ""
 	for m.failure != nil && !m.ends {
-		list := b.remedies(sk, t, m.kind)
+		list := b.remedies(c.sk, c.t, m.kind)
 		i := m.next[m.kind]
 		if i >= len(list) {
 			break
@@ -54,14 +53,17 @@ func (b *Branch) mend(sk *skillPlan, t *Tool, c *ToolCall, args generable.Value,
 			break
 		}
 	}
-	if m.failure == nil {
-		if b.Wants(EventRepair) {
-			b.emit(Event{Kind: EventRepair, Name: t.Name, Attempt: m.runs, Value: &Datum{m.out},
-				Text: "mended by " + by + " after " + count(m.steps, "step") + ": " + first.Message})
-		}
-		return m.out, nil, false, m.runs
+	c.runs = int32(m.runs)
+	if m.failure != nil {
+		c.failure, c.ends = withNotes(m.failure, m.tried), m.ends
+		return m.out
 	}
-	return m.out, withNotes(m.failure, m.tried), m.ends, m.runs
+	c.failure, c.ends = nil, false
+	if b.Wants(EventRepair) {
+		b.emit(Event{Kind: EventRepair, Name: c.Name, Attempt: m.runs, Value: &Datum{m.out},
+			Text: "mended by " + by + " after " + count(m.steps, "step") + ": " + first.Message})
+	}
+	return m.out
 }
 
 // label names a remedy for people.

@@ -226,22 +226,26 @@ type Response struct {
 }
 
 // Text returns the answer's text: all text parts joined, without reasoning.
-func (r *Response) Text() string {
+func (r *Response) Text() string { return textIn(r.Parts) }
+
+// Calls returns the tool calls of the answer, in order.
+func (r *Response) Calls() []*ToolCall { return callsIn(r.Parts) }
+
+func textIn(parts []Part) string {
 	var text strings.Builder
-	for i := range r.Parts {
-		if r.Parts[i].Kind == PartText {
-			text.WriteString(r.Parts[i].Text)
+	for i := range parts {
+		if parts[i].Kind == PartText {
+			text.WriteString(parts[i].Text)
 		}
 	}
 	return text.String()
 }
 
-// Calls returns the tool calls of the answer, in order.
-func (r *Response) Calls() []*ToolCall {
+func callsIn(parts []Part) []*ToolCall {
 	var calls []*ToolCall
-	for i := range r.Parts {
-		if r.Parts[i].Kind == PartCall {
-			calls = append(calls, r.Parts[i].Call)
+	for i := range parts {
+		if parts[i].Kind == PartCall {
+			calls = append(calls, parts[i].Call)
 		}
 	}
 	return calls

@@ -1,25 +1,32 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // pause is how long an agent's time stood still, as people were waited for. The run's ledger locks it:
 // calls of one answer wait at once.
 type pause struct {
-	open  int       // decisions that are waited for now
-	since time.Time // that the first of them is
-	sum   time.Duration
+	open int           // decisions that are waited for now
+	left time.Duration // of the agent's time, as it was when the first of them began
+	sum  time.Duration
 }
 
 // patient is do for what a person decides. Meanwhile the default time of every agent for which the
 // call is made stands still: a person may take hours. A time that is given does not, nor is anything
 // of this recorded: a turn that is refused is, so that a replay does not ask the clock.
-func (b *Branch) patient(e *Effect) Outcome {
+func (b *Branch) patient(e *Effect) (generable.Value, *Error) {
 	b.pausing(1)
-	defer b.pausing(-1)
-	return b.do(e, &ask{})
+	out := b.do(e, nil)
+	b.pausing(-1) // not after a panic, by which all that stood still ends
+	return out.Value, out.Err
 }
 
 // pausing begins or ends a wait in the conversations around the branch.
+//
+//go:noinline
 func (b *Branch) pausing(by int) {
 	now := b.sched.Now()
 	b.budget.run.mu.Lock()
@@ -33,10 +40,10 @@ func (b *Branch) pausing(by int) {
 		}
 		p := t.end.pause
 		if p.open == 0 {
-			p.since = now
+			p.left = t.end.until.Sub(now)
 		}
 		if p.open += by; p.open == 0 {
-			p.sum += now.Sub(p.since)
+			p.sum += p.left - t.end.until.Sub(now)
 		}
 	}
 }

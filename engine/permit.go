@@ -5,45 +5,55 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// permit gives the arguments with which a call may be made: those that it has, or what a person
-// put in their place. The error is what the call comes to when it may not be made.
-func (b *Branch) permit(sk *skillPlan, t *Tool, args generable.Value) (generable.Value, error) {
+// permit lets a call be made. The arguments become what a person put in their place. The error is what
+// the call comes to when it may not be made.
+func (b *Branch) permit(sk *skillPlan, t *Tool, args *generable.Value) error {
 	if !b.ruled(sk) {
-		return args, nil
+		return nil
 	}
-	return b.permitted(b.rules(sk, t, args), sk, t, args)
+	switch d := b.rules(sk, t, *args); d.ruling {
+	case Allowed:
+		return nil
+	case Denied:
+		return b.denied(t, d)
+	default:
+		return b.asked(sk, t, args, d.why())
+	}
 }
 
-func (b *Branch) permitted(d decision, sk *skillPlan, t *Tool, args generable.Value) (generable.Value, error) {
-	switch d.ruling {
-	case Allowed:
-		return args, nil
-	case Denied:
-		err := d.forbidden(t.Name)
-		b.tellPolicy(PhaseEnd, t.Name, "denied", err)
-		return args, err
-	}
-	by, err := b.decide(&ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: args, Why: d.why(), typ: t.params()},
+// denied is what a call comes to that a rule denies.
+func (b *Branch) denied(t *Tool, d decision) error {
+	err := d.forbidden(t.Name)
+	b.tellPolicy(PhaseEnd, t.Name, "denied", err)
+	return err
+}
+
+// asked lets a call be made that a person approves.
+func (b *Branch) asked(sk *skillPlan, t *Tool, args *generable.Value, why string) error {
+	by, err := b.decide(&ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, typ: t.params()},
 		b.at.child("approval", "", 0))
-	switch {
-	case err != nil:
-		return args, err
-	case !by.Approved:
+	if err != nil {
+		return err
+	}
+	return b.answered(sk, t, args, by)
+}
+
+// answered does what a person decided about a call.
+func (b *Branch) answered(sk *skillPlan, t *Tool, args *generable.Value, by Decision) error {
+	if !by.Approved {
 		err := notApproved(t.Name, by.Reason)
 		b.tellPolicy(PhaseEnd, t.Name, "denied", err)
-		return args, err
-	case by.Data == nil:
-		b.tellPolicy(PhaseEnd, t.Name, approvedText(false), nil)
-		return args, nil
+		return err
 	}
-	// A person may do what has to be asked, but not what is denied.
-	if d := b.rules(sk, t, *by.Data); d.ruling == Denied {
-		err := d.forbidden(t.Name)
-		b.tellPolicy(PhaseEnd, t.Name, "denied", err)
-		return args, err
+	if by.Data != nil {
+		// A person may do what has to be asked, but not what is denied.
+		if d := b.rules(sk, t, *by.Data); d.ruling == Denied {
+			return b.denied(t, d)
+		}
+		*args = *by.Data
 	}
-	b.tellPolicy(PhaseEnd, t.Name, approvedText(true), nil)
-	return *by.Data, nil
+	b.tellPolicy(PhaseEnd, t.Name, approvedText(by.Data != nil), nil)
+	return nil
 }
 
 func notApproved(tool, reason string) *Error {
@@ -54,34 +64,37 @@ func notApproved(tool, reason string) *Error {
 		WithHelp("a person denied it")
 }
 
-// doPermitted carries out a call of a tool of the host, when it may be made. What is recorded
-// answers first; the call counts as one whatever becomes of it. args become those of the call that
-// is made.
-func (b *Branch) doPermitted(sk *skillPlan, t *Tool, args *generable.Value, e *Effect, est *ask) Outcome {
-	if !b.ruled(sk) {
-		return b.do(e, est)
+// permitHosted lets a call of a tool of the host be made. What is recorded answers first; the call
+// counts as one whatever becomes of it, and what is to be asked of the budgets is given. The arguments
+// become those that the call is made with, and its effect's id is that of those: nothing of the effect is
+// there while a person decides.
+func (b *Branch) permitHosted(sk *skillPlan, t *Tool, args *generable.Value) (*ask, error) {
+	if !b.ruled(sk) || b.rules(sk, t, *args).ruling == Allowed || b.recorded(sk, t, *args) {
+		return &ask{want: estimate{resToolCalls: 1}}, nil
 	}
-	req := e.Req.(*ToolRequest)
-	d := b.rules(sk, t, req.Args)
-	if d.ruling == Allowed {
-		return b.do(e, est)
+	if err := b.claimHosted(sk, t, *args); err != nil {
+		return nil, err
 	}
-	if j := b.run.spec.Journal; j != nil {
-		if _, known := j.Answer(e.ID()); known {
-			return b.do(e, est)
-		}
+	return &ask{}, b.permit(sk, t, args)
+}
+
+// recorded reports whether the journal answers a call.
+func (b *Branch) recorded(sk *skillPlan, t *Tool, args generable.Value) bool {
+	j := b.run.spec.Journal
+	if j == nil {
+		return false
 	}
-	held, err := b.reserve(est, e.Agent, e.At)
+	_, known := j.Answer(b.hosted(sk, t, args).ID())
+	return known
+}
+
+// claimHosted counts a call before a person is asked, who may take hours: others may not wait for it
+// meanwhile.
+func (b *Branch) claimHosted(sk *skillPlan, t *Tool, args generable.Value) error {
+	held, err := b.reserve(&ask{want: estimate{resToolCalls: 1}}, sk.agent.Name, b.at)
 	if err != nil {
-		return b.refused(e, err)
+		return b.refused(b.hosted(sk, t, args), err).Err
 	}
-	held.settle(nil, Usage{}) // a person may take hours, and others may not wait for this call meanwhile
-	if *args, err = b.permitted(d, sk, t, req.Args); err != nil {
-		return Outcome{Err: asError(err)}
-	}
-	// The effect's id is that of the arguments with which it is made.
-	made := *req
-	made.Args = *args
-	return b.do(&Effect{Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At,
-		Req: &made, Class: e.Class, Timeout: e.Timeout}, &ask{})
+	held.settle(nil, Usage{})
+	return nil
 }

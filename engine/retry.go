@@ -92,13 +92,13 @@ type talk struct {
 }
 
 // keep remembers what a request has become by an answer, and by what followed it.
-func (t *talk) keep(sk *skillPlan, req *Request, resp *Response, next *Request) {
+func (t *talk) keep(sk *skillPlan, req *Request, parts []Part, next *Request) {
 	t.skill = sk
 	switch {
 	case next != nil:
 		t.request = next
-	case len(resp.Calls()) == 0:
-		t.request = req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts})
+	case len(callsIn(parts)) == 0:
+		t.request = req.Extend(Message{Role: RoleAssistant, Parts: parts})
 	}
 }
 

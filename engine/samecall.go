@@ -6,15 +6,16 @@ import (
 
 // repeated counts calls of one tool with the same arguments, one after the other.
 type repeated struct {
-	name, args string
-	n          int64
+	call *ToolCall // the last, nil before the first
+	n    int64
 }
 
 // add counts a call and gives how often it was asked for in a row.
 func (r *repeated) add(c *ToolCall) int64 {
-	if r.n == 0 || r.name != c.Name || !sameArgs(r.args, c.Args) {
-		*r = repeated{name: c.Name, args: c.Args}
+	if r.call == nil || r.call.Name != c.Name || !sameArgs(r.call.Args, c.Args) {
+		r.n = 0
 	}
+	r.call = c
 	r.n++
 	return r.n
 }
@@ -75,7 +76,7 @@ func (t *turns) permit(calls []*ToolCall) ([]Part, error) {
 	}
 	switch {
 	case over == nil:
-		t.made = int(after)
+		t.made = int32(after)
 		t.warn(resToolCalls, before, after, t.end.mostUse)
 		return nil, nil
 	case !t.closes():
@@ -93,9 +94,6 @@ func (t *turns) permit(calls []*ToolCall) ([]Part, error) {
 // repeats refuses a call that was asked for too often in a row.
 func (t *turns) repeats(calls []*ToolCall) error {
 	most := t.a.Budget.SameCall.or(t.b.run.spec.Limits.SameCall.or(DefaultSameCall))
-	if t.same == nil {
-		t.same = &repeated{}
-	}
 	for i, c := range calls {
 		if i > 0 && c.Name == calls[i-1].Name && sameArgs(c.Args, calls[i-1].Args) {
 			continue // at once, not one after the other
@@ -110,14 +108,14 @@ func (t *turns) repeats(calls []*ToolCall) error {
 
 // tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
 // model is told of it.
-func (b *Branch) tooLong(a *AgentSpec, c *ToolCall) *Error {
+func (b *Branch) tooLong(a *AgentSpec, args string) *Error {
 	own := a.Budget.ArgBytes
 	if !own.set() {
 		own = b.run.spec.Limits.ArgBytes
 	}
-	if !own.set() || int64(len(c.Args)) <= own.n() {
+	if !own.set() || int64(len(args)) <= own.n() {
 		return nil
 	}
-	return Errorf(KindTool, diag.ToolFailed, "bad arguments: they are %d bytes long, and at most %d are taken; send less at once", len(c.Args), own.n()).
+	return Errorf(KindTool, diag.ToolFailed, "bad arguments: they are %d bytes long, and at most %d are taken; send less at once", len(args), own.n()).
 		WithHelp("raise it with budget(arg_bytes = ...)")
 }

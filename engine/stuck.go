@@ -17,15 +17,16 @@ type stuck struct {
 }
 
 // turn takes in the calls of one turn: the first that failed, if any.
-func (s *stuck) turn(calls []*ToolCall, failures []*Error) {
-	for i, f := range failures {
+func (s *stuck) turn(made []calling) {
+	for i := range made {
+		name, f := made[i].Name, made[i].failure
 		if f == nil {
 			continue
 		}
-		if s.on == nil || s.tool != calls[i].Name || s.on.Code != f.Code {
+		if s.on == nil || s.tool != name || s.on.Code != f.Code {
 			s.turns = 0
 		}
-		s.tool, s.on, s.turns = calls[i].Name, f, s.turns+1
+		s.tool, s.on, s.turns = name, f, s.turns+1
 		return
 	}
 	*s = stuck{}

@@ -73,13 +73,13 @@ func (r *ruledCalls) bar(t *Tool) *Error {
 }
 
 // ended notes which tools succeeded in a turn.
-func (t *turns) ended(calls []*ToolCall, failures []*Error) {
+func (t *turns) ended(made []calling) {
 	if t.ruled == nil {
 		return
 	}
-	for i, c := range calls {
-		if failures[i] == nil {
-			t.ruled.succeeded[c.Name] = true
+	for i := range made {
+		if made[i].failure == nil {
+			t.ruled.succeeded[made[i].Name] = true
 		}
 	}
 }

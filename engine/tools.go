@@ -14,73 +14,142 @@ import (
 // does not exist.
 const maxToolName = 64
 
+// calling is one call of a tool on its way: what is known of it, and what came of it. A run whose call
+// waits for a person holds one, and stands on the frames of the functions below, which are kept small.
+type calling struct {
+	*ToolCall
+	at      *Frame
+	sk      *skillPlan
+	t       *Tool              // nil when there is none of that name
+	args    generable.Value    // as they were read
+	repairs []generable.Repair // made to read them
+	made    generable.Value    // what it was last executed with, which interceptors, people and fixers change
+	failure *Error             // that the model is to see, or by which the run ends
+	result  *ToolResult
+	runs    int32 // executions
+	barred  bool  // the failure is why it may not be made
+	ends    bool  // the failure ends the run
+}
+
 // tools runs the calls of one turn and gives their results in order. What a model can mend,
 // an unknown tool, bad arguments, a tool that failed, goes back to it as a result.
 func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
 	if unmade, err := t.permit(calls); err != nil || unmade != nil {
 		return unmade, err
 	}
-	if t.calls == nil {
-		t.calls = &tally{}
-	}
-	positions := make([]*Frame, len(calls))
-	for i, c := range calls {
-		name := clip(c.Name, maxToolName)
-		positions[i] = t.b.at.child("tool", name, t.calls.count(callKey{word: name}))
-	}
-	barred := t.barred(calls)
-	results, failures := make([]Part, len(calls)), make([]*Error, len(calls))
+	made := t.callings(calls)
 	limit := cmp.Or(t.a.ToolsAtOnce, DefaultToolsAtOnce)
 	err := t.atOnce(calls, limit, func(i int, s Sched) error {
-		br := t.b.fork(s, positions[i])
-		return br.guard(func() error {
-			r, failure, err := br.toolCall(t.sk, calls[i], barred.of(i))
-			results[i], failures[i] = Part{Kind: PartResult, Result: r}, failure
-			if r != nil {
-				r.pictures = br.given
-			}
-			if err != nil && asError(err).Kind == KindBudget {
-				failures[i], err = asError(err), nil
-			}
-			return err
-		})
+		return t.b.fork(s, made[i].at).toolCall(&made[i])
 	})
-	err = firstRefused(results, failures, err)
-	t.stuck.turn(calls, failures)
-	t.spentOn(failures)
-	t.ended(calls, failures)
+	return t.came(made, err)
+}
+
+// came settles what the calls of a turn came to. When a budget refused some of them, the run ends by the
+// first of these in their order: the others came to their end before, so that it does not depend on
+// which was refused earlier, and a replay gives the same.
+func (t *turns) came(made []calling, err error) ([]Part, error) {
+	results := make([]Part, len(made))
+	for i := range made {
+		c := &made[i]
+		if c.failure != nil && c.result == nil {
+			if err == nil {
+				err = c.failure
+			}
+			c.failure = nil
+		}
+		results[i] = Part{Kind: PartResult, Result: c.result}
+	}
+	t.stuck.turn(made)
+	t.spentOn(made)
+	t.ended(made)
 	return results, err
 }
 
-// firstRefused is what the run ends by when a budget refused calls of an answer: the first of them in
-// their order. The others came to their end before, so that it does not depend on which was refused
-// earlier, and a replay gives the same.
-func firstRefused(results []Part, failures []*Error, err error) error {
-	for i, f := range failures {
-		if f != nil && results[i].Result == nil {
-			if failures[i] = nil; err == nil {
-				err = f
-			}
+// callings finds the tools that are called and reads their arguments: before the calls begin, as
+// reading takes more stack than a call that waits may stand on.
+func (t *turns) callings(calls []*ToolCall) []calling {
+	if t.calls == nil {
+		t.calls = &tally{}
+	}
+	barred := t.barred(calls)
+	made := make([]calling, len(calls))
+	for i, call := range calls {
+		name := clip(call.Name, maxToolName)
+		c := &made[i]
+		*c = calling{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.at.child("tool", name, t.calls.count(callKey{word: name}))}
+		if c.failure = barred.of(i); c.t == nil {
+			c.failure = t.sk.unknownTool(call.Name)
+		}
+		if c.barred = c.failure != nil; c.barred {
+			continue
+		}
+		if c.failure = t.b.tooLong(t.a, call.Args); c.failure == nil {
+			c.args, c.repairs, c.failure, c.ends = t.b.read(c.t, call.Args, call.Dialect)
+			c.made = c.args
 		}
 	}
-	return err
+	return made
 }
 
-// toolCall runs one call, with events around it. The error ends the run; a failure is one that
-// the model is to see in the result.
-func (b *Branch) toolCall(sk *skillPlan, c *ToolCall, barred *Error) (*ToolResult, *Error, error) {
-	b.tellCall(sk, c, PhaseStart, "", nil)
-	text, failure, ends := b.tool(sk, c, barred)
-	b.tellCall(sk, c, PhaseEnd, text, failure)
-	if ends {
-		return nil, nil, failure
+// toolCall runs one call, with events around it. The error ends the run.
+func (b *Branch) toolCall(c *calling) (err error) {
+	defer b.recovered(&err)
+	b.tellCall(c, PhaseStart, "", nil)
+	b.tellRepairs(c.repairs)
+	var out generable.Value
+	if !c.barred {
+		out = b.makeCall(c)
 	}
-	return ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}.marked(sk.tool(c.Name), failure), failure, nil
+	return b.came(c, out)
+}
+
+// makeCall executes a call whose arguments could be read, and has what failed mended.
+func (b *Branch) makeCall(c *calling) (out generable.Value) {
+	kind := FailedArgs
+	if c.failure == nil {
+		c.runs, kind = 1, FailedRun
+		out, c.failure, c.ends = b.use(c.sk, c.t, &c.made)
+	}
+	if c.failure != nil && !c.ends && b.remedies(c.sk, c.t, kind) != nil {
+		return b.mend(c)
+	}
+	return out
+}
+
+// came settles what a call came to: the result that the model is told, with the failure in it, or the
+// error that ends the run. What a budget refused ends it once the other calls have ended, and has no
+// result.
+func (b *Branch) came(c *calling, out generable.Value) error {
+	text, pictures, failure, ends := b.words(c, out)
+	b.tellCall(c, PhaseEnd, text, failure)
+	c.failure = failure
+	switch {
+	case !ends:
+		c.result = ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}.marked(c.t, failure)
+		c.result.pictures = pictures
+	case failure.Kind != KindBudget:
+		c.failure = nil
+		return failure
+	}
+	return nil
+}
+
+// words gives the text of a call's result, the pictures beside it and, when it failed, the failure, and
+// whether that ends the run.
+func (b *Branch) words(c *calling, out generable.Value) (text string, pictures []Image, failure *Error, ends bool) {
+	if err := b.observed(c.sk, c.t, c.made, out, c.failure); err != nil {
+		return "", nil, asError(err), true
+	}
+	if c.failure == nil {
+		return toldResult(c.t, out), picturesIn(out), nil, false
+	}
+	return toldFailure(c.failure), nil, b.blame(c.failure, c.sk, c.Name, int(c.runs)), c.ends && !c.sk.agent.answersAfter(c.failure)
 }
 
 // tellCall emits the event of a call. Reading what a skill knows has no start.
-func (b *Branch) tellCall(sk *skillPlan, c *ToolCall, phase Phase, text string, failure *Error) {
-	kind := sk.event(c.Name)
+func (b *Branch) tellCall(c *calling, phase Phase, text string, failure *Error) {
+	kind := c.sk.event(c.Name)
 	if !b.Wants(kind) || phase == PhaseStart && kind != EventTool {
 		return
 	}
@@ -90,63 +159,25 @@ func (b *Branch) tellCall(sk *skillPlan, c *ToolCall, phase Phase, text string, 
 	b.emit(Event{Kind: kind, Phase: phase, Name: c.Name, Text: text, Err: failure})
 }
 
-// tool gives the text of a call's result and, when it failed, the failure, and whether that
-// ends the run. Its stages are functions of their own: the tool is found, the arguments are read, the
-// call is executed, what failed is mended, and what came of it is put into words.
-func (b *Branch) tool(sk *skillPlan, c *ToolCall, barred *Error) (text string, failure *Error, ends bool) {
-	t := sk.tool(c.Name)
-	if t == nil {
-		return b.unmade(sk, c, sk.unknownTool(c.Name))
-	}
-	if barred != nil {
-		return b.unmade(sk, c, barred)
-	}
-	var out generable.Value
-	runs, kind := 0, FailedArgs
-	args, failure, ends := generable.Value{}, b.tooLong(sk.agent, c), false
-	if failure == nil {
-		args, failure, ends = b.arguments(t, c.Args, c.Dialect)
-	}
-	made := args // what it was last executed with, which interceptors, people and fixers change
-	if failure == nil {
-		runs, kind = 1, FailedRun
-		out, failure, ends = b.use(sk, t, &made)
-	}
-	if failure != nil && !ends && b.remedies(sk, t, kind) != nil {
-		out, failure, ends, runs = b.mend(sk, t, c, args, &made, failure, runs)
-	}
-	if err := b.observed(sk, t, made, out, failure); err != nil {
-		return "", asError(err), true
-	}
-	if failure == nil {
-		b.given = picturesIn(out)
-		return toldResult(t, out), nil, false
-	}
-	return toldFailure(failure), b.blame(failure, sk, c.Name, runs), ends && !sk.agent.answersAfter(failure)
-}
-
-// unmade is what a call comes to that there is no tool for, or that its rules bar.
-func (b *Branch) unmade(sk *skillPlan, c *ToolCall, failure *Error) (string, *Error, bool) {
-	if err := b.observed(sk, nil, generable.Value{}, generable.Value{}, failure); err != nil {
-		return "", asError(err), true
-	}
-	return toldFailure(failure), b.blame(failure, sk, c.Name, 0), false
-}
-
-// arguments reads what a model wrote as a tool's parameters.
+// arguments reads what a fixer wrote as a tool's parameters.
 func (b *Branch) arguments(t *Tool, text, form string) (generable.Value, *Error, bool) {
+	args, repairs, failure, ends := b.read(t, text, form)
+	b.tellRepairs(repairs)
+	return args, failure, ends
+}
+
+// read reads what a model wrote as a tool's parameters.
+func (b *Branch) read(t *Tool, text, form string) (generable.Value, []generable.Repair, *Error, bool) {
 	args, err := b.decode(t.params(), orEmptyObject(text), form)
-	if err != nil {
-		return args.Value, asError(err), true
-	}
-	b.tellRepairs(args.Repairs)
 	switch {
+	case err != nil:
+		return args.Value, nil, asError(err), true
 	case !args.OK:
-		return generable.Value{}, t.badArgs("%w", args.Errors), false
+		return generable.Value{}, args.Repairs, t.badArgs("%w", args.Errors), false
 	case cutOff(text, args.Repairs):
-		return generable.Value{}, t.badArgs("they end in the midst of a value; send them whole"), false
+		return generable.Value{}, args.Repairs, t.badArgs("they end in the midst of a value; send them whole"), false
 	}
-	return args.Value, nil, false
+	return args.Value, args.Repairs, nil, false
 }
 
 func (t *Tool) badArgs(format string, args ...any) *Error {
@@ -215,40 +246,47 @@ func orEmptyObject(args string) string {
 // runTool runs a tool of the script inline, any other as an effect. It reports whether a
 // handler tried the call.
 func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
-	who := "tool " + t.Name
-	if t.Run != nil {
-		if err := b.claim(sk.agent.Name); err != nil {
-			return out, false, err
-		}
-		if *args, err = b.permit(sk, t, *args); err != nil {
-			return out, false, err
-		}
-		if t.Timeout > 0 {
-			out, err = b.inTime(t, *args)
-		} else {
-			out, err = b.invoke(t.Run, *args)
-		}
+	if t.Run == nil {
+		a, err := b.permitHosted(sk, t, args)
 		if err != nil {
 			return out, false, err
 		}
-		out, err = converted(out, orAny(t.Returns), who)
+		return b.runHosted(sk, t, *args, a)
+	}
+	if err := b.claim(sk.agent.Name); err != nil {
 		return out, false, err
 	}
-	class := t.Class
-	if class == "" {
-		class = ClassOnce
+	if err = b.permit(sk, t, args); err != nil {
+		return out, false, err
 	}
-	o := b.doPermitted(sk, t, args, &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: *args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: class, Timeout: t.Timeout}, &ask{want: estimate{resToolCalls: 1}})
-	if o.Err != nil {
+	if t.Timeout > 0 {
+		out, err = b.inTime(t, *args)
+	} else {
+		out, err = b.invoke(t.Run, *args)
+	}
+	if err != nil {
+		return out, false, err
+	}
+	out, err = converted(out, orAny(t.Returns), "tool "+t.Name)
+	return out, false, err
+}
+
+// runHosted runs a tool of the host or of a server as an effect.
+func (b *Branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask) (out generable.Value, tried bool, err error) {
+	if o := b.do(b.hosted(sk, t, args), a); o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
-	}
-	if t.Server != nil {
+	} else if t.Server != nil {
 		out, err = t.given(o.Value)
-		return out, true, err
+	} else {
+		out, err = converted(o.Value, orAny(t.Returns), "tool "+t.Name)
 	}
-	out, err = converted(o.Value, orAny(t.Returns), who)
 	return out, true, err
+}
+
+// hosted is the effect of calling a tool of the host or of a server.
+func (b *Branch) hosted(sk *skillPlan, t *Tool, args generable.Value) *Effect {
+	return &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
+		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, ClassOnce), Timeout: t.Timeout}
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -12,7 +12,7 @@ type room struct {
 	dicts   []Map
 	records []Record
 	bytes   []byte
-	sizes   struct{ vals, keys, lists, dicts, records, bytes int32 } // of the blocks made last
+	sizes   struct{ vals, keys, lists, dicts, records, bytes int32 } // of the blocks made next; 0 is the least
 }
 
 // Blocks have at least and at most so many parts. What is larger has a block of its own.
@@ -25,13 +25,14 @@ const (
 	maxFrames = 256
 )
 
-// expect sets the sizes of the first blocks for what a small tape holds.
+// expect sets the sizes of the first blocks to what a small tape holds: who keeps a small value keeps no
+// more than that.
 func (r *room) expect(tape []node) {
 	if len(tape) > maxBlock {
 		return
 	}
-	var vals, keys, lists, records int32
-	for i := range tape {
+	vals, keys, lists, records := int32(-1), int32(0), int32(0), int32(0) // what all are in is no part
+	for i := 1; i < len(tape); i++ {                                      // the first stands for none
 		switch n := &tape[i]; {
 		case n.flags&flagKey != 0:
 			keys++
@@ -43,14 +44,19 @@ func (r *room) expect(tape []node) {
 		}
 		vals++
 	}
-	// A block is twice as large as the one before, and the root is no part of a value.
-	r.sizes.vals, r.sizes.keys, r.sizes.lists = vals/2, (keys+1)/2, (lists+1)/2
-	r.sizes.records, r.sizes.dicts = (records+1)/2, (records+1)/2
+	r.sizes.vals, r.sizes.keys, r.sizes.lists = max(vals, 0), keys, lists
+	r.sizes.records, r.sizes.dicts = records, records
 }
 
-func nextBlock(last *int32, least, most int32) int32 {
-	*last = min(max(2*(*last), least), most)
-	return *last
+// nextBlock is the size of the next block, and makes the one after it twice as large. The least holds
+// where nothing is expected.
+func nextBlock(next *int32, least, most int32) int32 {
+	n := *next
+	if n == 0 {
+		n = least
+	}
+	*next = min(2*n, most)
+	return n
 }
 
 // values returns room for n values.

@@ -23,6 +23,13 @@ const (
 )
 
 func (s *scratch) decode(t *Type, text string, o Options) Result {
+	s.begin(t, text, o)
+	return s.machine.Close()
+}
+
+// begin reads a text as far as its signs go. It stands apart, so that what it clears does not lie on
+// the stack below what makes a value of them: much is decoded on the small stacks of runs that wait.
+func (s *scratch) begin(t *Type, text string, o Options) {
 	if t == nil {
 		t = AnyT
 	}
@@ -31,12 +38,10 @@ func (s *scratch) decode(t *Type, text string, o Options) Result {
 	if room := 16 + min(len(text)/10, 1<<20); cap(s.scanner.tape) < room {
 		s.scanner.tape = make([]node, 0, room)
 	}
-	m := &s.machine
-	*m = Machine{typ: t, o: o, scan: &s.scanner, src: text, spare: &s.coercer}
+	s.machine = Machine{typ: t, o: o, scan: &s.scanner, src: text, spare: &s.coercer}
 	if len(text) <= maxText {
 		s.scanner.feed(text)
 	}
-	return m.Close()
 }
 
 // clear drops all that refers to the text or to its value, and what is too large to keep.

@@ -123,6 +123,15 @@ func BenchmarkParkedRun(b *testing.B) {
 			report(b, f)
 		})
 	}
+	for _, w := range asks {
+		b.Run("approval/"+w.name, func(b *testing.B) {
+			var f footprint
+			for b.Loop() {
+				f = parkedApproval(b, 1000, w.src)
+			}
+			report(b, f)
+		})
+	}
 	b.Run("limiter", func(b *testing.B) {
 		s := newSilence(b)
 		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()), llm.WithLimits("ollama", llm.Limits{InFlight: 1}))

@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// asks are flows that end up waiting for a person, and how much of what a run may hold each does.
+var asks = []struct {
+	name, src   string
+	heap, stack float64 // KiB
+}{
+	{"step", `main = approval("Publish it?", input = str)`, 4, 8},
+	{"step of a flow", `main = fn(lambda s: s, input = str, output = str) >> approval("Publish it?", input = str)`, 4, 8},
+	{"call of a tool of the script", `
+def send(amount = int, to = str):
+    """Sends."""
+    return "sent"
+
+main = agent(prompt = "A.", tools = [send], policy = policy(ask = ["send(amount>1)"]))
+`, 4, 8},
+	{"call of a tool of the host", `main = agent(prompt = "A.", tools = [pay], policy = policy(ask = ["pay(amount>1)"]))`, 4, 8},
+	// The branch keeps its interpreter, which ran before.
+	{"call behind a function", `main = fn(lambda s: s, input = str, output = str) >> agent(prompt = "A.", tools = [pay], policy = policy(ask = ["pay"]))`, 5, 8},
+	// The interpreter stands on the stack as well.
+	{"function", "def main():\n    return approve(\"Publish it?\", \"a text\").reason\n", 4, 16},
+	{"function that is a tool", `
+def send(amount = int, to = str):
+    """Sends."""
+    return approve("Send?", to).reason
+
+main = agent(prompt = "A.", tools = [send])
+`, 6, 16},
+}
+
+// parkedApproval measures n runs of a flow that wait for a person.
+func parkedApproval(t testing.TB, n int, src string) footprint {
+	t.Helper()
+	pay := engine.HostTool{Tool: engine.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
+		Params: schemaOf(t, "pay", generable.Field{Name: "amount", Type: generable.IntT}, generable.Field{Name: "to", Type: generable.StrT})},
+		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+			return generable.StrOf("paid"), nil
+		}}
+	var waiting atomic.Int64
+	decide := func(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
+		waiting.Add(1)
+		<-ctx.Done()
+		runtime.KeepAlive(r) // a person is shown it
+		return engine.Decision{}, ctx.Err()
+	}
+	model := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		name := e.Req.(*engine.Request).Tools[0].Name
+		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall,
+			Call: &engine.ToolCall{ID: "c1", Name: name, Args: `{"amount": 40, "to": "ann@example.com"}`}}}}}
+	})
+	eng := agentscript.New(agentscript.WithTool(pay), agentscript.WithDefaultModel("test/model"), agentscript.WithApproval(decide),
+		agentscript.WithHandler(engine.EffectModel, model))
+	mod, err := eng.Load(context.Background(), script(src), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opts []agentscript.RunOption
+	if !strings.Contains(src, "def main") {
+		opts = append(opts, input("x"))
+	}
+	return park(t, n, func() *agentscript.Run { return mod.Start(context.Background(), opts...) }, func() int { return int(waiting.Load()) })
+}
+
+// Promise 12.8 (performance): a run that waits for a person's decision, as a step of a flow or about a
+// call of a tool, holds one goroutine, at most 4 KiB of heap and 8 KiB of stack, and no socket; twice
+// the stack where a function of the script waits, and a KiB or two of heap more where a call of a tool
+// waits behind or inside of one.
+func TestPromise_12_8_ParkedApproval(t *testing.T) {
+	unraced(t)
+	for _, w := range asks {
+		f := parkedApproval(t, 1000, w.src)
+		t.Logf("%s: %.0f bytes of heap, %.0f of stack, %.2f goroutines", w.name, f.heap, f.stack, f.goroutines)
+		f.within(t, w.name, w.heap, w.stack)
+	}
+}
+
+// within demands that a run holds one goroutine, no file, and no more than so many KiB of heap and stack.
+// Stacks come in powers of two; the rest is what the runtime keeps free.
+func (f footprint) within(t *testing.T, name string, heap, stack float64) {
+	t.Helper()
+	if f.heap > heap*1024 || f.stack > (stack+stack/16)*1024 || f.goroutines < 0.995 || f.goroutines > 1.005 || f.files > 0.01 {
+		t.Errorf("%s: a run holds %+v", name, f)
+	}
+}
+
+// Promise 12.9 (performance): a run that waits for an answer of a scripted model, or for its turn at a
+// provider, holds one goroutine, at most 4 KiB of heap and 8 KiB of stack, and no socket.
+func TestPromise_12_9_ParkedBeforeAnAnswer(t *testing.T) {
+	unraced(t)
+	t.Run("scripted", func(t *testing.T) {
+		text := "late"
+		model := llm.NewScripted([]llm.ScriptedRow{{Text: &text, Delay: time.Hour, Repeat: true}})
+		mod, err := agentscript.New(agentscript.WithHandler(engine.EffectModel, model)).Load(context.Background(), script(waits[0].src), "flow.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := park(t, 1000, func() *agentscript.Run { return mod.Start(context.Background(), input("x")) }, func() int { return len(model.Requests()) })
+		t.Logf("%+v", f)
+		f.within(t, "scripted", 4, 8)
+	})
+	t.Run("limiter", func(t *testing.T) {
+		s := newSilence(t)
+		models := llm.New(llm.WithBaseURL("ollama", "http://"+s.Addr().String()), llm.WithLimits("ollama", llm.Limits{InFlight: 1}))
+		defer models.Close()
+		mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("ollama/m")).Load(context.Background(), script(waits[0].src), "flow.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := func() *agentscript.Run { return mod.Start(context.Background(), input("x")) }
+		busy := start() // holds the only permit
+		for s.accepted() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		f := park(t, 500, start, func() int { return models.Limiter().Load()[0].Waiting })
+		busy.Cancel()
+		<-busy.Done()
+		t.Logf("%+v", f)
+		f.within(t, "limiter", 4, 8)
+	})
+}
