@@ -143,27 +143,18 @@ func (b *Branch) sink(e *Effect) Sink {
 	if e.Stream { // else retries alone are told, which are few
 		path = e.At.Path()
 	}
-	var parts *partials
-	if req, ok := e.Req.(*Request); ok && e.Stream && b.Wants(EventPartial) && typed(req) != nil {
-		parts = &partials{typ: typed(req), tell: func(ev Event) {
-			ev.Path, ev.ID = path, e.ID()
-			b.emit(ev)
-		}}
-	}
-	look := b.looks(e)
+	look := b.looks(e, path)
+	parts := b.partials(e, path, look)
 	return func(t Token) {
-		if parts != nil {
-			defer parts.add(t)
-		}
-		if look != nil {
-			defer look(t)
-		}
 		switch r := t.Retry; {
 		case r != nil && b.Wants(EventRetry):
 			b.emit(Event{Kind: EventRetry, Path: e.At.Path(), ID: e.ID(), From: r.From, Name: r.To, Attempt: t.Attempt, Wait: r.Wait, Err: r.Err})
 		case r == nil && e.Stream && b.Wants(EventToken):
 			b.emit(Event{Kind: EventToken, Path: path, ID: e.ID(), Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 		}
+		look.token(t)
+		parts.add(t)
+		look.partial(parts)
 	}
 }
 

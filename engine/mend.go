@@ -78,8 +78,7 @@ func (r *Remedy) label() string {
 }
 
 // recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is
-// what is not allowed. nor
-// is that a call may not be made.
+// what is not allowed.
 func recoverable(e *Error) bool {
 	return e.Kind != KindBudget && e.Kind != KindPolicy
 }
@@ -108,12 +107,10 @@ func (m *mending) step() bool {
 // do carries out a remedy as far as it goes, and tells whether the mending is over.
 func (m *mending) do(r *Remedy) (over bool) {
 	switch r.Do {
-	case RemedyFix:
+	case RemedyFix, RemedyAsk:
 		return m.fix(r)
 	case RemedyAgain:
 		return m.again(r, true)
-	case RemedyAsk:
-		return m.ask(r)
 	case RemedyEscalate, RemedyGiveUp:
 		m.decided(r)
 		return true
@@ -157,7 +154,7 @@ func (m *mending) execute() {
 	}
 }
 
-// fix asks a fixer, at most so many times when it fails itself.
+// fix asks a fixer or judge, at most so many times when it fails itself.
 func (m *mending) fix(r *Remedy) (over bool) {
 	for range r.times() {
 		if !m.step() {
@@ -184,33 +181,6 @@ func (m *mending) fix(r *Remedy) (over bool) {
 	}
 	m.next[m.kind]++
 	return false
-}
-
-// ask has a function decide.
-func (m *mending) ask(r *Remedy) (over bool) {
-	if !m.step() {
-		return true
-	}
-	v, verdict, err := m.consult(r)
-	if err != nil {
-		failed := m.b.Catch(err)
-		switch {
-		case failed == nil:
-			m.failure, m.ends = asError(err), true
-			return true
-		case failed.verdict != nil:
-			m.decided(failed.verdict)
-			return true
-		}
-		m.tried = append(m.tried, failed)
-		m.tell(r, failed)
-		m.next[m.kind]++
-		return false
-	}
-	if verdict.Do == RemedyFixed {
-		return m.accept(v, verdict.Args)
-	}
-	return m.follow(&verdict)
 }
 
 // follow does what a function decided; then it is asked again.

@@ -21,62 +21,66 @@ type Look struct {
 	Partial func(known generable.Value, partial *generable.Partial) error
 }
 
-// looks gives what hands an effect's tokens to the agent's onlooker, nil when it has none.
-func (b *Branch) looks(e *Effect) func(Token) {
+// looking hands one answer to the onlooker of its agent. Nil does nothing.
+type looking struct {
+	Look
+	log  func(text string, err *Error)
+	news bool // something was added since the last Partial
+	over bool // it failed
+}
+
+// looks begins a look at an effect's answer, nil when nobody looks on.
+func (b *Branch) looks(e *Effect, path string) *looking {
 	if b.onlooker == nil || e.Kind != EffectModel {
 		return nil
 	}
-	path := e.At.Path()
-	log := func(text string, err *Error) {
+	l := &looking{log: func(text string, err *Error) {
 		if b.Wants(EventLog) {
 			b.emit(Event{Kind: EventLog, Path: path, Text: text, Err: err})
 		}
+	}}
+	l.Look = b.onlooker.Look(func(text string) { l.log(text, nil) })
+	return l
+}
+
+// wantsParts reports whether what is known of a typed answer is still to be told.
+func (l *looking) wantsParts() bool { return l != nil && l.Look.Partial != nil && !l.over }
+
+func (l *looking) token(t Token) {
+	if l != nil && l.Look.Token != nil && t.Retry == nil && !l.over {
+		l.tell(func() error { return l.Look.Token(t) })
 	}
-	look := b.onlooker.Look(func(text string) { log(text, nil) })
-	over := false
-	told := func(f func() error) {
-		defer func() {
-			if p := recover(); p != nil {
-				over = true
-				log("what watches the answer panicked", panicked("an onlooker", p))
-			}
-		}()
-		if err := f(); err != nil {
-			over = true
-			failed := asError(err)
-			text := "what watches the answer failed: " + failed.Message
-			if failed.Pos.IsValid() {
-				text += " (" + failed.Pos.String() + ")"
-			}
-			log(text, failed)
-		}
+}
+
+// partial tells what is known, when something was added.
+func (l *looking) partial(parts *partials) {
+	if !l.wantsParts() || !l.news {
+		return
 	}
-	req, _ := e.Req.(*Request)
-	if look.Partial == nil || req == nil || typed(req) == nil {
-		return func(t Token) {
-			if t.Retry == nil && look.Token != nil && !over {
-				told(func() error { return look.Token(t) })
-			}
+	l.news = false
+	l.tell(func() error {
+		if p, ok := parts.stream.Partial(); ok {
+			return l.Look.Partial(parts.stream.Snapshot(), &p)
 		}
-	}
-	news := false
-	parts := &partials{typ: typed(req), tell: func(Event) { news = true }}
-	return func(t Token) {
-		if t.Retry == nil && look.Token != nil && !over {
-			told(func() error { return look.Token(t) })
+		return l.Look.Partial(parts.stream.Snapshot(), nil)
+	})
+}
+
+// tell calls the onlooker. What fails in it ends the look.
+func (l *looking) tell(f func() error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.over = true
+			l.log("what watches the answer panicked", panicked("an onlooker", p))
 		}
-		if over {
-			return
+	}()
+	if err := f(); err != nil {
+		l.over = true
+		failed := asError(err)
+		text := "what watches the answer failed: " + failed.Message
+		if failed.Pos.IsValid() {
+			text += " (" + failed.Pos.String() + ")"
 		}
-		if parts.add(t); !news {
-			return
-		}
-		news = false
-		told(func() error {
-			if p, ok := parts.stream.Partial(); ok {
-				return look.Partial(parts.stream.Snapshot(), &p)
-			}
-			return look.Partial(parts.stream.Snapshot(), nil)
-		})
+		l.log(text, failed)
 	}
 }

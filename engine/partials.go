@@ -5,12 +5,32 @@ import (
 )
 
 // partials reads the text of a model's answer while it arrives and tells what is known of the
-// value: see [EventPartial]. It is used by one effect's handler at a time.
+// value: see [EventPartial] and [Look]. It is used by one effect's handler at a time.
 type partials struct {
 	typ     *generable.Type
-	tell    func(Event)
+	tell    func(Event) // nil when nobody listens
+	look    *looking    // or nil
 	attempt int
 	stream  *generable.Stream
+}
+
+// partials begins to read the answer of an effect, nil when nobody wants to know of its parts: it is
+// read once for all that do.
+func (b *Branch) partials(e *Effect, path string, look *looking) *partials {
+	req, ok := e.Req.(*Request)
+	if !ok || !e.Stream || typed(req) == nil {
+		return nil
+	}
+	p := &partials{typ: typed(req), look: look}
+	if b.Wants(EventPartial) {
+		p.tell = func(ev Event) {
+			ev.Path, ev.ID = path, e.ID()
+			b.emit(ev)
+		}
+	} else if !look.wantsParts() {
+		return nil
+	}
+	return p
 }
 
 // typed is the type of the answers that are worth telling in parts, nil when there is none: a text
@@ -24,12 +44,12 @@ func typed(req *Request) *generable.Type {
 
 // add takes a token. Another attempt begins another value.
 func (p *partials) add(t Token) {
-	if t.Retry != nil || t.Reasoning || t.Call != nil {
+	if p == nil || p.tell == nil && !p.look.wantsParts() || t.Retry != nil || t.Reasoning || t.Call != nil {
 		return
 	}
 	if p.stream == nil || t.Attempt != p.attempt {
 		if p.stream != nil {
-			p.tell(Event{Kind: EventPartial, Attempt: t.Attempt, Name: generable.StreamReset.String(), Text: "another attempt"})
+			p.told(Event{Kind: EventPartial, Attempt: t.Attempt, Name: generable.StreamReset.String(), Text: "another attempt"})
 		}
 		p.attempt = t.Attempt
 		p.stream = generable.NewStream(p.typ, generable.StreamOptions{On: p.on})
@@ -47,5 +67,14 @@ func (p *partials) on(e *generable.StreamEvent) {
 		return
 	}
 	ev.Snapshot = p.stream.Snapshot
-	p.tell(ev)
+	p.told(ev)
+}
+
+func (p *partials) told(ev Event) {
+	if p.tell != nil {
+		p.tell(ev)
+	}
+	if p.look != nil {
+		p.look.news = true
+	}
 }
