@@ -143,6 +143,14 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 			m.add("env", &m.Env, set.Secret, s.Span)
 		}
 	}
+	if o := s.OAuth; o != nil {
+		if o.Secret != "" {
+			m.add("env", &m.Env, o.Secret, s.Span)
+		}
+		if host, err := engine.Host(o.Issuer); err == nil {
+			m.add("net", &m.Net, host, s.Span)
+		}
+	}
 	words := []string{s.Name + ":"}
 	for _, set := range s.Env { // which may say what the command does as much as its arguments
 		value := set.Value
@@ -155,6 +163,10 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 		words = append(append(words, s.Command), s.Args...)
 	} else {
 		words = append(words, s.URL)
+		if s.OAuth != nil {
+			words = append(words, "oauth "+s.OAuth.Grant)
+			words = append(words, s.OAuth.Scopes...)
+		}
 	}
 	m.add("mcp", &m.MCP, strings.Join(words, " "), s.Span)
 }

@@ -171,6 +171,8 @@ const (
 	ServerTools       Code = "AS765"
 	ServerResult      Code = "AS766"
 	ServerTimeout     Code = "AS767"
+	ServerSignIn      Code = "AS770"
+	SignInFailed      Code = "AS771"
 	ToolRule          Code = "AS749"
 
 	FlowAgent       Code = "AS901"

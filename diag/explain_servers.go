@@ -44,5 +44,11 @@ func serverRunEntries() []Entry {
 		{ServerTimeout, "an MCP server does not answer",
 			"The server did not say hello within `timeout`, 30 seconds by default, or did not answer a call within `call_timeout`, 5 minutes by default. The call was cancelled.",
 			"", ""},
+		{ServerSignIn, "nobody is signed in to an MCP server",
+			"The script gives the server `auth = oauth()`, and there is no sign-in to it, or none that the server still takes: it expired, was taken back, or covers less than the call needs. Sign in once with the command that the message names, `agentscript mcp login URL`; a run with a person at its terminal asks there, and a Go host with `mcp.WithSignIn`. It ends the run, and is in no record: the run can go on when somebody signed in.",
+			"", ""},
+		{SignInFailed, "the sign-in to an MCP server failed",
+			"The authorization server of an MCP server refused, could not be reached, answered what it must not, or the person did not agree. The message has its words. Whoever it says it is must be who the MCP server names, and the issuer that the script names, if it does: a token is never asked of another one.",
+			"", ""},
 	}
 }

@@ -30,7 +30,7 @@ func (u Use) Writes() bool {
 
 // Flag is what grants the use on the command line: --allow-exec git.
 func (u Use) Flag() string {
-	switch target := shellWord(u.Target); u.Kind {
+	switch target := ShellWord(u.Target); u.Kind {
 	case EffectExec:
 		return "--allow-exec " + cmp.Or(target, "CMD")
 	case EffectHTTP:
@@ -47,7 +47,7 @@ func (u Use) Flag() string {
 		if u.Op != "list" {
 			dir = path.Dir(path.Clean(dir))
 		}
-		dir = shellWord(path.Clean(dir))
+		dir = ShellWord(path.Clean(dir))
 	}
 	if u.Writes() {
 		access = ":rw"
@@ -74,8 +74,8 @@ func (u Use) String() string {
 
 var fileVerbs = map[string]string{"read": "reading", "write": "writing", "list": "listing", "exists": "looking for", "stat": "looking at", "remove": "removing"}
 
-// shellWord quotes a word for a shell where it must be.
-func shellWord(s string) string {
+// ShellWord quotes a word for a shell where it must be.
+func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
 	}

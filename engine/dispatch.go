@@ -206,7 +206,7 @@ func (c *catching) Do(ctx context.Context, e *Effect, sink Sink) (out Outcome) {
 
 // commit records what an effect came to. A cancelled one came to nothing.
 func commit(ctx context.Context, j Journal, e *Effect, out Outcome) (committed Outcome) {
-	if out.Err != nil && (ctx.Err() != nil || out.Err.Kind == KindApproval) {
+	if out.Err != nil && (ctx.Err() != nil || out.Err.Kind == KindApproval || out.Err.Code == diag.ServerSignIn) {
 		return out // nothing was done, and a later run is to ask again
 	}
 	lost := func(err error) Outcome {

@@ -38,6 +38,7 @@ type ServerSpec struct {
 	Env       []Setting // of the process, beside the few variables that every process gets
 	URL       string    // http or https
 	Headers   []Setting // of every request to that URL's host
+	OAuth     *OAuth    // how the token of that URL is come by; nil when headers do
 	Transport string    // one of those above
 	Tools     []string  // globs of the tools that agents get; one that begins with ! takes out. None means all
 	Timeout   time.Duration
@@ -74,6 +75,9 @@ func (s *ServerSpec) Digest() [32]byte {
 				b = abi.AppendText(abi.AppendText(abi.AppendText(b, e.Name), e.Value), e.Secret)
 			}
 		}
+		if s.OAuth != nil {
+			b = s.OAuth.appendDigest(b)
+		}
 		s.id = abi.Hash(b)
 	})
 	return s.id
@@ -88,6 +92,7 @@ type jsonServer struct {
 	Env       []jsonSetting `json:"env,omitempty"`
 	URL       string        `json:"url,omitempty"`
 	Headers   []jsonSetting `json:"headers,omitempty"`
+	OAuth     *OAuth        `json:"oauth,omitempty"`
 	Timeout   string        `json:"timeout,omitempty"`
 	Call      string        `json:"call_timeout,omitempty"`
 }
@@ -100,7 +105,7 @@ type jsonSetting struct {
 
 // MarshalJSON encodes all that another process needs to reach the server; secrets by name.
 func (s *ServerSpec) MarshalJSON() ([]byte, error) {
-	out := jsonServer{Name: s.Name, Transport: s.Transport, Command: s.Command, Args: s.Args, URL: s.URL}
+	out := jsonServer{Name: s.Name, Transport: s.Transport, Command: s.Command, Args: s.Args, URL: s.URL, OAuth: s.OAuth}
 	for _, e := range s.Env {
 		out.Env = append(out.Env, jsonSetting(e))
 	}
@@ -122,7 +127,7 @@ func (s *ServerSpec) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	s.Name, s.Transport, s.Command, s.Args, s.URL = in.Name, in.Transport, in.Command, in.Args, in.URL
+	s.Name, s.Transport, s.Command, s.Args, s.URL, s.OAuth = in.Name, in.Transport, in.Command, in.Args, in.URL, in.OAuth
 	for _, e := range in.Env {
 		s.Env = append(s.Env, Setting(e))
 	}

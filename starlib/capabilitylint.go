@@ -55,6 +55,10 @@ func (l *useLint) visit(n syntax.Node) bool {
 			l.server(n)
 			return true
 		}
+		if l.calls(n, "oauth") {
+			l.oauth(n)
+			return true
+		}
 		if dot, ok := startree.Unparen(n.Fn).(*syntax.DotExpr); ok {
 			if row := l.member(dot); row != nil {
 				l.seen[dot], l.seen[dot.X] = true, true

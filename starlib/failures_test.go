@@ -140,7 +140,8 @@ func serverCodes(t *testing.T) (codes []string) {
 		t.Fatal("no tests of servers", err)
 	}
 	names := map[string]diag.Code{"NoServers": diag.NoServers, "ServerNotGranted": diag.ServerNotGranted, "NoSecret": diag.NoSecret, "ServerUnreachable": diag.ServerUnreachable,
-		"ServerLost": diag.ServerLost, "ServerProtocol": diag.ServerProtocol, "ServerTools": diag.ServerTools, "ServerResult": diag.ServerResult, "ServerTimeout": diag.ServerTimeout}
+		"ServerLost": diag.ServerLost, "ServerProtocol": diag.ServerProtocol, "ServerTools": diag.ServerTools, "ServerResult": diag.ServerResult, "ServerTimeout": diag.ServerTimeout,
+		"ServerSignIn": diag.ServerSignIn, "SignInFailed": diag.SignInFailed}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

@@ -43,6 +43,28 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	}
 }
 
+// oauth finds the secret of a client and the host of an authorization server.
+func (l *useLint) oauth(call *syntax.CallExpr) {
+	if spreads(call) {
+		return
+	}
+	for _, arg := range call.Args {
+		id := keywordOf(arg)
+		if id == nil {
+			continue
+		}
+		switch value := arg.(*syntax.BinaryExpr).Y; id.Name {
+		case "secret":
+			l.setting(value)
+		case "issuer":
+			text, _ := l.str(value)
+			if host, err := engine.Host(text); err == nil {
+				l.use(value, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.opts.ServerMay)
+			}
+		}
+	}
+}
+
 // settings finds the secrets in a dict of headers or variables that is written out.
 func (l *useLint) settings(e syntax.Expr) {
 	dict, ok := startree.Unparen(e).(*syntax.DictExpr)
@@ -50,19 +72,23 @@ func (l *useLint) settings(e syntax.Expr) {
 		return
 	}
 	for _, entry := range dict.List {
-		value := entry.(*syntax.DictEntry).Value
-		name := ""
-		if call, ok := value.(*syntax.CallExpr); ok && l.calls(call, "secret") && len(call.Args) > 0 {
-			name, _ = l.str(call.Args[0])
-			l.seen[call] = true
-		} else if v, ok := l.c.written(l.u, value); ok {
-			if s, ok := v.(*secretValue); ok {
-				name = s.name
-			}
+		l.setting(entry.(*syntax.DictEntry).Value)
+	}
+}
+
+// setting finds the secret that a value is.
+func (l *useLint) setting(value syntax.Expr) {
+	name := ""
+	if call, ok := value.(*syntax.CallExpr); ok && l.calls(call, "secret") && len(call.Args) > 0 {
+		name, _ = l.str(call.Args[0])
+		l.seen[call] = true
+	} else if v, ok := l.c.written(l.u, value); ok {
+		if s, ok := v.(*secretValue); ok {
+			name = s.name
 		}
-		if name != "" {
-			l.use(value, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.opts.ServerMay)
-		}
+	}
+	if name != "" {
+		l.use(value, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.opts.ServerMay)
 	}
 }
 

@@ -116,13 +116,14 @@ func serverRows() []Builtin {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
 	return []Builtin{
-		{Name: "mcp", Group: GroupAgents, Aside: "args env headers transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: Compose, Func: mcpFunc, May: true,
+		{Name: "mcp", Group: GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: Compose, Func: mcpFunc, May: true,
 			Params: []Param{
 				{Name: "command", Kind: StrKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
 				opt("args", listOf(StrKind), "[]", "arguments of the command"),
 				opt("env", settingsKind, "{}", "variables of the process beside PATH, HOME and the like: str or secret(...)"),
 				opt("url", urlKind, "None", "where the server is, instead of a command"),
 				opt("headers", settingsKind, "{}", "headers of every request to the server: str or secret(...)"),
+				opt("auth", oauthKind, "None", "how the token of a server at a URL is come by: oauth(...)"),
 				opt("transport", oneOf("auto", "http", "sse"), `"auto"`, "how a server at a URL is spoken to: streamable HTTP, the older SSE, or the first that works"),
 				opt("tools", listOf(globKind), "[]", `the tools that agents get, as globs: ["read_*", "!read_media"]; all when not given`),
 				opt("name", serverNameKind, "None", "its name; else the variable it is assigned to"),
@@ -132,12 +133,13 @@ func serverRows() []Builtin {
 				opt("untrusted", BoolKind, "False", "what its tools give is text from outside, which the model is told to take for information alone"),
 			},
 			Doc: "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."},
+		oauthRow(),
 		{Name: "secret", Group: GroupAgents, Aside: "prefix", Returns: "secret", Effect: Compose, Func: secretFunc, May: true,
 			Params: []Param{
 				{Name: "name", Kind: secretNameKind, Doc: "the name under which the host or the environment keeps it"},
 				opt("prefix", lineKind, `""`, `what stands before it: "Bearer "`),
 			},
-			Doc: "Names a secret of the host, for headers and env of mcp(...). The script never sees its value, and no record, event or message holds it."},
+			Doc: "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."},
 	}
 }
 
@@ -165,6 +167,7 @@ func mcpFunc(c *Call) (starlark.Value, error) {
 	}
 	spec.Env = c.serverSettings("env", "command", "url")
 	spec.Headers = c.serverSettings("headers", "url", "command")
+	spec.OAuth = c.serverAuth(spec)
 	for item := range c.items("tools") {
 		glob, _ := item.(starlark.String)
 		spec.Tools = append(spec.Tools, string(glob))

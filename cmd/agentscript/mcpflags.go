@@ -28,6 +28,12 @@ func (c *command) servers(o *runOptions, models, asks engine.Handler) (*mcp.Clie
 	if o.sampling != "" {
 		opts = append(opts, mcp.WithSampling(models, o.sampling))
 	}
+	if dir := c.tokenDir(); dir != "" {
+		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
+	}
+	if c.stdinTerminal && c.stderrTerminal {
+		opts = append(opts, mcp.WithSignIn(mcp.SignIns{Show: c.showSignIn}))
+	}
 	return mcp.New(opts...), nil
 }
 

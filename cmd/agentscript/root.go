@@ -68,7 +68,7 @@ func (c *command) root() *cobra.Command {
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagFailure(err, cmd.Flags()) })
 	root.AddCommand(c.runVerb(), c.checkVerb(), c.graphVerb(), c.explainVerb(), c.fmtVerb(), c.docVerb(), c.decodeVerb(), c.modelsVerb(), c.serveVerb(),
-		c.sessionsVerb(), c.versionVerb())
+		c.sessionsVerb(), c.mcpVerb(), c.versionVerb())
 	return root
 }
 

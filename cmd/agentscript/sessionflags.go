@@ -73,11 +73,20 @@ func (c *command) sessionStore(path string) (engine.SessionStore, error) {
 // stateDir is where this command keeps what outlives it: XDG_STATE_HOME, else what the system has
 // for it.
 func (c *command) stateDir() (string, *failure) {
-	home := []string{".local", "state"}
-	vars := []string{"XDG_STATE_HOME", "HOME"}
+	dir, missing := c.userDir("XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+	if dir == "" {
+		return "", usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
+	}
+	return dir, nil
+}
+
+// userDir is a directory of the user for this command: below the variable xdg, else where the system has
+// it. Where there is none it tells which variable is missing.
+func (c *command) userDir(xdg, windows string, unix ...string) (dir, missing string) {
+	home, vars := unix, []string{xdg, "HOME"}
 	switch runtime.GOOS {
 	case "windows":
-		vars, home = []string{"XDG_STATE_HOME", "LOCALAPPDATA"}, nil
+		vars, home = []string{xdg, windows}, nil
 	case "darwin":
 		home = []string{"Library", "Application Support"}
 	}
@@ -86,10 +95,10 @@ func (c *command) stateDir() (string, *failure) {
 			if i > 0 {
 				at = filepath.Join(append([]string{at}, home...)...)
 			}
-			return filepath.Join(at, "agentscript"), nil
+			return filepath.Join(at, "agentscript"), ""
 		}
 	}
-	return "", usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", vars[1])
+	return "", vars[1]
 }
 
 func helpOf(err error) string {

@@ -26,13 +26,15 @@ type state struct {
 	signals func() (interrupts <-chan os.Signal, stop func())
 	// kill ends the process at once.
 	kill func(code int)
+	// browse opens a URL in the user's browser.
+	browse func(url string) error
 }
 
 func osState() *state {
 	return &state{
 		args: os.Args[1:], stdin: os.Stdin, stdout: output(os.Stdout), stderr: os.Stderr,
 		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr), stdinTerminal: terminal(os.Stdin),
-		lookupEnv: os.LookupEnv, kill: os.Exit,
+		lookupEnv: os.LookupEnv, kill: os.Exit, browse: browse,
 		signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)
 			signal.Notify(ch, syscall.SIGTERM)

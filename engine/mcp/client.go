@@ -26,6 +26,8 @@ type config struct {
 	name      string
 	version   string
 	dir       string
+	tokens    Tokens
+	signIns   *SignIns      // nil when nobody can sign in
 	patience  time.Duration // with which a process is asked to end before it is made to
 }
 
@@ -89,7 +91,7 @@ var _ engine.Handler = (*Client)(nil)
 // New returns a Client that has not contacted anybody yet.
 func New(opts ...Option) *Client {
 	c := &Client{servers: map[[32]byte]*server{}, cfg: config{
-		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second,
+		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second, tokens: &memoryTokens{},
 	}}
 	c.whole, c.shut = context.WithCancelCause(context.Background())
 	for _, o := range opts {
@@ -138,6 +140,9 @@ func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
 	s := c.servers[id]
 	if s == nil {
 		s = &server{client: c, spec: spec, turn: make(chan struct{}, 1)}
+		if spec.OAuth != nil {
+			s.auth = &authority{client: c, spec: spec, how: spec.OAuth, hidden: &s.hidden, turn: make(chan struct{}, 1)}
+		}
 		c.servers[id] = s
 	}
 	return s, nil

@@ -29,11 +29,11 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if err := c.allowed(spec, engine.EffectHTTP, host); err != nil {
 		return nil, err
 	}
-	headers, failed := c.resolve(spec, spec.Headers, &x.hidden)
+	headers, failed := c.resolve(spec, spec.Headers, x.hidden)
 	if failed != nil {
 		return nil, failed
 	}
-	carrier := &carrier{client: c, spec: spec, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy}
+	carrier := &carrier{client: c, spec: spec, auth: x.server.auth, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy}
 	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
 	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
 	switch spec.Transport {
@@ -58,10 +58,13 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if stopped(ctx) {
 		return nil, interrupted(ctx, spec)
 	}
+	if own := x.refused(first); own != nil {
+		return nil, own
+	}
 	switch status := carrier.status.Load(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
-		return nil, e.WithHelp("give what it asks for: headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
+		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
 	}
 	return nil, x.unreachable(first)
 }
@@ -70,7 +73,8 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 type carrier struct {
 	client   *Client
 	spec     *engine.ServerSpec
-	home     string // its host
+	auth     *authority // nil without OAuth
+	home     string     // its host
 	secure   bool
 	headers  resolved
 	received *atomic.Int64
@@ -97,7 +101,8 @@ func (c *carrier) atHome(req *http.Request) bool {
 	return err == nil && host == c.home && (req.URL.Scheme == "https") == c.secure
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. A request that is refused for its token is made again with
+// another one, once.
 func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !c.atHome(req) { // an SSE server may name another address for messages
 		host, err := engine.Host(req.URL.String())
@@ -107,12 +112,64 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := c.client.allowed(c.spec, engine.EffectHTTP, host); err != nil {
 			return nil, err
 		}
-	} else if len(c.headers) > 0 {
-		req = req.Clone(req.Context())
-		for name, value := range c.headers {
-			req.Header.Set(name, value)
+		return c.send(req)
+	}
+	headers := make(http.Header, len(c.headers)+1)
+	for name, value := range c.headers {
+		headers.Set(name, value)
+	}
+	if c.auth == nil {
+		return c.send(with(req, headers))
+	}
+	token, err := c.auth.token(req.Context())
+	if err != nil {
+		return nil, errors.Join(err, closed(req))
+	}
+	res, err := c.send(with(req, withToken(headers, token)))
+	if err != nil || !refused(res) || req.Body != nil && req.GetBody == nil {
+		return res, err
+	}
+	if token, err = c.auth.another(req.Context(), req, res, token); err != nil {
+		return nil, err
+	}
+	again := with(req, withToken(headers, token))
+	if req.Body != nil {
+		if again.Body, err = req.GetBody(); err != nil {
+			return nil, err
 		}
 	}
+	return c.send(again)
+}
+
+// with is a request with headers beside its own.
+func with(req *http.Request, headers http.Header) *http.Request {
+	if len(headers) == 0 {
+		return req
+	}
+	req = req.Clone(req.Context())
+	for name, values := range headers {
+		req.Header[name] = values
+	}
+	return req
+}
+
+func withToken(headers http.Header, token string) http.Header {
+	if token != "" {
+		headers.Set("Authorization", "Bearer "+token)
+	}
+	return headers
+}
+
+// closed closes the body of a request that is not made.
+func closed(req *http.Request) error {
+	if req.Body == nil {
+		return nil
+	}
+	return req.Body.Close()
+}
+
+// send makes one request.
+func (c *carrier) send(req *http.Request) (*http.Response, error) {
 	res, err := c.client.cfg.transport.RoundTrip(req)
 	if err != nil {
 		return nil, err

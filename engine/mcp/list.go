@@ -21,6 +21,10 @@ const (
 
 // list is the outcome of asking a server for its tools.
 func (s *server) list(ctx context.Context, spec *engine.ServerSpec, run string) engine.Outcome {
+	return s.signedIn(ctx, func() engine.Outcome { return s.listOnce(ctx, spec, run) })
+}
+
+func (s *server) listOnce(ctx context.Context, spec *engine.ServerSpec, run string) engine.Outcome {
 	hello, _ := timeouts(spec)
 	ctx, cancel := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	defer cancel()

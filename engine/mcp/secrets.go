@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -52,8 +54,9 @@ func (c *Client) allowed(spec *engine.ServerSpec, kind engine.EffectKind, target
 		WithHelp("grant it with %s", use.Flag())
 }
 
-// veil takes secrets out of texts.
+// veil takes secrets out of texts. All sessions with a server share one.
 type veil struct {
+	mu            sync.RWMutex
 	names, values []string
 	r             *strings.Replacer
 }
@@ -62,7 +65,9 @@ type veil struct {
 const minSecret = 4
 
 func (v *veil) add(name, value string) {
-	if len(value) < minSecret {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(value) < minSecret || slices.Contains(v.values, value) {
 		return
 	}
 	v.names, v.values = append(v.names, name), append(v.values, value)
@@ -79,15 +84,23 @@ func (v *veil) add(name, value string) {
 }
 
 func (v *veil) text(s string) string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
 	if v.r == nil {
 		return s
 	}
 	return v.r.Replace(s)
 }
 
+func (v *veil) empty() bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.r == nil
+}
+
 // value takes secrets out of all texts of a value.
 func (v *veil) value(x generable.Value) generable.Value {
-	if v.r == nil {
+	if v.empty() {
 		return x
 	}
 	if s, ok := x.AsStr(); ok {

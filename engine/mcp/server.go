@@ -22,6 +22,8 @@ type server struct {
 	client *Client
 	spec   *engine.ServerSpec
 	turn   chan struct{} // held by who connects
+	hidden veil
+	auth   *authority // nil when the server is given no token of OAuth
 
 	mu     sync.Mutex
 	live   *session // nil when there is none, or it is lost
@@ -56,7 +58,7 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	}
 	next, err := s.connect(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && err.Code != diag.ServerSignIn { // which is no fault of the server's
 			s.failed(err)
 		}
 		return nil, err

@@ -91,6 +91,9 @@ func goodServer() *sdk.Server {
 		cancelled.Add(1)
 		return nil, nil, ctx.Err()
 	})
+	sdk.AddTool(s, &sdk.Tool{Name: "header"}, func(_ context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		return text("I was sent " + req.Extra.Header.Get("Authorization")), nil, nil
+	})
 	sdk.AddTool(s, &sdk.Tool{Name: "secret"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 		return text("the token is " + os.Getenv("TOKEN") + ", home " + os.Getenv("HOST_ONLY")), nil, nil
 	})

@@ -17,7 +17,7 @@ type session struct {
 	server *server
 	cs     *sdk.ClientSession
 	proc   *process // nil of a server at a URL
-	hidden veil
+	hidden *veil
 	words  tail // what the server wrote where nobody reads
 
 	whole  context.Context // of the session: what it has in flight ends with it
@@ -38,7 +38,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	if !s.client.begin() {
 		return nil, clientClosed(s.spec)
 	}
-	x := &session{server: s, over: make(chan struct{})}
+	x := &session{server: s, hidden: &s.hidden, over: make(chan struct{})}
 	x.whole, x.cancel = context.WithCancel(context.Background())
 	cs, err := x.open(ctx)
 	if err != nil {

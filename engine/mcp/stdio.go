@@ -33,7 +33,7 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	if err := c.allowed(spec, engine.EffectExec, spec.Command); err != nil {
 		return nil, err
 	}
-	set, failed := c.resolve(spec, spec.Env, &x.hidden)
+	set, failed := c.resolve(spec, spec.Env, x.hidden)
 	if failed != nil {
 		return nil, failed
 	}

@@ -69,7 +69,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/journal/...",
-		May: append([]string{module + "/engine", module + "/engine/journal/...", module + "/generable/...",
+		May: append([]string{module + "/engine", module + "/engine/journal/...", module + "/engine/internal/disk", module + "/generable/...",
 			module + "/diag/..."}, sqlite...),
 		Never: []string{starlark, langchain, observed, temporal, grpc, commandLine},
 		Why:   "a store knows effects and no language",

@@ -34,6 +34,9 @@ func probe(url, scenario string) error {
 	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }),
 		mcp.WithApprovals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return engine.Approve(), nil }))
 	defer c.Close()
+	if strings.HasPrefix(scenario, "auth/") {
+		return probeAuth(url, scenario, os.Getenv("MCP_CONFORMANCE_CONTEXT"))
+	}
 	spec := &engine.ServerSpec{Name: "suite", URL: url, Transport: engine.TransportHTTP}
 	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &engine.ServerRequest{Server: spec}}, nil); out.Err != nil {
 		return out.Err
@@ -54,23 +57,34 @@ func probe(url, scenario string) error {
 	return nil
 }
 
-// The protocol's own suite for clients. Its scenarios of OAuth are left out: the client takes a token
-// by a header, and signs in nowhere.
+// The protocol's own suite for clients; its scenarios of OAuth are beside.
 func TestMCPConformanceOfClient(t *testing.T) {
-	suite := installed(t, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	node, suite := mcpSuite(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, scenario := range []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"} {
-		cmd := exec.Command("node", suite, "client", "--command", exe, "--scenario", scenario)
-		cmd.Env = append(os.Environ(), asProbe+"=1")
-		cmd.Dir = t.TempDir()
-		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "0 failed") {
-			t.Errorf("%s: %v\n%s", scenario, err, out)
-		} else {
-			t.Logf("%s: %s", scenario, strings.TrimSpace(string(out[max(0, len(out)-200):])))
-		}
+		judge(t, node, suite, exe, scenario)
+	}
+}
+
+// mcpSuite is the suite, and the node that it wants.
+func mcpSuite(t *testing.T) (node, suite string) {
+	t.Helper()
+	return installed(t, "suite", "node_modules", "node", "bin", "node"), installed(t, "suite", "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+}
+
+// judge has the suite judge one scenario.
+func judge(t *testing.T, node, suite, exe, scenario string) {
+	t.Helper()
+	cmd := exec.Command(node, suite, "client", "--command", exe, "--scenario", scenario)
+	cmd.Env = append(os.Environ(), asProbe+"=1")
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "0 failed") {
+		t.Errorf("%s: %v\n%s", scenario, err, out)
+	} else {
+		t.Logf("%s: %s", scenario, strings.TrimSpace(string(out[max(0, len(out)-200):])))
 	}
 }

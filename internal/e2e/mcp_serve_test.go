@@ -32,7 +32,7 @@ var otherScenarios = map[string][]string{
 
 // The protocol's own suite for servers, against `agentscript serve mcp --http`.
 func TestMCPConformanceOfServer(t *testing.T) {
-	suite := installed(t, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	node, suite := mcpSuite(t)
 	bin := filepath.Join(t.TempDir(), "agentscript")
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/agentscript/agentscript/cmd/agentscript").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -46,7 +46,7 @@ func TestMCPConformanceOfServer(t *testing.T) {
 	for _, scenario := range serverScenarios {
 		known[scenario] = true
 		t.Run(scenario, func(t *testing.T) {
-			cmd := exec.Command("node", suite, "server", "--url", url, "--scenario", scenario)
+			cmd := exec.Command(node, suite, "server", "--url", url, "--scenario", scenario)
 			cmd.Dir = t.TempDir() // it writes its results there
 			out, err := cmd.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), " 0 failed") {
@@ -60,11 +60,11 @@ func TestMCPConformanceOfServer(t *testing.T) {
 			t.Run(scenario, func(t *testing.T) { t.Skipf("SKIPPED: %s is not for this server: %s", scenario, why) })
 		}
 	}
-	list, err := exec.Command("node", suite, "list", "--server").Output()
+	list, err := exec.Command(node, suite, "list", "--server").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^\s+- (\S+)$`).FindAllStringSubmatch(string(list), -1)
+	found := regexp.MustCompile(`(?m)^\s+- (\S+)`).FindAllStringSubmatch(string(list), -1)
 	if len(found) < len(serverScenarios) {
 		t.Errorf("the suite lists\n%s", list)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/disk"
 )
 
 // hold is a session that a run has taken.
@@ -31,18 +32,15 @@ const keptOps = 256
 // lock takes a session for this process. Its file stays when the session is removed: to remove it
 // would let two others hold what they both take for the lock.
 func (s *Sessions) lock(id string) (*os.File, error) {
-	f, err := locked(strings.TrimSuffix(s.path(id), suffix) + lockSuffix)
+	f, err := disk.Lock(strings.TrimSuffix(s.path(id), suffix) + lockSuffix)
 	switch {
-	case errors.Is(err, errBusy):
+	case errors.Is(err, disk.ErrBusy):
 		return nil, engine.SessionBusy(id, "")
 	case err != nil:
 		return nil, s.failed("take a session of", err)
 	}
 	return f, nil
 }
-
-// errBusy tells that somebody else has a lock.
-var errBusy = errors.New("locked")
 
 // OpenSession implements [engine.SessionStore].
 func (s *Sessions) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {

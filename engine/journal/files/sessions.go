@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/disk"
 )
 
 // Format is the version of the form of a file. A file of another one is refused.
@@ -104,9 +105,8 @@ func damaged(path, why string) error {
 }
 
 // write puts a session in the place of what was there, on disk when it returns. Whoever writes has the
-// session's lock, so that one name does for what is half written, and a process that was killed leaves
-// no more than the next write takes.
-func (s *Sessions) write(c *content) (err error) {
+// session's lock.
+func (s *Sessions) write(c *content) error {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -116,35 +116,7 @@ func (s *Sessions) write(c *content) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(s.path(c.ID)+halfSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), ignoring(os.Remove(f.Name()), fs.ErrNotExist))
-		}
-	}()
-	if _, err = f.Write(append(append(line, '\n'), body...)); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), s.path(c.ID)); err != nil {
-		return err
-	}
-	return syncDir(s.dir)
-}
-
-func ignoring(err, what error) error {
-	if errors.Is(err, what) {
-		return nil
-	}
-	return err
+	return disk.Replace(s.path(c.ID), s.path(c.ID)+halfSuffix, append(append(line, '\n'), body...))
 }
 
 // Sessions implements [engine.SessionStore]. Beside an error of files that cannot be read it gives the
@@ -206,7 +178,7 @@ func (s *Sessions) DeleteSession(_ context.Context, id string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	if err := ignoring(os.Remove(s.path(id)+halfSuffix), fs.ErrNotExist); err != nil {
+	if err := disk.Ignoring(os.Remove(s.path(id)+halfSuffix), fs.ErrNotExist); err != nil {
 		return s.failed("remove a session of", err)
 	}
 	switch err := os.Remove(s.path(id)); {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package files
+package disk
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// locked opens a file that nobody else can open so until it is closed, by whatever ends the process.
-func locked(path string) (*os.File, error) {
+// Lock opens a file that nobody else can open so until it is closed, by whatever ends the process.
+func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func locked(path string) (*os.File, error) {
 		}
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errBusy
+		err = ErrBusy
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -29,8 +29,8 @@ func locked(path string) (*os.File, error) {
 	return f, nil
 }
 
-// syncDir has the names in a directory on disk.
-func syncDir(path string) error {
+// SyncDir has the names in a directory on disk.
+func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

@@ -1,0 +1,49 @@
+// Package disk is what stores in files share: a lock that ends with its process, and writing so that
+// a reader finds the old content or the new.
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrBusy tells that somebody else has a lock.
+var ErrBusy = errors.New("locked")
+
+// Replace puts data in the place of what the file at path held, on disk when it returns, and readable
+// by its owner alone. It is written at half first. Whoever writes has a lock, so that one name does
+// for what is half written, and a process that was killed leaves no more than the next write takes.
+func Replace(path, half string, data []byte) (err error) {
+	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), Ignoring(os.Remove(half), fs.ErrNotExist))
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(half, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Ignoring is err, and nil where it is what.
+func Ignoring(err, what error) error {
+	if errors.Is(err, what) {
+		return nil
+	}
+	return err
+}

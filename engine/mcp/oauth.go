@@ -1,0 +1,343 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// authority comes by the token of one server and renews it. All sessions with the server share it.
+type authority struct {
+	client *Client
+	spec   *engine.ServerSpec
+	how    *engine.OAuth
+	hidden *veil
+	turn   chan struct{} // held by who comes by a token, so that others need not
+
+	mu     sync.Mutex
+	held   *kept      // nil when there is none
+	read   bool       // what was kept of an earlier process
+	anew   bool       // somebody signs in anew, whatever is kept
+	ended  bool       // what was kept is taken no longer
+	wanted *challenge // by which the server refused last
+}
+
+// kept is a token and all that renews it. Its JSON is what [Tokens] keep.
+type kept struct {
+	Server   string    `json:"server"`
+	Issuer   string    `json:"issuer"`
+	Resource string    `json:"resource"`
+	Client   string    `json:"client_id"`
+	Secret   string    `json:"client_secret,omitempty"` // of a client that was registered; others are the host's
+	Style    int       `json:"auth_style"`              // how the client shows who it is, see oauth2.AuthStyle
+	TokenURL string    `json:"token_endpoint"`
+	Revoke   string    `json:"revocation_endpoint,omitempty"`
+	Scopes   []string  `json:"scopes,omitempty"`
+	Access   string    `json:"access_token"`
+	Refresh  string    `json:"refresh_token,omitempty"`
+	Expiry   time.Time `json:"expiry,omitzero"`
+}
+
+// challenge is what a server says when it refuses a request.
+type challenge struct {
+	at       string   // the URL of the request
+	metadata string   // where the server describes itself, "" when it does not say
+	scopes   []string // that it wants
+	more     bool     // the token was good and covers too little
+	used     string   // that token
+}
+
+// skew is how long before its end a token is renewed.
+const skew = 10 * time.Second
+
+// key is under what the sign-in to a server is kept.
+func key(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	u.Scheme, u.Host, u.Fragment = strings.ToLower(u.Scheme), strings.ToLower(u.Host), ""
+	if port := u.Port(); port != "" && u.Scheme+port == "http80" || u.Scheme+port == "https443" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	return u.String()
+}
+
+// byPerson reports whether somebody has to sign in.
+func (a *authority) byPerson() bool { return a.how.Grant != engine.GrantClientCredentials }
+
+// take lets one at a time come by a token.
+func (a *authority) take(ctx context.Context) (func(), error) {
+	select {
+	case a.turn <- struct{}{}:
+		return func() { <-a.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// has is the token that is held.
+func (a *authority) has() *kept {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.held
+}
+
+// hold keeps a token for the requests to come, nil for none, and its secrets out of every text.
+func (a *authority) hold(k *kept) {
+	if k != nil {
+		for name, value := range map[string]string{"access token": k.Access, "refresh token": k.Refresh, "client secret": k.Secret} {
+			a.hidden.add(name, value)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held = k
+}
+
+// token is what the next request is sent with, "" when there is none: the server says then what it
+// wants.
+func (a *authority) token(ctx context.Context) (string, error) {
+	if k := a.has(); k != nil && !k.ends() {
+		return k.Access, nil
+	}
+	free, err := a.take(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer free()
+	k := a.has()
+	switch {
+	case k != nil && !k.ends(): // it was renewed meanwhile
+	case !a.byPerson():
+		k = nil
+	case k == nil && (a.anew || a.read):
+		return "", nil
+	default:
+		err := a.renew(ctx, "", true)
+		if k = a.has(); err != nil && (k == nil || !time.Now().Before(k.Expiry)) {
+			return "", err
+		}
+	}
+	if k == nil {
+		return "", nil
+	}
+	return k.Access, nil
+}
+
+// ends reports whether a token is of no use for another request.
+func (k *kept) ends() bool { return !k.Expiry.IsZero() && time.Until(k.Expiry) < skew }
+
+// renew takes over what is kept, or what another process renewed it to, and renews it where it ends
+// or is the one that the server did not take, as far as it may. Afterwards nothing is held where
+// nobody is signed in.
+func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
+	a.read = true
+	var now *kept
+	err := a.client.cfg.tokens.Update(ctx, key(a.spec.URL), func(data []byte) ([]byte, error) {
+		var k kept
+		if data == nil || json.Unmarshal(data, &k) != nil || k.Access == "" || !a.fits(&k) {
+			return data, nil
+		}
+		if err := a.may(&k); err != nil {
+			return data, err
+		}
+		a.hold(&k) // for a while yet, should it not be renewed
+		if now = &k; !refresh || !k.ends() && k.Access != not {
+			return data, nil
+		}
+		if k.Refresh == "" {
+			if k.Access == not { // else it is over by this clock alone, and the server is to say so
+				now, a.ended = nil, true
+			}
+			return data, nil
+		}
+		next, err := a.refresh(ctx, &k)
+		if err != nil {
+			return data, err
+		}
+		if now = next; now == nil {
+			a.ended = true
+			return nil, nil
+		}
+		return json.Marshal(now)
+	})
+	var own *engine.Error
+	switch {
+	case err == nil:
+		a.hold(now)
+	case errors.As(err, &own):
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return engine.Errorf(engine.KindConfig, diag.SignInFailed, "the sign-in to MCP server %q cannot be kept: %s", a.spec.Name, a.hidden.text(err.Error())).
+			WithHelp("see that the directory can be read and written by you alone")
+	}
+	return err
+}
+
+// fits reports whether a sign-in is of the client and the authorization server that the script names.
+func (a *authority) fits(k *kept) bool {
+	return (a.how.ID == "" || a.how.ID == k.Client) && (a.how.Issuer == "" || sameIssuer(a.how.Issuer, k.Issuer))
+}
+
+func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
+
+// may asks whether the host that renews a token is granted: from the first request on, and not
+// only when the token ends.
+func (a *authority) may(k *kept) error {
+	if k.Refresh == "" {
+		return nil
+	}
+	host, err := engine.Host(k.TokenURL)
+	if err != nil {
+		return a.failure("it is kept with a token endpoint that is no URL")
+	}
+	if err := a.client.allowed(a.spec, engine.EffectHTTP, host); err != nil {
+		return err
+	}
+	return nil
+}
+
+// refused reports whether an answer asks for another token.
+func refused(res *http.Response) bool {
+	if res.StatusCode == http.StatusForbidden {
+		return challengeOf(res, "", "").more
+	}
+	return res.StatusCode == http.StatusUnauthorized
+}
+
+// challengeOf reads what a server says. What cannot be read is as if it had not been said.
+func challengeOf(res *http.Response, at, used string) *challenge {
+	ch := &challenge{at: at, used: used}
+	said, err := oauthex.ParseWWWAuthenticate(res.Header["Www-Authenticate"])
+	if err != nil {
+		return ch
+	}
+	for _, c := range said {
+		if ch.metadata == "" {
+			ch.metadata = c.Params["resource_metadata"]
+		}
+		if c.Scheme != "bearer" {
+			continue
+		}
+		if ch.scopes == nil {
+			ch.scopes = strings.Fields(c.Params["scope"])
+		}
+		ch.more = ch.more || c.Params["error"] == "insufficient_scope"
+	}
+	return ch
+}
+
+// another is the token to repeat a request with that the server refused. It closes the answer.
+func (a *authority) another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error) {
+	ch := challengeOf(res, req.URL.String(), used)
+	ch.more = ch.more && res.StatusCode == http.StatusForbidden
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be used again
+	_ = res.Body.Close()
+	free, err := a.take(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer free()
+	if k := a.has(); k != nil && k.Access != used {
+		return k.Access, nil // somebody came by one meanwhile
+	}
+	if !a.byPerson() {
+		k, err := a.account(ctx, ch)
+		if err != nil {
+			return "", err
+		}
+		a.hold(k)
+		return k.Access, nil
+	}
+	if !a.anew {
+		if err := a.renew(ctx, used, !ch.more); err != nil {
+			return "", err
+		}
+		if k := a.has(); k != nil && k.Access != used {
+			return k.Access, nil
+		}
+	}
+	if ch.more {
+		ch.scopes = union(a.has(), ch.scopes)
+	}
+	a.mu.Lock()
+	a.wanted = ch
+	a.mu.Unlock()
+	return "", a.unsigned(ch)
+}
+
+// union are the scopes that a token covers, and others.
+func union(k *kept, more []string) []string {
+	var out []string
+	if k != nil {
+		out = slices.Clone(k.Scopes)
+	}
+	for _, s := range more {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// unsigned is the error that ends a run which wants somebody to sign in.
+func (a *authority) unsigned(ch *challenge) *engine.Error {
+	e := engine.Errorf(engine.KindAuth, diag.ServerSignIn, "nobody is signed in to MCP server %q at %s", a.spec.Name, a.spec.URL)
+	switch {
+	case ch.more:
+		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s covers too little: it wants %s", a.spec.Name, a.spec.URL, brief(strings.Join(ch.scopes, " ")))
+	case a.ended:
+		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s has ended", a.spec.Name, a.spec.URL)
+	}
+	e.OfRun = true // a run that went on without would go another way when it is resumed
+	how := *a.how
+	if ch.more {
+		how.Scopes = ch.scopes
+	}
+	return e.WithHelp("%s", "sign in: "+loginCommand(a.spec.URL, &how))
+}
+
+// loginCommand is what a person at a terminal signs in with.
+func loginCommand(server string, how *engine.OAuth) string {
+	words := []string{"agentscript mcp login", engine.ShellWord(server)}
+	flag := func(name, value string) {
+		if value != "" {
+			words = append(words, name, engine.ShellWord(brief(value)))
+		}
+	}
+	flag("--client-id", how.ID)
+	flag("--client-secret-env", how.Secret)
+	flag("--issuer", how.Issuer)
+	for _, s := range how.Scopes {
+		flag("--scope", s)
+	}
+	return strings.Join(words, " ")
+}
+
+// failure is the error of a token that could not be come by. What others said is put in by brief and
+// without what is secret.
+func (a *authority) failure(format string, args ...any) *engine.Error {
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = a.hidden.text(brief(s))
+		}
+	}
+	e := engine.Errorf(engine.KindAuth, diag.SignInFailed, format, args...)
+	e.Message = "the sign-in to MCP server \"" + a.spec.Name + "\" failed: " + e.Message
+	return e
+}

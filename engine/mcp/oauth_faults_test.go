@@ -1,0 +1,269 @@
+//go:build unix
+
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/internal/oauthtest"
+)
+
+// answer has the token endpoint answer so.
+func answer(status int, body string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		rw.WriteHeader(status)
+		_, _ = rw.Write([]byte(body))
+	}
+}
+
+// Promise 24.53 (MCP): an authorization server that is another one than it should be, refuses, fails, answers
+// what it must not or sends on to another host, and a person who does not agree, are a typed error
+// without anything secret; nothing is kept then, and no token, code or secret goes to anybody else.
+func TestPromise_24_53_FailingSignIns(t *testing.T) {
+	var leaked atomic.Int64
+	thief := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		leaked.Add(1)
+		oauthtest.Write(rw, 200, map[string]any{"access_token": "canary-stolen", "token_type": "Bearer", "issuer": "x", "resource": "x"})
+	}))
+	defer thief.Close()
+	toThief := func(status int) http.HandlerFunc {
+		return func(rw http.ResponseWriter, r *http.Request) {
+			rw.Header().Set("Location", thief.URL+r.URL.Path)
+			rw.WriteHeader(status)
+		}
+	}
+	for name, tt := range map[string]struct {
+		set  func(w *world)
+		want string
+	}{
+		"issuer of the description": {func(w *world) { w.Meta = map[string]any{"issuer": "https://other.example.com"} }, `metadata issuer "https://other.example.com" does not match`},
+		"issuer of the script":      {func(w *world) { w.mcp.OAuth.Issuer = "https://trusted.example.com" }, "and https://trusted.example.com alone is trusted"},
+		"issuer of the answer":      {func(w *world) { w.Authorize = func(a url.Values) { a.Set("iss", "https://other.example.com") } }, `the answer is of the authorization server "https://other.example.com"`},
+		"no issuer in the answer":   {func(w *world) { w.Meta = map[string]any{"authorization_response_iss_parameter_supported": true} }, `the answer is of the authorization server ""`},
+		"denied": {func(w *world) {
+			w.Authorize = func(a url.Values) {
+				a.Del("code")
+				a.Set("error", "access_denied")
+				a.Set("error_description", "the person\x1b[31m said no")
+			}
+		}, "refuses it: access_denied (the person"},
+		"another state":       {func(w *world) { w.Authorize = func(a url.Values) { a.Set("state", "guessed") } }, "from another sign-in than the one that was begun"},
+		"no state":            {func(w *world) { w.Authorize = func(a url.Values) { a.Del("state") } }, "from another sign-in than the one that was begun"},
+		"no code":             {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "") } }, "without a code"},
+		"no tokens":           {func(w *world) { w.Token = answer(500, `canary-body`) }, "answers the request for a token with HTTP 500"},
+		"code of another":     {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "canary-other") } }, "gives no token: invalid_grant (because of [sign-in][client secret])"},
+		"no JSON":             {func(w *world) { w.Token = answer(200, `<html>canary-body`) }, "gives no token"},
+		"nothing in it":       {func(w *world) { w.Token = answer(200, `{"refresh_token": "canary-x"}`) }, "gives no token"},
+		"bound token":         {func(w *world) { w.Token = answer(200, `{"access_token": "canary-x", "token_type": "DPoP"}`) }, "a token of type DPoP"},
+		"sent on, 307":        {func(w *world) { w.Token = toThief(307) }, "it redirects to another host"},
+		"sent on, 302":        {func(w *world) { w.Token = toThief(302) }, "it redirects to another host"},
+		"description sent on": {func(w *world) { w.Meta = map[string]any{"token_endpoint": "http://tokens.example.com/"} }, "does not use HTTPS"},
+		"another resource": {func(w *world) {
+			w.Describes = func() (int, map[string]any) {
+				return 200, map[string]any{"resource": "https://other.example.com", "authorization_servers": []string{w.URL}}
+			}
+		}, "what it says of itself cannot be used"},
+		"broken description": {func(w *world) { w.Describes = func() (int, map[string]any) { return 500, nil } }, "what it says of itself cannot be used"},
+		"no server named": {func(w *world) {
+			w.Describes = func() (int, map[string]any) { return 200, map[string]any{"resource": w.Resource} }
+		}, "names no authorization server"},
+		"no PKCE":         {func(w *world) { w.Meta = map[string]any{"code_challenge_methods_supported": []string{}} }, "PKCE"},
+		"no registration": {func(w *world) { w.Meta = map[string]any{"registration_endpoint": ""} }, "registers no clients by itself"},
+		"no documents":    {func(w *world) { w.mcp.OAuth.ID = "https://example.com/client.json" }, "does not read metadata documents"},
+		"wrong account":   {func(w *world) { w.mcp.OAuth = account() }, "gives no token: invalid_client (because of [ROBOT])"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, engine.TransportHTTP)
+			tt.set(w)
+			dir := t.TempDir()
+			secret := mcp.WithSecrets(func(string) (string, bool) { return "canary-wrong", true })
+			c := client(t, browser(nil), secret, mcp.WithTokens(mcp.TokenDir(dir)))
+			e := list(t, c, w.mcp).Err
+			if e == nil || e.Code != diag.SignInFailed || e.Kind != engine.KindAuth || !strings.Contains(e.Message, tt.want) {
+				t.Fatalf("%v\nwant %s", e, tt.want)
+			}
+			if all := e.Error() + e.Help + e.Message; strings.Contains(all, "canary") || strings.Contains(all, "\x1b") {
+				t.Errorf("a secret is told: %s", all)
+			}
+			if files, _ := filepath.Glob(filepath.Join(dir, "*.json")); files != nil {
+				t.Errorf("%q is kept", files)
+			}
+		})
+	}
+	if leaked.Load() > 0 {
+		t.Errorf("%d requests went to another host", leaked.Load())
+	}
+}
+
+// A sign-in that nobody ends is given up in time, and the port is free again.
+func TestNobodyComesBack(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	var address string
+	c := client(t, mcp.WithSignIn(mcp.SignIns{Wait: 50 * time.Millisecond, Show: func(_ context.Context, s mcp.SignIn) error {
+		address = s.Address
+		return nil
+	}}))
+	e := list(t, c, w.mcp).Err
+	if e == nil || e.Kind != engine.KindTimeout || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "nobody came back from the browser within 50ms") || !strings.Contains(e.Help, "agentscript mcp login") {
+		t.Errorf("%v %v", e, e.Help)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.Get(u.Query().Get("redirect_uri")); err == nil {
+		t.Error("somebody listens still")
+	}
+	// A run that is ended does not wait either, and a screen that is gone is no sign-in.
+	ctx, cancel := context.WithCancel(t.Context())
+	c = client(t, mcp.WithSignIn(mcp.SignIns{Show: func(context.Context, mcp.SignIn) error { cancel(); return nil }}))
+	if e := call(ctx, c, w.mcp, "echo", `{"text": "x"}`, nil).Err; e == nil || e.Kind != engine.KindCancelled {
+		t.Error(e)
+	}
+	c = client(t, mcp.WithSignIn(mcp.SignIns{Show: func(context.Context, mcp.SignIn) error { return errors.New("the screen is gone") }}))
+	if e := list(t, c, w.mcp).Err; e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "the screen is gone") {
+		t.Error(e)
+	}
+}
+
+// Promise 24.54 (MCP): a token that ends is renewed before; one that is renewed no longer wants a sign-in
+// anew, and an authorization server that fails meanwhile keeps what there is.
+func TestPromise_24_54_RenewedTokens(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	dir := t.TempDir()
+	kept := mcp.WithTokens(mcp.TokenDir(dir))
+	text(t, list(t, client(t, kept, browser(nil)), w.mcp))
+	c := client(t, kept)
+	text(t, list(t, c, w.mcp))
+	if n := len(w.Given("refresh_token")); n != 0 {
+		t.Errorf("a good token was renewed %d times", n)
+	}
+	w.Revoke(false) // the server forgot its tokens; they are renewed
+	text(t, list(t, c, w.mcp))
+	if n := len(w.Given("refresh_token")); n != 1 {
+		t.Errorf("renewed %d times", n)
+	}
+	w.Revoke(false)
+	w.Token = answer(500, "canary")
+	e := list(t, c, w.mcp).Err
+	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "HTTP 500") {
+		t.Errorf("%v", e)
+	}
+	w.Token = nil
+	text(t, list(t, c, w.mcp)) // what was kept is good still
+	w.Revoke(true)
+	e = list(t, c, w.mcp).Err
+	if e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "has ended") {
+		t.Errorf("%v", e)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.json")); files != nil {
+		t.Errorf("%q is kept", files)
+	}
+	// Somebody signs in elsewhere: the host that lives on finds it.
+	if in, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil || in.Issuer != w.URL {
+		t.Error(in, err)
+	}
+	text(t, list(t, c, w.mcp))
+	// One that is never renewed.
+	w.Revoke(true)
+	w.NoRefresh = true
+	if _, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil {
+		t.Error(err)
+	}
+	c = client(t, kept)
+	text(t, list(t, c, w.mcp))
+	w.Revoke(true)
+	if e := list(t, c, w.mcp).Err; e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "has ended") {
+		t.Errorf("%v", e)
+	}
+}
+
+// Promise 24.55 (MCP): the hosts and the secret of a sign-in are granted like any other: without it the
+// authorization server is not asked, and a file that others can read is not used.
+func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	home, err := engine.Host(w.mcp.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer, err := engine.Host(w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := func(kinds ...engine.EffectKind) mcp.Option {
+		return mcp.WithAllow(func(u engine.Use) error {
+			for _, kind := range kinds {
+				if u.Kind == kind && (kind == engine.EffectEnv || u.Target == home) {
+					return nil
+				}
+			}
+			return os.ErrPermission
+		})
+	}
+	dir := t.TempDir()
+	kept := mcp.WithTokens(mcp.TokenDir(dir))
+	for _, tt := range []struct {
+		c    *mcp.Client
+		how  *engine.OAuth
+		flag string
+	}{
+		{client(t, only(engine.EffectHTTP), withAccount), account(), "--allow-env ROBOT"},
+		{client(t, only(engine.EffectHTTP, engine.EffectEnv), withAccount), account(), "--allow-net " + issuer},
+		{client(t, only(engine.EffectHTTP), browser(nil)), &engine.OAuth{Grant: engine.GrantAuthorizationCode}, "--allow-net " + issuer},
+	} {
+		spec := &engine.ServerSpec{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: tt.how}
+		if e := list(t, tt.c, spec).Err; e == nil || e.Code != diag.ServerNotGranted || e.Kind != engine.KindConfig || !strings.Contains(e.Help, tt.flag) {
+			t.Errorf("%v, want %s", e, tt.flag)
+		}
+	}
+	if len(w.Asked()) != 0 {
+		t.Errorf("the authorization server was asked %q", w.Asked())
+	}
+	text(t, list(t, client(t, kept, browser(nil)), w.mcp))
+	if e := list(t, client(t, kept, only(engine.EffectHTTP)), w.mcp).Err; e == nil || e.Code != diag.ServerNotGranted || !strings.Contains(e.Help, "--allow-net "+issuer) {
+		t.Errorf("what renews is asked for later: %v", e)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.Chmod(files[0], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if e := list(t, client(t, kept), w.mcp).Err; e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "can be read by others") {
+		t.Errorf("%v", e)
+	}
+	if err := os.Chmod(files[0], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// What is no sign-in of this client or issuer is none.
+	for _, how := range []engine.OAuth{{ID: "other"}, {Issuer: "https://trusted.example.com"}} {
+		how.Grant = engine.GrantAuthorizationCode
+		spec := &engine.ServerSpec{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: &how}
+		if e := list(t, client(t, kept), spec).Err; e == nil || e.Code != diag.ServerSignIn {
+			t.Errorf("%+v: %v", how, e)
+		}
+	}
+	for _, broken := range []string{"", "{", "null", `{"access_token": 5}`, `{"access_token": "x", "refresh_token": "y", "token_endpoint": "::"}`} {
+		if err := os.WriteFile(files[0], []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if e := list(t, client(t, kept), w.mcp).Err; e == nil || e.Kind != engine.KindAuth {
+			t.Errorf("%q: %v", broken, e)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+//go:build unix
+
+package mcp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/internal/oauthtest"
+)
+
+// Promise 24.50 (MCP): a program with an account of its own comes by tokens by itself, over streamable HTTP and
+// SSE, asks for another one when the server takes the old one no longer, and for more when a call
+// wants more.
+func TestPromise_24_50_ClientCredentials(t *testing.T) {
+	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+		behind := transport
+		if transport == engine.TransportAuto {
+			behind = engine.TransportSSE
+		}
+		w := newWorld(t, behind)
+		w.mcp.Transport, w.mcp.OAuth, w.Wants = transport, account(), "write"
+		w.mcp.OAuth.Scopes = []string{"read"}
+		c := client(t, withAccount)
+		if got := text(t, list(t, c, w.mcp)); !strings.Contains(got, `"echo"`) {
+			t.Errorf("%s: the list is %.100s", transport, got)
+		}
+		given := w.Given("client_credentials")
+		if len(given) != 1 || given[0].Get("scope") != "read" || given[0].Get("resource") != w.Resource || given[0].Get("client_id") != "robot" {
+			t.Fatalf("%s: tokens were asked for with %v", transport, given)
+		}
+		for range 2 {
+			if got := text(t, call(t.Context(), c, w.mcp, "echo", `{"text": "hi"}`, nil)); got != "echo: hi" {
+				t.Error(got)
+			}
+			w.Revoke(true)
+		}
+		given = w.Given("client_credentials")
+		if len(given) != 3 || given[1].Get("scope") != "read write" {
+			t.Errorf("%s: tokens were asked for with %v", transport, given)
+		}
+	}
+}
+
+// Promise 24.51 (MCP): a person signs in once, with PKCE and a client that is registered for that; the
+// sign-in is kept in a file that its owner alone can read, for other processes and after the token's end,
+// until it is signed out.
+func TestPromise_24_51_SignInIsKept(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	w.Meta = map[string]any{"scopes_supported": []string{"read", "offline_access"}}
+	w.Challenge = `, scope="read"`
+	w.Lives = 1 // each request wants another one
+	dir := filepath.Join(t.TempDir(), "config", "mcp")
+	var shown []mcp.SignIn
+	kept := mcp.WithTokens(mcp.TokenDir(dir))
+	first := client(t, kept, browser(&shown))
+	if got := text(t, list(t, first, w.mcp)); !strings.Contains(got, `"echo"`) {
+		t.Errorf("the list is %.100s", got)
+	}
+	if len(shown) != 1 || shown[0].Issuer != w.URL || strings.Join(shown[0].Scopes, " ") != "read offline_access" || !strings.Contains(shown[0].Address, "code_challenge_method=S256") {
+		t.Fatalf("shown %+v", shown)
+	}
+	if n := len(w.Clients()); n != 1 || w.Clients()[0]["application_type"] != "native" {
+		t.Errorf("registered %v", w.Clients())
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 { // and its lock
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", f.Name(), info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	// Nobody is there any more; many calls at once, of two that know of each other by the file alone.
+	second, third := client(t, kept), client(t, kept)
+	var all sync.WaitGroup
+	for _, c := range []*mcp.Client{second, third} {
+		for range 4 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				if out := call(t.Context(), c, w.mcp, "echo", `{"text": "hi"}`, nil); out.Err != nil {
+					t.Error(out.Err, out.Err.Help)
+				}
+			}()
+		}
+	}
+	all.Wait()
+	for _, g := range w.Given("refresh_token") {
+		if g.Get("resource") != w.Resource || g.Get("client_secret") != "canary-client" {
+			t.Errorf("renewed with %v", g)
+		}
+	}
+	if all, err := mcp.TokenDir(dir).List(); err != nil || len(all) != 1 || all[0].URL != w.mcp.URL || all[0].Issuer != w.URL || !all[0].Renews || len(all[0].Hosts) != 2 {
+		t.Errorf("%+v %v", all, err)
+	}
+	if was, err := third.SignOut(t.Context(), w.mcp.URL+"/"); !was || err != nil {
+		t.Error(was, err)
+	}
+	if was, err := third.SignOut(t.Context(), w.mcp.URL); was || err != nil {
+		t.Error(was, err)
+	}
+	last := list(t, client(t, kept), w.mcp)
+	if last.Err == nil || last.Err.Code != diag.ServerSignIn {
+		t.Errorf("signed out: %v", last.Err)
+	}
+}
+
+// Promise 24.52 (MCP): without a sign-in and without a person the error says which command signs in; nothing
+// goes on in the run after it, and it is not recorded.
+func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode, ID: "my app", Secret: "APP", Scopes: []string{"read"}, Issuer: w.URL}
+	e := list(t, client(t), w.mcp).Err
+	if e == nil || e.Code != diag.ServerSignIn || e.Kind != engine.KindAuth || !e.OfRun {
+		t.Fatalf("%+v", e)
+	}
+	if want := "sign in: agentscript mcp login " + w.mcp.URL + " --client-id 'my app' --client-secret-env APP --issuer " + w.URL + " --scope read"; e.Help != want {
+		t.Errorf("help: %s\nwant: %s", e.Help, want)
+	}
+	if len(w.Asked()) != 0 {
+		t.Errorf("the authorization server was asked %q", w.Asked())
+	}
+}
+
+// Promise 24.56 (MCP): no token, code or secret of a sign-in is in an event, a record, a result or an error,
+// though the server says it; a replay needs neither server nor sign-in, and a run that failed for want
+// of one goes on when there is one.
+func TestPromise_24_56_SecretsOfSignIns(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	w.Lives = 1
+	script := `
+s = mcp(url = "` + w.mcp.URL + `", auth = oauth())
+main = agent(prompt = "x", tools = [s])`
+	const answers = `
+{"calls": [{"name": "header"}, {"name": "echo", "args": {"text": "hi"}}]}
+{"text": "done"}`
+	var j journal.Memory
+	var all strings.Builder
+	kept := mcp.WithTokens(mcp.TokenDir(t.TempDir()))
+	note := func(r *ran) {
+		t.Helper()
+		if err := json.NewEncoder(&all).Encode(r.events); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range j.IDs() {
+			out, _ := j.Answer(id)
+			data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(data)
+		}
+		if r.err != nil {
+			all.WriteString(r.err.Error())
+		}
+		all.WriteString(r.text)
+	}
+	none := run(t, client(t, kept), script, "", agentscript.Journal(&j), agentscript.ID("one"))
+	note(none)
+	if e := none.failure(t); e.Code != diag.ServerSignIn || e.Pos.Line != 2 || len(j.IDs()) != 0 {
+		t.Errorf("%v at %s, and %q is recorded", e, e.Pos, j.IDs())
+	}
+	first := run(t, client(t, kept, browser(nil)), script, answers, agentscript.Journal(&j), agentscript.ID("one"))
+	note(first)
+	if first.text != "done" || len(first.told()) != 2 || first.told()[0] != "I was sent Bearer [access token]" {
+		t.Fatalf("%q %v", first.told(), first.err)
+	}
+	again := run(t, nil, script, "", agentscript.Journal(&j), agentscript.ID("one"))
+	note(again)
+	if again.text != "done" {
+		t.Errorf("the replay gives %q, %v", again.text, again.err)
+	}
+	w.Revoke(false)
+	w.Token = func(rw http.ResponseWriter, r *http.Request) {
+		oauthtest.Write(rw, 400, map[string]any{"error": "invalid_request", "error_description": "what is " + r.PostForm.Get("refresh_token")})
+	}
+	note(run(t, client(t, kept), script, "", agentscript.ID("two")))
+	if text := all.String(); strings.Contains(text, "canary") || !strings.Contains(text, "[access token]") || !strings.Contains(text, "what is [refresh token]") {
+		t.Errorf("a secret is seen: %s", text)
+	}
+	if len(w.Verifiers()) != 1 || strings.Contains(all.String(), w.Verifiers()[0]) {
+		t.Errorf("the verifiers were %q", w.Verifiers())
+	}
+}
+
+// A person agrees to more when a call wants more.
+func TestMoreScopes(t *testing.T) {
+	w := newWorld(t, engine.TransportHTTP)
+	w.Wants, w.Challenge = "write", `, scope="read"`
+	var shown []mcp.SignIn
+	c := client(t, browser(&shown))
+	for range 2 {
+		if got := text(t, call(t.Context(), c, w.mcp, "echo", `{"text": "hi"}`, nil)); got != "echo: hi" {
+			t.Error(got)
+		}
+	}
+	if len(shown) != 2 || strings.Join(shown[1].Scopes, " ") != "read write" {
+		t.Errorf("shown %+v", shown)
+	}
+	kept := mcp.WithTokens(mcp.TokenDir(t.TempDir()))
+	w.Wants = ""
+	text(t, list(t, client(t, kept, browser(nil)), w.mcp))
+	w.Wants = "write"
+	e := call(t.Context(), client(t, kept), w.mcp, "echo", `{"text": "hi"}`, nil).Err
+	if e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "covers too little: it wants read write") || !strings.HasSuffix(e.Help, "--scope read --scope write") {
+		t.Errorf("%v, %v", e, e.Help)
+	}
+}

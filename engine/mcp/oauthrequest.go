@@ -1,0 +1,220 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// askTimeout bounds one request to an authorization server.
+const askTimeout = 15 * time.Second
+
+// asker makes the requests of a sign-in: to granted hosts alone, where nobody on the way can read
+// them, and never on to another host, which would be handed a code or a secret.
+type asker struct {
+	a      *authority
+	status int   // of the last answer, 0 when there was none
+	own    error // by which this side refused a request: the SDK hides it
+}
+
+func (k *asker) client() *http.Client {
+	return &http.Client{Transport: k, Timeout: askTimeout, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		first := via[0]
+		if first.Method != http.MethodGet || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
+			return errNoRedirect
+		}
+		if len(via) >= 5 {
+			return errors.New("it redirects for ever")
+		}
+		return nil
+	}}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (k *asker) RoundTrip(req *http.Request) (*http.Response, error) {
+	k.status = 0
+	address := req.URL.String()
+	host, err := engine.Host(address)
+	if err != nil {
+		return nil, err
+	}
+	if !engine.Confidential(address) {
+		k.own = k.a.failure("%s is no https URL", req.URL.Scheme+"://"+host)
+		return nil, k.own
+	}
+	if err := k.a.client.allowed(k.a.spec, engine.EffectHTTP, host); err != nil {
+		k.own = err
+		return nil, err
+	}
+	res, err := k.a.client.cfg.transport.RoundTrip(req)
+	if err == nil {
+		k.status = res.StatusCode
+	}
+	return res, err
+}
+
+// endpoint is where a client asks for tokens, and who it is there.
+type endpoint struct {
+	url, id, secret string
+	style           oauth2.AuthStyle
+}
+
+// request asks for a token.
+func (a *authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (*oauth2.Token, error) {
+	params.Set("grant_type", grant)
+	ask := &asker{a: a}
+	cfg := clientcredentials.Config{ClientID: at.id, ClientSecret: at.secret, TokenURL: at.url, AuthStyle: at.style, EndpointParams: params}
+	tok, err := cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, ask.client()))
+	var own *engine.Error
+	var no *oauth2.RetrieveError
+	host, _ := engine.Host(at.url)
+	switch {
+	case errors.As(err, &own):
+		return nil, own
+	case errors.As(err, &no):
+		return nil, err
+	case err != nil:
+		return nil, a.failure("%s gives no token: %s", host, err.Error())
+	case !strings.EqualFold(tok.Type(), "Bearer"):
+		return nil, a.failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
+	}
+	return tok, nil
+}
+
+// denied words the refusal of a token.
+func (a *authority) denied(err error) *engine.Error {
+	var own *engine.Error
+	var no *oauth2.RetrieveError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &no):
+		host := ""
+		if no.Response.Request != nil {
+			host = no.Response.Request.URL.Host
+		}
+		if no.ErrorCode == "" {
+			return a.failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
+		}
+		return a.failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
+	}
+	return a.failure("%s", err.Error())
+}
+
+func said(code, description string) string {
+	if description == "" {
+		return code
+	}
+	return fmt.Sprintf("%s (%s)", code, description)
+}
+
+// got makes what is kept of a token, which an answer may leave parts of as they were.
+func (k kept) got(tok *oauth2.Token) *kept {
+	k.Access, k.Expiry = tok.AccessToken, tok.Expiry
+	if tok.RefreshToken != "" {
+		k.Refresh = tok.RefreshToken
+	}
+	if scope, ok := tok.Extra("scope").(string); ok && scope != "" {
+		k.Scopes = strings.Fields(scope)
+	}
+	return &k
+}
+
+// refresh renews a token. It gives nil when the authorization server does so no longer. A renewal
+// that is under way is waited for though its run ends: what it renews is good for one time.
+func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
+	at := endpoint{url: k.TokenURL, id: k.Client, secret: k.Secret, style: oauth2.AuthStyle(k.Style)}
+	if a.how.ID == k.Client && a.how.Secret != "" {
+		secret, err := a.secret()
+		if err != nil {
+			return nil, err
+		}
+		at.secret = secret
+	}
+	params := url.Values{"refresh_token": {k.Refresh}}
+	if k.Resource != "" {
+		params.Set("resource", k.Resource)
+	}
+	tok, err := a.request(context.WithoutCancel(ctx), at, "refresh_token", params)
+	var no *oauth2.RetrieveError
+	if errors.As(err, &no) && slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client"}, no.ErrorCode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, a.denied(err)
+	}
+	return k.got(tok), nil
+}
+
+// secret looks up the client's secret.
+func (a *authority) secret() (string, error) {
+	if a.how.Secret == "" {
+		return "", nil
+	}
+	values, err := a.client.resolve(a.spec, []engine.Setting{{Name: "oauth", Secret: a.how.Secret}}, a.hidden)
+	if err != nil {
+		return "", err
+	}
+	return values["oauth"], nil
+}
+
+// account comes by the token of a client that has an account of its own.
+func (a *authority) account(ctx context.Context, ch *challenge) (*kept, error) {
+	secret, err := a.secret()
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.discover(ctx, ch)
+	if err != nil {
+		return nil, err
+	}
+	scopes := union(a.has(), a.scopes(r, ch))
+	params := url.Values{"resource": {r.resource}}
+	if len(scopes) > 0 {
+		params.Set("scope", strings.Join(scopes, " "))
+	}
+	style := styleOf(r.meta.TokenEndpointAuthMethodsSupported, secret)
+	tok, err := a.request(ctx, endpoint{r.meta.TokenEndpoint, a.how.ID, secret, style}, "client_credentials", params)
+	if err != nil {
+		return nil, a.denied(err)
+	}
+	return kept{Server: a.spec.URL, Issuer: r.meta.Issuer, Resource: r.resource, Client: a.how.ID, TokenURL: r.meta.TokenEndpoint, Scopes: scopes}.got(tok), nil
+}
+
+// styleOf chooses how a client shows who it is from what the authorization server takes.
+func styleOf(methods []string, secret string) oauth2.AuthStyle {
+	switch {
+	case secret == "", slices.Contains(methods, "client_secret_post"):
+		return oauth2.AuthStyleInParams
+	case slices.Contains(methods, "client_secret_basic"):
+		return oauth2.AuthStyleInHeader
+	}
+	return oauth2.AuthStyleAutoDetect
+}
+
+// nothingThere reports whether a description is not at a URL, rather than wrong or out of reach.
+func nothingThere(status int) bool { return status >= 400 && status < 500 }
+
+// failed is the failure of a request as the error of the sign-in, unless it is one of ours already.
+func (k *asker) failed(err error, what string) *engine.Error {
+	return k.a.asFailure(errors.Join(k.own, err), what)
+}
+
+// asFailure is an error as that of the sign-in, unless it is one of ours already.
+func (a *authority) asFailure(err error, what string) *engine.Error {
+	var own *engine.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return a.failure("%s: %s", what, err.Error())
+}

@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/engine/internal/disk"
+)
+
+// Tokens keeps what people signed in for, by the URL of the server. What is kept is secret.
+type Tokens interface {
+	// Update hands f what is kept under a key, nil when nothing is, and keeps what f gives instead, nil
+	// for nothing. While f runs nobody else updates the key, whichever process it is: a token that
+	// renews another one is good for one time.
+	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
+}
+
+// WithTokens sets where sign-ins are kept: in memory, for as long as the Client lives, unless told
+// otherwise.
+func WithTokens(t Tokens) Option { return func(c *config) { c.tokens = t } }
+
+// memoryTokens keeps sign-ins for as long as the process lives.
+type memoryTokens struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+// Update implements [Tokens].
+func (m *memoryTokens) Update(_ context.Context, key string, f func([]byte) ([]byte, error)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next, err := f(m.kept[key])
+	if err != nil {
+		return err
+	}
+	if m.kept == nil {
+		m.kept = map[string][]byte{}
+	}
+	m.kept[key] = next
+	return nil
+}
+
+// TokenDir keeps sign-ins in this directory, a file each that its owner alone can read. It is made
+// when the first one is kept.
+type TokenDir string
+
+const tokenSuffix = ".json"
+
+// path is the file of a key: people are to know it by the host.
+func (d TokenDir) path(key string) string {
+	_, host, _ := strings.Cut(key, "://")
+	host, _, _ = strings.Cut(host, "/")
+	host = strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' || r == '-' {
+			return r
+		}
+		return '_'
+	}, host)
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(string(d), strings.TrimLeft(host[:min(len(host), 80)], ".")+"-"+hex.EncodeToString(sum[:6])+tokenSuffix)
+}
+
+// Update implements [Tokens].
+func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte, error)) (err error) {
+	path := d.path(key)
+	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // nothing is kept, and nothing is made for looking
+		next, err := f(nil)
+		if err != nil || next == nil {
+			return err
+		}
+		if err := os.MkdirAll(string(d), 0o700); err != nil {
+			return err
+		}
+		f = func([]byte) ([]byte, error) { return next, nil }
+	}
+	lock, err := d.lock(ctx, strings.TrimSuffix(path, tokenSuffix)+".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	kept, err := readToken(path)
+	if err != nil {
+		return err
+	}
+	next, err := f(kept)
+	switch {
+	case err != nil || bytes.Equal(next, kept):
+		return err
+	case next == nil:
+		return disk.Ignoring(os.Remove(path), fs.ErrNotExist)
+	}
+	return disk.Replace(path, path+".new", next)
+}
+
+// lock waits for others who renew the same token, which takes them a request.
+func (d TokenDir) lock(ctx context.Context, path string) (*os.File, error) {
+	for {
+		f, err := disk.Lock(path)
+		if !errors.Is(err, disk.ErrBusy) {
+			return f, err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another process holds %s: %w", path, context.Cause(ctx))
+		}
+	}
+}
+
+// readToken reads a file, which others than its owner must not be able to do.
+func readToken(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, disk.Ignoring(err, fs.ErrNotExist)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("%s can be read by others (mode %04o), and its token may be known: sign out and in again, or chmod 600 it", path, mode)
+	}
+	return os.ReadFile(path)
+}
+
+// all are the sign-ins of the directory, of files that can be read.
+func (d TokenDir) all() (out [][]byte, err error) {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return nil, disk.Ignoring(err, fs.ErrNotExist)
+	}
+	var wrong []error
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), tokenSuffix) {
+			continue
+		}
+		data, err := readToken(filepath.Join(string(d), e.Name()))
+		if err != nil {
+			wrong = append(wrong, err)
+		} else if data != nil {
+			out = append(out, data)
+		}
+	}
+	return out, errors.Join(wrong...)
+}
