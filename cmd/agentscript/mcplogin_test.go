@@ -189,7 +189,9 @@ func TestLoginMistakes(t *testing.T) {
 		a.Del("code")
 		a.Set("error", "access_denied")
 	}
-	open := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return sdk.NewServer(&sdk.Implementation{Name: "open", Version: "1"}, nil) }, nil))
+	open := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return sdk.NewServer(&sdk.Implementation{Name: "open", Version: "1"}, nil)
+	}, nil))
 	defer open.Close()
 	defer open.CloseClientConnections()
 	for _, tt := range []struct {
