@@ -2,11 +2,11 @@ package grant
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/engine/internal/spelling"
 )
 
 // secrets replaces values by the names of what they are the values of.
@@ -17,7 +17,7 @@ type secrets struct {
 // leastSecret is the length of a value from which on it can be told from other text.
 const leastSecret = 4
 
-// add remembers a value as it is, and as URLs, forms and JSON write it. Of several names of one
+// add remembers a value as it is, and as URLs, forms, JSON and base64 write it. Of several names of one
 // value the first in the alphabet stands for it.
 func (s *secrets) add(name, text string) {
 	if len(text) < leastSecret {
@@ -26,12 +26,7 @@ func (s *secrets) add(name, text string) {
 	if s.names == nil {
 		s.names = map[string]string{}
 	}
-	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), (&url.URL{Path: text}).EscapedPath()}
-	if quoted, err := json.Marshal(text); err == nil { // a text always can be
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
-	}
-	forms = append(forms, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text)) // JSON that escapes no more than it must
-	for _, form := range forms {
+	for _, form := range spelling.Of(text) {
 		if was, known := s.names[form]; !known || name < was {
 			s.names[form] = name
 		}

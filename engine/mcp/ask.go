@@ -20,7 +20,7 @@ func (x *session) newClient() *sdk.Client {
 		},
 		ProgressNotificationHandler: func(_ context.Context, n *sdk.ProgressNotificationClientRequest) {
 			if f := x.flights.of(n.Params.ProgressToken); f != nil {
-				f.tell(progressText(n.Params.Progress, n.Params.Total, n.Params.Message))
+				f.tell(progressText(n.Params.Progress, n.Params.Total, x.hidden.text(n.Params.Message)))
 			}
 		},
 	}

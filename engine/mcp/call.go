@@ -53,7 +53,7 @@ func (s *server) callOnce(ctx context.Context, e *engine.Effect, req *engine.Too
 		s.well()
 		v, err := result(res)
 		if err != nil {
-			out = engine.Failed(engine.Errorf(engine.KindTool, diag.ServerResult, "the answer of MCP server %q to %s cannot be read: %w", s.spec.Name, req.Tool, err))
+			out = engine.Failed(engine.Errorf(engine.KindTool, diag.ServerResult, "the answer of MCP server %q to %s cannot be read: %s", s.spec.Name, req.Tool, x.said(err)))
 			break
 		}
 		out = engine.Outcome{Value: x.hidden.value(v), Attempt: 1}

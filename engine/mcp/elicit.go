@@ -34,13 +34,13 @@ func WithElicitation(answer func(context.Context, Question) Reply) Option {
 
 // elicit passes a server's question on.
 func (x *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	q := Question{Server: x.server.spec.Name, Message: brief(req.Params.Message), URL: req.Params.URL}
+	q := Question{Server: x.server.spec.Name, Message: x.hidden.brief(req.Params.Message), URL: x.hidden.text(req.Params.URL)}
 	if req.Params.RequestedSchema != nil {
 		schema, err := json.Marshal(req.Params.RequestedSchema)
 		if err != nil || len(schema) > 64<<10 {
 			return &sdk.ElicitResult{Action: "decline"}, nil
 		}
-		q.Schema = string(schema)
+		q.Schema = x.hidden.text(string(schema))
 	}
 	if f := x.flights.oldest(); f != nil {
 		q.Run, q.Agent, q.ID = f.run, f.agent, f.id

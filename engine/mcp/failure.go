@@ -86,7 +86,7 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 	case ctx.Err() != nil && x.whole.Err() == nil:
 		return interrupted(ctx, spec)
 	case errors.As(err, &wire) && x.whole.Err() == nil:
-		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.text(brief(wire.Message)), wire.Code).
+		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.brief(wire.Message), wire.Code).
 			WithHelp("see what it says; its own log may say more")
 	}
 	if why := x.misbehaved(err); why != "" {
@@ -117,13 +117,13 @@ func (x *session) lastWords() string {
 	if x.proc != nil && x.proc.ended(50*time.Millisecond) != "" { // what it wrote last may still be on its way
 		wait(x.proc.heard, settle)
 	}
-	if words := x.hidden.text(x.words.last()); words != "" {
+	if words := x.words.last(x.hidden); words != "" {
 		return fmt.Sprintf("; its last words: %s", words)
 	}
 	return ""
 }
 
-func (x *session) said(err error) string { return x.hidden.text(brief(err.Error())) }
+func (x *session) said(err error) string { return x.hidden.brief(err.Error()) }
 
 // brief bounds a text that the other side decides about.
 func brief(s string) string {

@@ -334,7 +334,7 @@ func loginCommand(server string, how *engine.OAuth) string {
 func (a *authority) failure(format string, args ...any) *engine.Error {
 	for i, arg := range args {
 		if s, ok := arg.(string); ok {
-			args[i] = a.hidden.text(brief(s))
+			args[i] = a.hidden.brief(s)
 		}
 	}
 	e := engine.Errorf(engine.KindAuth, diag.SignInFailed, format, args...)

@@ -3,6 +3,7 @@
 package mcp_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -194,6 +195,38 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 		if text := all.String(); strings.Contains(text, value) || !strings.Contains(text, want) {
 			t.Errorf("the secret is seen, or %q is not: %s", want, text)
 		}
+	}
+}
+
+// What a server says of its secret is hidden in whichever way it writes it: in schemas, progress and results, and
+// where what it says is cut in the midst of it.
+func TestSpeltSecrets(t *testing.T) {
+	const value = "s3cret\\\"/+= v\u00e4lue-of-a-token"
+	secrets := mcp.WithSecrets(func(name string) (string, bool) { return value, name == "TOKEN" })
+	r := run(t, client(t, secrets), `
+s = mcp(EXE, env = {"`+asServer+`": "blabs", "TOKEN": secret("TOKEN")})
+main = agent(prompt = "x", tools = [s])`, `
+{"calls": [{"name": "go"}]}
+{"calls": [{"name": "refuse"}]}
+{"calls": [{"name": "die"}]}
+{"text": "done"}`)
+	if r.err != nil || len(r.told()) != 3 {
+		t.Fatalf("%v, told %q", r.err, r.told())
+	}
+	all := strings.Join(r.told(), "\n")
+	for _, d := range r.models.Requests()[0].Request.Tools {
+		all += d.Schema + d.Params.JSONSchema()
+	}
+	for _, e := range r.events { // progress may come too late to be told
+		all += e.Text
+	}
+	for _, part := range []string{value[:10], value[len(value)-10:], "s3cret", "of-a-token", base64.StdEncoding.EncodeToString([]byte("me:" + value))[8:24]} {
+		if strings.Contains(all, part) {
+			t.Errorf("%q is seen in %q", part, all)
+		}
+	}
+	if strings.Count(all, "[TOKEN]") < 5 {
+		t.Errorf("told %q", all)
 	}
 }
 

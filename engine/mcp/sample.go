@@ -30,7 +30,7 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	}
 	p := req.Params
 	most := int(min(max(p.MaxTokens, 1), maxSampled))
-	ask := &engine.Request{Model: x.server.client.cfg.model, System: p.SystemPrompt, Params: engine.Params{MaxTokens: &most, Stop: p.StopSequences}}
+	ask := &engine.Request{Model: x.server.client.cfg.model, System: x.hidden.text(p.SystemPrompt), Params: engine.Params{MaxTokens: &most, Stop: p.StopSequences}}
 	if p.Temperature > 0 {
 		ask.Params.Temperature = &p.Temperature
 	}
@@ -38,7 +38,7 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 		part := engine.Part{Kind: engine.PartText}
 		switch c := m.Content.(type) {
 		case *sdk.TextContent:
-			part.Text = c.Text
+			part.Text = x.hidden.text(c.Text)
 		case *sdk.ImageContent:
 			if !isPicture(c.MIMEType) {
 				return nil, errors.New("a picture of an unknown kind")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/spelling"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -57,7 +58,7 @@ func (c *Client) allowed(spec *engine.ServerSpec, kind engine.EffectKind, target
 // veil takes secrets out of texts. All sessions with a server share one.
 type veil struct {
 	mu            sync.RWMutex
-	names, values []string
+	names, values []string // of a value all forms that programs write
 	r             *strings.Replacer
 }
 
@@ -70,7 +71,9 @@ func (v *veil) add(name, value string) {
 	if len(value) < minSecret || slices.Contains(v.values, value) {
 		return
 	}
-	v.names, v.values = append(v.names, name), append(v.values, value)
+	for _, form := range spelling.Of(value) {
+		v.names, v.values = append(v.names, name), append(v.values, form)
+	}
 	order := make([]int, len(v.values))
 	for i := range order {
 		order[i] = i
@@ -96,6 +99,24 @@ func (v *veil) empty() bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.r == nil
+}
+
+// brief is a text that the other side decides about, cut only when no secret is in it any more.
+func (v *veil) brief(s string) string { return brief(v.text(s)) }
+
+// behind is a text of which the beginning is lost, without what is left of a secret there.
+func (v *veil) behind(s string) string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	from := 0
+	for _, form := range v.values {
+		for n := min(len(form)-1, len(s)); n > from; n-- {
+			if s[:n] == form[len(form)-n:] {
+				from = n
+			}
+		}
+	}
+	return s[from:]
 }
 
 // value takes secrets out of all texts of a value.

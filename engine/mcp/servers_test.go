@@ -7,10 +7,12 @@ package mcp_test
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -200,6 +202,9 @@ func wireServer(mode string) {
 			Method string          `json:"method"`
 			Params struct {
 				Name string `json:"name"`
+				Meta struct {
+					ProgressToken json.RawMessage `json:"progressToken"`
+				} `json:"_meta"`
 			} `json:"params"`
 		}
 		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
@@ -212,6 +217,10 @@ func wireServer(mode string) {
 		case "tools/list":
 			say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, wireTools(mode))
 		case "tools/call":
+			if mode == "blabs" {
+				quoted, _ := json.Marshal(os.Getenv("TOKEN"))
+				say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":%s}}`, m.Params.Meta.ProgressToken, quoted)
+			}
 			wireCall(mode, m.Params.Name, m.ID, say)
 		default:
 			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`, m.ID)
@@ -244,6 +253,9 @@ func wireTools(mode string) string {
 			tool(strings.Repeat("long", 30), empty), tool(strings.Repeat("long", 30)+"er", empty),
 			tool("pattern", `{"type":"object","properties":{"x":{"type":"string","pattern":"^(?!a)"}},"required":["x"]}`),
 		}, ",") + `]}`
+	case "blabs":
+		schema, _ := json.Marshal(map[string]any{"type": "object", "description": os.Getenv("TOKEN"), "enum": []any{"a", "b"}})
+		return `{"tools":[` + tool("go", string(schema)) + `,` + tool("refuse", empty) + `,` + tool("die", empty) + `]}`
 	case "liar":
 		return `{"tools":[{"name":"lie","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
 	}
@@ -273,6 +285,20 @@ func wireCall(mode, name string, id json.RawMessage, say func(string, ...any)) {
 	case "floods":
 		for {
 			say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}%s`, strings.Repeat("\n", 1<<20))
+		}
+	case "blabs": // the secret in all that it says
+		token := os.Getenv("TOKEN")
+		quoted, _ := json.Marshal(token)
+		switch name {
+		case "go":
+			twice, _ := json.Marshal(string(quoted) + " " + url.QueryEscape(token) + " " + base64.StdEncoding.EncodeToString([]byte("me:"+token)))
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`, id, twice)
+		case "refuse":
+			long, _ := json.Marshal(strings.Repeat("x", 400-len(token)/2) + token)
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":%s}}`, id, long)
+		case "die":
+			fmt.Fprint(os.Stderr, token+strings.Repeat("\n", 2<<10-len(token)/2))
+			os.Exit(3)
 		}
 	case "hangs":
 	default:

@@ -13,6 +13,7 @@ const maxTail = 2 << 10
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	cut  bool // the beginning of what was written is lost
 }
 
 // Write implements io.Writer.
@@ -21,20 +22,24 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(p) > maxTail {
-		p = p[len(p)-maxTail:]
+		p, t.cut = p[len(p)-maxTail:], true
 	}
 	t.text = append(t.text, p...)
 	if over := len(t.text) - maxTail; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
+		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
 	}
 	return n, nil
 }
 
-// last are the last lines, at most a few, on one line.
-func (t *tail) last() string {
+// last are the last lines, at most a few, on one line, without secrets.
+func (t *tail) last(hidden *veil) string {
 	t.mu.Lock()
-	text := strings.ToValidUTF8(string(t.text), "")
+	text, cut := string(t.text), t.cut
 	t.mu.Unlock()
+	if cut {
+		text = hidden.behind(text)
+	}
+	text = strings.ToValidUTF8(hidden.text(text), "")
 	var lines []string
 	for _, l := range strings.Split(text, "\n") {
 		if l = strings.TrimSpace(plain(l)); l != "" {

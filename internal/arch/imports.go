@@ -62,7 +62,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/llm/...",
-		May: []string{module + "/engine", module + "/engine/llm/...", module + "/generable/...", module + "/diag/...",
+		May: []string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...",
 			langchain},
 		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
 		Why:   "the model port knows providers and no language",
@@ -81,7 +81,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/grant/...",
-		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/..."},
 		Never:   append([]string{starlark}, drivers...),
 		Why:     "commands, requests and files stand here alone; they know the engine and no language",
 	},

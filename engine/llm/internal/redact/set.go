@@ -3,10 +3,10 @@
 package redact
 
 import (
-	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/engine/internal/spelling"
 )
 
 // Marker stands where a key was.
@@ -30,7 +30,7 @@ func New(keys []string) *Set {
 		if len(key) < shortest {
 			continue
 		}
-		for _, p := range spellings(key) {
+		for _, p := range spelling.Of(key) { // whoever decodes one gets the key itself
 			if !slices.Contains(s.patterns, p) {
 				s.patterns = append(s.patterns, p)
 				s.first[p[0]] = true
@@ -42,18 +42,6 @@ func New(keys []string) *Set {
 	}
 	slices.SortStableFunc(s.patterns, func(a, b string) int { return len(b) - len(a) })
 	return s
-}
-
-// spellings are the forms in which a key stands in a text that holds JSON or a URL: whoever
-// decodes those gets the key itself.
-func spellings(key string) []string {
-	quoted, err := json.Marshal(key)
-	if err != nil { // no string does that
-		return []string{key}
-	}
-	escaped := string(quoted[1 : len(quoted)-1])
-	return []string{key, escaped, strings.ReplaceAll(key, "/", `\/`), strings.ReplaceAll(escaped, "/", `\/`),
-		url.QueryEscape(key), url.PathEscape(key)}
 }
 
 // String returns the text with the marker in place of every key.
