@@ -48,11 +48,7 @@ func (s *scanner) finishString() {
 	n.span = 1
 	n.end = uint32(len(s.src))
 	if end := s.urlEnd(int(n.start)); end >= 0 && n.flags&flagKey == 0 && s.concat < 0 && s.back(end) {
-		n.end = uint32(end)
-		n.flags |= flagRepaired
-		s.repair(repMissingQuote, end, end)
-		s.soft = false
-		s.attached()
+		s.unquoted(n, end, flagRepaired)
 		return
 	}
 	if s.concat >= 0 {
@@ -73,36 +69,33 @@ func (s *scanner) finishString() {
 		n.end-- // half of its closing quote
 	}
 	if end := s.lineBeforeCloser(int(n.start)); end >= 0 && s.back(end) {
-		n.end = uint32(end)
-		n.flags |= flagRepaired
-		s.repair(repMissingQuote, end, end)
-		s.soft = false
-		s.attached()
+		s.unquoted(n, end, flagRepaired)
 		return
 	}
 	if s.fenceCut >= int(n.start) {
-		n.end = uint32(s.fenceCut)
-		s.repair(repMissingQuote, s.fenceCut, s.fenceCut)
-		s.soft = false
-		s.attached()
+		s.unquoted(n, s.fenceCut, 0)
 		s.endRegion(s.fenceCut)
 		return
 	}
-	s.soft = false
 	if end := s.closersAtEnd(int(n.start)); end >= 0 && s.back(end) {
-		n.end = uint32(end)
-		s.repair(repMissingQuote, end, end)
-		s.attached()
+		s.unquoted(n, end, 0)
 		return
 	}
 	if end := s.itemsBehind(int(n.start)); end >= 0 && s.back(end) {
-		n.end = uint32(end)
-		n.flags |= flagRepaired
-		s.repair(repMissingQuote, end, end)
-		s.attached()
+		s.unquoted(n, end, flagRepaired)
 		return
 	}
 	n.flags |= flagOpen
+	s.soft = false
+	s.attached()
+}
+
+// unquoted ends a string where its closing quote is missing.
+func (s *scanner) unquoted(n *node, end int, flags uint8) {
+	n.end = uint32(end)
+	n.flags |= flags
+	s.repair(repMissingQuote, end, end)
+	s.soft = false
 	s.attached()
 }
 

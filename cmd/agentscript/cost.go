@@ -139,9 +139,9 @@ func (r costReport) String() string {
 	if r.Code {
 		what = "main is code: one call of each agent makes"
 	}
-	fmt.Fprintf(&b, "%s: %s at most %s", r.File, what, countOf(r.Calls, "model call"))
+	fmt.Fprintf(&b, "%s: %s at most %s", r.File, what, plural(r.Calls, "model call"))
 	if r.Tokens > 0 {
-		fmt.Fprintf(&b, ", %s in and out", countOf(r.Tokens, "token"))
+		fmt.Fprintf(&b, ", %s in and out", plural(r.Tokens, "token"))
 	}
 	if r.CostUSD > 0 {
 		fmt.Fprintf(&b, ", $%s", amount(r.CostUSD))
@@ -165,7 +165,7 @@ func (r costReport) String() string {
 	}
 	_ = w.Flush() // a Builder takes everything
 	if items {
-		fmt.Fprintf(&b, "  * for lists of %s, whose length only a run knows: --items N\n", countOf(int64(r.Items), "item"))
+		fmt.Fprintf(&b, "  * for lists of %s, whose length only a run knows: --items N\n", plural(r.Items, "item"))
 	}
 	if len(r.Unpriced) > 0 {
 		fmt.Fprintf(&b, "  no price or context window is known for %s: it is not in the sum (--prices FILE, --model)\n", strings.Join(r.Unpriced, ", "))
@@ -179,11 +179,4 @@ func number(n int64) string {
 		return "without bound"
 	}
 	return fmt.Sprint(n)
-}
-
-func countOf(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return number(n) + " " + what + "s"
 }

@@ -260,11 +260,11 @@ func amount(usd float64) string {
 	return strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
-func plural(n int, what string) string {
+func plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return number(int64(n)) + " " + what + "s"
 }
 
 // duration gives a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
