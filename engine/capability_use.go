@@ -111,8 +111,8 @@ func Host(address string) (string, error) {
 		if name = ip.Unmap().String(); ip.Unmap().Is6() {
 			name = "[" + name + "]"
 		}
-	} else if strings.Contains(name, ":") {
-		return "", errors.New("its host is no name or address")
+	} else if strings.Contains(name, ":") || numeric(name[strings.LastIndexByte(name, '.')+1:]) {
+		return "", errors.New("its host is no name or address") // 127.1 and 0x7f000001 are addresses to some
 	}
 	if port := u.Port(); port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
@@ -124,6 +124,13 @@ func Host(address string) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// numeric reports whether the last part of a host makes all of it an address, as browsers and others
+// read it: of digits alone, or hexadecimal.
+func numeric(label string) bool {
+	hex, is := strings.CutPrefix(label, "0x")
+	return is && strings.Trim(hex, "0123456789abcdef") == "" || strings.Trim(label, "0123456789") == ""
 }
 
 // secretWords are parts of the names of variables that hold what nobody may see.

@@ -24,7 +24,7 @@ func (f *grantFlags) addTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
 	set.StringArrayVar(&f.net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
 	set.StringArrayVar(&f.fs, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
-	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; repeatable")
+	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
 	set.StringVar(&f.proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
 }
 

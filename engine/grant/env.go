@@ -1,11 +1,11 @@
 package grant
 
 import (
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"maps"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -17,25 +17,71 @@ type variable struct {
 	secret bool // its value is in no request, event or record
 }
 
-// Env grants environment variables. Whether one is a secret its name says, see
-// [engine.LooksSecret]; NAME:plain and NAME:secret say otherwise. Commands get all of them.
+// Env grants environment variables: by name, or all whose names begin in a way, as "LC_*" does. Whether
+// one is a secret its own name says, see [engine.LooksSecret]; NAME:plain and NAME:secret say otherwise,
+// of a single name before what is said of many. Commands get all of them.
 func Env(names ...string) Option {
 	return func(g *Grants) error {
 		for _, given := range names {
 			name, how, marked := strings.Cut(given, ":")
+			prefix, many := strings.CutSuffix(name, "*")
 			v := variable{secret: engine.LooksSecret(name)}
 			switch {
-			case name == "" || strings.ContainsAny(name, "=\x00 "):
+			case name == "" || strings.ContainsAny(prefix, "=\x00 *"):
 				return unusable("%q is no name of an environment variable", given)
 			case marked && how != "plain" && how != "secret":
 				return unusable("%q: behind the name stands :plain or :secret", given)
 			case marked:
 				v.secret = how == "secret"
 			}
+			if many {
+				g.envs = append(g.envs, variables{prefix, v, marked})
+				continue
+			}
 			g.env[name] = v
 		}
 		return nil
 	}
+}
+
+// variables are those whose names begin in a way.
+type variables struct {
+	prefix string
+	variable
+	marked bool // else each name says whether it is a secret
+}
+
+// granted is the variable of a name, as far as it is granted: by itself, else by the longest beginning.
+func (g *Grants) granted(name string) (v variable, ok bool) {
+	if v, ok = g.env[name]; ok {
+		return v, true
+	}
+	longest := -1
+	for _, many := range g.envs {
+		if len(many.prefix) <= longest || !strings.HasPrefix(name, many.prefix) || name == "" {
+			continue
+		}
+		longest, v, ok = len(many.prefix), many.variable, true
+		if !many.marked {
+			v.secret = engine.LooksSecret(name)
+		}
+	}
+	return v, ok
+}
+
+// grantedNames are the names of all variables that are granted: of many of them those that this process
+// has.
+func (g *Grants) grantedNames() []string {
+	names := slices.Collect(maps.Keys(g.env))
+	if len(g.envs) > 0 {
+		for _, pair := range os.Environ() {
+			name, _, _ := strings.Cut(pair, "=")
+			if _, ok := g.granted(name); ok && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // LookupEnv gives the values of variables, instead of the process's environment.
@@ -48,16 +94,16 @@ func LookupEnv(lookup func(name string) (string, bool)) Option {
 
 func (g *Grants) allowsEnv(u engine.Use) bool {
 	if u.Target == "" {
-		return len(g.env) > 0
+		return len(g.env)+len(g.envs) > 0
 	}
-	v, ok := g.env[u.Target]
+	v, ok := g.granted(u.Target)
 	return ok && (u.Op != "get" || !v.secret)
 }
 
 // variable answers env.get and env.secret. Of a secret it tells alone whether it is set.
 func (g *Grants) variable(op string, a args) engine.Outcome {
 	name := a.str("name")
-	granted, ok := g.env[name]
+	granted, ok := g.granted(name)
 	if !ok {
 		return engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: op, Target: name})
 	}
@@ -79,7 +125,7 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 // environ is what a command gets: the path that commands are looked up on, and what is granted.
 func (g *Grants) environ() []string {
 	out := []string{} // nil would be all of the host's
-	names := slices.Collect(maps.Keys(g.env))
+	names := g.grantedNames()
 	for _, needed := range needed {
 		if !slices.Contains(names, needed) {
 			names = append(names, needed)
@@ -97,7 +143,8 @@ func (g *Grants) environ() []string {
 // secrets are the values that must not come out of a command or an answer, by name.
 func (g *Grants) secrets() secrets {
 	var s secrets
-	for name, v := range g.env {
+	for _, name := range g.grantedNames() {
+		v, _ := g.granted(name)
 		if text, set := g.lookup(name); v.secret && set {
 			s.add(name, text)
 		}
@@ -122,7 +169,7 @@ func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error)
 			return "", failed(diag.TouchRefused, "a text of the request is no text")
 		}
 		name, _ := r.At(0).AsStr()
-		if _, granted := g.env[name]; !granted {
+		if _, granted := g.granted(name); !granted {
 			return "", engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}).Err
 		}
 		text, set := g.lookup(name)

@@ -37,6 +37,7 @@ type Grants struct {
 	hosts    []host
 	mounts   []*mount
 	env      map[string]variable
+	envs     []variables
 	lookup   func(string) (string, bool)
 	client   *http.Transport // nil when no host is granted
 	proxy    string

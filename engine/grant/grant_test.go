@@ -159,6 +159,9 @@ func TestUnusable(t *testing.T) {
 		`"A=B" is no name`:                    grant.Env("A=B"),
 		"want at least 1":                     grant.OutputCap(0),
 		"the proxy is no address such as":     grant.Proxy("example.com"),
+		`"127.1" is no host`:                  grant.Net("127.1"),
+		`"*.0x7f" is no host`:                 grant.Net("*.0x7f"),
+		`"::ffff:0:0/90" is no host`:          grant.Net("::ffff:0:0/90"),
 	} {
 		_, err := grant.New(o)
 		var e *engine.Error
@@ -191,7 +194,7 @@ func TestAllows(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := granted(t, grant.WorkDir(dir), grant.FS("notes", grant.ReadOnly), grant.FS("notes/sub", grant.ReadWrite), grant.FSAs("desk", dir, grant.ReadWrite),
-		grant.Net("example.com", "api.example.com:8443", "*.example.org", "10.0.0.0/8", "[::1]:8080", "one.example.com:443"), grant.Env("LANG", "A_KEY"))
+		grant.Net("example.com", "api.example.com:8443", "*.example.org", "10.0.0.0/8", "::ffff:172.16.0.0/108", "[::1]:8080", "one.example.com:443"), grant.Env("LANG", "A_KEY"))
 	for use, want := range map[engine.Use]bool{
 		{Kind: engine.EffectFS, Op: "read", Target: "notes/a.md"}:            true,
 		{Kind: engine.EffectFS, Op: "read", Target: "./notes/../notes/a.md"}: true,
@@ -212,6 +215,8 @@ func TestAllows(t *testing.T) {
 		{Kind: engine.EffectHTTP, Target: "example.org"}:                     false,
 		{Kind: engine.EffectHTTP, Target: "badexample.org"}:                  false,
 		{Kind: engine.EffectHTTP, Target: "10.1.2.3"}:                        true,
+		{Kind: engine.EffectHTTP, Target: "172.16.9.9"}:                      true,
+		{Kind: engine.EffectHTTP, Target: "172.32.9.9"}:                      false,
 		{Kind: engine.EffectHTTP, Target: "11.1.2.3"}:                        false,
 		{Kind: engine.EffectHTTP, Target: "[::1]:8080"}:                      true,
 		{Kind: engine.EffectHTTP, Target: "[::1]"}:                           false,
@@ -229,7 +234,7 @@ func TestAllows(t *testing.T) {
 
 // FuzzNet: whatever is given as a host is one or an error.
 func FuzzNet(f *testing.F) {
-	for _, s := range []string{"example.com", "*.x:80", "[::1]:1", "::1", "10.0.0.0/8", "*", ":", "[", "a:b:c", "1.2.3.4:0", "%"} {
+	for _, s := range []string{"example.com", "*.x:80", "[::1]:1", "::1", "10.0.0.0/8", "*", ":", "[", "a:b:c", "1.2.3.4:0", "%", "::ffff:10.0.0.0/104", "127.1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, given string) {

@@ -42,7 +42,14 @@ func parseHost(given string) (host, error) {
 		return host{}, e.WithHelp("write a name, an address or a range, and a port or none: api.example.com, localhost:8080, [::1]:8080, 10.0.0.0/8")
 	}
 	if p, err := netip.ParsePrefix(given); err == nil {
-		return host{prefix: netip.PrefixFrom(p.Addr().Unmap(), p.Bits()).Masked()}, nil
+		bits := p.Bits()
+		if p.Addr().Is4In6() {
+			bits -= 96 // of its IPv4 range; below that it is none
+		}
+		if p = netip.PrefixFrom(p.Addr().Unmap(), bits); !p.IsValid() {
+			return wrong()
+		}
+		return host{prefix: p.Masked()}, nil
 	}
 	name, port := given, ""
 	if _, err := netip.ParseAddr(given); err != nil { // else the colons are the address's own
@@ -68,8 +75,12 @@ func parseHost(given string) (host, error) {
 		return host{name: name, port: port}, nil
 	case label == "" || strings.Contains(label, "..") || label[0] == '.' || strings.IndexFunc(label, notInName) >= 0:
 		return wrong()
-	case label != name:
-		return host{name: "." + label, port: port}, nil
+	}
+	if _, err := engine.Host("http://" + label + "/"); err != nil {
+		return wrong()
+	}
+	if label != name {
+		name = "." + label
 	}
 	return host{name: name, port: port}, nil
 }
@@ -118,6 +129,17 @@ func (g *Grants) reaches(name string, ip netip.Addr, port string) bool {
 	return slices.ContainsFunc(g.hosts, func(h host) bool {
 		return (h.port == "" || h.port == port) && (h.prefix.IsValid() && h.prefix.Contains(ip) ||
 			h.name == "localhost" && name == "localhost" && ip.IsLoopback())
+	})
+}
+
+// inward reports whether a host is one of a private network by its very text, and not granted as such:
+// what a proxy finds out about names cannot be held to anything, this can.
+func (g *Grants) inward(name, port string) bool {
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return !g.reaches(name, ip, port)
+	}
+	return (name == "localhost" || strings.HasSuffix(name, ".localhost")) && !slices.ContainsFunc(g.hosts, func(h host) bool {
+		return h.name == name && (h.port == "" || h.port == port)
 	})
 }
 

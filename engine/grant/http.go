@@ -151,6 +151,10 @@ func (x *exchange) permitted(u *url.URL) *engine.Error {
 	if !x.g.permits(name, port) {
 		return engine.Ungranted(use(x.op, name, port, u.Scheme)).Err
 	}
+	if x.g.proxy != "" && x.g.inward(name, port) {
+		return failed(diag.TouchRefused, "%s is not asked for by a proxy: it is no host of the public network", name).
+			WithHelp("if it is meant to, grant it by itself: --allow-net %s", name)
+	}
 	return nil
 }
 

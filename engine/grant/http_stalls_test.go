@@ -1,0 +1,136 @@
+package grant_test
+
+import (
+	"compress/gzip"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+)
+
+// TestHTTPStalls: whatever a server does slowly, a request ends with its time, and nothing of it is left;
+// what it packs small is no larger than the cap when it is unpacked.
+func TestHTTPStalls(t *testing.T) {
+	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
+		flush := w.(http.Flusher).Flush
+		switch r.URL.Path {
+		case "/body":
+			fmt.Fprint(w, "the beginning")
+			flush()
+			<-r.Context().Done()
+		case "/drip":
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, ".")
+				flush()
+				time.Sleep(20 * time.Millisecond)
+			}
+		case "/hints":
+			for r.Context().Err() == nil {
+				w.WriteHeader(http.StatusEarlyHints)
+				time.Sleep(time.Millisecond)
+			}
+		case "/redirects":
+			time.Sleep(50 * time.Millisecond)
+			http.Redirect(w, r, "/redirects", http.StatusFound)
+		case "/headers":
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nX-Slow: ")
+			for {
+				if _, err := fmt.Fprint(conn, "x"); err != nil {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		case "/packed":
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			inner := gzip.NewWriter(z) // only the outer one is unpacked
+			block := make([]byte, 1<<20)
+			for range 100 {
+				if _, err := inner.Write(block); err != nil {
+					return
+				}
+			}
+			inner.Close()
+			z.Close()
+		case "/broken":
+			w.Header().Set("Content-Encoding", "gzip")
+			fmt.Fprint(w, "this is not packed at all")
+		case "/other":
+			w.Header().Set("Content-Encoding", "br")
+			fmt.Fprint(w, "as it is")
+		}
+	})
+	g := granted(t, grant.Net(host))
+	slowly := func(path string) engine.Outcome {
+		return touch(t, t.Context(), g, "http.get", `{"url": "`+url+path+`", "timeout": 0.4}`)
+	}
+	for _, path := range []string{"/body", "/drip", "/headers"} {
+		fails(t, slowly(path), diag.Timeout, "did not end within 400ms")
+	}
+	if out := slowly("/hints"); out.Err == nil {
+		t.Error("hints without an end give an answer")
+	}
+	if out := slowly("/redirects"); out.Err == nil || out.Err.Code != diag.Timeout && out.Err.Code != diag.TouchRefused {
+		t.Errorf("redirects without an end: %v", out.Err)
+	}
+	out := get(t, g, url+"/packed")
+	if r, ok := out.Value.AsRecord(); !ok {
+		t.Error(out.Err)
+	} else if text, _ := r.At(2).AsStr(); len(text) > grant.DefaultOutputCap {
+		t.Errorf("%d bytes", len(text))
+	}
+	fails(t, get(t, g, url+"/broken"), diag.TouchFailed, "gzip")
+	gives(t, get(t, g, url+"/other"), `"text":"as it is"`)
+}
+
+// trustedEnv makes this test a host that asks a server whose authority the environment names.
+const trustedEnv = "AGENTSCRIPT_TEST_TRUSTED"
+
+// TestHTTPSystemAuthorities: the authorities are the system's, which SSL_CERT_FILE names where the
+// system goes by it; they are those of the host, and nothing that a script could set.
+func TestHTTPSystemAuthorities(t *testing.T) {
+	if url := os.Getenv(trustedEnv); url != "" {
+		g, err := grant.New(grant.Net(strings.TrimPrefix(url, "https://")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := get(t, g, url)
+		if out.Err != nil {
+			fmt.Println("refused:", out.Err.Message)
+			return
+		}
+		fmt.Println("reached")
+		return
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the system keeps its authorities itself")
+	}
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+	defer s.Close()
+	file := t.TempDir() + "/ca.pem"
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, env := range map[string][]string{"reached": {"SSL_CERT_FILE=" + file}, "refused: GET 127.0.0.1 failed: tls: failed to verify certificate": nil} {
+		host := exec.Command(os.Args[0], "-test.run=^TestHTTPSystemAuthorities$")
+		host.Env = append(append(os.Environ(), trustedEnv+"="+s.URL), env...)
+		if out, err := host.Output(); err != nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%v: %q, %v, want %q", env, out, err, want)
+		}
+	}
+}
