@@ -126,14 +126,8 @@ func (t *turns) run() (generable.Value, error) {
 		if err != nil {
 			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
-		resp, err := t.ask(req)
-		if err == nil && resp == nil { // refused, and a last answer may still be had
-			req = t.close(req, t.end.why)
-			if resp, err = t.ask(req); err != nil && asError(err).Kind == KindBudget {
-				err = t.end.why
-			}
-		}
-		if err != nil {
+		var resp *Response
+		if req, resp, err = t.ask(req); err != nil {
 			return generable.Value{}, t.stuck.tell(t.partial(err))
 		}
 		var next *Request
@@ -156,15 +150,37 @@ func (t *turns) run() (generable.Value, error) {
 	}
 }
 
-// ask makes one model call. A run that is parked stands here, so its frames are kept small. Without
-// a response and an error a budget refused it, and a last answer is to be asked for.
-func (t *turns) ask(req *Request) (*Response, error) {
+// ask makes one model call, and gives the request that was made in the end. A run that is parked stands
+// here, so its frames are kept small.
+func (t *turns) ask(req *Request) (*Request, *Response, error) {
 	if t.b.hooked(t.a) {
 		return t.askHooked(req, t.turn)
 	}
-	return t.askModel(req)
+	resp, err := t.askModel(req)
+	if err == nil && resp == nil {
+		return t.askLast(req, nil)
+	}
+	return req, resp, err
 }
 
+// askLast asks for a last answer instead of a call that a budget refused, changed as that was to be.
+func (t *turns) askLast(req *Request, change func(*Request) (*Request, error)) (*Request, *Response, error) {
+	req = t.close(req, t.end.why)
+	made, err := req, error(nil)
+	if change != nil {
+		if made, err = change(req); err != nil {
+			return req, nil, err
+		}
+	}
+	resp, err := t.askModel(made)
+	if err != nil && asError(err).Kind == KindBudget {
+		err = t.end.why
+	}
+	return req, resp, err
+}
+
+// askModel makes one model call as it is asked for. Without a response and an error a budget refused it,
+// and a last answer is to be asked for.
 func (t *turns) askModel(req *Request) (*Response, error) {
 	a := t.claim()
 	t.b.onlooker = t.a.Onlooker

@@ -194,7 +194,9 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 			help(d, "use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
 			ok = false
 		}
-		ok = s.checkRecovery(at, t.OnError) && ok
+		if ok = s.checkRecovery(at, t.OnError) && ok; ok {
+			s.checkMended(at, t, t.OnError)
+		}
 		if t.Run != nil && t.Class == ClassOnce {
 			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
 			help(d, "leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)

@@ -82,3 +82,45 @@ func (s *Session) checkRecovery(at diag.Span, r *Recovery) bool {
 	}
 	return ok
 }
+
+// mayBe reports whether a value of one type may be converted to another.
+func mayBe(from, to *generable.Type) bool {
+	if generable.Assignable(from, to) == nil {
+		return true
+	}
+	switch from.Deref().Kind {
+	case generable.AnyType, generable.DictType, generable.UnionType, generable.IntType:
+		return true // it depends on the value
+	}
+	return false
+}
+
+// checkMended warns of what a tool's own remedies give in place of its result when that is not what the
+// tool returns: it would help no call that failed. A fixer for bad arguments gives arguments.
+func (s *Session) checkMended(at diag.Span, t *Tool, r *Recovery) {
+	if r == nil || t.Returns == nil {
+		return
+	}
+	for i := range r.Failure {
+		m := &r.Failure[i]
+		by, gives := "", ""
+		switch {
+		case m.Args || m.Do != RemedyFix && m.Do != RemedyFixed:
+			continue
+		case m.Do == RemedyFixed:
+			if _, errs := t.Returns.Convert(m.Value); errs == nil {
+				continue
+			}
+			by, gives = "the value", m.Value.TypeName()
+		case m.Fixer == nil || m.Fixer.failed || mayBe(m.Fixer.out, t.Returns):
+			continue
+		default:
+			by, gives = m.Fixer.Label(), m.Fixer.out.String()
+		}
+		d := s.errorf(diag.CannotJoin, spanOr(m.Span, at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
+		d.Severity = diag.Warning
+		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
+		note(d, spanOr(t.Span, at).Pos, "the tool is made")
+		help(d, "if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
+	}
+}

@@ -315,51 +315,79 @@ func (b *Branch) failed(a *AgentSpec, err error) error {
 	return err
 }
 
-// askHooked makes one model call, with what stands around it.
-func (t *turns) askHooked(req *Request, turn int) (*Response, error) {
-	b, a := t.b, t.a
-	call := modelCall(a.Name, req, turn)
+// askHooked makes one model call of an agent, with what stands around it. Where a budget refuses the call,
+// what was decided about it holds for the last answer that is asked for instead: it is the call of the
+// same turn.
+func (t *turns) askHooked(req *Request, turn int) (*Request, *Response, error) {
+	resp, err := t.b.around(t.a, t.a.Name, req, turn, func(change func(*Request) (*Request, error)) (*Response, error) {
+		made, err := change(req)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := t.askModel(made)
+		if err == nil && resp == nil {
+			req, resp, err = t.askLast(req, change)
+		}
+		return resp, err
+	})
+	if e, ok := err.(*Error); ok && e.Kind == KindPolicy {
+		own := *e
+		own.Usage = t.usage
+		err = &own
+	}
+	return req, resp, err
+}
+
+// around makes a model call with what stands around those of an agent; name is in whose name it is made.
+// ask makes the call, changed as an interceptor says.
+func (b *Branch) around(a *AgentSpec, name string, req *Request, turn int, ask func(change func(*Request) (*Request, error)) (*Response, error)) (*Response, error) {
+	denied := func(i Intercept) error {
+		e := i.refusal("the model call of agent " + quoted(name))
+		b.tellPolicy(PhaseEnd, name, "denied", e)
+		return e
+	}
+	call := modelCall(name, req, turn)
 	i, err := b.intercept(a, beforeModel, turn, call)
 	var resp *Response
 	switch {
 	case err != nil:
 		return nil, err
 	case i.action == "deny":
-		return nil, t.modelRefused(i)
+		return nil, denied(i)
 	case i.action == "substitute":
 		resp = answered(i.value)
-		b.tellPolicy(PhaseEnd, a.Name, "model call substituted", nil)
+		b.tellPolicy(PhaseEnd, name, "model call substituted", nil)
 	default:
 		if i.action == "with" {
-			if req, err = changedRequest(req, i.value); err != nil {
-				return nil, t.modelRefused(Refuse(err.Error()))
+			if _, err := changedRequest(req, i.value); err != nil {
+				return nil, denied(Refuse(err.Error()))
 			}
-			b.tellPolicy(PhaseEnd, a.Name, "model call changed", nil)
+			b.tellPolicy(PhaseEnd, name, "model call changed", nil)
 		}
-		if resp, err = t.askModel(req); err != nil || resp == nil {
+		resp, err = ask(func(req *Request) (*Request, error) {
+			if i.action != "with" {
+				return req, nil
+			}
+			return changedRequest(req, i.value)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	answer := modelAnswer(resp)
-	if i, err = b.intercept(a, afterModel, turn, call, answer); err != nil {
+	after, err := b.intercept(a, afterModel, turn, call, answer)
+	if err != nil {
 		return nil, err
 	}
-	switch i.action {
+	switch after.action {
 	case "deny":
-		return nil, t.modelRefused(i)
+		return nil, denied(after)
 	case "substitute", "with":
-		resp = answered(i.value)
+		resp = answered(after.value)
 		answer = modelAnswer(resp)
-		b.tellPolicy(PhaseEnd, a.Name, "answer substituted", nil)
+		b.tellPolicy(PhaseEnd, name, "answer substituted", nil)
 	}
 	return resp, b.observe(a, onModel, turn, call, answer)
-}
-
-func (t *turns) modelRefused(i Intercept) error {
-	e := i.refusal("the model call of agent " + quoted(t.a.Name))
-	e.Usage = t.usage
-	t.b.tellPolicy(PhaseEnd, t.a.Name, "denied", e)
-	return e
 }
 
 // answered is an answer that no model gave.

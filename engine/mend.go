@@ -274,8 +274,17 @@ func (m *mending) accept(v generable.Value, again bool) (over bool) {
 	if m.kind == FailedRun && !recoverable(m.failure) {
 		return true
 	}
-	if text, ok := v.AsStr(); ok {
-		m.raw, m.dialect = text, ""
+	text, ok := v.AsStr()
+	if !ok {
+		text = generable.JSON(v, nil)
+		_, ok = v.AsRecord() // of a schema of the fixer's own
+	}
+	m.raw, m.dialect = text, ""
+	if failure := m.b.tooLong(m.sk.agent, text); failure != nil {
+		m.fail(failure)
+		return false
+	}
+	if ok {
 		args, failure, ends := m.b.arguments(m.t, text, "")
 		if m.ends = ends; failure != nil {
 			m.fail(failure)
@@ -283,7 +292,6 @@ func (m *mending) accept(v generable.Value, again bool) (over bool) {
 		}
 		m.args = args
 	} else {
-		m.raw, m.dialect = generable.JSON(v, nil), ""
 		args, errs := m.t.params().Convert(v)
 		if errs != nil {
 			m.fail(m.t.badArgs("%w", errs))

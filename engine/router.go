@@ -34,7 +34,7 @@ func choiceOf(fit []*skillPlan) *generable.Type {
 }
 
 // routed asks a model which of several skills is to take an input. The call is an effect of the
-// agent like any other, at a position of its own.
+// agent like any other, at a position of its own, and passes the agent's hooks.
 func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said told) (*skillPlan, choice, error) {
 	r, at := p.spec.Select.Ask, b.at
 	b.at = at.child("router", "", 0)
@@ -42,37 +42,72 @@ func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said 
 	t := choiceOf(fit)
 	req := b.routerRequest(p, fit, t, v, said)
 	for asked := 0; ; asked++ {
-		out := b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", asked),
-			Req: req, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
-		if out.Err != nil {
-			return nil, choice{}, r.atModel(req.Model, out.Err)
+		resp, err := b.askRouter(p.spec, r, req, asked)
+		if err == nil {
+			err = finished(resp, r.Name)
 		}
-		if err := finished(out.Response, r.Name); err != nil {
+		if err != nil {
+			if sk := p.otherwise(v); sk != nil && undecided(err) {
+				return sk, choice{rationale: "the router came to no choice: " + asError(err).Message}, nil
+			}
 			return nil, choice{}, err
 		}
-		c, complaint, err := b.readChoice(p, t, fit, v, out.Response)
+		c, complaint, err := b.readChoice(p, t, fit, v, resp)
 		if err != nil {
 			return nil, c, err
 		}
 		if complaint == "" {
-			return p.confident(c, v, out.Response.Text())
+			return p.confident(c, v, resp.Text())
 		}
 		if asked >= r.Repairs {
+			why := strings.ReplaceAll(complaint, "\n", " ")
 			if sk := p.otherwise(v); sk != nil {
-				return sk, choice{rationale: "the router came to no choice"}, nil
+				return sk, choice{rationale: "the router came to no choice: " + why}, nil
 			}
-			e := p.notChosen(v, "the router of agent %q chose none of its skills: %s", p.spec.Name, strings.ReplaceAll(complaint, "\n", " "))
-			e.Raw = out.Response.Text()
+			e := p.notChosen(v, "the router of agent %q chose none of its skills: %s", p.spec.Name, why)
+			e.Raw = resp.Text()
 			return nil, c, e
 		}
 		if b.Wants(EventRepair) {
 			b.emit(Event{Kind: EventRepair, Name: r.Name, Text: "asked again: " + complaint})
 		}
-		if text := out.Response.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
+		if text := resp.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
 			req = req.Extend(TextMessage(RoleAssistant, text))
 		}
 		req = req.Extend(TextMessage(RoleUser, complaint))
 	}
+}
+
+// askRouter makes one model call of a router.
+func (b *Branch) askRouter(a, r *AgentSpec, req *Request, turn int) (*Response, error) {
+	once := func(req *Request) (*Response, error) {
+		out := b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", turn),
+			Req: req, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
+		if out.Err != nil {
+			return nil, r.atModel(req.Model, out.Err)
+		}
+		return out.Response, nil
+	}
+	if !b.hooked(a) {
+		return once(req)
+	}
+	return b.around(a, r.Name, req, turn, func(change func(*Request) (*Request, error)) (*Response, error) {
+		made, err := change(req)
+		if err != nil {
+			return nil, err
+		}
+		return once(made)
+	})
+}
+
+// undecided reports whether a router answered without choosing: it refused, or its answer is empty or
+// was cut off.
+func undecided(err error) bool {
+	switch asError(err).Kind {
+	case KindRefused, KindBadResponse, KindTruncated:
+		return true
+	}
+	return false
 }
 
 func (b *Branch) routerRequest(p *agentPlan, fit []*skillPlan, t *generable.Type, v generable.Value, said told) *Request {

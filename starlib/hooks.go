@@ -148,8 +148,8 @@ func (c *Call) ruled(t *engine.Tool) {
 	}
 	if c.Has("only_after") {
 		rules.OnlyAfter = nil
-		if one := c.Str("only_after"); one != "" {
-			rules.OnlyAfter = []string{one}
+		if one, ok := c.Arg("only_after").(starlark.String); ok {
+			rules.OnlyAfter = []string{string(one)}
 		}
 		for item := range c.items("only_after") {
 			if s, ok := item.(starlark.String); ok {
