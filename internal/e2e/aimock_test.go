@@ -13,18 +13,20 @@ import (
 )
 
 // speakers are the models whose providers aimock speaks like, and where.
-var speakers = []string{"openai/gpt-5", "anthropic/claude-sonnet-4-5", "google/gemini-2.5-flash", "ollama/qwen3", "openrouter/x/y"}
+var speakers = []string{"openai/gpt-5", "anthropic/claude-sonnet-4-5", "google/gemini-2.5-flash", "ollama/qwen3", "openrouter/x/y", "mistral/mistral-large-latest", "deepseek/deepseek-chat"}
 
 // port is a model port whose providers are all at base.
 func port(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	keys := map[string]string{
 		"OPENAI_API_KEY": "sk-openai-e2e-key", "ANTHROPIC_API_KEY": "sk-ant-e2e-key", "GEMINI_API_KEY": "gemini-e2e-key", "OPENROUTER_API_KEY": "sk-or-e2e-key",
+		"MISTRAL_API_KEY": "mistral-e2e-key", "DEEPSEEK_API_KEY": "sk-deepseek-e2e-key",
 	}
 	r := llm.New(append([]llm.Option{
 		llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := keys[name]; return v, ok })),
 		llm.WithBaseURL("openai", base+"/v1"), llm.WithBaseURL("anthropic", base+"/v1"), llm.WithBaseURL("google", base+"/v1beta"),
 		llm.WithBaseURL("ollama", base), llm.WithBaseURL("openrouter", base+"/api/v1"),
+		llm.WithBaseURL("mistral", base+"/v1"), llm.WithBaseURL("deepseek", base+"/v1"),
 	}, opts...)...)
 	t.Cleanup(r.Close)
 	return r

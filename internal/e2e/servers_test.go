@@ -97,10 +97,16 @@ func (l *lockedBuffer) tail() string {
 // mock starts aimock with the fixtures and more flags, and returns its address.
 func mock(t *testing.T, flags ...string) string {
 	t.Helper()
+	return mockOf(t, "testdata/fixtures.json", append([]string{"--validate-on-load"}, flags...)...)
+}
+
+// mockOf starts aimock with other fixtures.
+func mockOf(t *testing.T, fixtures string, flags ...string) string {
+	t.Helper()
 	cli := installed(t, "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
 	port := freePort(t)
 	base := fmt.Sprintf("http://127.0.0.1:%d", port)
-	args := append([]string{cli, "-p", fmt.Sprint(port), "-f", "testdata/fixtures.json", "--validate-on-load", "--log-level", "warn", "--journal-max", "0"}, flags...)
+	args := append([]string{cli, "-p", fmt.Sprint(port), "-f", fixtures, "--log-level", "warn", "--journal-max", "0"}, flags...)
 	start(t, base+"/health", exec.Command("node", args...))
 	return base
 }

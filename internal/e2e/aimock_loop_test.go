@@ -1,0 +1,266 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// worker is a flow whose agent has tools that answer, fail and take nothing.
+const worker = `
+"""Looks words up."""
+
+def lookup(word = str):
+    """Looks a word up."""
+    return "%s has %d letters" % (word, len(word))
+
+def now():
+    """The time."""
+    return "noon"
+
+def fetch(word = str):
+    """Fetches a word from the shelf."""
+    fail("the shelf of " + word + " is empty")
+
+main = agent(prompt = "Look it up.", tools = [lookup, now, fetch], budget = budget(turns = 4, tool_calls = 400))
+`
+
+// heard is a request as aimock reads it: it writes the requests of all wires in one form.
+type heard struct {
+	Messages []struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		CallID  string `json:"tool_call_id"`
+		Calls   []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name string `json:"name"`
+				Args string `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"messages"`
+	Tools []json.RawMessage `json:"tools"`
+}
+
+// turn runs a flow on a model and returns its text and the requests that arrived for it.
+func turn(t *testing.T, base, model, script, input string, stream bool) (string, []heard, error) {
+	t.Helper()
+	before := len(journal(t, base))
+	mod := flow(t, port(t, base, quick()...), model, script)
+	opts := []agentscript.RunOption{agentscript.InputText(input)}
+	if stream {
+		opts = append(opts, agentscript.OnEvent(engine.EventToken, func(engine.Event) {}))
+	}
+	res, err := mod.Start(t.Context(), opts...).Wait()
+	var requests []heard
+	for _, s := range journal(t, base)[before:] {
+		var h heard
+		if err := json.Unmarshal(s.Body, &h); err != nil {
+			t.Fatalf("%s: %v", s.Body, err)
+		}
+		requests = append(requests, h)
+	}
+	text := ""
+	if err == nil {
+		text = res.Text()
+	}
+	return text, requests, err
+}
+
+// results checks that the last request holds one answer with calls and right behind it one result
+// for each, in order, and returns their texts.
+func results(t *testing.T, model string, h heard) (said string, texts []string) {
+	t.Helper()
+	for i, m := range h.Messages {
+		if len(m.Calls) == 0 {
+			continue
+		}
+		said = m.Content
+		if len(h.Messages) < i+1+len(m.Calls) {
+			t.Fatalf("%d calls, and %d messages behind them", len(m.Calls), len(h.Messages)-i-1)
+		}
+		for j, c := range m.Calls {
+			r := h.Messages[i+1+j]
+			if r.Role != "tool" || r.CallID != c.ID && !strings.HasPrefix(model, "ollama/") { // whose calls have no ids for aimock
+				t.Errorf("call %d is %+v, and its result %+v", j, c, r)
+			}
+			texts = append(texts, r.Content)
+		}
+	}
+	return said, texts
+}
+
+// TestAimockLoop runs an agent's loop on the wire of each provider; what arrived is told by aimock's
+// journal.
+func TestAimockLoop(t *testing.T) {
+	whole, cut := mock(t, "-c", "5"), mockOf(t, "testdata/cut.json")
+	for _, row := range []struct {
+		name, input string
+		said        string     // beside the calls
+		want        [][]string // in the results, in order
+	}{
+		{"parallel calls, results in order", "three lookups", "", [][]string{{"größe has 7"}, {"noon"}, {"ab has 2 letters"}}},
+		{"text beside calls", "talk and look", "Let me see — größer.", [][]string{{"ab has 2 letters"}}},
+		{"a tool that fails", "fetch it", "", [][]string{{"the shelf of ab is empty"}, {"noon"}}},
+		{"an invented tool", "invent one", "", [][]string{{"frobnicate", "lookup", "now"}, {"noon"}}},
+		{"arguments that are cut off", "cut arguments", "", [][]string{{"bad arguments"}, {"noon"}}},
+		{"arguments of the wrong type", "wrong arguments", "", [][]string{{"bad arguments", "word"}}},
+	} {
+		base := whole
+		if row.input == "cut arguments" {
+			base = cut
+		}
+		t.Run(row.name, func(t *testing.T) {
+			each(t, func(t *testing.T, model string, stream bool) {
+				text, requests, err := turn(t, base, model, worker, row.input, stream)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text != "Done: "+row.input || len(requests) != 2 {
+					t.Fatalf("%q after %d requests", text, len(requests))
+				}
+				said, texts := results(t, model, requests[1])
+				if said != row.said || len(texts) != len(row.want) {
+					t.Fatalf("said %q, results %q", said, texts)
+				}
+				for i, want := range row.want {
+					for _, part := range want {
+						if !strings.Contains(texts[i], part) {
+							t.Errorf("result %d lacks %q: %s", i, part, texts[i])
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAimockCutCalls: arguments that the token limit cut off are no answer, on the wires on which
+// arguments are text.
+func TestAimockCutCalls(t *testing.T) {
+	base := mockOf(t, "testdata/cut.json")
+	for _, model := range []string{"openai/gpt-5", "openrouter/x/y"} {
+		for _, stream := range []bool{false, true} {
+			_, requests, err := turn(t, base, model, worker, "limit in a call", stream)
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Kind != engine.KindTruncated || len(requests) != 1 {
+				t.Errorf("%s: %v after %d requests", model, err, len(requests))
+			}
+		}
+	}
+}
+
+// TestAimockManyCalls makes 200 calls in one answer, on each wire.
+func TestAimockManyCalls(t *testing.T) {
+	type call struct {
+		Name string            `json:"name"`
+		Args map[string]string `json:"arguments"`
+		ID   string            `json:"id"`
+	}
+	const many = 200
+	var calls []call
+	for i := range many {
+		calls = append(calls, call{"lookup", map[string]string{"word": fmt.Sprintf("w%03d", i)}, fmt.Sprintf("call_%03d", i)})
+	}
+	fixtures := filepath.Join(t.TempDir(), "many.json")
+	data, err := json.Marshal(map[string]any{"fixtures": []any{
+		map[string]any{"match": map[string]any{"userMessage": "many", "hasToolResult": true}, "response": map[string]any{"content": "All done."}},
+		map[string]any{"match": map[string]any{"userMessage": "many"}, "response": map[string]any{"toolCalls": calls}},
+	}})
+	if err == nil {
+		err = os.WriteFile(fixtures, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := mockOf(t, fixtures)
+	each(t, func(t *testing.T, model string, stream bool) {
+		text, requests, err := turn(t, base, model, worker, "many", stream)
+		if err != nil || text != "All done." || len(requests) != 2 {
+			t.Fatalf("%q, %v after %d requests", text, err, len(requests))
+		}
+		_, texts := results(t, model, requests[1])
+		if len(texts) != many {
+			t.Fatalf("%d results", len(texts))
+		}
+		for i, got := range texts {
+			if want := fmt.Sprintf("w%03d has 4 letters", i); !strings.Contains(got, want) {
+				t.Fatalf("result %d is %q", i, got)
+			}
+		}
+	})
+}
+
+// TestAimockErrorMark: the wires that have a mark for results that are errors bear it, and at no other.
+func TestAimockErrorMark(t *testing.T) {
+	base, sent := tap(t, mock(t))
+	for model, mark := range map[string]string{"anthropic/claude-sonnet-4-5": `"is_error":true`, "google/gemini-2.5-flash": `"response":{"error":`} {
+		for input, want := range map[string]int{"fetch it": 1, "three lookups": 0} {
+			if _, _, err := turn(t, base, model, worker, input, false); err != nil {
+				t.Fatal(err)
+			}
+			bodies := sent()
+			if last := string(bodies[len(bodies)-1]); strings.Count(last, mark) != want {
+				t.Errorf("%s: %s", model, last)
+			}
+		}
+	}
+}
+
+// TestAimockLastAnswer: at the limit the model is asked once more, and may call nothing.
+func TestAimockLastAnswer(t *testing.T) {
+	base, sent := tap(t, mock(t))
+	script := strings.Replace(worker, "turns = 4, tool_calls = 400", `turns = 3, on_limit = "answer"`, 1)
+	each(t, func(t *testing.T, model string, stream bool) {
+		before := len(sent())
+		text, requests, err := turn(t, base, model, script, "look for ever", stream)
+		if err != nil || text != "With what I have: enough." || len(requests) != 3 {
+			t.Fatalf("%q, %v after %d requests", text, err, len(requests))
+		}
+		bodies := sent()[before:]
+		for i, want := range []string{auto, auto, none} {
+			if got := choice(t, model, bodies[i]); got != want {
+				t.Errorf("turn %d: %s, want %s: %s", i, got, want, bodies[i])
+			}
+		}
+	})
+}
+
+// TestAimockChoice: a model that must call a tool is free once it has; where the wire cannot say
+// that it must, nothing is sent.
+func TestAimockChoice(t *testing.T) {
+	base, sent := tap(t, mock(t))
+	for word, want := range map[string]string{"required": required, "lookup": required + " lookup", "none": none} {
+		script := strings.Replace(worker, "budget = budget(", `tool_choice = "`+word+`", budget = budget(`, 1)
+		each(t, func(t *testing.T, model string, stream bool) {
+			before := len(sent())
+			text, _, err := turn(t, base, model, script, "talk and look", stream)
+			bodies := sent()[before:]
+			if strings.HasPrefix(model, "ollama/") && word != "none" {
+				var e *engine.Error
+				if !errors.As(err, &e) || e.Kind != engine.KindUnsupported || len(bodies) != 0 {
+					t.Errorf("%s: %v after %d requests", word, err, len(bodies))
+				}
+				return
+			}
+			if len(bodies) == 0 || choice(t, model, bodies[0]) != want {
+				t.Fatalf("%s: %v after %s", word, err, bodies)
+			}
+			if word == "none" {
+				return // the mock calls all the same
+			}
+			if err != nil || text != "Done: talk and look" || len(bodies) != 2 || choice(t, model, bodies[1]) != auto {
+				t.Errorf("%s: %q, %v after %s", word, text, err, bodies)
+			}
+		})
+	}
+}
