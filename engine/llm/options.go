@@ -106,5 +106,5 @@ type hosted struct {
 func compatible() wire.Dialect {
 	// max_tokens is what every such server knows; OpenAI's newer name is not. What else such a
 	// server does is not known, so that the worst is taken for it.
-	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, HoldsCalls: true, MayCut: true}
+	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, HoldsCalls: true, MayCut: true, Bridges: mistralModel}
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -66,12 +67,12 @@ func builtin() map[string]*provider {
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any"},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any", Bridges: always},
 			caps:    compatCaps, strictTools: always, build: buildOpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true,
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, Bridges: mistralModel,
 				Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
 			caps: compatCaps, build: buildOpenAI,
 		},
@@ -110,6 +111,15 @@ func buildOllama(c connection) (llms.Model, error) {
 // thought. Those before them refuse, or do not read, what they thought about an earlier question.
 func deepseekV4(model string) bool {
 	return strings.Contains(model, "deepseek-v4") || strings.HasPrefix(model, "deepseek-flash") || strings.HasPrefix(model, "deepseek-pro")
+}
+
+// mistralModel are models that Mistral made, whoever serves them: their templates, and its own
+// server, refuse a turn of the user's behind results of tools.
+func mistralModel(model string) bool {
+	model = strings.ToLower(model)
+	return slices.ContainsFunc([]string{"mistral", "ministral", "magistral", "devstral", "codestral", "pixtral", "mixtral", "voxtral"}, func(name string) bool {
+		return strings.Contains(model, name)
+	})
 }
 
 // betaOnly is where DeepSeek knows strict tools.

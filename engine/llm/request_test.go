@@ -70,6 +70,15 @@ func scenarios() map[string]*engine.Request {
 			{Kind: engine.PartText, Text: "What is this?"},
 			{Kind: engine.PartImage, Image: &engine.Image{URL: "https://example.com/a.png"}},
 		}}}},
+		"tool_picture": {Messages: []engine.Message{
+			user[0],
+			{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}")}},
+			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", `["[picture 1]"]`), resultPart("call_b", "now", "noon")}},
+			{Role: engine.RoleUser, Parts: []engine.Part{
+				{Kind: engine.PartText, Text: "What compile gave beside its text:"},
+				{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+			}},
+		}, Tools: tools()},
 		"opaque": {Messages: []engine.Message{
 			user[0],
 			{Role: engine.RoleAssistant, Parts: []engine.Part{

@@ -37,9 +37,9 @@ main = agent(prompt = "Look it up.", tools = [lookup, now, fetch], budget = budg
 // heard is a request as aimock reads it: it writes the requests of all wires in one form.
 type heard struct {
 	Messages []struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-		CallID  string `json:"tool_call_id"`
+		Role    string  `json:"role"`
+		Content content `json:"content"`
+		CallID  string  `json:"tool_call_id"`
 		Calls   []struct {
 			ID       string `json:"id"`
 			Function struct {
@@ -49,6 +49,18 @@ type heard struct {
 		} `json:"tool_calls"`
 	} `json:"messages"`
 	Tools []json.RawMessage `json:"tools"`
+}
+
+// content is the text of a message, or its parts as they are written.
+type content string
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		text = string(data)
+	}
+	*c = content(text)
+	return nil
 }
 
 // turn runs a flow on a model and returns its text and the requests that arrived for it.
@@ -84,7 +96,7 @@ func results(t *testing.T, model string, h heard) (said string, texts []string) 
 		if len(m.Calls) == 0 {
 			continue
 		}
-		said = m.Content
+		said = string(m.Content)
 		if len(h.Messages) < i+1+len(m.Calls) {
 			t.Fatalf("%d calls, and %d messages behind them", len(m.Calls), len(h.Messages)-i-1)
 		}
@@ -93,7 +105,7 @@ func results(t *testing.T, model string, h heard) (said string, texts []string) 
 			if r.Role != "tool" || r.CallID != c.ID && !strings.HasPrefix(model, "ollama/") { // whose calls have no ids for aimock
 				t.Errorf("call %d is %+v, and its result %+v", j, c, r)
 			}
-			texts = append(texts, r.Content)
+			texts = append(texts, string(r.Content))
 		}
 	}
 	return said, texts
@@ -263,4 +275,46 @@ func TestAimockChoice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// photographer is a flow whose agent has a tool that gives a picture beside others that give text.
+const photographer = `
+"""Looks at things."""
+
+def shot(of = str):
+    """Takes a picture."""
+    return [of, image("data:image/png;base64,iVBORw0KGgo=")]
+
+def now():
+    """The time."""
+    return "noon"
+
+main = agent(prompt = "Look at it.", tools = [shot, now])
+`
+
+// TestAimockPictures: a picture that a tool gave arrives behind the results, as each wire writes one.
+func TestAimockPictures(t *testing.T) {
+	base, sent := tap(t, mock(t))
+	written := map[string]string{
+		"anthropic": `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`,
+		"google":    `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}`,
+		"ollama":    `"images":["iVBORw0KGgo="]`,
+		"":          `{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}`,
+	}
+	each(t, func(t *testing.T, model string, stream bool) {
+		text, requests, err := turn(t, base, model, photographer, "take a picture", stream)
+		if err != nil || text != "Done: a picture" || len(requests) != 2 {
+			t.Fatalf("%q, %v after %d requests", text, err, len(requests))
+		}
+		provider, _, _ := strings.Cut(model, "/")
+		want, ok := written[provider]
+		if !ok {
+			want = written[""]
+		}
+		bodies := sent()
+		last := string(bodies[len(bodies)-1])
+		if strings.Count(last, "iVBORw0KGgo=") != 1 || !strings.Contains(last, want) || strings.Index(last, want) < strings.Index(last, "[image 1]") || strings.Index(last, want) < strings.Index(last, "noon") {
+			t.Errorf("the picture is not behind the results: %s", last)
+		}
+	})
 }

@@ -34,6 +34,7 @@ type OpenAI struct {
 	AnyTool         string                  // the word for "some tool must be called"; default required
 	CacheMarks      bool                    // what is to be cached must be marked
 	HoldsCalls      bool                    // a schema may hold the whole answer, so that no tool can be called
+	Bridges         func(model string) bool // no turn of the user's may follow results of tools: one of the model's stands between; nil: for no model
 	MayCut          bool                    // servers of this kind may cut a prompt that is too long, and say nothing
 	Extra           map[string]json.RawMessage
 }
@@ -66,6 +67,9 @@ func (d *OpenAI) Patch(b *Body, p *Plan) error {
 		return err
 	}
 	if err := d.mark(b, p.Request); err != nil {
+		return err
+	}
+	if err := d.bridge(b); err != nil {
 		return err
 	}
 	set := func(ok bool, key string, value func() any) error {

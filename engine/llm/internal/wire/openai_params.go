@@ -122,6 +122,39 @@ func (d *OpenAI) echo(b *Body, r *engine.Request) error {
 	})
 }
 
+// bridgeWords are the turn of the model's that stands between results of tools and the user's next
+// turn, where a provider demands one. It says as little as can be: an empty one is refused too.
+const bridgeWords = "OK."
+
+// bridge puts a turn of the model's between results of tools and a turn of the user's, as pictures
+// that a tool gave, or the words that ask for a last answer.
+func (d *OpenAI) bridge(b *Body) error {
+	if d.Bridges == nil || !d.Bridges(text(b.Get("model"))) {
+		return nil
+	}
+	var messages, out []json.RawMessage
+	if err := json.Unmarshal(b.Get("messages"), &messages); err != nil {
+		return fmt.Errorf("messages: %w", err)
+	}
+	before := ""
+	for i, raw := range messages {
+		var m struct {
+			Role string `json:"role"`
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return fmt.Errorf("message %d: %w", i, err)
+		}
+		if before == "tool" && m.Role == "user" {
+			out = append(out, json.RawMessage(`{"role":"assistant","content":`+quoted(bridgeWords)+`}`))
+		}
+		before, out = m.Role, append(out, raw)
+	}
+	if len(out) == len(messages) {
+		return nil
+	}
+	return b.Set("messages", out)
+}
+
 // eachMessage lets f change the messages of a request one by one; f reports whether it did.
 func eachMessage(b *Body, f func(m *Body) (bool, error)) error {
 	var messages []json.RawMessage
