@@ -50,7 +50,7 @@ func TestOpenAIRequests(t *testing.T) {
 		if err := json.Unmarshal(again, &got); err != nil {
 			t.Fatal(err)
 		}
-		delete(want, "stream") // the client adds it by the method that is called
+		delete(want, "stream")                                      // the client adds it by the method that is called
 		if choice, ok := want["tool_choice"].(map[string]any); ok { // the client reads it as another of the kinds that a choice may be
 			named, err := json.Marshal(openai.ToolChoiceOptionFunctionToolChoice(openai.ChatCompletionNamedToolChoiceFunctionParam{Name: "now"}))
 			var form map[string]any
