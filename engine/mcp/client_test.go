@@ -3,7 +3,9 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
 // cancelled counts the calls of hang that were told to end, where the server is in this process.
@@ -25,10 +28,7 @@ func text(t *testing.T, out engine.Outcome) string {
 	if out.Err != nil {
 		t.Fatalf("%s: %s", out.Err.Code, out.Err.Message)
 	}
-	if s, ok := out.Value.AsStr(); ok {
-		return s
-	}
-	return generable.JSON(out.Value, nil)
+	return mcptest.Text(out.Value)
 }
 
 func TestCalls(t *testing.T) {
@@ -277,19 +277,42 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// Connecting is shared: many calls at once start one process.
+// Connecting is shared: many calls at once start one process, or greet a server at a URL once.
 func TestOneSessionForAll(t *testing.T) {
-	spec, c := process(t, "good"), client(t)
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			if out := call(t.Context(), c, spec, "echo", `{"text": "x"}`, nil); out.Err != nil {
-				t.Error(out.Err)
+	for _, transport := range transports {
+		t.Run(transport, func(t *testing.T) {
+			var greeted atomic.Int64
+			spec, c := process(t, "good"), client(t)
+			if transport != engine.TransportStdio {
+				spec = served(t, transport, func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						body, err := io.ReadAll(r.Body)
+						if err != nil {
+							t.Error(err)
+						}
+						if bytes.Contains(body, []byte(`"method":"initialize"`)) {
+							greeted.Add(1)
+						}
+						r.Body = io.NopCloser(bytes.NewReader(body))
+						next.ServeHTTP(w, r)
+					})
+				})
+			}
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() {
+					if out := call(t.Context(), c, spec, "echo", `{"text": "x"}`, nil); out.Err != nil {
+						t.Error(out.Err)
+					}
+				})
+			}
+			wg.Wait()
+			if n := children(t); n > 2 {
+				t.Errorf("%d processes were started for one server", n)
+			}
+			if n := greeted.Load(); n > 1 {
+				t.Errorf("the server was greeted %d times", n)
 			}
 		})
-	}
-	wg.Wait()
-	if n := children(t); n > 2 {
-		t.Errorf("%d processes were started for one server", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ func (x *session) misbehaved(err error) string {
 	for _, e := range []error{x.reason(), err} {
 		var syntax *json.SyntaxError
 		var kind *json.UnmarshalTypeError
+		var broken *brokenMessage
 		switch {
 		case e == nil:
 		case errors.Is(e, errGarbage), errors.Is(e, errFlood), errors.Is(e, errHuge):
@@ -61,6 +63,8 @@ func (x *session) misbehaved(err error) string {
 					return why.Error()
 				}
 			}
+		case errors.As(e, &broken):
+			return x.said(broken)
 		case errors.As(e, &syntax), errors.As(e, &kind):
 			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
 		case strings.Contains(e.Error(), "maximum line length"), strings.Contains(e.Error(), "exceeds limit"):
@@ -85,7 +89,7 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 		return e.WithHelp("allow it more time: mcp(..., call_timeout = \"10m\")")
 	case ctx.Err() != nil && x.whole.Err() == nil:
 		return interrupted(ctx, spec)
-	case errors.As(err, &wire) && x.whole.Err() == nil:
+	case errors.As(err, &wire) && x.whole.Err() == nil && !undelivered(err, wire):
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.brief(wire.Message), wire.Code).
 			WithHelp("see what it says; its own log may say more")
 	}
@@ -99,6 +103,13 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 	}
 	return engine.Errorf(engine.KindTool, diag.ServerLost, "MCP server %q was lost during %s (%s)%s%s", spec.Name, what, how, unknown(class), x.lastWords()).
 		WithHelp("the next call connects anew; see in the server's log why it ended")
+}
+
+// undelivered reports whether an error in the form of a server's answer is the SDK's own: the request
+// did not get through, or was answered with an HTTP status alone.
+func undelivered(err error, wire *jsonrpc.Error) bool {
+	var net *url.Error
+	return errors.As(err, &net) || wire.Code == -32005 && wire.Message == "rejected by transport"
 }
 
 // unknown says what is not known of a call that was lost.

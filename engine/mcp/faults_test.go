@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,40 +49,47 @@ func children(t *testing.T) int {
 }
 
 // Promise 24.13 (MCP): a server that never answers, ends at once, prints what is no message, sends what is
-// broken or too large, or does not let us in is a typed error with the server's last words.
+// broken or too large, or does not let us in is a typed error, over each transport; of a process with
+// its last words.
 func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
-		words []string
+		words []string // that a process wrote
+		url   []string // that the error of a server at a URL says
 	}{
-		"silent":  {diag.ServerTimeout, []string{"did not say hello within", "I will not talk"}},
-		"gone":    {diag.ServerUnreachable, []string{"exit status 7", "no configuration found: [MINE]"}},
-		"garbage": {diag.ServerProtocol, []string{"no message", "this is no message"}},
-		"broken":  {diag.ServerProtocol, []string{"does not speak MCP"}},
-		"huge":    {diag.ServerProtocol, []string{"more than 16 MB"}},
+		"silent":  {diag.ServerTimeout, []string{"did not say hello within", "I will not talk"}, []string{"did not say hello within"}},
+		"gone":    {diag.ServerUnreachable, []string{"exit status 7", "no configuration found: [MINE]"}, []string{"cannot be reached"}},
+		"garbage": {diag.ServerProtocol, []string{"no message", "this is no message"}, []string{"does not speak MCP"}},
+		"broken":  {diag.ServerProtocol, []string{"does not speak MCP"}, []string{"does not speak MCP"}},
+		"huge":    {diag.ServerProtocol, []string{"more than 16 MB"}, []string{"more than 16 MB"}},
 	} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			spec := process(t, mode)
-			spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
-			spec.Timeout = 20 * time.Second
-			if mode == "silent" {
-				spec.Timeout = 5 * time.Second // it is up by then, however busy the machine is
-			}
-			c := client(t, withToken)
-			out := list(t, c, spec)
-			if out.Err == nil || out.Err.Code != want.code {
-				t.Fatalf("%v", out.Err)
-			}
-			for _, w := range want.words {
-				if !strings.Contains(out.Err.Message, w) {
-					t.Errorf("%q does not say %q", out.Err.Message, w)
+		for _, transport := range transports {
+			t.Run(mode+" "+transport, func(t *testing.T) {
+				t.Parallel()
+				spec, words := wired(t, mode, transport), want.url
+				if transport == engine.TransportStdio {
+					words = want.words
+					spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
 				}
-			}
-			if out.Err.Help == "" {
-				t.Error("no help")
-			}
-		})
+				spec.Timeout = 30 * time.Second
+				if mode == "silent" {
+					spec.Timeout = 5 * time.Second // it is up by then, however busy the machine is
+				}
+				c := client(t, withToken)
+				out := list(t, c, spec)
+				if out.Err == nil || out.Err.Code != want.code {
+					t.Fatalf("%v", out.Err)
+				}
+				for _, w := range words {
+					if !strings.Contains(out.Err.Message, w) {
+						t.Errorf("%q does not say %q", out.Err.Message, w)
+					}
+				}
+				if out.Err.Help == "" {
+					t.Error("no help")
+				}
+			})
+		}
 	}
 	if out := list(t, client(t), &engine.ServerSpec{Name: "none", Command: "no-such-command-anywhere"}); out.Err == nil || out.Err.Code != diag.ServerUnreachable {
 		t.Errorf("a command that is not there: %v", out.Err)
@@ -105,45 +113,102 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	}
 }
 
-// Promise 24.14 (MCP): a server that dies, floods, refuses or answers nonsense in a call gives a typed error
-// that a model can read, and the call after it is made anew.
+// Promise 24.14 (MCP): a server that dies, floods, refuses, or answers nonsense, too much or half a message
+// in a call gives a typed error that a model can read, and the call after it is made anew, over each
+// transport.
 func TestPromise_24_14_FailingServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string
+		told  []string // that a process wrote
 	}{
-		"dies":     {diag.ServerLost, []string{"exit status 3", "whether it was carried out is not known", "out of memory"}},
-		"floods":   {diag.ServerProtocol, []string{"nobody asked for"}},
-		"refuses":  {diag.ServerProtocol, []string{"no such city"}},
-		"nonsense": {diag.ServerProtocol, nil},
+		"dies":     {diag.ServerLost, []string{"whether it was carried out is not known"}, []string{"exit status 3", "out of memory"}},
+		"floods":   {diag.ServerProtocol, []string{"nobody asked for"}, nil},
+		"swells":   {diag.ServerProtocol, []string{"more than 16 MB"}, nil},
+		"halves":   {diag.ServerProtocol, []string{"does not keep to MCP"}, nil},
+		"refuses":  {diag.ServerProtocol, []string{"no such city"}, nil},
+		"nonsense": {diag.ServerProtocol, nil, nil},
+		"hangs":    {diag.ServerTimeout, []string{"did not answer"}, nil},
 	} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			spec, c := process(t, mode), client(t)
-			for i := range 2 { // the second call connects anew where the first lost the server
-				out := call(t.Context(), c, spec, "go", `{}`, nil)
-				if out.Err == nil || out.Err.Code != want.code || out.Err.Kind != engine.KindTool {
-					t.Fatalf("call %d: %v", i, out.Err)
+		for _, transport := range transports {
+			t.Run(mode+" "+transport, func(t *testing.T) {
+				t.Parallel()
+				spec, c := wired(t, mode, transport), client(t)
+				if mode == "hangs" {
+					spec.Call = 200 * time.Millisecond
 				}
-				for _, w := range want.words {
-					if !strings.Contains(out.Err.Message, w) {
-						t.Errorf("%q does not say %q", out.Err.Message, w)
+				words := want.words
+				if transport == engine.TransportStdio {
+					words = append(words, want.told...)
+				}
+				for i := range 2 { // the second call connects anew where the first lost the server
+					out := call(t.Context(), c, spec, "go", `{}`, nil)
+					if out.Err == nil || out.Err.Code != want.code || out.Err.Kind != engine.KindTool {
+						t.Fatalf("call %d: %v", i, out.Err)
+					}
+					for _, w := range words {
+						if !strings.Contains(out.Err.Message, w) {
+							t.Errorf("%q does not say %q", out.Err.Message, w)
+						}
 					}
 				}
+			})
+		}
+	}
+}
+
+// What is too large is not held: an answer of 40 MB and a flood cost less memory than they have bytes.
+func TestLargeAnswersAreNotHeld(t *testing.T) {
+	for _, mode := range []string{"swells", "floods", "huge"} {
+		spec, c := process(t, mode), client(t)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if out := call(t.Context(), c, spec, "go", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerProtocol {
+			t.Errorf("%s: %v", mode, out.Err)
+		}
+		runtime.ReadMemStats(&after)
+		if n := (after.Sys - before.Sys) >> 20; after.Sys > before.Sys && n > 100 {
+			t.Errorf("%s: %d MiB more are held", mode, n)
+		}
+	}
+}
+
+// What a server sends besides an answer does not keep the answer from being read.
+func TestChatter(t *testing.T) {
+	for _, mode := range []string{"chatters", "prints", "strays", "once"} {
+		for _, transport := range transports {
+			if mode == "prints" && transport != engine.TransportStdio {
+				continue // only there servers print
 			}
-		})
+			t.Run(mode+" "+transport, func(t *testing.T) {
+				spec, c := wired(t, mode, transport), client(t)
+				if mode == "once" { // the second call is of another connection
+					spec.Env = append(spec.Env, engine.Setting{Name: "DIED", Value: filepath.Join(t.TempDir(), "died")})
+					if out := call(t.Context(), c, spec, "go", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerLost {
+						t.Errorf("%v", out.Err)
+					}
+				}
+				for range 2 {
+					if got := text(t, call(t.Context(), c, spec, "go", `{}`, nil)); got != "went" {
+						t.Error(got)
+					}
+				}
+			})
+		}
 	}
 }
 
 // A server that is lost again and again is left alone.
 func TestRestartsAreBounded(t *testing.T) {
-	spec, c := process(t, "dies"), client(t)
-	var last *engine.Error
-	for range 5 {
-		last = call(t.Context(), c, spec, "go", `{}`, nil).Err
-	}
-	if last == nil || last.Code != diag.ServerLost || !strings.Contains(last.Message, "3 times in a row") {
-		t.Errorf("%v", last)
+	for _, transport := range transports {
+		spec, c := wired(t, "dies", transport), client(t)
+		var last *engine.Error
+		for range 5 {
+			last = call(t.Context(), c, spec, "go", `{}`, nil).Err
+		}
+		if last == nil || last.Code != diag.ServerLost || !strings.Contains(last.Message, "3 times in a row") {
+			t.Errorf("%s: %v", transport, last)
+		}
 	}
 }
 
@@ -152,18 +217,23 @@ func TestRestartsAreBounded(t *testing.T) {
 func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 	before, goroutines := children(t), runtime.NumGoroutine()
 	for _, mode := range []string{"good", "stubborn", "silent", "garbage", "dies", "hangs"} {
-		c := client(t)
-		spec := process(t, mode)
-		spec.Timeout, spec.Call = 2*time.Second, 300*time.Millisecond
-		list(t, c, spec)
-		call(t.Context(), c, spec, "go", `{}`, nil)
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if n := children(t); n > before {
-			t.Errorf("%s: %d processes are left", mode, n-before)
+		for _, transport := range transports {
+			t.Run(mode+" "+transport, func(t *testing.T) { // so that the server at a URL has ended with it
+				c := client(t)
+				spec := wired(t, mode, transport)
+				spec.Timeout, spec.Call = 2*time.Second, 300*time.Millisecond
+				list(t, c, spec)
+				call(t.Context(), c, spec, "go", `{}`, nil)
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+				if n := children(t); n > before {
+					t.Errorf("%d processes are left", n-before)
+				}
+			})
 		}
 	}
+	http.DefaultClient.CloseIdleConnections()
 	eventually(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 }
 

@@ -10,20 +10,47 @@ import (
 // maxFrame bounds a message of the other side.
 const maxFrame = 16 << 20
 
-// errLongFrame is a line that was passed over, since it is longer than a message may be. The next
-// one can be read.
+// errLongFrame is a line that is longer than a message may be.
 var errLongFrame = errors.New("a message has more than 16 MiB")
 
 // frames cuts a stream into messages, each a line. It holds one line at most, and of one that is
 // too long no more than a buffer.
 type frames struct {
-	r   *bufio.Reader
-	max int
-	err error // after which there is nothing more
+	r    *bufio.Reader
+	max  int
+	skip bool  // a line that is too long is passed over to its end, and the next one can be read
+	err  error // after which there is nothing more
 }
 
-func newFrames(r io.Reader, most int) *frames {
-	return &frames{r: bufio.NewReaderSize(r, 32<<10), max: most}
+// inbound is one line, or why there is none.
+type inbound struct {
+	line []byte
+	err  error
+	cut  bool // the stream ended within the line
+}
+
+// readLines reads the lines of a stream into a channel, until there is nothing more or closed is:
+// a read is not ended by the end of what waits for it. The last that is sent is an error.
+func readLines(in io.Reader, skip bool, closed <-chan struct{}) <-chan inbound {
+	lines := make(chan inbound)
+	go func() {
+		for f := newFrames(in, maxFrame, skip); ; {
+			line, err := f.next()
+			select {
+			case lines <- inbound{line, err, err == nil && f.err != nil}:
+			case <-closed:
+				return
+			}
+			if f.err != nil && err != nil {
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+func newFrames(r io.Reader, most int, skip bool) *frames {
+	return &frames{r: bufio.NewReaderSize(r, 32<<10), max: most, skip: skip}
 }
 
 // next is the next line that is not blank, without the white space around it; its bytes are the
@@ -48,6 +75,10 @@ func (f *frames) line() (line []byte, long bool) {
 		case long:
 		case len(line)+len(bytes.TrimRight(part, "\r\n")) > f.max:
 			line, long = nil, true
+			if !f.skip {
+				f.err = errLongFrame
+				return nil, true
+			}
 		default:
 			line = append(line, part...)
 		}
@@ -55,7 +86,9 @@ func (f *frames) line() (line []byte, long bool) {
 			return line, long
 		}
 		if err != bufio.ErrBufferFull {
-			f.err = err
+			if f.err = err; err != io.EOF {
+				line = nil
+			}
 			return line, long
 		}
 	}

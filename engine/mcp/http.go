@@ -192,20 +192,37 @@ type bounded struct {
 	io.ReadCloser
 	carrier *carrier
 	left    int64
-	stream  bool
+	stream  bool // of events, each of which may have as much
+	line    bool // of a stream: something of the line was read
 }
 
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
+	if b.left -= int64(n); b.stream {
+		b.events(p[:n])
+	}
 	switch {
 	case b.carrier.received.Add(int64(n)) > maxUnasked:
 		b.carrier.broke(errFlood)
 		return 0, errFlood
-	case !b.stream && b.left < 0:
+	case b.left < 0:
 		b.carrier.broke(errHuge)
 		return 0, errHuge
 	}
 	return n, err
+}
+
+// events counts anew from the last event that ended, which a blank line does.
+func (b *bounded) events(p []byte) {
+	for i, c := range p {
+		switch {
+		case c == '\n' && !b.line:
+			b.left = maxBody - int64(len(p)-i-1)
+		case c == '\n':
+			b.line = false
+		case c != '\r':
+			b.line = true
+		}
+	}
 }

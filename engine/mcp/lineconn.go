@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 	"time"
@@ -26,19 +25,12 @@ const (
 // answered with an error, and the next line is read. When the client's stream has ended, what was
 // read before is still answered, for a while.
 type lineConn struct {
-	in     io.ReadCloser
-	out    io.WriteCloser
+	lineStream
 	linger time.Duration
 	gone   func() // called when nobody waits for answers any more
 
-	lines  chan inbound
-	closed chan struct{}
-	once   sync.Once
-
 	queue   []jsonrpc.Message // that were read and not yet given, of one line
 	batches bool              // the client's version of the protocol has them
-
-	writing sync.Mutex
 
 	mu       sync.Mutex
 	open     map[jsonrpc.ID]*openCall
@@ -46,12 +38,6 @@ type lineConn struct {
 	held     int           // bytes of their messages
 	answered chan struct{} // a call was, or the client does not take answers
 	deaf     bool
-}
-
-// inbound is one line, or why there is none.
-type inbound struct {
-	line []byte
-	err  error
 }
 
 // openCall is a call that was read and is not answered.
@@ -69,39 +55,14 @@ type batch struct {
 
 // newLineConn begins to read.
 func newLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
-	c := &lineConn{in: in, out: out, linger: linger, gone: gone, lines: make(chan inbound), closed: make(chan struct{}),
+	c := &lineConn{lineStream: lineStream{in: in, out: out}, linger: linger, gone: gone,
 		open: map[jsonrpc.ID]*openCall{}, answered: make(chan struct{}, 1)}
-	go func() { // a read is not ended by the end of what waits for it
-		for lines := newFrames(in, maxFrame); ; {
-			line, err := lines.next()
-			select {
-			case c.lines <- inbound{line, err}:
-			case <-c.closed:
-				return
-			}
-			if err != nil && err != errLongFrame {
-				return
-			}
-		}
-	}()
+	c.begin(true)
 	return c
 }
 
 // Connect implements [sdk.Transport].
 func (c *lineConn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
-
-// SessionID implements [sdk.Connection].
-func (c *lineConn) SessionID() string { return "" }
-
-// Close implements [sdk.Connection].
-func (c *lineConn) Close() error {
-	var err error
-	c.once.Do(func() {
-		err = errors.Join(c.in.Close(), c.out.Close())
-		close(c.closed)
-	})
-	return err
-}
 
 // Read implements [sdk.Connection].
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -299,11 +260,9 @@ func (c *lineConn) refuse(no *refusal) {
 	_ = c.write(no.encode()) // that the client is gone is seen by what writes next, and by the end of its stream
 }
 
-// write writes a line.
+// write writes a line, and notes when the client takes none.
 func (c *lineConn) write(data []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	_, err := c.out.Write(append(data, '\n'))
+	err := c.lineStream.write(data)
 	if err != nil {
 		c.mu.Lock()
 		c.deaf = true

@@ -94,22 +94,26 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	return r
 }
 
-// server declares the good server behind a transport.
-func server(t *testing.T, transport string) string {
-	if transport == "stdio" {
-		return `good = mcp(EXE, env = {"` + asServer + `": "good"}` + ")\n"
+// declared declares a server in a mode behind a transport; what else the declaration says begins with
+// a comma.
+func declared(t *testing.T, name, mode, transport, more string) string {
+	switch {
+	case transport == engine.TransportStdio:
+		return name + ` = mcp(EXE, env = {"` + asServer + `": "` + mode + `"}` + more + ")\n"
+	case mode == "good":
+		return name + ` = mcp(url = "` + served(t, transport, nil).URL + `", transport = "` + transport + `"` + more + ")\n"
 	}
-	return `good = mcp(url = "` + served(t, transport, nil).URL + `", transport = "` + transport + `")` + "\n"
+	return name + ` = mcp(url = "` + wired(t, mode, transport).URL + `", transport = "` + transport + `"` + more + ")\n"
 }
 
-var transports = []string{"stdio", engine.TransportHTTP, engine.TransportSSE}
+var transports = []string{engine.TransportStdio, engine.TransportHTTP, engine.TransportSSE}
 
 // Promise 24.1 (MCP): an agent has the tools of a server over stdio, streamable HTTP or SSE: arguments
 // are read leniently by the server's own schema, structured answers go before text, errors inside
 // of results go to the model, and pictures are shown to it.
 func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 	for _, transport := range transports {
-		r := run(t, client(t), server(t, transport)+`main = agent(prompt = "Use the tools.", tools = [good])`, `
+		r := run(t, client(t), declared(t, "good", "good", transport, "")+`main = agent(prompt = "Use the tools.", tools = [good])`, `
 {"calls": [{"name": "echo", "args": {"text": "hi", "times": "2"}}, {"name": "sum", "args": {"a": "1.5", "b": 2}}, {"name": "fail"}, {"name": "picture"}, {"name": "echo", "args": {}}]}
 {"text": "done"}`)
 		if r.text != "done" || r.err != nil {
@@ -133,10 +137,14 @@ func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 // of an agent before the agent's first model call, and list and calls are recorded, so that a replay
 // needs no server.
 func TestPromise_24_2_RecordedLists(t *testing.T) {
-	const script = `
-a = mcp(EXE, env = {"` + asServer + `": "good"}, tools = ["echo"])
-b = mcp(EXE, env = {"` + asServer + `": "wire"})
-main = agent(prompt = "Use the tools.", tools = [a, b])`
+	for _, transport := range transports {
+		t.Run(transport, func(t *testing.T) { recordedLists(t, transport) })
+	}
+}
+
+func recordedLists(t *testing.T, transport string) {
+	script := declared(t, "a", "good", transport, `, tools = ["echo"]`) + declared(t, "b", "wire", transport, "") +
+		`main = agent(prompt = "Use the tools.", tools = [a, b])`
 	const answers = `
 {"calls": [{"name": "echo", "args": {"text": "hi"}}, {"name": "go"}]}
 {"text": "done"}`
@@ -208,9 +216,10 @@ s = mcp(EXE, env = {"`+asServer+`": "blabs", "TOKEN": secret("TOKEN")})
 main = agent(prompt = "x", tools = [s])`, `
 {"calls": [{"name": "go"}]}
 {"calls": [{"name": "refuse"}]}
+{"calls": [{"name": "break"}]}
 {"calls": [{"name": "die"}]}
 {"text": "done"}`)
-	if r.err != nil || len(r.told()) != 3 {
+	if r.err != nil || len(r.told()) != 4 {
 		t.Fatalf("%v, told %q", r.err, r.told())
 	}
 	all := strings.Join(r.told(), "\n")
@@ -261,11 +270,15 @@ func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 // clash become server__tool, what no provider takes becomes _, and what is too long is cut and told
 // apart; globs choose tools, and one that fits none is an error that lists them.
 func TestPromise_24_5_NamesOfTools(t *testing.T) {
-	r := run(t, client(t), `
-def go(): return "local"
-a = mcp(EXE, env = {"`+asServer+`": "wire"})
-b = mcp(EXE, env = {"`+asServer+`": "wire"}, name = "b2")
-odd = mcp(EXE, env = {"`+asServer+`": "odd"}, tools = ["*", "!cyclic"])
+	for _, transport := range transports {
+		t.Run(transport, func(t *testing.T) { namesOfTools(t, transport) })
+	}
+}
+
+func namesOfTools(t *testing.T, transport string) {
+	r := run(t, client(t), `def go(): return "local"
+`+declared(t, "a", "wire", transport, "")+declared(t, "b", "wire", transport, `, name = "b2"`)+
+		declared(t, "odd", "odd", transport, `, tools = ["*", "!cyclic"]`)+`
 main = agent(prompt = "x", tools = [go, a, b, odd])`, `
 {"calls": [{"name": "go"}, {"name": "a__go"}, {"name": "b2__go"}]}
 {"text": "done"}`)
@@ -283,7 +296,7 @@ main = agent(prompt = "x", tools = [go, a, b, odd])`, `
 		t.Errorf("offered %q", names)
 	}
 	for glob, want := range map[string]string{"echoo": `did you mean "echo"`, "x*": "its tools are"} {
-		e := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "good"}, tools = ["`+glob+`"])`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
+		e := run(t, client(t), declared(t, "s", "good", transport, `, tools = ["`+glob+`"]`)+"main = agent(prompt = \"x\", tools = [s])", "").failure(t)
 		if e.Code != diag.ServerTools || !strings.Contains(e.Help, want) {
 			t.Errorf("%s: %v, %s", glob, e, e.Help)
 		}
@@ -333,10 +346,16 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 // Promise 24.6 (MCP): a server that lies about its schemas is a typed error that says which tool and how
 // to go without it; a schema that no type says goes to the provider as it is.
 func TestPromise_24_6_SchemasOfServers(t *testing.T) {
+	for _, transport := range transports {
+		t.Run(transport, func(t *testing.T) { schemasOfServers(t, transport) })
+	}
+}
+
+func schemasOfServers(t *testing.T, transport string) {
 	for mode, want := range map[string]string{
 		"noobject": `is of "string"`, "large": "256", "twice": "twice", "endless": "does not end",
 	} {
-		e := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "`+mode+`"})`+"\nmain = agent(prompt = \"x\", tools = [s])", "").failure(t)
+		e := run(t, client(t), declared(t, "s", mode, transport, "")+"main = agent(prompt = \"x\", tools = [s])", "").failure(t)
 		if mode == "large" {
 			want = "262144 at most"
 		}
@@ -344,7 +363,7 @@ func TestPromise_24_6_SchemasOfServers(t *testing.T) {
 			t.Errorf("%s: %v", mode, e)
 		}
 	}
-	r := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "liar"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+	r := run(t, client(t), declared(t, "s", "liar", transport, "")+"main = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "lie"}]}
 {"text": "done"}`)
 	if told := r.told(); r.text != "done" || len(told) != 1 || !strings.Contains(told[0], "not what its output schema says") || !strings.Contains(told[0], "many") {
@@ -353,7 +372,7 @@ func TestPromise_24_6_SchemasOfServers(t *testing.T) {
 	if !slices.ContainsFunc(r.events, func(e engine.Event) bool { return e.Err != nil && e.Err.Code == diag.ServerResult }) {
 		t.Error("no event tells of the answer that is not what it was to be")
 	}
-	r = run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "odd"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+	r = run(t, client(t), declared(t, "s", "odd", transport, "")+"main = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "remote", "args": {"x": {"any": ["thing"]}}}, {"name": "cyclic", "args": {"next": {"next": {}}}}, {"name": "pattern", "args": {"x": "b"}}]}
 {"text": "done"}`)
 	if told := r.told(); !slices.Equal(told, []string{"went", "went", "went"}) {
@@ -369,15 +388,26 @@ func TestPromise_24_6_SchemasOfServers(t *testing.T) {
 // Promise 24.7 (MCP): a server that is lost in a call is told to the model, with its last words and that
 // nobody knows whether the call was carried out; the next call connects anew.
 func TestPromise_24_7_LostServers(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "died")
-	r := run(t, client(t), `s = mcp(EXE, env = {"`+asServer+`": "once", "DIED": "`+file+`"})`+"\nmain = agent(prompt = \"x\", tools = [s])", `
+	for _, transport := range transports {
+		script := declared(t, "s", "once", transport, "")
+		words := []string{"was lost during the call of go", "is not known"}
+		if transport == engine.TransportStdio {
+			script = `s = mcp(EXE, env = {"` + asServer + `": "once", "DIED": "` + filepath.Join(t.TempDir(), "died") + `"})` + "\n"
+			words = append(words, "(exit status 3)", "out of memory")
+		}
+		r := run(t, client(t), script+`main = agent(prompt = "x", tools = [s])`, `
 {"calls": [{"name": "go"}]}
 {"calls": [{"name": "go"}]}
 {"text": "done"}`)
-	told := r.told()
-	if r.text != "done" || len(told) != 2 || !strings.Contains(told[0], "was lost during the call of go (exit status 3)") ||
-		!strings.Contains(told[0], "is not known") || !strings.Contains(told[0], "out of memory") || told[1] != "went" {
-		t.Errorf("%v: %q", r.err, told)
+		told := r.told()
+		if r.text != "done" || len(told) != 2 || told[1] != "went" {
+			t.Fatalf("%s: %v: %q", transport, r.err, told)
+		}
+		for _, w := range words {
+			if !strings.Contains(told[0], w) {
+				t.Errorf("%s: %q does not say %q", transport, told[0], w)
+			}
+		}
 	}
 }
 
@@ -385,7 +415,7 @@ func TestPromise_24_7_LostServers(t *testing.T) {
 // keeps the list of tools that it began with.
 func TestPromise_24_8_EventsOfServers(t *testing.T) {
 	for _, transport := range transports {
-		r := run(t, client(t), server(t, transport)+`main = agent(prompt = "Use the tools.", tools = [good])`, `
+		r := run(t, client(t), declared(t, "good", "good", transport, "")+`main = agent(prompt = "Use the tools.", tools = [good])`, `
 {"calls": [{"name": "steps"}, {"name": "release"}]}
 {"text": "done"}`)
 		if r.text != "done" {

@@ -5,16 +5,12 @@
 package mcp_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +20,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
-	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
 // The test binary is its own MCP server when this variable says which.
@@ -162,150 +158,6 @@ func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolR
 	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": ask}}
 }
 
-// wireServer speaks by hand, and does not keep to the protocol.
-func wireServer(mode string) {
-	if pids := os.Getenv("PIDS"); pids != "" { // of the server, of what started it, and of their group's leader
-		if err := os.WriteFile(pids, fmt.Appendln(nil, os.Getpid(), os.Getppid(), syscall.Getpgrp()), 0o600); err != nil {
-			os.Exit(1)
-		}
-		signal.Ignore(syscall.SIGTERM)
-	}
-	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
-	switch mode {
-	case "silent":
-		_, _ = fmt.Fprintln(os.Stderr, "I will not talk")
-		for { // not select {}: the runtime would call that a deadlock
-			time.Sleep(time.Hour)
-		}
-	case "gone":
-		fmt.Fprintln(os.Stderr, "no configuration found: "+os.Getenv("TOKEN"))
-		os.Exit(7)
-	case "garbage":
-		for {
-			say("this is no message %s", strings.Repeat("x", 500))
-		}
-	case "broken":
-		say(`{"jsonrpc": "2.0", "id": 1, "result": {`)
-		say(`nothing`)
-		say(`{]`)
-	case "huge":
-		fmt.Print(`{"jsonrpc":"2.0","id":1,"result":{"x":"`)
-		for {
-			fmt.Print(strings.Repeat("x", 1<<16))
-		}
-	}
-	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(nil, 1<<24)
-	for in.Scan() {
-		var m struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Name string `json:"name"`
-				Meta struct {
-					ProgressToken json.RawMessage `json:"progressToken"`
-				} `json:"_meta"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
-			continue
-		}
-		switch m.Method {
-		case "initialize":
-			say("npm notice: a new version is there")
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"wire","version":"1"}}}`, m.ID)
-		case "tools/list":
-			say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, wireTools(mode))
-		case "tools/call":
-			if mode == "blabs" {
-				quoted, _ := json.Marshal(os.Getenv("TOKEN"))
-				say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":%s}}`, m.Params.Meta.ProgressToken, quoted)
-			}
-			wireCall(mode, m.Params.Name, m.ID, say)
-		default:
-			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`, m.ID)
-		}
-	}
-	if mode == "stubborn" {
-		select {}
-	}
-}
-
-func wireTools(mode string) string {
-	tool := func(name, schema string) string {
-		return fmt.Sprintf(`{"name":%q,"description":"d","inputSchema":%s}`, name, schema)
-	}
-	const empty = `{"type":"object"}`
-	switch mode {
-	case "noobject":
-		return `{"tools":[` + tool("a", `{"type":"string"}`) + `]}`
-	case "large":
-		return `{"tools":[` + tool("a", `{"type":"object","description":"`+strings.Repeat("x", 1<<20)+`"}`) + `]}`
-	case "twice":
-		return `{"tools":[` + tool("a", empty) + `,` + tool("a", empty) + `]}`
-	case "endless":
-		return `{"tools":[` + tool("a", empty) + `],"nextCursor":"again"}`
-	case "odd":
-		return `{"tools":[` + strings.Join([]string{
-			tool("cyclic", `{"type":"object","properties":{"next":{"$ref":"#"}}}`),
-			tool("remote", `{"type":"object","properties":{"x":{"$ref":"https://example.com/schema.json"}}}`),
-			tool("two words", empty), tool("two_words", empty), tool("dotted.name/x", empty), tool("7up", empty),
-			tool(strings.Repeat("long", 30), empty), tool(strings.Repeat("long", 30)+"er", empty),
-			tool("pattern", `{"type":"object","properties":{"x":{"type":"string","pattern":"^(?!a)"}},"required":["x"]}`),
-		}, ",") + `]}`
-	case "blabs":
-		schema, _ := json.Marshal(map[string]any{"type": "object", "description": os.Getenv("TOKEN"), "enum": []any{"a", "b"}})
-		return `{"tools":[` + tool("go", string(schema)) + `,` + tool("refuse", empty) + `,` + tool("die", empty) + `]}`
-	case "liar":
-		return `{"tools":[{"name":"lie","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
-	}
-	return `{"tools":[` + tool("go", empty) + `]}`
-}
-
-func wireCall(mode, name string, id json.RawMessage, say func(string, ...any)) {
-	switch mode {
-	case "once":
-		if _, err := os.Stat(os.Getenv("DIED")); err == nil {
-			wireCall("", name, id, say)
-			return
-		}
-		if os.WriteFile(os.Getenv("DIED"), nil, 0o600) != nil {
-			os.Exit(1)
-		}
-		fallthrough
-	case "dies":
-		fmt.Fprintln(os.Stderr, "out of memory")
-		os.Exit(3)
-	case "liar":
-		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"n":"many"}}}`, id)
-	case "nonsense":
-		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":"text"}}`, id)
-	case "refuses":
-		say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no such city"}}`, id)
-	case "floods":
-		for {
-			say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}%s`, strings.Repeat("\n", 1<<20))
-		}
-	case "blabs": // the secret in all that it says
-		token := os.Getenv("TOKEN")
-		quoted, _ := json.Marshal(token)
-		switch name {
-		case "go":
-			twice, _ := json.Marshal(string(quoted) + " " + url.QueryEscape(token) + " " + base64.StdEncoding.EncodeToString([]byte("me:"+token)))
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`, id, twice)
-		case "refuse":
-			long, _ := json.Marshal(strings.Repeat("x", 400-len(token)/2) + token)
-			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":%s}}`, id, long)
-		case "die":
-			fmt.Fprint(os.Stderr, token+strings.Repeat("\n", 2<<10-len(token)/2))
-			os.Exit(3)
-		}
-	case "hangs":
-	default:
-		say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"went"}]}}`, id)
-	}
-}
-
 // process is a server that is the test binary in a mode.
 func process(t *testing.T, mode string) *engine.ServerSpec {
 	t.Helper()
@@ -343,27 +195,14 @@ func served(t *testing.T, transport string, around func(http.Handler) http.Handl
 	return &engine.ServerSpec{Name: "good", URL: s.URL, Transport: transport}
 }
 
-// client reaches everything, and is closed when the test ends.
-func client(t *testing.T, opts ...mcp.Option) *mcp.Client {
-	t.Helper()
-	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil })}, opts...)...)
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
+func client(t *testing.T, opts ...mcp.Option) *mcp.Client { return mcptest.Client(t, opts...) }
 
 func list(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) engine.Outcome {
-	t.Helper()
-	return c.Do(t.Context(), &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &engine.ServerRequest{Server: spec}}, nil)
+	return mcptest.List(t.Context(), c, spec)
 }
 
 func call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
-	v := generable.Decode(generable.AnyT, args, generable.Options{}).Value
-	return c.Do(ctx, &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
-		Req: &engine.ToolRequest{Args: v, Server: spec, Tool: tool}}, sink)
+	return mcptest.Call(ctx, c, spec, tool, args, sink)
 }
 
 // alive reports whether a process that is no zombie has the id.

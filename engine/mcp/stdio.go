@@ -3,12 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
-	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,8 +43,7 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 		return nil, e.WithHelp("see that %s can be started by hand", spec.Command)
 	}
 	x.proc = proc
-	in := &messages{r: proc.stdout, words: &x.words, received: &x.received, broke: x.brokenBy}
-	cs, err := x.greet(ctx, &sdk.IOTransport{Reader: in, Writer: proc.stdin})
+	cs, err := x.greet(ctx, &serverLines{lineStream: lineStream{in: &counted{proc.stdout, &x.received}, out: proc.stdin}, words: &x.words, broke: x.brokenBy})
 	switch {
 	case err != nil && stopped(ctx):
 		return nil, interrupted(ctx, spec)
@@ -73,88 +69,3 @@ func environment(set resolved) []string {
 	slices.Sort(env)
 	return env
 }
-
-const (
-	// maxUnasked bounds what a server sends between the beginnings and ends of calls.
-	maxUnasked = 32 << 20
-	// maxGarbage bounds what it writes to its standard output that is no message.
-	maxGarbage = 64 << 10
-)
-
-var (
-	errGarbage = errors.New("it writes what is no message to its standard output")
-	errFlood   = fmt.Errorf("it sent more than %d MB that nobody asked for", maxUnasked>>20)
-)
-
-// messages reads a server's standard output. Lines that are no message, such as what a package
-// manager prints, are kept with the server's words and passed over, as long as they are few.
-type messages struct {
-	r        io.ReadCloser
-	words    *tail
-	received *atomic.Int64
-	broke    func(error)
-
-	inLine  bool // something of the line was read
-	message bool // the line is one
-	garbage int
-}
-
-// Read implements io.Reader.
-func (m *messages) Read(p []byte) (int, error) {
-	for {
-		n, err := m.r.Read(p)
-		if m.received.Add(int64(n)) > maxUnasked {
-			err = errFlood
-		}
-		kept, why := m.filter(p[:n])
-		if why != nil {
-			err = why
-		}
-		if err == errFlood || err == errGarbage {
-			m.broke(err)
-			return 0, err
-		}
-		if kept > 0 || err != nil {
-			return kept, err
-		}
-	}
-}
-
-// filter leaves the bytes of messages at the beginning of p and says how many there are.
-func (m *messages) filter(p []byte) (kept int, err error) {
-	from := -1 // of garbage
-	for i, b := range p {
-		if !m.inLine && b != '\n' && b != ' ' && b != '\t' && b != '\r' {
-			m.inLine, m.message = true, b == '{' || b == '['
-			if !m.message {
-				from = i
-			}
-		}
-		switch {
-		case m.inLine && m.message:
-			p[kept] = b
-			kept++
-		case m.inLine:
-			if from < 0 {
-				from = i
-			}
-			if m.garbage++; m.garbage > maxGarbage {
-				err = errGarbage
-			}
-		}
-		if b == '\n' {
-			if from >= 0 {
-				_, _ = m.words.Write(p[from : i+1]) // never fails
-				from = -1
-			}
-			m.inLine = false
-		}
-	}
-	if from >= 0 {
-		_, _ = m.words.Write(p[from:])
-	}
-	return kept, err
-}
-
-// Close implements io.Closer.
-func (m *messages) Close() error { return m.r.Close() }

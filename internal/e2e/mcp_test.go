@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
 // everything is the server that has all that MCP has, over a transport.
@@ -35,37 +36,22 @@ func everything(t *testing.T, transport string) *engine.ServerSpec {
 	return &engine.ServerSpec{Name: "everything", URL: fmt.Sprintf("http://127.0.0.1:%d%s", port, path), Transport: transport}
 }
 
-func mcpClient(t *testing.T, opts ...mcp.Option) *mcp.Client {
-	t.Helper()
-	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil })}, opts...)...)
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
 func mcpList(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) string {
 	t.Helper()
-	out := c.Do(t.Context(), &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &engine.ServerRequest{Server: spec}}, nil)
+	out := mcptest.List(t.Context(), c, spec)
 	if out.Err != nil {
 		t.Fatalf("%s: %s", out.Err.Code, out.Err.Message)
 	}
-	return generable.JSON(out.Value, nil)
+	return mcptest.Text(out.Value)
 }
 
 func mcpCall(t *testing.T, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) (string, *engine.Error) {
 	t.Helper()
-	out := c.Do(t.Context(), &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
-		Req: &engine.ToolRequest{Args: generable.Decode(generable.AnyT, args, generable.Options{}).Value, Server: spec, Tool: tool}}, sink)
+	out := mcptest.Call(t.Context(), c, spec, tool, args, sink)
 	if out.Err != nil {
 		return "", out.Err
 	}
-	if s, ok := out.Value.AsStr(); ok {
-		return s, nil
-	}
-	return generable.JSON(out.Value, nil), nil
+	return mcptest.Text(out.Value), nil
 }
 
 // The reference server over each transport, with all that it offers.
@@ -75,7 +61,7 @@ func TestMCPEverything(t *testing.T) {
 			spec := everything(t, transport)
 			dir := t.TempDir()
 			asked := ""
-			c := mcpClient(t, mcp.WithRoots(dir), mcp.WithSampling(llm.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
+			c := mcptest.Client(t, mcp.WithRoots(dir), mcp.WithSampling(llm.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
 				mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
 					asked = q.Message
 					m := generable.NewMap(1)
@@ -136,7 +122,7 @@ func TestMCPFilesystemAndMemory(t *testing.T) {
 	dir := t.TempDir()
 	files := &engine.ServerSpec{Name: "files", Command: "node", Transport: engine.TransportStdio,
 		Args: []string{installed(t, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js"), dir}}
-	c := mcpClient(t)
+	c := mcptest.Client(t)
 	if tools := mcpList(t, c, files); !strings.Contains(tools, `"read_text_file"`) || !strings.Contains(tools, "output") {
 		t.Errorf("the tools are %.500s", tools)
 	}

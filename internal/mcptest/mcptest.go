@@ -1,0 +1,44 @@
+// Package mcptest holds what tests of MCP servers share: a client that is closed when its test ends,
+// and the effects that list a server's tools and call one.
+package mcptest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Client reaches everything, and is closed when the test ends.
+func Client(t testing.TB, opts ...mcp.Option) *mcp.Client {
+	t.Helper()
+	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil })}, opts...)...)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// List asks a server for its tools.
+func List(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec) engine.Outcome {
+	return c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &engine.ServerRequest{Server: spec}}, nil)
+}
+
+// Call calls a tool with arguments that are written as JSON.
+func Call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
+	v := generable.Decode(generable.AnyT, args, generable.Options{}).Value
+	return c.Do(ctx, &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
+		Req: &engine.ToolRequest{Args: v, Server: spec, Tool: tool}}, sink)
+}
+
+// Text is what an outcome holds: a text as it is, all else as JSON.
+func Text(v generable.Value) string {
+	if s, ok := v.AsStr(); ok {
+		return s
+	}
+	return generable.JSON(v, nil)
+}
