@@ -88,7 +88,7 @@ func composeEntries() []Entry {
 			"a = agent(output = int, prompt = \"Count.\")\nb = agent(input = int, output = int, prompt = \"Count again.\")\nmain = graph(a, [edge(a, FINISH), edge(a, b, when = ge(3)), edge(b, FINISH)])\n",
 			"a = agent(output = int, prompt = \"Count.\")\nb = agent(input = int, output = int, prompt = \"Count again.\")\nmain = graph(a, [edge(a, b, when = ge(3)), edge(a, FINISH), edge(b, FINISH)])\n"},
 		{Unreachable, "a node or skill that is never reached",
-			"No way along the edges leads from the graph's first node to this one. An edge is missing, or leads elsewhere than meant. Of an agent's skills, and of a router that chooses among them, it is a warning: no input comes to the skill by its types, the function that selects never gives its name, or there is never more than one skill to choose.",
+			"No way along the edges leads from the graph's first node to this one. An edge is missing, or leads elsewhere than meant. Of an agent's skills, and of a router that chooses among them, it is a warning: no input comes to the skill by its types, the function that selects never gives its name, or there is never more than one skill to choose. So it is of an `otherwise` beside routes that take every case.",
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, FINISH), edge(b, FINISH)])\n",
 			"a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = graph(a, [edge(a, b), edge(b, FINISH)])\n"},
 		{NoExit, "a graph that never ends",

@@ -23,8 +23,14 @@ func (s *Session) Then(site Site, nodes ...*Node) *Node {
 // pipeline checks the edges that lead to the kids from the given one on.
 func (s *Session) pipeline(n *Node, from int) bool {
 	ok := true
+	n.endsWrong = false
 	for i := from; i < len(n.kids); i++ {
-		ok = s.join(n.site.at(i), n.kids[i-1], n.kids[i]) && ok
+		before := n.kids[i-1].beforeLast()
+		if n.endsWrong {
+			before = n.kids[i-2].last()
+		}
+		n.endsWrong = !s.join(n.site.at(i), n.kids[i-1], n.kids[i], before)
+		ok = ok && !n.endsWrong
 	}
 	n.in, n.out = n.kids[0].in, n.kids[len(n.kids)-1].out
 	return ok

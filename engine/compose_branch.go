@@ -97,6 +97,9 @@ func (s *Session) branch(n *Node) bool {
 	if !source.failed {
 		w := ways(source.out, n.routes)
 		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
+		if ok && n.other != nil {
+			s.idleOtherwise(n, w)
+		}
 		for i, h := range handlers {
 			sent, at, route := w.rest, n.site.arg(i+1), "otherwise"
 			if i < len(n.routes) {
@@ -206,6 +209,17 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		}
 	}
 	return ok
+}
+
+// idleOtherwise warns of a handler for the rest where there is none.
+func (s *Session) idleOtherwise(n *Node, w *routing) {
+	if w.open || w.vague || len(w.missing) > 0 {
+		return
+	}
+	d := s.warnf(diag.Unreachable, n.site.arg(len(n.kids)-1), "otherwise is never reached")
+	d.Label = fmt.Sprintf("the routes take all of %s", n.kids[0].out)
+	noteDefined(d, n.kids[0])
+	help(d, "leave it out: a case that the type gets later is then named by the check")
 }
 
 // keyHelp tells which keys a branch can have.

@@ -319,13 +319,27 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 }
 
 func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker string, in *generable.Type, why []generable.Reason, nodes ...*Node) {
-	d := s.errorf(diag.CannotJoin, e.Span, "this edge cannot carry what it is given")
+	at := e.Span
+	if e.Map != nil {
+		at = spanOr(e.Map.site.Span, at)
+	}
+	d := s.errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
 	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
 	s.reasons(d, why, t)
 	noteDefined(d, nodes...)
 	if e.Map == nil {
 		help(d, "change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
+		return
 	}
+	if nodes[len(nodes)-1] == e.Map { // what the map takes
+		help(d, "let map take %s: map = fn(f, input = %s, output = ...)", t, t)
+		return
+	}
+	if f := fieldFor(t, in); f != "" {
+		help(d, "let map give %s: map = then(..., pick(%q))", in, f)
+		return
+	}
+	help(d, "let map give %s: map = fn(f, output = %s)", in, in)
 }
 
 // unmatched handles what no edge of node k takes.

@@ -36,7 +36,11 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 			ok = false
 			d := s.errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
 			noteDefined(d, n.kids[k])
-			help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+			if k == g.other {
+				help(d, "the edges take every value that comes: leave on_no_match out")
+			} else {
+				help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+			}
 		}
 	}
 	if ok && !exits && g.noMatch != NoMatchError { // one message for a cycle: at the start

@@ -80,7 +80,7 @@ func (s *Session) loop(n *Node) bool {
 
 // feedback checks the edge from a loop's body back to its input.
 func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
-	if !s.join(Site{Span: site.arg(1), What: site.What}, body, back) {
+	if !s.join(Site{Span: site.arg(1), What: site.What}, body, back, nil) {
 		return false
 	}
 	want := body.in

@@ -8,8 +8,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// join checks one edge of a pipeline and settles the types of steps that follow their input.
-func (s *Session) join(site Site, a, b *Node) bool {
+// join checks one edge of a pipeline and settles the types of steps that follow their input. Where a
+// did not fit what stands before it, that is given as well: when b would take that, it is a alone that
+// is out of place, and one mistake yields one message.
+func (s *Session) join(site Site, a, b, before *Node) bool {
 	if a, b = a.last(), b.first(); a.failed || b.failed {
 		return true
 	}
@@ -17,6 +19,9 @@ func (s *Session) join(site Site, a, b *Node) bool {
 		return false
 	}
 	if why := generable.Assignable(a.out, b.in); why != nil {
+		if before != nil && !before.failed && generable.Assignable(before.out, b.in) == nil {
+			return false
+		}
 		d := s.errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
 		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
 		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
@@ -45,6 +50,22 @@ func (n *Node) last() *Node {
 		n = n.kids[len(n.kids)-1]
 	}
 	return n
+}
+
+// beforeLast is the step whose output the last step of a failed pipeline does not take, nil where it
+// does.
+func (n *Node) beforeLast() *Node {
+	for n.failed && n.kind == PipelineNode && len(n.kids) > 1 {
+		if last := n.kids[len(n.kids)-1]; last.failed && last.kind == PipelineNode {
+			n = last
+			continue
+		}
+		if n.endsWrong {
+			return n.kids[len(n.kids)-2].last()
+		}
+		return nil
+	}
+	return nil
 }
 
 // first is the step that takes what a failed pipeline takes.

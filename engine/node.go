@@ -63,6 +63,8 @@ type Node struct {
 	open    bool       // its types follow what comes before it, which is not known yet
 	failed  bool       // a mistake was reported: says nothing more about its types
 
+	endsWrong bool // of a pipeline: its last joint is wrong
+
 	agent    *AgentSpec
 	fn       Func
 	field    string          // of a pick

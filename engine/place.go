@@ -166,6 +166,17 @@ func (s *Session) claim(n, left *Node, added []*Node) bool {
 	return true
 }
 
+// Refuse makes a structure that was just made one that failed, and frees what it holds: it was made
+// of arguments with a mistake that was reported, so that what else is wrong is found as well.
+func (s *Session) Refuse(n *Node) *Node {
+	if !n.failed {
+		n.failed, n.open = true, false
+		free(n.kids)
+		standIn(n)
+	}
+	return n
+}
+
 // free takes nodes out of the structure that they are in.
 func free(nodes []*Node) {
 	for _, k := range nodes {

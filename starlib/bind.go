@@ -71,7 +71,10 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	case len(c.wrong) > 0:
 		return c.fail(append(said, c.wrong...)...)
 	case c.flawed:
-		if c.report(said); v == nil {
+		c.report(said)
+		if n, ok := v.(*nodeValue); ok && b.Group == GroupCompose {
+			c.env.c.session.Refuse(n.n) // what fails claims nothing
+		} else if v == nil {
 			v = c.standIn()
 		}
 	}

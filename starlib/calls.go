@@ -3,6 +3,7 @@ package starlib
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -40,4 +41,34 @@ func (c *composer) traceCalls(d *diag.Diagnostic) {
 	if notes != nil {
 		c.calls[d] = notes
 	}
+}
+
+// alike is what mistakes have in common that calls of one function lead to: a factory that is wrong
+// is told of once, however often it is called.
+type alike struct {
+	at            diag.Pos
+	code          diag.Code
+	message, help string
+}
+
+// withCalls adds the calls that led to what was found, in a sorted list.
+func (c *composer) withCalls(found diag.List) diag.List {
+	first := map[alike]*diag.Diagnostic{}
+	more := map[*diag.Diagnostic]int{}
+	return slices.DeleteFunc(found, func(d *diag.Diagnostic) bool {
+		calls := c.calls[d]
+		if calls == nil {
+			return false
+		}
+		k := alike{d.Span.Pos, d.Code, d.Message, strings.Join(d.Help, "\n")}
+		if had := first[k]; had != nil {
+			if more[had]++; more[had] < mostCalls {
+				had.Notes = append(had.Notes, diag.Note{Message: "the same " + calls[0].Message, Pos: calls[0].Pos})
+			}
+			return true
+		}
+		first[k] = d
+		d.Notes = append(d.Notes, calls...)
+		return false
+	})
 }

@@ -101,6 +101,9 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 		d.Code, d.Message = diag.NotANode, "a number is on the left of an operator that composes nodes"
 	case strings.HasPrefix(d.Message, "format spec features not supported"), strings.HasPrefix(d.Message, "unknown conversion %"):
 		d.Code = diag.FormatSpec
+	case strings.HasPrefix(d.Message, "duplicate key: "):
+	case strings.HasSuffix(d.Message, " not implemented") && strings.Contains(d.Message, "predicate"):
+		d.Code, d.Message = diag.BadCondition, "a condition is compared with nothing: it tests a value by itself"
 	default:
 		return d
 	}

@@ -116,11 +116,9 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c.checkUnused(entry)
 	c.seal()
 	found := c.session.Diagnostics()
-	for _, d := range found {
-		d.Notes = append(d.Notes, c.calls[d]...)
-	}
-	c.calls = nil
 	found.Sort()
+	found = c.withCalls(found)
+	c.calls = nil
 	return m, found
 }
 

@@ -60,6 +60,9 @@ var slips = sync.OnceValue(func() []slip {
 		slipOf(`^len: value of type [A-Z]\w* has no len|^[A-Z]\w* value is not iterable`, instance),
 		slipOf(`(?:got int|got float|got bool), want iterable$|is not iterable: (?:int|float|bool)$|is not iterable \(\w+\)$|^\w+: int value is not iterable`, "give it a list: [a, b]"),
 
+		slipOf(`^duplicate key: (.+)$`, "leave one $1 out: a dict has one value for each key"),
+		slipOf(`^(?:predicate (?:<|<=|>|>=) \w+|\w+ (?:<|<=|>|>=) predicate) not implemented`, "two conditions combine by &: gt(0) & lt(9)"),
+
 		// Functions.
 		slipOf(`^function (\w+) missing \d+ arguments? \((\w+)\)`, "write $1($2 = ...), or give the parameter a default"),
 		slipOf(`^function (\w+) missing \d+ arguments? \(([\w, ]+)\)`, "write $1(...) with $2, or give them defaults"),

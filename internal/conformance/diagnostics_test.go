@@ -45,7 +45,7 @@ def main(x):
 		t.Errorf("found %q\n%s", got, shown)
 	}
 	found, shown = checked(strings.NewReplacer("srt", "str", "sho(x)", "x").Replace(src), "lib/parts.star", "part = agent(promt = \"P.\")\n")
-	if got, want := codes(found), "AS502 AS202 AS204 AS302 AS305 AS301 AS301 AS401 AS108 AS210 AS307 AS202"; got != want {
+	if got, want := codes(found), "AS502 AS202 AS204 AS301 AS302 AS305 AS301 AS301 AS401 AS108 AS210 AS216 AS307 AS202"; got != want {
 		t.Errorf("found %q, want %q\n%s", got, want, shown)
 	}
 	for i := 1; i < len(found); i++ {

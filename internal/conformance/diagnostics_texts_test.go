@@ -179,7 +179,7 @@ func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
 	refuse(t, []refusal{
 		{"an agent", "a = agent(promt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nd = c.loop(lambda s: None)\nmain = d.branch({str: fn(str)})\nx = [n for n in [a, c, d]]\n", "AS202", nil},
 		{"a type", "T = schema(\"T\", n = \"int\")\nU = union(\"U\", T, schema(\"V\", _name = \"V\", n = int))\na = agent(output = list[T], prompt = \"A.\")\nb = agent(input = T, output = U, prompt = \"B.\")\nmain = a >> b.each() >> pick(\"n\").each()\nv = T(n = 3).n\nw = {T: 1}[T]\n", "AS204", nil},
-		{"a join", "a = agent(output = int, prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nmain = c >> agent(input = bool, prompt = \"D.\") >> agent(input = str, prompt = \"E.\")\n", "AS301", nil},
+		{"a join", "a = agent(output = int, prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nmain = c >> agent(prompt = \"D.\") >> agent(prompt = \"E.\")\n", "AS301", nil},
 		{"a skill", "s = skill(\"s\")\na = agent(output = int, skills = [s])\nmain = a >> agent(input = int, prompt = \"B.\")\n", "AS203", nil},
 		{"a template", "main = agent(prompt = template(\"{{a b}}\")) >> agent(prompt = \"B.\")\n", "AS314", nil},
 		{"a field", "T = schema(\"T\", a = field(\"str\"), b = int)\nmain = fn(lambda n: T(a = 1, b = 1), output = T) >> pick(\"b\")\n", "AS204", nil},

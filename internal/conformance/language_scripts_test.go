@@ -107,7 +107,7 @@ main = make("x") >> fn(lambda v: shout(str(v.n + (1 if isinstance(v, Kind) else 
 		{"no name", "load(\"parts.star\", \"maek\")\n", "AS211", []string{"parts.star", "def make():\n    return 1\n"}, []string{"does not define maek", `did you mean "make"?`}},
 		{"outside", "load(\"../parts.star\", \"x\")\n", "AS601", nil, []string{"leads out of the script's directory"}},
 		{"absolute", "load(\"/parts.star\", \"x\")\n", "AS601", nil, []string{"absolute path"}},
-		{"errors of the loaded file", "load(\"parts.star\", \"a\")\nmain = a >> agent(input = int, prompt = \"B.\")\n", "AS202", []string{"parts.star", "a = agent(promt = \"A.\")\n"}, []string{"parts.star:1:11", `did you mean "prompt"?`}},
+		{"errors of the loaded file", "load(\"parts.star\", \"a\")\nmain = a >> agent(prompt = \"B.\")\n", "AS202", []string{"parts.star", "a = agent(promt = \"A.\")\n"}, []string{"parts.star:1:11", `did you mean "prompt"?`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, shown := checked(c.src, c.files...)

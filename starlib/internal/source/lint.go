@@ -22,8 +22,9 @@ type Names struct {
 
 // Lint gives the mistakes that the syntax tree shows, in the order of their
 // places: hidden builtins, truth values of types and nodes, captured loop
-// variables, comparisons with type(x), a number before a node, and calls of the
-// file's own functions, inside of functions, that do not fit their parameters.
+// variables, comparisons with type(x) and of conditions, a number before a node,
+// keys that a dict is written with twice, and calls of the file's own functions,
+// inside of functions, that do not fit their parameters.
 func (f *File) Lint(n Names) diag.List {
 	types := n.Types
 	if types == nil {
@@ -207,6 +208,7 @@ func (l *linter) expr(e syntax.Expr, s *scope) {
 	case *syntax.TupleExpr:
 		l.exprs(x.List, s)
 	case *syntax.DictExpr:
+		l.repeated(x)
 		l.exprs(x.List, s)
 	case *syntax.DictEntry:
 		l.expr(x.Key, s)
@@ -257,6 +259,8 @@ func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
 		l.typeUse(x.Y, x.X, s)
 	case syntax.EQL, syntax.NEQ, syntax.IN, syntax.NOT_IN:
 		l.typeComparison(x, s)
+	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		l.compared(x, s)
 	case syntax.GTGT, syntax.SLASH, syntax.STAR:
 		l.numberBeforeNode(x, s)
 	}
