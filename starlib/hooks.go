@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -134,30 +135,36 @@ var reasonKind = vetted(StrKind, func(_ *Param, v starlark.Value) []fault {
 	return nil
 })
 
-// ruled reads them.
+// ruled reads them. A tool that is given may have rules, of the host say: more of them make it stricter, and
+// none takes one away.
 func (c *Call) ruled(t *engine.Tool) {
-	if c.Has("untrusted") {
-		t.Untrusted = c.Bool("untrusted", false)
-	}
+	t.Untrusted = t.Untrusted || c.Bool("untrusted", false)
 	var rules engine.ToolRules
 	if t.Rules != nil {
 		rules = *t.Rules
 	}
 	if c.Has("max") {
-		rules.Max = c.Int("max", 1)
+		if most := c.Int("max", 1); rules.Max == 0 || most < rules.Max {
+			rules.Max = most
+		}
 	}
 	if c.Has("only_after") {
-		rules.OnlyAfter = nil
+		rules.OnlyAfter = slices.Clone(rules.OnlyAfter)
+		after := func(name string) {
+			if !slices.Contains(rules.OnlyAfter, name) {
+				rules.OnlyAfter = append(rules.OnlyAfter, name)
+			}
+		}
 		if one, ok := c.Arg("only_after").(starlark.String); ok {
-			rules.OnlyAfter = []string{string(one)}
+			after(string(one))
 		}
 		for item := range c.items("only_after") {
 			if s, ok := item.(starlark.String); ok {
-				rules.OnlyAfter = append(rules.OnlyAfter, string(s))
+				after(string(s))
 			}
 		}
 	}
-	if c.Has("forbidden") {
+	if rules.Forbidden == "" && c.Has("forbidden") {
 		rules.Forbidden = c.Str("forbidden")
 	}
 	if rules.Max > 0 || rules.OnlyAfter != nil || rules.Forbidden != "" {
