@@ -27,7 +27,7 @@ type Manifest struct {
 	Read   []string `json:"read"`   // paths
 	Write  []string `json:"write"`  // paths
 	Env    []string `json:"env"`    // environment variables and secrets
-	Tools  []string `json:"tools"`  // of agents, each with its effect: "clerk.lookup: read"
+	Tools  []string `json:"tools"`  // of agents, each with its effect: "clerk.lookup: read"; of servers by their globs: "clerk.files[read_* !read_media]: read"
 	Models []string `json:"models"` // that agents name; those of the run are not known
 	MCP    []string `json:"mcp"`    // servers: "files: npx -y server-files"
 	Files  []string `json:"files"`  // that belong to the script
@@ -129,6 +129,11 @@ func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
 	}
 	for _, s := range servers {
 		m.server(s)
+		globs := make([]string, len(s.Tools))
+		for i, g := range s.Tools {
+			globs[i] = strings.ReplaceAll(g, " ", `\x20`)
+		}
+		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s[%s]: %s", a.Name, s.Name, cmp.Or(strings.Join(globs, " "), Any), cmp.Or(s.Class, engine.ClassOnce)), s.Span)
 	}
 }
 
@@ -152,23 +157,30 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 		}
 	}
 	words := []string{s.Name + ":"}
-	for _, set := range s.Env { // which may say what the command does as much as its arguments
-		value := set.Value
-		if set.Secret != "" {
-			value += "<secret " + set.Secret + ">"
-		}
-		words = append(words, set.Name+"="+strconv.Quote(value))
-	}
+	words = append(words, settings(s.Env)...) // which may say what the command does as much as its arguments
 	if s.Command != "" {
 		words = append(append(words, s.Command), s.Args...)
 	} else {
-		words = append(words, s.URL)
+		words = append(append(words, s.URL), settings(s.Headers)...)
 		if s.OAuth != nil {
 			words = append(words, "oauth "+s.OAuth.Grant)
 			words = append(words, s.OAuth.Scopes...)
 		}
 	}
 	m.add("mcp", &m.MCP, strings.Join(words, " "), s.Span)
+}
+
+// settings are variables or headers, with the names of secrets.
+func settings(sets []engine.Setting) []string {
+	words := make([]string, len(sets))
+	for i, set := range sets {
+		value := set.Value
+		if set.Secret != "" {
+			value += "<secret " + set.Secret + ">"
+		}
+		words[i] = set.Name + "=" + strconv.Quote(value)
+	}
+	return words
 }
 
 // Hash identifies what the script may touch: the same lists have the same hash, whatever else the
@@ -246,6 +258,34 @@ func covered(list, entry string, old []string) bool {
 	name, effect, ok := strings.Cut(entry, ": ")
 	return list == "tools" && ok && slices.ContainsFunc(old, func(o string) bool {
 		was, had, _ := strings.Cut(o, ": ")
-		return was == name && slices.Index(effects, had) >= slices.Index(effects, effect)
+		return (was == name || fewer(name, was)) && slices.Index(effects, had) >= slices.Index(effects, effect)
 	})
+}
+
+// fewer reports whether the tools of a server are among those that an agent had of it, whatever the
+// server offers: what chose tools is left out, or more are taken out.
+func fewer(name, was string) bool {
+	server, now, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	before, then, _ := strings.Cut(strings.TrimSuffix(was, "]"), "[")
+	if !ok || server != before {
+		return false
+	}
+	if then == Any {
+		return true
+	}
+	old := strings.Fields(then)
+	chooses := func(glob string) bool { return !strings.HasPrefix(glob, "!") }
+	if now == Any || slices.ContainsFunc(old, chooses) && !slices.ContainsFunc(strings.Fields(now), chooses) {
+		return false // all but a few, where a few were chosen
+	}
+	for _, glob := range strings.Fields(now) {
+		next := slices.IndexFunc(old, func(g string) bool { return g == glob || !chooses(g) })
+		switch {
+		case next >= 0 && old[next] == glob:
+			old = old[next+1:]
+		case chooses(glob):
+			return false
+		}
+	}
+	return !slices.ContainsFunc(old, func(g string) bool { return !chooses(g) })
 }
