@@ -2,18 +2,40 @@ package engine
 
 import "slices"
 
-// lanes are the calls of an answer by what runs at once: each call by itself, but those of the agent's
-// memory one after the other, in the order of the answer, so that what was written is read by the call
-// behind it, whatever the order of branches is. nil is the common case, in which each is by itself.
+// memoryUser is a [Func] of a tool that says whether it uses memory.
+type memoryUser interface{ UsesMemory() bool }
+
+// usesMemory reports whether a call reads or writes notes: by a tool of the agent's memory, or by one of
+// the script that does so itself.
+func (t *turns) usesMemory(c *ToolCall) bool {
+	tool := t.sk.tool(c.Name)
+	if tool == nil {
+		return false
+	}
+	if f, ok := tool.Run.(memoryUser); ok {
+		return f.UsesMemory()
+	}
+	return t.a.Memory != nil && slices.Contains(memoryToolNames, c.Name)
+}
+
+// lanes are the calls of an answer by what runs at once: each call by itself, but those that use memory
+// one after the other, in the order of the answer, so that what was written is read by the call behind
+// it, whatever the order of branches is. nil is the common case, in which each is by itself.
 func (t *turns) lanes(calls []*ToolCall) [][]int {
-	if t.a.Memory == nil || len(calls) == 1 {
+	using := 0
+	for _, c := range calls {
+		if len(calls) > 1 && t.usesMemory(c) {
+			using++
+		}
+	}
+	if using < 2 {
 		return nil
 	}
-	memory := -1
 	var lanes [][]int
+	memory := -1
 	for i, c := range calls {
 		switch {
-		case !slices.Contains(memoryToolNames, c.Name):
+		case !t.usesMemory(c):
 			lanes = append(lanes, []int{i})
 		case memory < 0:
 			memory = len(lanes)
@@ -21,9 +43,6 @@ func (t *turns) lanes(calls []*ToolCall) [][]int {
 		default:
 			lanes[memory] = append(lanes[memory], i)
 		}
-	}
-	if len(lanes) == len(calls) {
-		return nil
 	}
 	return lanes
 }

@@ -104,5 +104,8 @@ func (s *Session) Memory(at diag.Span, m MemoryBank) *MemoryBank {
 	return &m
 }
 
+// Banks is how many memories were declared.
+func (s *Session) Banks() int { return len(s.banks) }
+
 // Kept is the first memory that was declared to be kept in a session, nil for none: see [RunSpec.Keeps].
 func (s *Session) Kept() *MemoryBank { return s.kept }

@@ -31,6 +31,7 @@ type composer struct {
 	files       map[string]string // texts that file() read, by path
 	types       declared
 	callbacks   []starlark.Value                 // functions that the graph calls, to be frozen with it
+	toolRuns    []*toolRun                       // made so far, see noting
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once

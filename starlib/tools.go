@@ -124,7 +124,9 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 	if strings.TrimSpace(doc) == "" {
 		c.undescribed(name, fn)
 	}
-	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: &toolRun{c.env.c.wrap(fn)}}
+	run := &toolRun{callback: c.env.c.wrap(fn)}
+	c.env.c.noting(run)
+	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: run}
 }
 
 // undescribed warns a strict session, once for each function, of a tool that says nothing about itself.
@@ -300,7 +302,13 @@ func typeOfDefault(v generable.Value) *generable.Type {
 }
 
 // toolRun calls a function of the script with the fields of the arguments' record.
-type toolRun struct{ *callback }
+type toolRun struct {
+	*callback
+	notes bool // it uses a memory of the script
+}
+
+// UsesMemory tells the engine which calls of an answer keep its order.
+func (t *toolRun) UsesMemory() bool { return t.notes }
 
 func (t *toolRun) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
 	s, err := t.c.strand(b)

@@ -181,7 +181,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 				code = max(code, exitCheck)
 			}
 		case how.format == formatHuman:
-			fmt.Fprintf(c.stderr, "%s: ok\n", file)
+			fmt.Fprintln(c.stderr, legible(file)+": ok")
 		}
 		for _, d := range found {
 			texts[d.Span.File] = sources
