@@ -159,12 +159,12 @@ func (b *Branch) refusal(by *budget, r resource, a *ask) *Error {
 	if used >= limit || r == resSteps {
 		return e
 	}
-	text := fmt.Sprintf("%s does not reach: of its %s %s used", p.label(), amountOf(limit, r), isOrAre(used, r))
+	text := fmt.Sprintf("%s has too little left: %s of its %s %s used", p.label(), partOf(used, r), amountOf(limit, r), isOrAre(used, r))
 	if held > 0 {
-		text += fmt.Sprintf(", %s held by calls that run", isOrAre(held, r))
+		text += fmt.Sprintf(", %s %s held by calls that run", partOf(held, r), isOrAre(held, r))
 	}
 	if kept > 0 {
-		text += fmt.Sprintf(", %s kept for the last answers of others", isOrAre(kept, r))
+		text += fmt.Sprintf(", %s %s kept for the last answers of others", partOf(kept, r), isOrAre(kept, r))
 	}
 	text += fmt.Sprintf("; the next call may need %s", amountOf(a.want[r], r))
 	if last > 0 {
@@ -177,14 +177,24 @@ func (b *Branch) refusal(by *budget, r resource, a *ask) *Error {
 	return e
 }
 
+// partOf is a number of something that is named with it: "none of its 15 tokens".
+func partOf(n int64, r resource) string {
+	switch {
+	case r == resUSD && n > 0:
+		return amountOf(n, r)
+	case r == resUSD:
+		return "nothing"
+	case n == 0:
+		return "none"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 func isOrAre(n int64, r resource) string {
-	if n == 0 {
-		return "nothing is"
+	if n < 2 || r == resUSD {
+		return "is"
 	}
-	if n == 1 || r == resUSD {
-		return amountOf(n, r) + " is"
-	}
-	return amountOf(n, r) + " are"
+	return "are"
 }
 
 func overspent(label string, limit int64, r resource) *Error {

@@ -99,7 +99,7 @@ func TestRefusalsSayWhatIsKept(t *testing.T) {
 	c.sound(t)
 	w := works(func(string, int, *engine.Request) engine.Response { return calls("look", `{"at": "x"}`) })
 	_, err := engine.Exec(engine.NewCoopSched(1), spend(n, w, engine.Limits{}))
-	for _, want := range []string{"of its 700 tokens nothing is used", "and its last answer after it", `called "look" instead of answering`} {
+	for _, want := range []string{"has too little left: none of its 700 tokens is used", "and its last answer after it", `called "look" instead of answering`} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("want %q: %v", want, err)
 		}

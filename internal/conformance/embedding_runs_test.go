@@ -101,7 +101,7 @@ def main(calls = int, work = 0):
 		{"nothing at all", 1, 0, &engine.Limits{ModelCalls: engine.AtMost(0)}, "limit of 0 model calls"},
 		{"steps", 0, 300_000, &engine.Limits{Steps: engine.AtMost(100_000)}, "limit of 100000 script steps"},
 		{"steps enough", 0, 300_000, &engine.Limits{Steps: engine.AtMost(100_000_000)}, ""},
-		{"tokens", 3, 0, &engine.Limits{Tokens: engine.AtMost(15)}, "of its 15 tokens 10 tokens are used"},
+		{"tokens", 3, 0, &engine.Limits{Tokens: engine.AtMost(15)}, "10 of its 15 tokens are used"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // one tenant's use does not count for another
