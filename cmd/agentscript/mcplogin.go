@@ -154,6 +154,9 @@ func signedIn(in mcp.SignedIn) string {
 	if len(in.Scopes) > 0 {
 		fmt.Fprintf(&b, ", for %s", strings.Join(in.Scopes, " "))
 	}
+	if !in.Renews && !in.Expires.IsZero() {
+		fmt.Fprintf(&b, ", until %s", in.Expires.Format(time.RFC3339))
+	}
 	b.WriteString("\nin a script: mcp(url = ")
 	fmt.Fprintf(&b, "%q, auth = oauth())\nto run it:", in.URL)
 	for _, host := range in.Hosts {

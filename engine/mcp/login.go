@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -156,8 +157,9 @@ func (c *Client) revoke(ctx context.Context, k *kept) error {
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		e := ask.failed(err, k.Issuer+" does not take its tokens back")
-		return e.WithHelp("they are forgotten here; see at the authorization server what it lists as granted")
+		e := ask.failed(err, "")
+		e.Message = a.hidden.text(brief(fmt.Sprintf("the sign-in to MCP server %q is forgotten here, and %s did not take its tokens back: %s", k.Server, k.Issuer, err)))
+		return e.WithHelp("see at the authorization server what it lists as granted")
 	}
 	return nil
 }

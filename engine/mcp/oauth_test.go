@@ -5,6 +5,9 @@ package mcp_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,5 +222,48 @@ func TestMoreScopes(t *testing.T) {
 	e := call(t.Context(), client(t, kept), w.mcp, "echo", `{"text": "hi"}`, nil).Err
 	if e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "covers too little: it wants read write") || !strings.HasSuffix(e.Help, "--scope read --scope write") {
 		t.Errorf("%v, %v", e, e.Help)
+	}
+}
+
+// What a server says of itself may be of the whole host or a path above, at the host's top, and what is
+// no description is passed over.
+func TestDescriptions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		path, known, resource string // of the server, of its description, and which that names
+		ok                    bool
+	}{
+		"exact":         {"/a/mcp", "/.well-known/oauth-protected-resource/a/mcp", "/a/mcp", true},
+		"a slash more":  {"/a/mcp", "/.well-known/oauth-protected-resource/a/mcp", "/a/mcp/", true},
+		"a path above":  {"/a/mcp", "/.well-known/oauth-protected-resource/a/mcp", "/a", true},
+		"the host":      {"/a/mcp", "/.well-known/oauth-protected-resource", "", true},
+		"at the top":    {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mcp", true},
+		"a path beside": {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mc", false},
+		"a path below":  {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mcp/x", false},
+		"another part":  {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mcp?tenant=2", false},
+	} {
+		w := newWorld(t, engine.TransportHTTP)
+		root := w.Resource
+		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == tt.known:
+				oauthtest.Write(rw, 200, map[string]any{"resource": "http://" + r.Host + tt.resource, "authorization_servers": []string{w.URL}})
+			case strings.HasSuffix(r.URL.Path, "/a/mcp") && strings.HasPrefix(r.URL.Path, "/.well-known/"):
+				_, _ = rw.Write([]byte("<html>Welcome!"))
+			case strings.HasPrefix(r.URL.Path, "/.well-known/"):
+				http.Redirect(rw, r, "https://www.example.com/", http.StatusFound)
+			case r.Header.Get("Authorization") == "":
+				rw.WriteHeader(http.StatusUnauthorized)
+			default:
+				to, _ := url.Parse(root)
+				httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: to.Host}).ServeHTTP(rw, r)
+			}
+		}))
+		w.mcp.URL = s.URL + tt.path
+		out := list(t, client(t, browser(nil)), w.mcp)
+		if given := w.Given("authorization_code"); tt.ok && (out.Err != nil || given[0].Get("resource") != s.URL+tt.resource) || !tt.ok && (out.Err == nil || out.Err.Code != diag.SignInFailed) {
+			t.Errorf("%s: %v, %v", name, out.Err, given)
+		}
+		s.CloseClientConnections()
+		s.Close()
 	}
 }

@@ -2,6 +2,11 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -62,47 +67,82 @@ func (a *authority) describes(ctx context.Context, ch *challenge) (*realm, []str
 	if err != nil {
 		return nil, nil, a.failure("its URL cannot be read")
 	}
-	root := u.Scheme + "://" + u.Host
-	const known = "/.well-known/oauth-protected-resource"
-	places := []string{ch.metadata, root + known + strings.TrimRight(u.EscapedPath(), "/"), root + known}
-	// What is protected may be the whole host, and is named with a slash or without.
-	whole := *u
-	whole.RawQuery, whole.Fragment = "", ""
-	bare := strings.TrimRight(whole.String(), "/")
-	names := slices.Compact([]string{whole.String(), bare, bare + "/", root, root + "/"})
-	for _, at := range slices.Compact(places) {
+	known := u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"
+	for _, at := range slices.Compact([]string{ch.metadata, known + strings.TrimRight(u.EscapedPath(), "/"), known}) {
 		if at == "" {
 			continue
 		}
 		ask := &asker{a: a}
-		var wrong error
-		for i, name := range names {
-			if slices.Index(names, name) < i {
-				continue
-			}
-			found, err := oauthex.GetProtectedResourceMetadata(ctx, at, name, ask.client())
-			switch {
-			case ask.own != nil:
-				return nil, nil, ask.own
-			case err != nil && ask.status != 200: // not there, or broken: another name finds nothing else
-				wrong = err
-			case err != nil:
-				if wrong == nil {
-					wrong = err
-				}
-				continue
-			case len(found.AuthorizationServers) == 0:
-				return nil, nil, a.failure("it names no authorization server")
-			default:
-				return &realm{resource: found.Resource, scopes: found.ScopesSupported}, found.AuthorizationServers, nil
-			}
-			break
+		name, err := ask.resource(ctx, at)
+		if errors.Is(err, errNotThere) {
+			continue
 		}
-		if !nothingThere(ask.status) {
-			return nil, nil, ask.failed(wrong, "what it says of itself cannot be used")
+		if err == nil && !within(u, name) {
+			err = fmt.Errorf("it says that it is %q, and was called at %q", name, a.spec.URL)
 		}
+		var found *oauthex.ProtectedResourceMetadata
+		if err == nil {
+			found, err = oauthex.GetProtectedResourceMetadata(ctx, at, name, ask.client())
+		}
+		switch {
+		case err != nil:
+			return nil, nil, ask.failed(err, "what it says of itself cannot be used")
+		case len(found.AuthorizationServers) == 0:
+			return nil, nil, a.failure("it names no authorization server")
+		}
+		return &realm{resource: found.Resource, scopes: found.ScopesSupported}, found.AuthorizationServers, nil
 	}
 	return nil, nil, nil
+}
+
+// errNotThere tells that there is no description at a URL, rather than a wrong one.
+var errNotThere = errors.New("there is no description")
+
+// resource is the name that a description gives to what it is of. Sites that answer everything with a
+// page, or send it on to one, have none.
+func (k *asker) resource(ctx context.Context, at string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return "", errors.New("its address is no URL")
+	}
+	res, err := k.client().Do(req)
+	switch {
+	case k.own != nil:
+		return "", k.own
+	case k.status >= 300 && k.status < 500:
+		err = errors.Join(errNotThere, err)
+	case err == nil && res.StatusCode != http.StatusOK:
+		err = errors.New(res.Status)
+	case err == nil && !strings.Contains(res.Header.Get("Content-Type"), "json"):
+		err = errNotThere
+	}
+	if res != nil {
+		defer res.Body.Close()
+	}
+	if err != nil {
+		return "", err
+	}
+	var it struct {
+		Resource string `json:"resource"`
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&it); err != nil {
+		return "", err
+	}
+	return it.Resource, nil
+}
+
+// within reports whether a server is what a description is of, or a part of it: the whole host, or a
+// path above, as many name it.
+func within(server *url.URL, resource string) bool {
+	r, err := url.Parse(resource)
+	if err != nil || !strings.EqualFold(r.Scheme, server.Scheme) || !strings.EqualFold(r.Host, server.Host) || r.User != nil || r.Fragment != "" {
+		return false
+	}
+	path, top := strings.TrimRight(server.EscapedPath(), "/"), strings.TrimRight(r.EscapedPath(), "/")
+	if path == top {
+		return r.RawQuery == "" || r.RawQuery == server.RawQuery
+	}
+	return r.RawQuery == "" && strings.HasPrefix(path, top+"/")
 }
 
 // scopes are those to ask for: what the script says, else what the server wants now, else what it has.

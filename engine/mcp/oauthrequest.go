@@ -130,6 +130,9 @@ func (k kept) got(tok *oauth2.Token) *kept {
 	return &k
 }
 
+// refusals are the errors by which a token is renewed no longer, as the standard has them and others.
+var refusals = []string{"invalid_grant", "invalid_client", "unauthorized_client", "bad_refresh_token"}
+
 // refresh renews a token. It gives nil when the authorization server does so no longer. A renewal
 // that is under way is waited for though its run ends: what it renews is good for one time.
 func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
@@ -147,7 +150,7 @@ func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	}
 	tok, err := a.request(context.WithoutCancel(ctx), at, "refresh_token", params)
 	var no *oauth2.RetrieveError
-	if errors.As(err, &no) && slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client"}, no.ErrorCode) {
+	if errors.As(err, &no) && slices.Contains(refusals, no.ErrorCode) {
 		return nil, nil
 	}
 	if err != nil {
@@ -201,9 +204,6 @@ func styleOf(methods []string, secret string) oauth2.AuthStyle {
 	}
 	return oauth2.AuthStyleAutoDetect
 }
-
-// nothingThere reports whether a description is not at a URL, rather than wrong or out of reach.
-func nothingThere(status int) bool { return status >= 400 && status < 500 }
 
 // failed is the failure of a request as the error of the sign-in, unless it is one of ours already.
 func (k *asker) failed(err error, what string) *engine.Error {

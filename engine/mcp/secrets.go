@@ -65,13 +65,30 @@ type veil struct {
 // minSecret keeps very short values from making holes in every text.
 const minSecret = 4
 
+// maxSameName bounds how many spellings of the values of one name are known: tokens are renewed for as long as a host
+// lives, and those of long ago are of no use to anybody.
+const maxSameName = 128
+
+func indexes(names []string, name string) (at []int) {
+	for i, n := range names {
+		if n == name {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 func (v *veil) add(name, value string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(value) < minSecret || slices.Contains(v.values, value) {
 		return
 	}
-	for _, form := range spelling.Of(value) {
+	forms := spelling.Of(value)
+	for same := indexes(v.names, name); len(same) > 0 && len(same)+len(forms) > maxSameName; same = indexes(v.names, name) {
+		v.names, v.values = slices.Delete(v.names, same[0], same[0]+1), slices.Delete(v.values, same[0], same[0]+1)
+	}
+	for _, form := range forms {
 		v.names, v.values = append(v.names, name), append(v.values, form)
 	}
 	order := make([]int, len(v.values))

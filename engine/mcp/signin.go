@@ -121,8 +121,11 @@ func (a *authority) begin(ctx context.Context, ways *SignIns, ch *challenge) (*k
 	if err != nil {
 		return nil, err
 	}
-	if r.meta.AuthorizationEndpoint == "" {
+	switch {
+	case r.meta.AuthorizationEndpoint == "":
 		return nil, a.failure("its authorization server %s signs nobody in", r.meta.Issuer)
+	case onThisMachine(r.meta.AuthorizationEndpoint) && !onThisMachine(a.spec.URL): // and would have the browser do something here
+		return nil, a.failure("its authorization server sends people to %s on this machine", r.meta.AuthorizationEndpoint)
 	}
 	back, err := a.back(ways)
 	if err != nil {
@@ -226,6 +229,12 @@ func (a *authority) register(ctx context.Context, ways *SignIns, r *realm, redir
 		at.style = oauth2.AuthStyleInHeader
 	}
 	return at, nil
+}
+
+// onThisMachine reports whether a URL leads to this very machine.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && engine.Confidential("http://"+u.Host)
 }
 
 // applicationType is what an authorization server goes by to judge redirect URLs.
