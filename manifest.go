@@ -149,8 +149,10 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 		}
 	}
 	if o := s.OAuth; o != nil {
-		if o.Secret != "" {
-			m.add("env", &m.Env, o.Secret, s.Span)
+		for _, name := range []string{o.Secret, o.Key} {
+			if name != "" {
+				m.add("env", &m.Env, name, s.Span)
+			}
 		}
 		if host, err := engine.Host(o.Issuer); err == nil {
 			m.add("net", &m.Net, host, s.Span)

@@ -20,13 +20,14 @@ type OAuth struct {
 	Grant  string   `json:"grant"`
 	ID     string   `json:"id,omitempty"`     // of the client at the authorization server, or the URL of its metadata document; "" registers one
 	Secret string   `json:"secret,omitempty"` // the name under which the host keeps the client's secret, "" when it has none
+	Key    string   `json:"key,omitempty"`    // that of the private key by which it shows who it is instead
 	Scopes []string `json:"scopes,omitempty"` // that are asked for; none means those that the server names
 	Issuer string   `json:"issuer,omitempty"` // the authorization server that is trusted; "" is whichever the server names
 }
 
 // appendDigest tells one way from another.
 func (o *OAuth) appendDigest(b []byte) []byte {
-	for _, text := range []string{"oauth", o.Grant, o.ID, o.Secret, o.Issuer} {
+	for _, text := range []string{"oauth", o.Grant, o.ID, o.Secret, o.Key, o.Issuer} {
 		b = abi.AppendText(b, text)
 	}
 	for _, scope := range o.Scopes {

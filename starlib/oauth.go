@@ -28,7 +28,7 @@ var (
 		return ""
 	}}, func(_ *Param, v starlark.Value) []fault {
 		if s, ok := v.(*secretValue); ok && s.prefix != "" {
-			return badServer("leave the prefix out", "the secret of a client stands alone")
+			return badServer("leave the prefix out", "it stands alone")
 		}
 		return nil
 	})
@@ -74,14 +74,15 @@ func oauthRow() Builtin {
 	opt := func(name string, kind Kind, def, doc string) Param {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
-	return Builtin{Name: "oauth", Group: GroupAgents, Aside: "id secret scopes issuer grant", Returns: "oauth", Effect: Compose, Func: oauthFunc, May: true,
+	return Builtin{Name: "oauth", Group: GroupAgents, Aside: "id secret key scopes issuer grant", Returns: "oauth", Effect: Compose, Func: oauthFunc, May: true,
 		Params: []Param{
 			opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
 			opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
+			opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
 			opt("scopes", listOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
 			opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
 			opt("grant", oneOf(engine.GrantAuthorizationCode, engine.GrantClientCredentials), "None",
-				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret"),
+				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret or key"),
 		},
 		Doc: "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
 }
@@ -97,10 +98,13 @@ func oauthFunc(c *Call) (starlark.Value, error) {
 	if s, ok := c.Arg("secret").(*secretValue); ok {
 		how.Secret = s.name
 	}
-	id, secret := c.passed("id"), c.passed("secret")
+	if s, ok := c.Arg("key").(*secretValue); ok {
+		how.Key = s.name
+	}
+	id, secret, key := c.passed("id"), c.passed("secret"), c.passed("key")
 	if how.Grant == "" {
 		how.Grant = engine.GrantAuthorizationCode
-		if id && secret {
+		if id && secret || key {
 			how.Grant = engine.GrantClientCredentials
 		}
 	}
@@ -109,11 +113,15 @@ func oauthFunc(c *Call) (starlark.Value, error) {
 		how.Scopes = append(how.Scopes, string(s))
 	}
 	switch {
+	case key && secret:
+		bad("key", "leave one of them out", "key: a client shows who it is by its key or by its secret")
+	case key && (!id || how.Grant != engine.GrantClientCredentials || how.IsDocument()):
+		bad("key", `write oauth(id = "...", key = secret("CLIENT_KEY"))`, "key: it is of clients that have an id and an account of their own")
 	case how.IsDocument() && secret:
 		bad("secret", "leave it out", "secret: a client whose id is a metadata document has none")
 	case how.IsDocument() && how.Grant == engine.GrantClientCredentials:
 		bad("grant", "leave it out: a person signs in", "grant: a client whose id is a metadata document has no account of its own")
-	case how.Grant == engine.GrantClientCredentials && !(id && secret):
+	case how.Grant == engine.GrantClientCredentials && !(id && (secret || key)):
 		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client wants its id and secret")
 	case secret && !id:
 		bad("secret", "give the id as well", "secret: nothing says whose secret it is")

@@ -43,7 +43,7 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	}
 }
 
-// oauth finds the secret of a client and the host of an authorization server.
+// oauth finds the secret or key of a client and the host of an authorization server.
 func (l *useLint) oauth(call *syntax.CallExpr) {
 	if spreads(call) {
 		return
@@ -54,7 +54,7 @@ func (l *useLint) oauth(call *syntax.CallExpr) {
 			continue
 		}
 		switch value := arg.(*syntax.BinaryExpr).Y; id.Name {
-		case "secret":
+		case "secret", "key":
 			l.setting(value)
 		case "issuer":
 			text, _ := l.str(value)

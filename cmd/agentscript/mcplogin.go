@@ -48,11 +48,11 @@ func (c *command) showSignIn(_ context.Context, s mcp.SignIn) error {
 
 // login are the flags of mcp login.
 type login struct {
-	id, secret, issuer, envFile string
-	scopes, net                 []string
-	port                        uint16
-	browser, json               bool
-	timeout                     time.Duration
+	id, secret, issuer, envFile, proxy string
+	scopes, net                        []string
+	port                               uint16
+	browser, json                      bool
+	timeout                            time.Duration
 }
 
 func (c *command) mcpLoginVerb() *cobra.Command {
@@ -76,6 +76,7 @@ func (c *command) mcpLoginVerb() *cobra.Command {
 	f.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` instead of what the server names; repeatable")
 	f.StringVar(&o.issuer, "issuer", "", "trust the authorization server at this `URL` alone")
 	f.StringArrayVar(&o.net, "allow-net", nil, "talk to this `HOST`, address or range of a private network as well; repeatable")
+	f.StringVar(&o.proxy, "net-proxy", "", "make requests through the proxy at this `URL`")
 	f.Uint16Var(&o.port, "port", 0, "have the browser come back to this `PORT`: http://127.0.0.1:PORT/callback")
 	f.BoolVar(&o.browser, "browser", false, "open the address in your browser")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for you")
@@ -109,9 +110,16 @@ func (c *command) login(url string, o *login) error {
 			hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 		}
 	}
-	granted, err := grant.New(grant.LookupEnv(c.lookupEnv), grant.Net(hosts...), grant.Env(named(o.secret)...))
+	grants := []grant.Option{grant.LookupEnv(c.lookupEnv), grant.Net(hosts...)}
+	if o.secret != "" {
+		grants = append(grants, grant.Env(o.secret))
+	}
+	if o.proxy != "" {
+		grants = append(grants, grant.Proxy(o.proxy))
+	}
+	granted, err := grant.New(grants...)
 	if err != nil {
-		return usagef(helpOf(err), "--allow-net: %v", err)
+		return usagef(helpOf(err), "what is granted cannot be used: %v", err)
 	}
 	defer func() { _ = granted.Close() }() // it holds nothing that could be lost
 	ways := mcp.SignIns{Wait: o.timeout, Show: c.showSignIn}
@@ -138,13 +146,6 @@ func (c *command) login(url string, o *login) error {
 		return c.printJSON(in)
 	}
 	return c.print(signedIn(in))
-}
-
-func named(name string) []string {
-	if name == "" {
-		return nil
-	}
-	return []string{name}
 }
 
 // signedIn tells of a sign-in, and what a run needs to use it.

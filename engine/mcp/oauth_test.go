@@ -3,7 +3,11 @@
 package mcp_test
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -51,6 +55,46 @@ func TestPromise_24_50_ClientCredentials(t *testing.T) {
 		given = w.Given("client_credentials")
 		if len(given) != 3 || given[1].Get("scope") != "read write" {
 			t.Errorf("%s: tokens were asked for with %v", transport, given)
+		}
+	}
+}
+
+// A program shows who it is by its key, which leaves it as little as a secret.
+func TestClientKey(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	w := newWorld(t, engine.TransportHTTP)
+	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantClientCredentials, ID: "robot", Key: "KEY"}
+	w.Assertion = func(made string) bool {
+		i := strings.LastIndexByte(made, '.')
+		signature, err := base64.RawURLEncoding.DecodeString(made[i+1:])
+		return err == nil && ed25519.Verify(public, []byte(made[:i]), signature)
+	}
+	with := func(value string) *mcp.Client {
+		return client(t, mcp.WithSecrets(func(name string) (string, bool) { return value, name == "KEY" }))
+	}
+	text1 := strings.ReplaceAll(text, "\n", `\n`) // as one line
+	for _, value := range []string{text, text1} {
+		if got := list(t, with(value), w.mcp); got.Err != nil {
+			t.Error(got.Err)
+		}
+	}
+	for _, g := range w.Given("client_credentials") {
+		if g.Has("client_secret") || g.Get("client_id") != "robot" || strings.Contains(g.Encode(), "PRIVATE") {
+			t.Errorf("asked with %v", g)
+		}
+	}
+	w.Assertion = func(string) bool { return false }
+	for value, want := range map[string]string{text: "gives no token: invalid_client", "canary": "the key KEY cannot be used: it is no private key"} {
+		if e := list(t, with(value), w.mcp).Err; e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, want) || strings.Contains(e.Message, "canary") {
+			t.Errorf("%v, want %s", e, want)
 		}
 	}
 }

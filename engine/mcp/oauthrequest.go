@@ -138,7 +138,7 @@ var refusals = []string{"invalid_grant", "invalid_client", "unauthorized_client"
 func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	at := endpoint{url: k.TokenURL, id: k.Client, secret: k.Secret, style: oauth2.AuthStyle(k.Style)}
 	if a.how.ID == k.Client && a.how.Secret != "" {
-		secret, err := a.secret()
+		secret, err := a.lookUp(a.how.Secret)
 		if err != nil {
 			return nil, err
 		}
@@ -159,21 +159,21 @@ func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	return k.got(tok), nil
 }
 
-// secret looks up the client's secret.
-func (a *authority) secret() (string, error) {
-	if a.how.Secret == "" {
+// lookUp is the value of a secret that is named, "" where none is.
+func (a *authority) lookUp(name string) (string, error) {
+	if name == "" {
 		return "", nil
 	}
-	values, err := a.client.resolve(a.spec, []engine.Setting{{Name: "oauth", Secret: a.how.Secret}}, a.hidden)
+	value, err := a.client.secret(a.spec, name, "oauth", a.hidden)
 	if err != nil {
 		return "", err
 	}
-	return values["oauth"], nil
+	return value, nil
 }
 
 // account comes by the token of a client that has an account of its own.
 func (a *authority) account(ctx context.Context, ch *challenge) (*kept, error) {
-	secret, err := a.secret()
+	secret, err := a.lookUp(a.how.Secret)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +185,11 @@ func (a *authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	params := url.Values{"resource": {r.resource}}
 	if len(scopes) > 0 {
 		params.Set("scope", strings.Join(scopes, " "))
+	}
+	if a.how.Key != "" {
+		if err := a.signed(params, r.meta.Issuer); err != nil {
+			return nil, err
+		}
 	}
 	style := styleOf(r.meta.TokenEndpointAuthMethodsSupported, secret)
 	tok, err := a.request(ctx, endpoint{r.meta.TokenEndpoint, a.how.ID, secret, style}, "client_credentials", params)

@@ -21,24 +21,33 @@ func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hid
 	for _, s := range settings {
 		value := ""
 		if s.Secret != "" {
-			if err := c.allowed(spec, engine.EffectEnv, s.Secret); err != nil {
+			secret, err := c.secret(spec, s.Secret, s.Name, hidden)
+			if err != nil {
 				return nil, err
-			}
-			secret, ok := c.cfg.secrets(s.Secret)
-			if !ok || secret == "" {
-				return nil, engine.Errorf(engine.KindConfig, diag.NoSecret, "MCP server %q needs the secret %s for %s, and it is not set", spec.Name, s.Secret, s.Name).
-					WithHelp("set %s in the environment, or have the host give it", s.Secret)
 			}
 			if strings.ContainsAny(secret, "\r\n\x00") {
 				return nil, engine.Errorf(engine.KindConfig, diag.NoSecret, "the secret %s of MCP server %q holds a line break or a NUL", s.Secret, spec.Name).
 					WithHelp("set it to one line")
 			}
-			hidden.add(s.Secret, secret)
 			value = secret
 		}
 		out[s.Name] = s.Value + value
 	}
 	return out, nil
+}
+
+// secret looks up one that is for something.
+func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *veil) (string, *engine.Error) {
+	if err := c.allowed(spec, engine.EffectEnv, name); err != nil {
+		return "", err
+	}
+	secret, ok := c.cfg.secrets(name)
+	if !ok || secret == "" {
+		return "", engine.Errorf(engine.KindConfig, diag.NoSecret, "MCP server %q needs the secret %s for %s, and it is not set", spec.Name, name, use).
+			WithHelp("set %s in the environment, or have the host give it", name)
+	}
+	hidden.add(name, secret)
+	return secret, nil
 }
 
 // allowed asks whether a server may have what it needs.

@@ -191,7 +191,7 @@ func (a *authority) register(ctx context.Context, ways *SignIns, r *realm, redir
 	at := endpoint{url: r.meta.TokenEndpoint, style: oauth2.AuthStyleInParams}
 	switch documents := r.meta.ClientIDMetadataDocumentSupported; {
 	case a.how.ID != "" && (documents || !a.how.IsDocument()):
-		secret, err := a.secret()
+		secret, err := a.lookUp(a.how.Secret)
 		if err != nil {
 			return at, err
 		}

@@ -37,8 +37,14 @@ func probeAuth(url, scenario, given string) error {
 	if account.Secret != "" {
 		how.Secret = "SECRET"
 	}
+	if account.Key != "" {
+		how.Key = "KEY"
+	}
 	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }),
-		mcp.WithSecrets(func(string) (string, bool) { return account.Secret, true }),
+		mcp.WithSecrets(func(name string) (string, bool) {
+			value, ok := map[string]string{"SECRET": account.Secret, "KEY": account.Key}[name]
+			return value, ok
+		}),
 		mcp.WithSignIn(mcp.SignIns{ClientID: "https://conformance-test.local/client-metadata.json", Show: func(ctx context.Context, s mcp.SignIn) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Address, nil)
 			if err != nil {
@@ -67,7 +73,6 @@ func probeAuth(url, scenario, given string) error {
 var leftOut = map[string]string{
 	"auth/2025-03-26-oauth-metadata-backcompat": "its authorization server names itself otherwise than by where it is found, which RFC 8414, 3.3 has clients refuse",
 	"auth/cross-app-access-complete-flow":       "the enterprise's own sign-in (ID-JAG) is not built",
-	"auth/client-credentials-jwt":               "a client shows who it is by its secret, not by a key of its own (private_key_jwt)",
 }
 
 // The protocol's own suite for clients that sign in: every scenario that it lists is judged, or is printed

@@ -29,7 +29,8 @@ type Server struct {
 	Lives     int                     // seconds that a token lives; 0 says nothing
 	Wants     string                  // the scope of calls of tools
 	NoRefresh bool
-	Challenge string // behind what the MCP server says when it refuses
+	Assertion func(string) bool // judges what a client says of itself
+	Challenge string            // behind what the MCP server says when it refuses
 
 	mu        sync.Mutex
 	n         int
@@ -182,7 +183,11 @@ func (s *Server) give(rw http.ResponseWriter, r *http.Request) {
 		}
 		scope = was
 	case "client_credentials":
-		if r.PostForm.Get("client_secret") != "canary-account" {
+		by := r.PostForm.Get("client_secret") == "canary-account"
+		if s.Assertion != nil && r.PostForm.Get("client_assertion_type") == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
+			by = s.Assertion(r.PostForm.Get("client_assertion"))
+		}
+		if !by {
 			no("invalid_client")
 			return
 		}
