@@ -309,7 +309,7 @@ def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secre
     "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."
     ...
 
-def oauth(*, id: str = ..., secret: Secret = ..., scopes: list[str] = ..., issuer: str = ..., grant: Literal["authorization_code", "client_credentials"] = ...) -> OAuth:
+def oauth(*, id: str = ..., secret: Secret = ..., key: Secret = ..., scopes: list[str] = ..., issuer: str = ..., grant: Literal["authorization_code", "client_credentials"] = ...) -> OAuth:
     "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."
     ...
 
