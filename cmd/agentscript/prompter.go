@@ -21,11 +21,29 @@ func (c *command) approver(yes bool) engine.Handler {
 		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 			return engine.Decision{Approved: true, Reason: "--yes"}, nil
 		})
-	case c.stdinTerminal && c.stderrTerminal:
-		t := &prompter{in: c.stdin, out: c.stderr, mu: &c.talk, always: map[string]bool{}}
+	}
+	if in, out := c.person(); in != nil {
+		t := &prompter{in: in, out: out, mu: &c.talk, always: map[string]bool{}}
 		return engine.Approvals(t.ask)
 	}
 	return nil
+}
+
+// person is where somebody can be asked: the terminal at both ends, or the process's own when the
+// input or stderr alone is elsewhere. Without either nobody is there, as in a job that keeps a
+// terminal without watching it.
+func (s *state) person() (io.Reader, io.Writer) {
+	if s.stdinTerminal && s.stderrTerminal {
+		return s.stdin, s.stderr
+	}
+	if s.openTerminal == nil || !s.stdinTerminal && !s.stderrTerminal {
+		return nil, nil
+	}
+	t, err := s.openTerminal()
+	if err != nil { // it has none of its own
+		return nil, nil
+	}
+	return t, t
 }
 
 // prompter asks at a terminal, one question after the other.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,30 @@ func atTerminal(t *testing.T, s *state, user, tty *os.File, typed ...string) (co
 		}
 	}
 	return <-ended, b.String()
+}
+
+// TestAskedBesideAPipe asks at the terminal of the process while the input is a pipe, and nobody when
+// what the process shows goes elsewhere too.
+func TestAskedBesideAPipe(t *testing.T) {
+	dir := t.TempDir()
+	flow := filepath.Join(dir, "flow.star")
+	if err := os.WriteFile(flow, []byte("def main(x = str):\n    return approve(\"Send %s?\" % x).reason\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	user, tty := terminalPair(t)
+	opened := 0
+	beside := func(stderr io.Writer, seen bool) *state {
+		return &state{args: []string{"run", "-q", flow, "--input-file", "-"}, stdin: strings.NewReader("it"), stdinPiped: true,
+			stdout: new(strings.Builder), stderr: stderr, stderrTerminal: seen,
+			openTerminal: func() (io.ReadWriter, error) { opened++; return tty, nil }}
+	}
+	s := beside(tty, true)
+	if code, text := atTerminal(t, s, user, tty, "y"); code != 0 || opened != 1 || !strings.Contains(text, "Send it?") {
+		t.Errorf("exit %d, opened %d times, shown is %q", code, opened, text)
+	}
+	if code, text := atTerminal(t, beside(new(strings.Builder), false), user, tty); code != 5 || opened != 1 || strings.Contains(text, "Send") {
+		t.Errorf("exit %d, opened %d times, shown is %q", code, opened, text)
+	}
 }
 
 // TestAskedAtATerminal answers three calls that wait at once, one after the other, and looks at what a

@@ -108,7 +108,9 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if problem != nil {
 		return problem
 	}
-	c.stdinTerminal = o.http != "" && c.stdinTerminal // else it is the client's
+	if o.http == "" { // it is the client's, as its terminal may be
+		c.stdinTerminal, c.openTerminal = false, nil
+	}
 	ctx, stop := c.interruptible()
 	defer stop()
 	grants, allowed, problem := o.grants.open(c)

@@ -21,7 +21,9 @@ type state struct {
 	stdoutLost     bool      // nobody reads stdout, and writing to it does not say so
 	stderrTerminal bool
 	stdinTerminal  bool
-	lookupEnv      func(name string) (string, bool)
+	// openTerminal opens the terminal that the process belongs to, until the process ends.
+	openTerminal func() (io.ReadWriter, error)
+	lookupEnv    func(name string) (string, bool)
 	// signals begins to deliver interrupts; stop ends that.
 	signals func() (interrupts <-chan os.Signal, stop func())
 	// kill ends the process at once.
@@ -34,7 +36,8 @@ func osState() *state {
 	return &state{
 		args: os.Args[1:], stdin: os.Stdin, stdout: output(os.Stdout), stderr: os.Stderr,
 		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr), stdinTerminal: terminal(os.Stdin),
-		lookupEnv: os.LookupEnv, kill: os.Exit, browse: browse,
+		openTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
+		lookupEnv:    os.LookupEnv, kill: os.Exit, browse: browse,
 		signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)
 			signal.Notify(ch, syscall.SIGTERM)
