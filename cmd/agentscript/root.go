@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +17,10 @@ import (
 // command is one execution of agentscript.
 type command struct {
 	*state
-	json    bool       // diagnostics and prints as JSON lines
-	printed bool       // the script is loaded again: what it prints meanwhile was written
-	talk    sync.Mutex // held by what writes to or asks at the terminal while a run goes on
+	json     bool       // diagnostics and prints as JSON lines
+	unhelped error      // why no help was given
+	printed  bool       // the script is loaded again: what it prints meanwhile was written
+	talk     sync.Mutex // held by what writes to or asks at the terminal while a run goes on
 }
 
 // execute runs the verb that the arguments name and gives the exit code.
@@ -29,6 +31,7 @@ func execute(s *state) int {
 	help := &kept{w: s.stdout}
 	root.SetOut(help)
 	err := root.ExecuteContext(context.Background())
+	err = cmp.Or(err, c.unhelped)
 	if err == nil && help.err != nil {
 		err = c.unwritten(help.err)
 	}
@@ -63,6 +66,14 @@ func (c *command) root() *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SetHelpCommand(c.helpVerb(root))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the help of a verb that there is not
+			c.unhelped = c.noVerb(cmd, args)
+			return
+		}
+		help(cmd, args)
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetIn(c.stdin)
 	root.SetErr(c.stderr)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -36,6 +38,9 @@ func (c *command) sessionsVerb() *cobra.Command {
 	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if _, err := os.Stat(dir); dir != "" && errors.Is(err, fs.ErrNotExist) { // looking makes none
+				return usagef("run --session ID --session-store "+dir+" makes it", "there is no directory %s", dir)
+			}
 			s, err := c.sessionStore(dir)
 			if err == nil {
 				err = f(ctx, s, args)
