@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,41 +14,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// leaps is a clock that does not wait: whoever wants to be woken is at once, and the time is then
-// what it was to be. It keeps the waits.
-type leaps struct {
-	mu    sync.Mutex
-	now   time.Time
-	waits []time.Duration
-}
-
-func newLeaps() *leaps { return &leaps{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} }
-
-func (c *leaps) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *leaps) AfterFunc(d time.Duration, f func()) func() bool {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	c.waits = append(c.waits, d)
-	c.mu.Unlock()
-	go f()
-	return func() bool { return false }
-}
-
-func (c *leaps) waited() []time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.waits)
-}
-
-// patient is a registry with retries on a clock that leaps. Its waits are the longest of each.
-func patient(t *testing.T, s *llmtest.Server, opts ...llm.Option) (*llm.Registry, *leaps) {
+// patient is a registry with retries on a clock that does not wait. Its waits are the longest of each.
+func patient(t *testing.T, s *llmtest.Server, opts ...llm.Option) (*llm.Registry, *llmtest.Clock) {
 	t.Helper()
-	c := newLeaps()
+	c := llmtest.NewClock()
 	longest := llm.WithRetry(llm.RetryPolicy{Jitter: func() float64 { return 1 }})
 	return port(t, s, append([]llm.Option{longest, llm.WithClock(c)}, opts...)...), c
 }
@@ -116,7 +84,7 @@ func TestRetryWaits(t *testing.T) {
 			row.policy.Jitter = func() float64 { return 1 }
 			r, clock := patient(t, s, llm.WithRetry(row.policy))
 			out := ask(r, "openai/gpt-5", prompt("x"))
-			if got := clock.waited(); fmt.Sprint(got) != fmt.Sprint(row.waits) {
+			if got := clock.Waits(); fmt.Sprint(got) != fmt.Sprint(row.waits) {
 				t.Errorf("waits %v, want %v", got, row.waits)
 			}
 			if n := len(s.Requests()); n != row.calls || out.Attempt != row.calls {
@@ -142,10 +110,10 @@ func TestRetryWaitsAreTheSameEachTime(t *testing.T) {
 		node := session.Agent(site("agent", agent), &engine.AgentSpec{Name: agent, Prompt: "Judge."})
 		session.Seal()
 		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: node, ID: run, Input: generable.StrOf("x"), Handler: r, Model: "openai/gpt-5"})
-		if len(clock.waited()) != 3 {
-			t.Fatalf("%d waits: %v", len(clock.waited()), err)
+		if len(clock.Waits()) != 3 {
+			t.Fatalf("%d waits: %v", len(clock.Waits()), err)
 		}
-		return clock.waited()
+		return clock.Waits()
 	}
 	first := at("r1", "a")
 	for i, most := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,37 +19,6 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
-
-// leaps is a clock that does not wait: whoever wants to be woken is at once, and it is then as
-// late as that was to be. It keeps the waits.
-type leaps struct {
-	mu    sync.Mutex
-	now   time.Time
-	waits []time.Duration
-}
-
-func newLeaps() *leaps { return &leaps{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} }
-
-func (c *leaps) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *leaps) AfterFunc(d time.Duration, f func()) func() bool {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	c.waits = append(c.waits, d)
-	c.mu.Unlock()
-	go f()
-	return func() bool { return false }
-}
-
-func (c *leaps) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 const judges = `main = agent(name = "judge", prompt = "Judge.")`
 
@@ -146,18 +114,18 @@ func TestPromise_17_10_RetryAfter(t *testing.T) {
 	said := limited("1234")
 	seconds := providerError(503, "", "busy")
 	seconds.Header = map[string]string{"Retry-After": "7"}
-	clock := newLeaps()
+	clock := llmtest.NewClock()
 	s := serving(t, said, seconds, providerError(500, "", "on fire"), llmtest.Reply{Text: "ok"})
 	mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s, longest(llm.RetryPolicy{}), llm.WithClock(clock))), agentscript.WithDefaultModel("openai/m")), judges)
 	if res, err := mod.Start(t.Context(), input("x")).Wait(); err != nil || res.Text() != "ok" {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(clock.waits); got != "[1.234s 7s 2s]" {
+	if got := fmt.Sprint(clock.Waits()); got != "[1.234s 7s 2s]" {
 		t.Errorf("waited %s", got)
 	}
 	for again, want := range map[bool]int{false: 1, true: 2} {
 		s := serving(t, llmtest.Reply{Text: "one two three four", Fault: llmtest.Cut}, llmtest.Reply{Text: "ok"})
-		mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s, longest(llm.RetryPolicy{AfterTokens: again}), llm.WithClock(newLeaps()))), agentscript.WithDefaultModel("openai/m")), judges)
+		mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s, longest(llm.RetryPolicy{AfterTokens: again}), llm.WithClock(llmtest.NewClock()))), agentscript.WithDefaultModel("openai/m")), judges)
 		_, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventToken, func(engine.Event) {})).Wait()
 		if n := len(s.Requests()); n != want || (err == nil) != again {
 			t.Errorf("asked %d times with AfterTokens %v: %v", n, again, err)
@@ -171,7 +139,7 @@ func TestPromise_17_11_FallbackAndBreaker(t *testing.T) {
 	down := providerError(503, "", "busy")
 	down.Repeat = true
 	broken, well := serving(t, down), serving(t, llmtest.Reply{Text: "ok", Repeat: true})
-	clock := newLeaps()
+	clock := llmtest.NewClock()
 	models := allProviders(t, broken, llm.WithClock(clock), llm.WithBaseURL("anthropic", well.Anthropic()))
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `main = agent(model = ["google/gemini-3-flash-preview", "anthropic/claude-sonnet-4-6"], prompt = "A.")`)
 	run := func() int {
@@ -185,7 +153,7 @@ func TestPromise_17_11_FallbackAndBreaker(t *testing.T) {
 	for range 7 {
 		asked = append(asked, run())
 	}
-	clock.pass(31 * time.Second)
+	clock.Pass(31 * time.Second)
 	asked = append(asked, run(), run())
 	if got := fmt.Sprint(asked); got != "[1 1 1 1 1 0 0 1 0]" {
 		t.Errorf("the broken model was asked %s", got)
@@ -219,7 +187,7 @@ func TestPromise_17_12_Limiter(t *testing.T) {
 		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer s.Close()
-	models := llm.New(variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1"), llm.WithLimits("openai", llm.Limits{InFlight: limit}), llm.WithClock(newLeaps()), llm.WithRetry(llm.RetryPolicy{Attempts: 40, Within: 1000 * time.Hour}))
+	models := llm.New(variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1"), llm.WithLimits("openai", llm.Limits{InFlight: limit}), llm.WithClock(llmtest.NewClock()), llm.WithRetry(llm.RetryPolicy{Attempts: 40, Within: 1000 * time.Hour}))
 	defer models.Close()
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), "a = agent(model = \"openai/m\", prompt = \"A.\")\ndef main(n = int):\n    return len(parallel(a, [str(i) for i in range(n)], limit = n))\n")
 	var runs []*agentscript.Run
