@@ -281,7 +281,7 @@ func TestClaudeEndings(t *testing.T) {
 		{`{"content":[{"type":"thinking","thinking":"hm","signature":"s"}],"stop_reason":"max_tokens"}`, engine.KindTruncated, "before the answer began"},
 		{`{"content":[],"stop_reason":"end_turn"}`, engine.KindBadResponse, "empty"},
 	} {
-		s := server(t, llmtest.Reply{Body: row.body})
+		s := server(t, llmtest.Reply{Body: row.body, Repeat: true})
 		err := needErr(t, ask(port(t, s), "anthropic/claude-opus-5", prompt("x")))
 		if err.Kind != row.kind || !strings.Contains(err.Message, row.says) {
 			t.Errorf("%s: %s %v", row.body, err.Kind, err)

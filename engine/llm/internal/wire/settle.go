@@ -40,8 +40,8 @@ func (p *Plan) judge(r *engine.Response) *failure {
 		if r.RawFinish == unfinished {
 			return &failure{kind: engine.KindTruncated, what: "the server gave the answer up without saying why", retryable: true, help: "try again; a model that repeats itself may be stopped by its server"}
 		}
-		if r.RawFinish == "pause_turn" {
-			return &failure{kind: engine.KindTruncated, what: "the provider paused the answer to go on with tools of its own", code: r.RawFinish, help: "let it use fewer tools of its own"}
+		if r.RawFinish == paused {
+			return &failure{kind: engine.KindTruncated, what: fmt.Sprintf("the provider paused the answer more than %d times to go on with tools of its own", mostPauses), code: r.RawFinish, help: "let it use fewer tools of its own"}
 		}
 	}
 	calls := r.Calls()

@@ -42,7 +42,20 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (x *Exchange) run(base http.RoundTripper, req *http.Request) (*engine.Response, *engine.Error) {
-	out, fail := x.rewrite(req)
+	written, fail := x.written(req)
+	if fail != nil {
+		return nil, fail
+	}
+	r, fail := x.onward(func() (*engine.Response, *engine.Error) { return x.once(base, req, written) })
+	if fail != nil {
+		return nil, fail
+	}
+	return x.Settle(r)
+}
+
+// once makes one request of the call and reads its answer.
+func (x *Exchange) once(base http.RoundTripper, req *http.Request, written []byte) (*engine.Response, *engine.Error) {
+	out, fail := x.rewrite(req, written)
 	if fail != nil {
 		return nil, fail
 	}
@@ -63,22 +76,26 @@ func (x *Exchange) run(base http.RoundTripper, req *http.Request) (*engine.Respo
 		return nil, x.error(f)
 	}
 	x.refusal = a.claude.refusal
-	return x.Settle(a.named(res.Header))
+	return a.named(res.Header), nil
+}
+
+// written is the body that the client above wrote.
+func (x *Exchange) written(req *http.Request) ([]byte, *engine.Error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	data, err := io.ReadAll(req.Body)
+	req.Body.Close()
+	if err != nil {
+		return nil, x.Fail(engine.KindBadRequest, err, "", "the request cannot be written: %v", err)
+	}
+	return data, nil
 }
 
 // rewrite returns a copy of the request with the body that the provider is to see.
-func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
+func (x *Exchange) rewrite(req *http.Request, data []byte) (*http.Request, *engine.Error) {
 	if origin := req.URL.Scheme + "://" + req.URL.Host; origin != x.Origin {
 		return nil, x.Fail(engine.KindConfig, nil, "", "a request for %s was about to go to %s", x.Origin, origin)
-	}
-	var data []byte
-	if req.Body != nil {
-		var err error
-		data, err = io.ReadAll(req.Body)
-		req.Body.Close()
-		if err != nil {
-			return nil, x.Fail(engine.KindBadRequest, err, "", "the request cannot be written: %v", err)
-		}
 	}
 	body, err := ParseBody(data)
 	if err == nil {
