@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -13,8 +14,10 @@ import (
 // what a prompt about templates wants, so it is a warning.
 
 var (
-	doubleBraces = regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`)
-	singleBraces = regexp.MustCompile(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
+	doubleBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`) })
+	singleBraces = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
+	})
 )
 
 // literalBraces looks into a prompt that is no template.
@@ -22,7 +25,7 @@ func (s *Session) literalBraces(at diag.Span, prompt string, in *generable.Type)
 	if !strings.Contains(prompt, "{") {
 		return
 	}
-	if m := doubleBraces.FindStringSubmatch(prompt); m != nil {
+	if m := doubleBraces().FindStringSubmatch(prompt); m != nil {
 		d := s.warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
 		if namesInput(m[1], in) {
 			help(d, "write prompt = template(\"...\")")
@@ -52,7 +55,7 @@ func (s *Session) singleBraces(at diag.Span, t *TemplateText, in *generable.Type
 
 // singleBraced finds a field of the input in single braces, which Python would fill in.
 func singleBraced(text string, in *generable.Type) string {
-	for _, m := range singleBraces.FindAllStringSubmatch(text, -1) {
+	for _, m := range singleBraces().FindAllStringSubmatch(text, -1) {
 		if m[1] == wholeInput || namesInput(m[1], in) && in.Deref().Kind != generable.DictType { // whose keys are anything
 			return m[1]
 		}

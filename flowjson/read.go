@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -213,11 +214,11 @@ func (r *reader) transition(v *Value) *Transition {
 	return t
 }
 
-var placeholder = regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) })
 
 // placeholders tells of what looks as if it were filled in, and is not.
 func (r *reader) placeholders(v *Value) {
-	found := placeholder.FindString(v.Text)
+	found := placeholder().FindString(v.Text)
 	if found == "" {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
@@ -74,7 +75,7 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 	if strings.Contains(d.Message, failedType) {
 		return nil
 	}
-	if m := missingAttribute.FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
+	if m := missingAttribute().FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
 		d.Code, d.Message = diag.UnknownAttribute, strings.Replace(m[1], "string", "str", 1)+" has no ."+m[2]
 		if typ := strings.Replace(m[1], "string", "str", 1); m[3] != "" && foreignMethods[typ][m[2]] == "" {
 			d.Help = []string{"did you mean \"" + m[3] + "\"?"}
@@ -114,7 +115,9 @@ func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
 }
 
 // missingAttribute is how the interpreter says that a value of its own has no such attribute.
-var missingAttribute = regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
+var missingAttribute = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
+})
 
 // reportedAt tells whether a line has a diagnostic of the same code already.
 func (c *composer) reportedAt(d *diag.Diagnostic) bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/resolve"
@@ -213,12 +214,14 @@ func (c *composer) boundNames(u *unit) []string {
 	return slices.Compact(names)
 }
 
-var declaredAt = regexp.MustCompile(`^cannot reassign (top-level|global|local|\w+) ?(\w*)(?: declared at (.*):(\d+):(\d+))?$`)
+var declaredAt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^cannot reassign (top-level|global|local|\w+) ?(\w*)(?: declared at (.*):(\d+):(\d+))?$`)
+})
 
 // reassigned explains a second assignment at the top level.
 func (c *composer) reassigned(d *diag.Diagnostic) {
 	d.Code = diag.Reassigned
-	m := declaredAt.FindStringSubmatch(d.Message)
+	m := declaredAt().FindStringSubmatch(d.Message)
 	if m == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Stub is a Python stub file of all builtins, for editors that know Python.
@@ -229,10 +230,10 @@ func (t *Table) stubMembers(of string) string {
 	return out.String()
 }
 
-var typeWords = regexp.MustCompile(`\bType\b`)
+var typeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bType\b`) })
 
 // annotation is what a parameter takes: as a type, also those that are Python's own.
-func annotation(k Kind) string { return typeWords.ReplaceAllString(k.Stub, "TypeLike") }
+func annotation(k Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
 
 // stub writes a row as a Python definition.
 func (b *Builtin) stub(out *strings.Builder, indent string, parts []string) {

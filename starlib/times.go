@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -52,11 +53,13 @@ func (c *Call) duration(name string) time.Duration {
 }
 
 // writtenTime is a time as people write it: 5, 5 minutes, 2 h.
-var writtenTime = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
+var writtenTime = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
+})
 
 // timeHelp says how a time is written.
 func timeHelp(text string) string {
-	m := writtenTime.FindStringSubmatch(strings.ToLower(text))
+	m := writtenTime().FindStringSubmatch(strings.ToLower(text))
 	if m == nil || strings.Trim(m[1], "0.") == "" {
 		return `a time is a number with s, m or h behind it, or a number of seconds without quotes; it is above 0`
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -191,7 +192,7 @@ func isCallChunk(chunk []byte) bool {
 	return json.Unmarshal(chunk, &calls) == nil && len(calls) > 0 && calls[0].Function != nil
 }
 
-var statusInText = regexp.MustCompile(`status code:? (\d{3})(?:: (.*))?`)
+var statusInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`status code:? (\d{3})(?:: (.*))?`) })
 
 // foreignError classifies what a foreign model returned: the context first, then the
 // library's own codes, then a status in the text.
@@ -212,7 +213,7 @@ func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 		}
 		return e
 	}
-	if m := statusInText.FindStringSubmatch(p.Keys.String(err.Error())); m != nil {
+	if m := statusInText().FindStringSubmatch(p.Keys.String(err.Error())); m != nil {
 		if status, convErr := strconv.Atoi(m[1]); convErr == nil {
 			body, jsonErr := json.Marshal(map[string]string{"message": m[2]})
 			if jsonErr == nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -27,7 +28,7 @@ func googleRow() *provider {
 	}
 }
 
-var versioned = regexp.MustCompile(`/v\d[a-z0-9]*$`)
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/v\d[a-z0-9]*$`) })
 
 // geminiURL adds the version of the interface to an address without one: Google's own tools
 // take it so from the same variables.
@@ -37,7 +38,7 @@ func geminiURL(s string) (string, error) {
 		return "", err
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
-	if !versioned.MatchString(u.Path) {
+	if !versioned().MatchString(u.Path) {
 		u.Path += "/v1beta"
 	}
 	return u.String(), nil

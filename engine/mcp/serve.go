@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -77,12 +76,19 @@ func NewServer(o ServerOptions, offers ...Offer) (*Server, error) {
 	return s, nil
 }
 
-// offerName is what clients accept as a tool's name.
-var offerName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+// offerName reports whether clients accept a tool's name.
+func offerName(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-", r) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 128
+}
 
 func (o *Offer) valid() error {
 	switch {
-	case !offerName.MatchString(o.Name):
+	case !offerName(o.Name):
 		return notOffered(o.Name, "a name is made of 1 to 128 letters, digits, _, - and .")
 	case o.Params == nil || o.Params.Deref().Kind != generable.RecordType:
 		return notOffered(o.Name, "its parameters are no schema")

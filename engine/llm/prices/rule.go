@@ -76,11 +76,11 @@ func (r *rule) fits(id string) bool {
 	return r.all != nil
 }
 
-var dateTogether = regexp.MustCompile(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`)
+var dateTogether = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`) })
 
 // datesApart writes the dates of an id with dashes: providers name the same model both ways.
 func datesApart(id string) string {
-	return dateTogether.ReplaceAllStringFunc(id, func(s string) string {
+	return dateTogether().ReplaceAllStringFunc(id, func(s string) string {
 		d := s[1:9]
 		if _, err := time.Parse("20060102", d); err != nil {
 			return s

@@ -4,18 +4,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
-var geminiNumber = regexp.MustCompile(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`)
+var geminiNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`) })
 
 // latestGemini is what the names without a number, as gemini-flash-latest, stand for at least.
 const latestGemini = 3.0
 
 // GeminiVersion is the generation of a model, as 2.5; 0 for one that is no Gemini.
 func GeminiVersion(model string) float64 {
-	if m := geminiNumber.FindStringSubmatch(model); m != nil {
+	if m := geminiNumber().FindStringSubmatch(model); m != nil {
 		v, err := strconv.ParseFloat(m[1]+"."+m[2], 64)
 		if err != nil {
 			return 0

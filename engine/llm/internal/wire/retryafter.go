@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // longestWait caps what a server may ask for, so that a broken hint is seen as one.
 const longestWait = 24 * time.Hour
 
-var inWords = regexp.MustCompile(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
+var inWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
+})
 
 // retryAfter reads how long a provider asks to wait, 0 when it does not say. It knows
 // retry-after-ms, retry-after (seconds or a date), Google's retryDelay, OpenRouter's reset, the
@@ -40,7 +43,7 @@ func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 	if d := usedUp(header, now); d > 0 {
 		return wait(float64(d))
 	}
-	if m := inWords.FindStringSubmatch(e.message); m != nil {
+	if m := inWords().FindStringSubmatch(e.message); m != nil {
 		if n, err := strconv.ParseFloat(strings.TrimRight(m[1], "."), 64); err == nil {
 			unit := time.Second
 			switch {
