@@ -63,9 +63,10 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 		return SignedIn{}, s.auth.failure("the host has nobody sign in")
 	}
 	a := s.auth
-	a.mu.Lock()
-	a.held, a.anew = nil, true
-	a.mu.Unlock()
+	if err := a.begins(ctx, true); err != nil {
+		return SignedIn{}, interrupted(ctx, spec)
+	}
+	a.hold(nil)
 	s.retire(nil)
 	hello := func() engine.Outcome {
 		ctx, cancel := context.WithTimeoutCause(ctx, engine.DefaultServerTimeout, tooSlow{engine.DefaultServerTimeout})
@@ -79,9 +80,9 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 	}
 	out := s.signedIn(ctx, hello)
 	k := a.has()
-	a.mu.Lock()
-	a.anew = false
-	a.mu.Unlock()
+	if err := a.begins(context.WithoutCancel(ctx), false); err != nil {
+		return SignedIn{}, interrupted(ctx, spec)
+	}
 	switch {
 	case out.Err != nil:
 		return SignedIn{}, out.Err
@@ -89,6 +90,17 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 		return SignedIn{}, engine.Errorf(engine.KindAuth, diag.SignInFailed, "MCP server %q lets everybody in and asks for no sign-in", host).WithHelp("leave auth = out of the script")
 	}
 	return k.told(), nil
+}
+
+// begins has what is kept count again, or not.
+func (a *authority) begins(ctx context.Context, anew bool) error {
+	free, err := a.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	a.anew = anew
+	return nil
 }
 
 // SignOut forgets the sign-in to a server, and has its authorization server take back the tokens where

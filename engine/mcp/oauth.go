@@ -26,11 +26,13 @@ type authority struct {
 	hidden *veil
 	turn   chan struct{} // held by who comes by a token, so that others need not
 
+	// Of whoever holds the turn.
+	read  bool // what was kept of an earlier process
+	anew  bool // somebody signs in anew, whatever is kept
+	ended bool // what was kept is taken no longer
+
 	mu     sync.Mutex
 	held   *kept      // nil when there is none
-	read   bool       // what was kept of an earlier process
-	anew   bool       // somebody signs in anew, whatever is kept
-	ended  bool       // what was kept is taken no longer
 	wanted *challenge // by which the server refused last
 }
 

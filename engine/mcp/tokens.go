@@ -33,22 +33,33 @@ func WithTokens(t Tokens) Option { return func(c *config) { c.tokens = t } }
 // memoryTokens keeps sign-ins for as long as the process lives.
 type memoryTokens struct {
 	mu   sync.Mutex
-	kept map[string][]byte
+	kept map[string]*memoryToken
+}
+
+type memoryToken struct {
+	mu   sync.Mutex // held while it is updated, so that others need not wait
+	data []byte
 }
 
 // Update implements [Tokens].
 func (m *memoryTokens) Update(_ context.Context, key string, f func([]byte) ([]byte, error)) error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	next, err := f(m.kept[key])
-	if err != nil {
-		return err
-	}
 	if m.kept == nil {
-		m.kept = map[string][]byte{}
+		m.kept = map[string]*memoryToken{}
 	}
-	m.kept[key] = next
-	return nil
+	t := m.kept[key]
+	if t == nil {
+		t = &memoryToken{}
+		m.kept[key] = t
+	}
+	m.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next, err := f(t.data)
+	if err == nil {
+		t.data = next
+	}
+	return err
 }
 
 // TokenDir keeps sign-ins in this directory, a file each that its owner alone can read. It is made
