@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Promise 21.14 (policy): at a terminal nothing that a model or a tool says steers it: not in progress, in
+// Promise 21.15 (policy): at a terminal nothing that a model or a tool says steers it: not in progress, in
 // what is printed, in errors, in a question about a call or in the result; and no argument of a call can
 // make a line that looks like the question's own. A pipe gets the result byte by byte.
-func TestPromise_21_14_Terminal(t *testing.T) {
+func TestPromise_21_15_Terminal(t *testing.T) {
 	for name, args := range map[string][]string{
 		"progress": nil,
 		"quiet":    {"-q"},
