@@ -6,12 +6,12 @@ import "github.com/spf13/cobra"
 func (c *command) mcpVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Sign in to MCP servers",
+		Short: "Look at MCP servers and sign in to them",
 		Long: "Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the user, " +
 			"$XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.",
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(c.mcpLoginVerb(), c.mcpLogoutVerb(), c.mcpLoginsVerb())
+	cmd.AddCommand(c.mcpToolsVerb(), c.mcpLoginVerb(), c.mcpLogoutVerb(), c.mcpLoginsVerb())
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.noSubverb(cmd, args) }
 	return cmd
 }

@@ -212,7 +212,7 @@ func TestFlagsAndVerbsExist(t *testing.T) {
 	dir := t.TempDir()
 	bin := command(t)
 	var help strings.Builder
-	for _, verb := range []string{"", "run", "check", "graph", "fmt", "explain", "doc", "decode", "models", "serve mcp", "sessions", "mcp", "mcp login", "version"} {
+	for _, verb := range []string{"", "run", "check", "graph", "fmt", "explain", "doc", "decode", "models", "serve mcp", "sessions", "mcp", "mcp login", "mcp tools", "version"} {
 		out, err := shell(dir, bin, "agentscript "+verb+" --help")
 		if err != nil {
 			t.Fatal(out)
