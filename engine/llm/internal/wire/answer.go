@@ -211,7 +211,7 @@ func finishOf(raw string) engine.Finish {
 		return engine.FinishCalls
 	case "content_filter", "content_filtered", "guardrail_intervened", "sensitive",
 		"safety", "recitation", "blocklist", "prohibited_content", "spii",
-		"image_safety", "image_prohibited_content", "image_recitation":
+		"image_safety", "image_prohibited_content", "image_recitation", "model_armor", "jailbreak":
 		return engine.FinishFilter
 	case "refusal":
 		return engine.FinishRefusal

@@ -62,6 +62,16 @@ var formQuirks = []quirk{
 		text: "a", reasoning: "s", finish: engine.FinishStop,
 	},
 	{
+		name: "responses with a cost, and a total that holds more", dialect: "responses",
+		body: `{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"a"}]}],"usage":{"input_tokens":10,"output_tokens":5,"total_tokens":22,"cost":0.5}}`,
+		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 10, Out: 12, Reasoning: 7, CostUSD: 0.5},
+	},
+	{
+		name: "an answer that a filter of the customer's stopped", dialect: "gemini",
+		body: `{"candidates":[{"finishReason":"MODEL_ARMOR","finishMessage":"m","avgLogprobs":-1.1}],"usageMetadata":{"promptTokenCount":19,"candidatesTokenCount":6,"thoughtsTokenCount":27,"totalTokenCount":52}}`,
+		finish: engine.FinishFilter, usage: engine.Usage{In: 19, Out: 33, Reasoning: 27},
+	},
+	{
 		name: "an answer that is spoken", dialect: "openai",
 		body: `{"choices":[{"message":{"role":"assistant","content":null,"audio":{"id":"audio_1","data":"UklGRg==","expires_at":1,"transcript":"a"}},"finish_reason":"stop"}]}`, text: "a", finish: engine.FinishStop,
 	},

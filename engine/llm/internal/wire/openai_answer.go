@@ -285,11 +285,16 @@ func (u *completionUsage) normal() *engine.Usage {
 		CacheRead: int(max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached, 0)), CacheWrite: int(max(u.Details.Written, 0)),
 		CostUSD: float64(u.Cost),
 	}
-	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
+	withHidden(n, u.Total)
+	return n
+}
+
+// withHidden counts what a total has beyond input and output as reasoning.
+func withHidden(n *engine.Usage, total count) {
+	if hidden := int(total) - n.In - n.Out; hidden > 0 {
 		n.Out += hidden
 		n.Reasoning = max(n.Reasoning, hidden)
 	}
-	return n
 }
 
 // count is a number of tokens. Null, fractions and strings are taken for what they mean; what

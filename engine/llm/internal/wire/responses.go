@@ -27,6 +27,8 @@ type responsesAnswer struct {
 	Usage  *struct {
 		In      count `json:"input_tokens"`
 		Out     count `json:"output_tokens"`
+		Total   count `json:"total_tokens"`
+		Cost    cost  `json:"cost"` // OpenRouter's: US dollars
 		Details struct {
 			Cached  count `json:"cached_tokens"`
 			Written count `json:"cache_write_tokens"`
@@ -236,8 +238,9 @@ func (a *answer) responsesEnd(r *responsesAnswer) {
 	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
 		a.usage = &engine.Usage{
 			In: int(u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)), CacheRead: int(max(u.Details.Cached, 0)),
-			CacheWrite: int(max(u.Details.Written, 0)),
+			CacheWrite: int(max(u.Details.Written, 0)), CostUSD: float64(u.Cost),
 		}
+		withHidden(a.usage, u.Total)
 	}
 	finish := string(r.Status)
 	if r.Incomplete != nil && r.Incomplete.Reason != "" {
