@@ -68,7 +68,7 @@ var formQuirks = []quirk{
 	},
 	{
 		name: "an answer that a filter of the customer's stopped", dialect: "gemini",
-		body: `{"candidates":[{"finishReason":"MODEL_ARMOR","finishMessage":"m","avgLogprobs":-1.1}],"usageMetadata":{"promptTokenCount":19,"candidatesTokenCount":6,"thoughtsTokenCount":27,"totalTokenCount":52}}`,
+		body:   `{"candidates":[{"finishReason":"MODEL_ARMOR","finishMessage":"m","avgLogprobs":-1.1}],"usageMetadata":{"promptTokenCount":19,"candidatesTokenCount":6,"thoughtsTokenCount":27,"totalTokenCount":52}}`,
 		finish: engine.FinishFilter, usage: engine.Usage{In: 19, Out: 33, Reasoning: 27},
 	},
 	{
