@@ -2,6 +2,8 @@ package llm
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -31,15 +33,29 @@ type call struct {
 func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 	resp, err := c.made(ctx)
 	if err != nil {
-		own := *err                                                                         // a host's model may keep its errors
-		if own.Usage == (engine.Usage{}) && err.Kind != engine.KindPanic && err.Raw != "" { // a part of an answer was made
-			own.Usage = engine.EstimateUsage(c.req, &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: err.Raw}}})
+		own := *err // a host's model may keep its errors
+		if own.Usage == (engine.Usage{}) {
+			own.Usage = c.unfinished(err)
 		}
 		c.cost(&own.Usage)
 		return nil, &own
 	}
 	c.cost(&resp.Usage)
 	return resp, nil
+}
+
+// unfinished is what a call is reckoned to have used that came to no answer and does not say: what was sent of
+// it, where a part of an answer was made, and where nobody waited for one any more. Providers bill that.
+func (c *call) unfinished(err *engine.Error) engine.Usage {
+	var op *net.OpError
+	switch {
+	case err.Kind == engine.KindPanic, errors.As(err, &op) && op.Op == "dial":
+	case err.Raw != "":
+		return engine.EstimateUsage(c.req, &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: err.Raw}}})
+	case err.Kind == engine.KindCancelled, err.Kind == engine.KindTimeout:
+		return engine.EstimateUsage(c.req, nil)
+	}
+	return engine.Usage{}
 }
 
 // made makes the call, and again on a lower rung where the provider turns out not to take what

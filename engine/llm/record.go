@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,7 +58,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 		err = r.write(row)
 	}
 	if err != nil {
-		failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", e.Name, err).
+		failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", cmp.Or(e.Name, string(e.Kind)), err).
 			WithHelp("see that the record can be written; a run goes on only with what is recorded")
 		failed.Usage = out.Usage
 		return engine.Failed(failed)
