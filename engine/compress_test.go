@@ -160,6 +160,9 @@ func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 			h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 				req := e.Req.(*engine.Request)
 				if e.Name == "test/small" {
+					if e.Agent != "chat.summary" {
+						t.Errorf("the summary is a call of %q", e.Agent)
+					}
 					return tt.sum
 				}
 				first = req.Messages[0].Parts[0].Text

@@ -21,12 +21,13 @@ func (t *turns) inShort(c *Compression, req *Request, old []Message, turn int) (
 		model = c.Model
 	}
 	sum := &Request{Model: model, System: summarySystem, Messages: []Message{TextMessage(RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
-	out := t.b.do(&Effect{Kind: EffectModel, Name: model, Agent: t.a.Name, Run: t.b.RunID(), At: t.b.at.child("llm", "summary", turn),
+	name := t.a.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
+	out := t.b.do(&Effect{Kind: EffectModel, Name: model, Agent: name, Run: t.b.RunID(), At: t.b.at.child("llm", "summary", turn),
 		Req: sum, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)
 	failed := out.Err
 	if failed == nil {
-		if err := finished(out.Response, t.a.Name); err != nil {
+		if err := finished(out.Response, name); err != nil {
 			failed = asError(err)
 		}
 	}
