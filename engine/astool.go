@@ -3,6 +3,7 @@ package engine
 import (
 	"strings"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -80,6 +81,22 @@ func (a *AgentSpec) ToolOf(n *Node) *Tool {
 	return nil
 }
 
+// twiceTools says where tools stand of which one agent has two of the same node; the others are where
+// the agent is.
+func twiceTools(tools []*Tool, agent diag.Span) []diag.Span {
+	times := map[*Node]int{}
+	for _, t := range tools {
+		times[t.Node]++
+	}
+	at := make([]diag.Span, len(tools))
+	for i, t := range tools {
+		if at[i] = agent; times[t.Node] > 1 {
+			at[i] = spanOr(t.Span, agent)
+		}
+	}
+	return at
+}
+
 // equip gives the nodes that are tools of an agent their place in it, and adds what mends their calls.
 func (s *Session) equip(n *Node) *Node {
 	tools, fixers := n.agent.nodeTools(), n.agent.fixers()
@@ -89,6 +106,7 @@ func (s *Session) equip(n *Node) *Node {
 		for i, t := range tools {
 			nodes[i] = t.Node
 		}
+		n.site.Args = twiceTools(tools, n.site.Span)
 		placed := s.structure(n, nodes, func(*Node) bool { return true })
 		if placed != n || n.failed {
 			return placed

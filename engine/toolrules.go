@@ -11,9 +11,10 @@ import (
 // ToolRules bound when a tool may be called in one call of its agent. A call that breaks them is
 // not made: the model is told why.
 type ToolRules struct {
-	Max       int      // calls, 0 is without a bound
-	OnlyAfter []string // tools each of which must have succeeded in an answer before
-	Forbidden string   // why it may not be called at all; "" when it may
+	Max           int       // calls, 0 is without a bound
+	OnlyAfter     []string  // tools each of which must have succeeded in an answer before
+	OnlyAfterSpan diag.Span // where a script says so
+	Forbidden     string    // why it may not be called at all; "" when it may
 }
 
 // ruledCalls counts the calls of the tools of one agent call. It is there only when a tool has
@@ -100,7 +101,7 @@ func (s *Session) checkToolRules(site Site, tools []*Tool) bool {
 				continue
 			}
 			ok = false
-			d := s.errorf(diag.UnknownRule, spanOr(t.Span, site.Span), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
+			d := s.errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, site.Span)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
 			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
 			if near := diag.DidYouMean(after, others); near != "" {
 				help(d, "%s", near)

@@ -31,7 +31,7 @@ func agentRows() []Builtin {
 				opt("hooks", either(hooksKind, listOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", countKind, "1", "how often the model is asked again for an answer that fits"),
-				opt("tool_choice", StrKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
+				opt("tool_choice", toolNameKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
 				opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
 				opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),

@@ -70,7 +70,15 @@ func (v *modelValue) String() string { return fmt.Sprintf("model(%q)", v.s.name)
 func (v *modelValue) Type() string   { return "model" }
 
 var (
-	skillKind  = Kind{Word: "skill(...)", Stub: "Skill", accept: as[*skillValue]}
+	skillKind = Kind{Word: "skill(...)", Stub: "Skill", accept: as[*skillValue], hint: func(v starlark.Value) string {
+		switch v := v.(type) {
+		case starlark.String:
+			return fmt.Sprintf("write skill(%q, \"what it does\")", string(v))
+		case *toolValue, *starlark.Function:
+			return "what a model may call stands in tools = [...]; a skill is skill(name, doc, tools = [...])"
+		}
+		return ""
+	}}
 	budgetKind = Kind{Word: "budget(...)", Stub: "Budget", accept: as[*budgetValue], hint: hintBudget}
 	modelKind  = Kind{Word: "model(...)", Stub: "Model", accept: as[*modelValue]}
 	// promptKind takes a template, which is a node of its own otherwise.
@@ -80,13 +88,18 @@ var (
 	}}
 	functionKind = Kind{Word: "function", Stub: "Callable", accept: as[*starlark.Function], hint: func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {
-			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
+			return "write a function of the script around it: lambda x: " + b.Name() + "(x)"
 		}
 		return hintFunction(v)
 	}}
 	// toolFunctionKind takes what tool makes a tool of, or changes.
-	toolFunctionKind = either(functionKind, Kind{Word: "tool(...)", Stub: "Tool", accept: as[*toolValue]})
-	toolKind         = Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
+	toolFunctionKind = either(hinted(functionKind, func(v starlark.Value) string {
+		if b, ok := v.(*starlark.Builtin); ok {
+			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
+		}
+		return ""
+	}), Kind{Word: "tool(...)", Stub: "Tool", accept: as[*toolValue]})
+	toolKind = Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v := v.(type) {
 		case *toolValue, *serverValue, *starlark.Function:
 			return v, true
@@ -95,13 +108,13 @@ var (
 		}
 		return v, false
 	}, hint: hintTool}
-	knowledgeDict = worded("dict of knowledge(...)", dictOf(Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", accept: func(v starlark.Value) (starlark.Value, bool) {
+	knowledgeDict = hinted(worded("dict of knowledge(...)", dictOf(Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
 		case *knowledgeValue, starlark.String, *starlark.Function:
 			return v, true
 		}
 		return v, false
-	}}))
+	}})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
 )
 
 // hintTool says how what is no tool gets to a model.

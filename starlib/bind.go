@@ -3,6 +3,7 @@ package starlib
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -30,10 +31,12 @@ type Call struct {
 	wrong  diag.List
 	halted bool // what was wrong while binding leaves nothing to look into
 	flawed bool // something was wrong while binding
-	looked bool
-	site   source.Call
-	file   *source.File
-	pos    syntax.Position
+
+	crossed int // the first of two arguments, from 1, that stand in each other's place
+	looked  bool
+	site    source.Call
+	file    *source.File
+	pos     syntax.Position
 }
 
 // argRef remembers how an argument was given, so that its place can be found when needed.
@@ -86,8 +89,15 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	c.vals = make([]starlark.Value, len(params))
 	c.at = make([]argRef, len(params))
 	next, crowded := 0, false
-	for i, arg := range args {
+	for i, arg := range c.unswapped(args) {
 		ref := argRef{n: i + 1}
+		switch c.crossed {
+		case 0:
+		case i + 1:
+			ref.n++
+		case i:
+			ref.n--
+		}
 		for next < len(params) && params[next].Skip && !c.fits(&params[next], arg) {
 			next++
 		}
@@ -117,7 +127,7 @@ func (c *Call) bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 		i, known := c.row.index[name]
 		switch {
 		case known && c.at[i].given():
-			c.complain(diag.WrongArgument, c.argSpan(ref), "%s: %s is given twice", c.row.Name, name)
+			c.complain(diag.WrongArgument, c.argSpan(ref), "%s: %s is given twice", c.row.shownName(), name)
 			c.halted = true
 		case known:
 			c.set(i, kv[1], ref)
@@ -217,12 +227,16 @@ func (c *Call) tooMany(i int, ref argRef) {
 			most++
 		}
 	}
-	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.Name, counted(most, "argument"))
+	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.shownName(), counted(most, "argument"))
 	if most == 0 {
 		d.Help = append(d.Help, "its arguments are keywords: "+joined(c.keywordNames()))
 		return
 	}
 	d.Label = fmt.Sprintf("argument %d", i+1)
+	if _, list := c.row.index["args"]; list {
+		d.Help = append(d.Help, "the arguments of the command stand in a list: args = [...]")
+		return
+	}
 	d.Help = append(d.Help, c.row.Signature())
 }
 
@@ -241,11 +255,16 @@ func (c *Call) keywordNames() []string {
 // a node is made as if the name were right, so that what follows is looked at.
 func (c *Call) unknown(name string, v starlark.Value) {
 	names := c.keywordNames()
-	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.Name, name)
+	d := c.complain(diag.UnknownArgument, c.nameSpan(name), "%s has no argument %s", c.row.shownName(), name)
 	meant, help := c.row.synonym(name)
 	switch {
 	case help != "":
 		d.Help = append(d.Help, help)
+		for i := range c.row.Params { // what the remedy gives is not missed as well
+			if p := &c.row.Params[i]; p.Required() && !c.at[i].given() && (strings.Contains(help, p.Name+" = ") || strings.Contains(help, p.Name+"(")) {
+				c.at[i] = argRef{name: name}
+			}
+		}
 	case d.Meant(name, names):
 		meant, _ = diag.Suggest(name, names)
 	case len(names) == 0:
@@ -263,17 +282,16 @@ func (c *Call) unknown(name string, v starlark.Value) {
 	w, ok := p.Kind.takes(v)
 	_, failed := v.(*failedValue)
 	switch {
-	case p.aside:
-	case !ok || failed || c.row.Returns != "node" || len(p.Kind.vetted(p, w)) > 0: // a wrong guess would tell on
-		c.halted = true
-	default:
+	case ok && !failed && c.row.Returns == "node" && len(p.Kind.vetted(p, w)) == 0: // else a wrong guess would tell
 		c.vals[i] = w
+	case !p.aside:
+		c.halted = true
 	}
 }
 
 func (c *Call) missing(p *Param) {
 	c.halted = true
-	d := c.complain(diag.MissingArgument, c.fnSpan(), "%s needs %s", c.row.Name, p.Name)
+	d := c.complain(diag.MissingArgument, c.fnSpan(), "%s needs %s", c.row.shownName(), p.Name)
 	if p.Doc != "" {
 		d.Label = fmt.Sprintf("%s: %s", p.Kind.Word, p.Doc)
 	}

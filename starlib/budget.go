@@ -15,7 +15,12 @@ func budgetParams() []Param {
 		return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: def, Doc: doc}
 	}
 	return []Param{
-		{Name: "name", Kind: nameKind, Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
+		{Name: "name", Kind: hinted(nameKind, func(v starlark.Value) string {
+			if _, number := acceptFloat(v); number {
+				return hintBudget(v)
+			}
+			return ""
+		}), Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
 		opt("turns", capKind("the agent could not answer", "an agent that calls no model is agent(run = f)"), "8", "model calls in one call of the agent"),
 		opt("tool_calls", countKind, "32", "tool calls in one call of the agent"),
 		opt("model_calls", capKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, of everything inside"),

@@ -57,6 +57,8 @@ func (c *composer) checkBody(u *unit, fn syntax.Node, runs bool) {
 			l.member(n)
 		case *syntax.BinaryExpr:
 			l.operator(n)
+		case *syntax.IndexExpr:
+			l.index(n)
 		}
 		return true
 	})
@@ -110,6 +112,12 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 	}
 	x, ok := v.(starlark.HasAttrs)
 	if !ok {
+		if _, is := v.(interface{ opaque() }); is {
+			d := l.report(diag.UnknownAttribute, dot.Name, "what %s gives has no .%s", v, dot.Name.Name)
+			if _, server := v.(*serverValue); server {
+				d.Help = []string{"its tools are called by models: agent(tools = [" + l.shown(dot.X) + "])"}
+			}
+		}
 		return
 	}
 	if n, isNode := v.(*nodeValue); isNode && n.n.Failed() {
@@ -128,6 +136,37 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 		d.Help = []string{engineError(err).Help}
 	} else if !d.Meant(dot.Name.Name, names) && len(names) > 0 {
 		d.Help = []string{"it has " + joined(names)}
+	}
+}
+
+// shown is a name as the script writes it.
+func (l *callLint) shown(e syntax.Expr) string {
+	if id, ok := e.(*syntax.Ident); ok {
+		return id.Name
+	}
+	return "..."
+}
+
+// index looks at x[y] where x is surely a part of an agent, a memory or a module, which have no items.
+func (l *callLint) index(x *syntax.IndexExpr) {
+	v, _ := l.c.written(l.u, x.X)
+	what, help := "", ""
+	switch v := v.(type) {
+	case *moduleValue:
+		what = v.name
+		if v.name == "env" {
+			help = `write env.get("NAME"), or env.secret("NAME") of a secret`
+		}
+	case *memoryValue:
+		what, help = v.String(), "write "+l.shown(x.X)+".read()"
+	case interface{ opaque() }:
+		what = fmt.Sprint(v)
+	default:
+		return
+	}
+	d := l.report(diag.ScriptError, x, "%s has no items", what)
+	if help != "" {
+		d.Help = []string{help}
 	}
 }
 

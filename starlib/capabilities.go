@@ -3,6 +3,7 @@ package starlib
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,27 @@ var (
 	timeoutParam = Param{Name: "timeout", Kind: timeUpTo(24*time.Hour, "a day"), Shape: KeywordOnly, Default: `"30s"`, Doc: `the longest it may take: "90s", "2m", or seconds`}
 )
 
+// commandKind takes a command and its arguments. No shell takes a line apart.
+var commandKind = hinted(listOf(StrKind), func(v starlark.Value) string {
+	line, ok := v.(starlark.String)
+	switch {
+	case !ok:
+		return ""
+	case strings.ContainsAny(string(line), "|<>&;$`"):
+		return `no shell reads it: run one command, ["ls", "-la"], and give what it wrote to the next, sh.run(["wc", "-l"], input = out.stdout)`
+	}
+	return "write " + quotedList(strings.Fields(string(line)))
+})
+
+// quotedList writes texts as a list.
+func quotedList(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return "[" + joined(quoted) + "]"
+}
+
 func capabilityRows() []Builtin {
 	path := Param{Name: "path", Kind: StrKind, Doc: "relative to the working directory, or absolute, with /; inside of a granted directory"}
 	url := Param{Name: "url", Kind: secretTextKind, Doc: "http or https, without name and password"}
@@ -52,7 +74,7 @@ func capabilityRows() []Builtin {
 	return []Builtin{
 		module("sh", "Runs commands that are granted by --allow-exec, without a shell: sh.run."),
 		row("sh", "run", "Completed", "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends.",
-			Param{Name: "command", Kind: listOf(StrKind), Doc: "the command and its arguments, each as it is: [\"git\", \"log\"]"},
+			Param{Name: "command", Kind: commandKind, Doc: "the command and its arguments, each as it is: [\"git\", \"log\"]"},
 			Param{Name: "input", Kind: secretTextKind, Shape: KeywordOnly, Default: "None", Doc: "what it reads from its standard input"},
 			Param{Name: "dir", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "where it runs: the working directory, or a granted directory or one inside"}),
 		module("http", "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."),

@@ -133,12 +133,12 @@ func (l *useLint) member(dot *syntax.DotExpr) *Builtin {
 func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin) {
 	arg, known := targetOf(call, row)
 	if !known {
-		l.found(dot, row.Of, row.Name, "")
+		l.handed(dot, row.Of, row.Name)
 		return
 	}
 	target, written := l.text(arg, row)
 	if !written {
-		l.found(dot, row.Of, row.Name, "")
+		l.handed(dot, row.Of, row.Name)
 		return
 	}
 	if row.Of == "http" {
@@ -157,6 +157,10 @@ func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin)
 	at := syntax.Node(dot)
 	if arg != nil {
 		at = arg
+	}
+	if l.wrong(dot) { // it cannot be called there, or so
+		l.handed(dot, row.Of, row.Name)
+		return
 	}
 	l.found(at, row.Of, row.Name, target)
 }
@@ -300,11 +304,17 @@ func sortUses(uses []Use) {
 // memberCall checks the arguments of a call of a module's function, as fs.read(path).
 func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 	v, _ := l.c.written(l.u, dot.X)
-	m, ok := v.(*moduleValue)
-	if !ok || m.members[dot.Name.Name] == nil {
+	var row *Builtin
+	switch v := v.(type) {
+	case *moduleValue:
+		row = v.members[dot.Name.Name]
+	case *memoryValue:
+		row = l.c.table.methods["memory"][dot.Name.Name]
+	}
+	if row == nil {
 		return
 	}
-	for _, d := range l.bound(call, m.members[dot.Name.Name]).wrong {
+	for _, d := range l.bound(call, row).wrong {
 		l.c.session.Report(d)
 	}
 }

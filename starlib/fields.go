@@ -124,7 +124,9 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 	}
 	d := &diag.Diagnostic{Code: diag.UnknownAttribute, Message: t.String() + " has no ." + name,
 		Span: diag.Span{Pos: position(dot.Name.NamePos), Len: utf8.RuneCountInString(name)}}
-	switch {
+	switch help := foreignFields[t.String()][name]; {
+	case help != "":
+		d.Help = []string{"write " + help}
 	case d.Meant(name, names):
 	case (t.Kind == generable.RecordType || single) && len(names) > 0:
 		d.Help = []string{"its fields are " + joined(names)}

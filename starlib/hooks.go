@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ type hooksValue struct {
 func (v *hooksValue) String() string { return "hooks(...)" }
 func (v *hooksValue) Type() string   { return "hooks" }
 
-var hooksKind = Kind{Word: "hooks(...)", Stub: "Hooks", accept: as[*hooksValue]}
+var hooksKind = Kind{Word: "hooks(...)", Stub: "Hooks", accept: as[*hooksValue], hint: callHint("hooks", engine.HookNames()...)}
 
 func hooksFunc(c *Call) (starlark.Value, error) {
 	h := &engine.Hooks{}
@@ -122,10 +123,18 @@ func ruleParams() []Param {
 	return []Param{
 		opt("untrusted", BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
 		opt("max", boundKind, "None", "how often it may be called in one call of the agent"),
-		opt("only_after", either(StrKind, listOf(StrKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
+		opt("only_after", either(toolNameKind, listOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
 		opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
 	}
 }
+
+// toolNameKind takes the name of a tool.
+var toolNameKind = hinted(StrKind, func(v starlark.Value) string {
+	if f, ok := v.(*starlark.Function); ok {
+		return fmt.Sprintf("give its name: %q", f.Name())
+	}
+	return ""
+})
 
 // reasonKind takes a reason that a model is told.
 var reasonKind = vetted(StrKind, func(_ *Param, v starlark.Value) []fault {
@@ -149,7 +158,7 @@ func (c *Call) ruled(t *engine.Tool) {
 		}
 	}
 	if c.Has("only_after") {
-		rules.OnlyAfter = slices.Clone(rules.OnlyAfter)
+		rules.OnlyAfter, rules.OnlyAfterSpan = slices.Clone(rules.OnlyAfter), c.spanOf("only_after")
 		after := func(name string) {
 			if !slices.Contains(rules.OnlyAfter, name) {
 				rules.OnlyAfter = append(rules.OnlyAfter, name)

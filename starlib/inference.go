@@ -252,6 +252,9 @@ func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
 		return t
 	}
 	b, ok := fn.(*starlark.Builtin)
+	if ok && b.Name() == "approve" && in.c.predeclared["approve"] == fn {
+		return engine.ApprovalType
+	}
 	if !ok || len(e.Args) == 0 || in.c.predeclared[b.Name()] != fn {
 		return nil
 	}

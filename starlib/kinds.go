@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -42,9 +43,9 @@ type Kind struct {
 var (
 	AnyKind   = Kind{Word: "a value", Stub: "Any"}
 	StrKind   = Kind{Word: "str", Stub: "str", accept: as[starlark.String]}
-	BoolKind  = Kind{Word: "bool", Stub: "bool", accept: as[starlark.Bool]}
+	BoolKind  = Kind{Word: "bool", Stub: "bool", accept: as[starlark.Bool], hint: hintBool, guess: guessBool}
 	IntKind   = Kind{Word: "int", Stub: "int", accept: acceptInt, hint: hintInt, guess: guessInt}
-	FloatKind = Kind{Word: "float", Stub: "float", accept: acceptFloat}
+	FloatKind = Kind{Word: "float", Stub: "float", accept: acceptFloat, hint: hintFloat, guess: guessFloat}
 	ListKind  = Kind{Word: "list", Stub: "list", accept: acceptList}
 	DictKind  = Kind{Word: "dict", Stub: "dict", accept: as[*starlark.Dict]}
 	CallKind  = Kind{Word: "function", Stub: "Callable", accept: acceptFunction, hint: hintFunction}
@@ -108,11 +109,68 @@ func hintInt(v starlark.Value) string {
 		if _, err := strconv.Atoi(string(v)); err == nil {
 			return "write " + string(v) + " without quotes"
 		}
+		if n, ok := strings.CutSuffix(strings.ToLower(string(v)), "k"); ok {
+			if _, err := strconv.Atoi(n); err == nil {
+				return "write " + n + "000"
+			}
+		}
 		return "write a number: 3"
 	case starlark.Int:
 		return "no bound is as large: leave it out, or write a smaller number"
 	}
 	return "write a whole number: 3"
+}
+
+func hintBool(v starlark.Value) string {
+	if b, ok := guessBool(v); ok {
+		return "write " + b.String()
+	}
+	return "write True or False"
+}
+
+// guessBool reads the words that others have for truth.
+func guessBool(v starlark.Value) (starlark.Value, bool) {
+	s, _ := v.(starlark.String)
+	switch strings.ToLower(string(s)) {
+	case "yes", "true", "on":
+		return starlark.True, true
+	case "no", "false", "off":
+		return starlark.False, true
+	}
+	return nil, false
+}
+
+func hintFloat(v starlark.Value) string {
+	if f, ok := guessFloat(v); ok {
+		return "write " + f.String() + " without quotes"
+	}
+	return "write a number: 0.5"
+}
+
+// guessFloat reads a number that stands in quotes.
+func guessFloat(v starlark.Value) (starlark.Value, bool) {
+	s, _ := v.(starlark.String)
+	f, err := strconv.ParseFloat(strings.TrimPrefix(string(s), "$"), 64)
+	return starlark.Float(f), err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
+// callHint says how a dict of arguments, or a part of a call, is written as a call.
+func callHint(name string, params ...string) func(starlark.Value) string {
+	return func(v starlark.Value) string {
+		d, ok := v.(*starlark.Dict)
+		if !ok {
+			return "write " + name + "(" + params[0] + " = ...)"
+		}
+		var words []string
+		for _, key := range d.Keys() {
+			s, _ := key.(starlark.String)
+			if !slices.Contains(params, string(s)) {
+				return "write " + name + "(" + params[0] + " = ...)"
+			}
+			words = append(words, string(s)+" = ...")
+		}
+		return "write " + name + "(" + joined(words) + ")"
+	}
 }
 
 // guessInt reads a number that stands in quotes.
@@ -224,6 +282,8 @@ func hintNode(v starlark.Value) string {
 		return "FINISH is where an edge leads that ends a graph: edge(node, FINISH)"
 	case *starlark.List:
 		return "give the nodes one by one, or the list alone"
+	case *budgetValue:
+		return "a budget stands behind the node that it bounds: bounded(node, budget(...))"
 	case starlark.String:
 		return "a text becomes a step as template(\"...\"), or agent(prompt = \"...\")"
 	}

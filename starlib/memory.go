@@ -87,9 +87,14 @@ var (
 		if s, ok := v.(starlark.String); ok {
 			return fmt.Sprintf("notes = memory(%q), and then memory = notes", string(s))
 		}
-		return ""
+		return "an agent has one memory: memory = notes"
 	}}
-	historyKind = either(oneOf("fresh", "shared", "summary"), Kind{Word: "compress(...)", Stub: "History", accept: as[*historyValue]})
+	historyKind = either(oneOf("fresh", "shared", "summary"), Kind{Word: "compress(...)", Stub: "History", accept: as[*historyValue], hint: func(v starlark.Value) string {
+		if b, ok := v.(starlark.Bool); ok {
+			return map[bool]string{true: `write history = "shared"`, false: `write history = "fresh"`}[bool(b)]
+		}
+		return ""
+	}})
 )
 
 func memoryFunc(c *Call) (starlark.Value, error) {

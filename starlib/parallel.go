@@ -103,6 +103,14 @@ func (c *Call) inRun(example string) bool {
 	if of := composed[c.row.Name]; of != "" {
 		d.Help = append(d.Help, of)
 	}
+	switch c.row.QualifiedName() {
+	case "fs.read":
+		d.Help = append(d.Help, "what belongs to the script is read while it loads: file(\"notes.md\")")
+	case "env.get", "env.secret":
+		d.Help = append(d.Help, "for headers and env of mcp(...) a secret is named: secret(\"NAME\")")
+	case "approve":
+		d.Help = append(d.Help, "between nodes a step asks: a >> approval(\"Ship it?\") >> b")
+	}
 	return false
 }
 

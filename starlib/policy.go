@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"errors"
+	"fmt"
 
 	"go.starlark.net/starlark"
 
@@ -47,7 +48,15 @@ func (v *policyValue) String() string { return "policy(...)" }
 func (v *policyValue) Type() string   { return "policy" }
 
 // patternKind takes patterns of calls.
-var patternKind = vetted(StrKind, func(_ *Param, v starlark.Value) []fault {
+var patternKind = vetted(hinted(StrKind, func(v starlark.Value) string {
+	switch v := v.(type) {
+	case *toolValue:
+		return fmt.Sprintf("a rule names a tool: %q", v.t.Name)
+	case *starlark.Function:
+		return fmt.Sprintf("a rule names a tool: %q", v.Name())
+	}
+	return ""
+}), func(_ *Param, v starlark.Value) []fault {
 	e := badPattern(v)
 	if e == nil {
 		return nil
@@ -64,7 +73,7 @@ func badPattern(v starlark.Value) *engine.Error {
 	return e
 }
 
-var policyKind = Kind{Word: "policy(...)", Stub: "Policy", accept: as[*policyValue]}
+var policyKind = Kind{Word: "policy(...)", Stub: "Policy", accept: as[*policyValue], hint: callHint("policy", "deny", "ask", "allow")}
 
 // policy is the policy argument, nil when it was not given.
 func (c *Call) policy() *engine.Policy {

@@ -102,7 +102,12 @@ var (
 	}}
 	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", either(remedyKind, listOf(remedyKind)))
 	recoveryKind = worded("recover(...), a remedy such as fix(...), a function, or a list of them",
-		either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue]}, remedyKind, listOf(remedyKind)))
+		either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue], hint: func(v starlark.Value) string {
+			if _, ok := v.(*starlark.Dict); ok {
+				return callHint("recover", "bad_args", "failure")(v)
+			}
+			return ""
+		}}, remedyKind, listOf(remedyKind)))
 )
 
 // recovery reads on_error or on_tool_error: what is not given by class serves both.

@@ -41,8 +41,13 @@ func (v *routerValue) Type() string   { return "router" }
 // selectKind takes what chooses among skills.
 var selectKind = Kind{Word: "function or router(...)", Stub: "Callable | Router",
 	accept: func(v starlark.Value) (starlark.Value, bool) {
-		if _, ok := v.(*routerValue); ok {
+		switch b := v.(type) {
+		case *routerValue:
 			return v, true
+		case *starlark.Builtin:
+			if b.Name() == "router" {
+				return v, false
+			}
 		}
 		return acceptFunction(v)
 	},
@@ -52,6 +57,8 @@ var selectKind = Kind{Word: "function or router(...)", Stub: "Callable | Router"
 			return fmt.Sprintf("a model chooses with select = router(), code with select = lambda x: %s", v.String())
 		case *modelValue:
 			return "write select = router(model = ...)"
+		case *starlark.Builtin:
+			return "call it: " + v.Name() + "()"
 		}
 		return hintFunction(v)
 	}}

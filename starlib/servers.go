@@ -203,7 +203,7 @@ func (c *Call) reached(spec *engine.ServerSpec) {
 		return
 	case spec.Command != "":
 		if strings.ContainsAny(spec.Command, " \t\x00") && !strings.ContainsAny(spec.Command, `/\`) {
-			c.complain(diag.BadServer, c.spanOf("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = [...])", strings.Fields(spec.Command)[0])}
+			c.complain(diag.BadServer, c.spanOf("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", strings.Fields(spec.Command)[0], quotedList(strings.Fields(spec.Command)[1:]))}
 		}
 		if c.Has("transport") {
 			c.complain(diag.BadServer, c.spanOf("transport"), "transport: a server that is started is spoken to over its standard input and output").Help = []string{"leave it out, or give url ="}

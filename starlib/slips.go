@@ -115,6 +115,12 @@ var foreignMethods = map[string]map[string]string{
 	"tuple": {"append": "t + (x,)", "len": "len(t)", "sort": "sorted(t)", "add": "t + (x,)"},
 }
 
+// foreignFields are what others call the fields of what sh and http give.
+var foreignFields = map[string]map[string]string{
+	"HTTPResponse": {"body": "p.text", "content": "p.text", "data": "p.text", "json": "json.decode(p.text)", "status_code": "p.status", "code": "p.status", "ok": "p.status < 400"},
+	"Completed":    {"output": "out.stdout", "out": "out.stdout", "err": "out.stderr", "returncode": "out.code", "exit_code": "out.code", "exitcode": "out.code", "status": "out.code", "rc": "out.code", "ok": "out.code == 0", "text": "out.stdout"},
+}
+
 // attributeHelp is the remedy for an attribute that the interpreter's own types do not have.
 func attributeHelp(typ, name string) string {
 	if meant := foreignMethods[typ][name]; meant != "" {
@@ -143,6 +149,8 @@ func operandHelp(left, op, right string) string {
 		return "nodes are composed by >>, / and *, or by then, par and forum"
 	case op == "in" || op == "not in":
 		return "in asks a text, a list, a dict or a set"
+	case left == "secret" || right == "secret":
+		return `what stands before a secret is its prefix: secret("NAME", prefix = "Bearer ")`
 	case op == "+" && left == "string":
 		return `make it text: "..." + str(n), or "... {}".format(n)`
 	case op == "+" && right == "string":

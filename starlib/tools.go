@@ -174,16 +174,20 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 	if given == nil {
 		return params
 	}
+	n := 0
 	for key, v := range given.Entries() {
+		n++
+		entry := piece{n: n, key: key.String()}
 		name, _ := key.(starlark.String)
 		i := slices.IndexFunc(params, func(p parameter) bool { return p.name == string(name) })
 		w, ok := fieldKind.takes(v)
 		switch {
 		case i < 0:
-			c.stray(fn, params, given, key)
+			entry.at = true
+			c.stray(fn, params, given, key, entry)
 		case !ok:
 			params[i].wrong = true
-			d := c.complain(diag.WrongArgument, c.spanOf("params"), "%s: want %s, got %s", string(name), fieldKind.Word, describe(v))
+			d := c.complain(diag.WrongArgument, c.partSpan(c.at[c.param("params")], entry), "%s: want %s, got %s", string(name), fieldKind.Word, describe(v))
 			if h := fieldKind.hint(v); h != "" {
 				d.Help = append(d.Help, h)
 			}
@@ -203,9 +207,9 @@ func (c *Call) parameters(fn *starlark.Function, given *starlark.Dict, at diag.S
 
 // stray reports a type that is given for no parameter of the function. The parameter that it
 // must be meant for is not reported as well.
-func (c *Call) stray(fn *starlark.Function, params []parameter, given *starlark.Dict, key starlark.Value) {
+func (c *Call) stray(fn *starlark.Function, params []parameter, given *starlark.Dict, key starlark.Value, entry piece) {
 	name, ok := key.(starlark.String)
-	d := c.complain(diag.UnknownArgument, c.spanOf("params"), "%s has no parameter %s", fn.Name(), string(name))
+	d := c.complain(diag.UnknownArgument, c.partSpan(c.at[c.param("params")], entry), "%s has no parameter %s", fn.Name(), string(name))
 	if !ok {
 		d.Message = "the names of parameters are str, got " + describe(key)
 	}

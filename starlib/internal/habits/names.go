@@ -60,7 +60,7 @@ var foreign = map[string]string{
 	"format":    "write `fmt(x, \".2f\")`, or `\"{}\".format(x)`",
 	"frozenset": "write `set(xs)`", "input": "declare it as a parameter of `def main`", "issubclass": "write `isinstance(x, T)`",
 	"iter": "use the list itself", "log": "write `print(...)`", "logger": "write `print(...)`", "map": "write a comprehension: `[f(x) for x in xs]`", "next": "index it: `xs[0]`",
-	"object": "declare data with `schema`", "open": "write `file(\"path\")`", "pow": "multiply, or shift: `1 << n`",
+	"END": "write `FINISH`", "End": "write `FINISH`", "STOP": "write `FINISH`", "object": "declare data with `schema`", "open": "write `file(\"path\")`", "pow": "multiply, or shift: `1 << n`",
 	"round": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number",
 	"self":  "there are no classes: give the value as a parameter", "super": "there are no classes",
 	"vars": "write `dir(x)`",

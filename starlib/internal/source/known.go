@@ -21,9 +21,12 @@ const (
 	aNode
 	anAttempt // what attempt gives in a function
 	aCondition
+	anApproval // what approve gives
 )
 
-func (w what) String() string { return [...]string{"value", "type", "node", "attempt", "condition"}[w] }
+func (w what) String() string {
+	return [...]string{"value", "type", "node", "attempt", "condition", "approval"}[w]
+}
 
 // kindOf says whether e is surely a type or a node: a builtin type, list[str],
 // T | None, the call of a maker, an operator between nodes, or a name that is
@@ -107,6 +110,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 			return known{what: anAttempt}
 		case l.conditions[fn.Name]:
 			return known{what: aCondition}
+		case fn.Name == "approve":
+			return known{what: anApproval}
 		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
 			return known{what: aNode}
 		}

@@ -27,7 +27,7 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 		return
 	}
 	k := l.kindOf(e, s)
-	if k.what == anAttempt {
+	if k.what == anAttempt || k.what == anApproval {
 		l.attempted(e, k, by)
 		return
 	}
@@ -61,7 +61,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 		l.truth(left, s, x.Op.String())
 		return
 	}
-	if k.what == anAttempt {
+	if k.what == anAttempt || k.what == anApproval {
 		l.attempted(left, k, x.Op.String())
 		return
 	}
@@ -116,6 +116,9 @@ func (l *linter) testedCondition(e syntax.Expr, by string) string {
 }
 
 func (l *linter) testedNode(e syntax.Expr, s *scope) string {
+	if call, ok := startree.Unparen(e).(*syntax.CallExpr); ok && l.short(call.Fn) == "approval" {
+		return "approval is a step between nodes; in a function ask a person by `approve(\"...\").approved`"
+	}
 	if !s.inFunction() {
 		return "a node is always there, so leave the test out; to choose by a value use `branch`"
 	}
@@ -169,13 +172,19 @@ func (l *linter) attempted(e syntax.Expr, k known, by string) {
 		return
 	}
 	l.tested[inner] = true
-	d := l.report(diag.TruthValue, l.f.span(e), "what `attempt` gives is always true",
-		fmt.Sprintf("`%s` asks whether this is true", by))
-	d.Severity = diag.Warning
-	if k.by != nil && !k.called {
-		d.Notes = append(d.Notes, diag.Note{Message: "`" + k.by.name + "` is what `attempt` gives", Pos: l.f.pos(k.by.sites[0].NamePos)})
+	maker, help := "attempt", "ask whether the call succeeded: `"+l.callee(e)+".ok`; its value is `.value`, its failure `.error`"
+	if k.what == anApproval {
+		maker, help = "approve", "ask whether the person approved: `"+l.callee(e)+".approved`"
 	}
-	d.Help = append(d.Help, "ask whether the call succeeded: `"+l.callee(e)+".ok`; its value is `.value`, its failure `.error`")
+	d := l.report(diag.TruthValue, l.f.span(e), "what `"+maker+"` gives is always true",
+		fmt.Sprintf("`%s` asks whether this is true", by))
+	if k.what == anAttempt { // of an approval it would go on whatever the person says
+		d.Severity = diag.Warning
+	}
+	if k.by != nil && !k.called {
+		d.Notes = append(d.Notes, diag.Note{Message: "`" + k.by.name + "` is what `" + maker + "` gives", Pos: l.f.pos(k.by.sites[0].NamePos)})
+	}
+	d.Help = append(d.Help, help)
 }
 
 func isNone(e syntax.Expr) bool {
