@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,8 +66,22 @@ func TestMCPConformanceOfClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scenario := range []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"} {
+	scenarios := []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"}
+	for _, scenario := range scenarios {
 		judge(t, node, suite, exe, scenario)
+	}
+	listed, err := exec.Command(node, suite, "list", "--client").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^\s+- (\S+)`).FindAllStringSubmatch(string(listed), -1)
+	if len(found) < len(scenarios) {
+		t.Errorf("the suite lists\n%s", listed)
+	}
+	for _, m := range found {
+		if !strings.HasPrefix(m[1], "auth/") && !slices.Contains(scenarios, m[1]) {
+			t.Errorf("the suite has a scenario that nobody has looked at: %s", m[1])
+		}
 	}
 }
 
