@@ -3,6 +3,7 @@ package agentscript_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func module(b testing.TB, eng *agentscript.Engine, src string) *agentscript.Modu
 const talker = `
 Report = schema("What was found", summary = field(str, "In one sentence"), score = field(int, "0 to 100", ge = 0, le = 100), files = field(list[str], default = []))
 %s
-main = agent(output = Report, tools = [look], budget = budget(turns = 1000, tool_calls = 10000), prompt = "Look for mistakes." + 20 * " Name the line, say what to do. Be exact.")
+main = agent(output = Report, tools = [look], budget = budget(turns = 1000, tool_calls = 10000, same_call = 10000), prompt = "Look for mistakes." + 20 * " Name the line, say what to do. Be exact.")
 `
 
 const scriptTool = `
@@ -38,11 +39,11 @@ def look(path = str, lines = field(int, "how many", default = 10)):
     return path + ": nothing special"
 `
 
-// conversation is a model that calls a tool until its last turn, which is a report. It notes when
-// it was asked.
+// conversation is a model that calls a tool until its last turn, which is a report. It notes the CPU time
+// at which it was asked, and keeps the run on one thread, so that it is the run's own.
 type conversation struct {
 	turns int
-	asked []time.Time
+	asked []time.Duration
 }
 
 func answer(p engine.Part, f engine.Finish) engine.Outcome {
@@ -55,7 +56,10 @@ var (
 )
 
 func (c *conversation) Do(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-	if c.asked = append(c.asked, time.Now()); len(c.asked) < c.turns {
+	if len(c.asked) == 0 && c.turns > 1 {
+		runtime.LockOSThread() // the goroutine ends with the run, and its thread with it
+	}
+	if c.asked = append(c.asked, threadTime()); len(c.asked) < c.turns {
 		return toolAnswer
 	}
 	return lastAnswer
@@ -63,8 +67,46 @@ func (c *conversation) Do(context.Context, *engine.Effect, engine.Sink) engine.O
 
 // BenchmarkAgentTurn is a conversation with an agent that has a typed output and a tool, per turn
 // and without the model's own time: of one turn, which is a whole run with its answer decoded, and
-// of 21, whose first and twentieth are also told apart.
+// of 21, whose first and twentieth are also told apart, in CPU time of their own.
 func BenchmarkAgentTurn(b *testing.B) {
+	for kind, start := range talkers(b) {
+		for _, turns := range []int{1, 21} {
+			b.Run(fmt.Sprintf("tool=%s/turns=%d", kind, turns), func(b *testing.B) {
+				var first, twentieth, all time.Duration
+				b.ReportAllocs()
+				for b.Loop() {
+					c := start(b, turns)
+					if turns == 21 {
+						first += c.asked[1] - c.asked[0]
+						twentieth += c.asked[20] - c.asked[19]
+						all += c.asked[20] - c.asked[0]
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*turns), "ns/turn")
+				if turns == 21 {
+					b.ReportMetric(float64(all.Nanoseconds())/float64(20*b.N), "cpu-ns/turn")
+					b.ReportMetric(float64(first.Nanoseconds())/float64(b.N), "cpu-ns/turn1")
+					b.ReportMetric(float64(twentieth.Nanoseconds())/float64(b.N), "cpu-ns/turn20")
+					b.ReportMetric(float64(twentieth)/float64(first), "turn20/turn1")
+				}
+			})
+		}
+	}
+}
+
+// The conversations that the benchmark measures are had to their end.
+func TestTheMeasuredConversations(t *testing.T) {
+	for kind, start := range talkers(t) {
+		for _, turns := range []int{1, 21} {
+			if c := start(t, turns); len(c.asked) != turns {
+				t.Errorf("with a tool of the %s: %d turns, want %d", kind, len(c.asked), turns)
+			}
+		}
+	}
+}
+
+// talkers give what has one conversation of so many turns, with a tool of the script or of the host.
+func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversation {
 	params, errs := generable.NewSchema("look", "", []generable.Field{{Name: "path", Type: generable.StrT}, {Name: "lines", Type: generable.IntT}})
 	if errs != nil {
 		b.Fatal(errs)
@@ -73,34 +115,19 @@ func BenchmarkAgentTurn(b *testing.B) {
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("engine/frame.go: nothing special"), nil
 		}}
-	for _, kind := range []string{"script", "host"} {
-		var mod *agentscript.Module
-		if kind == "script" {
-			mod = module(b, agentscript.New(), fmt.Sprintf(talker, scriptTool))
-		} else {
-			mod = module(b, agentscript.New(agentscript.WithTool(hostTool)), fmt.Sprintf(talker, ""))
-		}
-		for _, turns := range []int{1, 21} {
-			b.Run(fmt.Sprintf("tool=%s/turns=%d", kind, turns), func(b *testing.B) {
-				var first, twentieth time.Duration
-				b.ReportAllocs()
-				for b.Loop() {
-					c := &conversation{turns: turns, asked: make([]time.Time, 0, turns)}
-					h := engine.Handlers{engine.EffectModel: c, engine.EffectTool: engine.HostTools{"look": &hostTool}}
-					if _, err := mod.Start(context.Background(), agentscript.Input("x"), agentscript.Handler(h)).Wait(); err != nil {
-						b.Fatal(err)
-					}
-					if turns == 21 {
-						first += c.asked[1].Sub(c.asked[0])
-						twentieth += c.asked[20].Sub(c.asked[19])
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*turns), "ns/turn")
-				if turns == 21 {
-					b.ReportMetric(float64(first.Nanoseconds())/float64(b.N), "ns/turn1")
-					b.ReportMetric(float64(twentieth.Nanoseconds())/float64(b.N), "ns/turn20")
-				}
-			})
+	out := map[string]func(b testing.TB, turns int) *conversation{}
+	for kind, mod := range map[string]*agentscript.Module{
+		"script": module(b, agentscript.New(), fmt.Sprintf(talker, scriptTool)),
+		"host":   module(b, agentscript.New(agentscript.WithTool(hostTool)), fmt.Sprintf(talker, "")),
+	} {
+		out[kind] = func(b testing.TB, turns int) *conversation {
+			c := &conversation{turns: turns, asked: make([]time.Duration, 0, turns)}
+			h := engine.Handlers{engine.EffectModel: c, engine.EffectTool: engine.HostTools{"look": &hostTool}}
+			if _, err := mod.Start(context.Background(), agentscript.Input("x"), agentscript.Handler(h)).Wait(); err != nil {
+				b.Fatal(err)
+			}
+			return c
 		}
 	}
+	return out
 }
