@@ -71,7 +71,7 @@ func schemaEntries() []Entry {
 			"style = file(\"/etc/style.md\")\n",
 			"style = file(\"docs/style.md\")\n"},
 		{FileMissing, "file not found",
-			"There is no such file in the script's directory, or it cannot be read. Paths are relative to the file that names them and use `/` everywhere.",
+			"There is no such file in the script's directory, or it cannot be read. Paths are relative to the file that names them and use `/` everywhere. Files are read while the script loads: a flow that runs reads no new one, so call `file` at the top level.",
 			"", ""},
 	}
 }
