@@ -162,10 +162,11 @@ func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
 			return data, nil
 		}
 		if k.Refresh == "" {
-			if k.Access == not { // else it is over by this clock alone, and the server is to say so
-				now, a.ended = nil, true
+			if k.Access != not { // it is over by this clock alone, and the server is to say so
+				return data, nil
 			}
-			return data, nil
+			now, a.ended = nil, true
+			return nil, nil
 		}
 		next, err := a.refresh(ctx, &k)
 		if err != nil {

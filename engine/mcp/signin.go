@@ -54,12 +54,19 @@ func WithSignIn(s SignIns) Option { return func(c *config) { c.signIns = &s } }
 const mostSignIns = 2
 
 // signedIn carries something out, and again when a person signed in for it: what is refused for its
-// token was not carried out.
+// token was not carried out. Nobody is asked for the same again.
 func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.Outcome {
 	out := do()
-	for range mostSignIns {
-		if out.Err == nil || out.Err.Code != diag.ServerSignIn || s.auth == nil || s.client.cfg.signIns == nil {
-			return out
+	if s.auth == nil || s.client.cfg.signIns == nil {
+		return out
+	}
+	for n := 0; out.Err != nil && out.Err.Code == diag.ServerSignIn; n++ {
+		if more := s.auth.wantsMore(); n == mostSignIns || n > 0 && !more {
+			e := s.auth.failure("it does not take the token that its authorization server gave")
+			if more {
+				e = s.auth.failure("it wants more than the token covers that somebody agreed to")
+			}
+			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
 		}
 		if err := s.auth.signIn(ctx, s.client.cfg.signIns); err != nil {
 			var own *engine.Error
@@ -71,6 +78,13 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 		out = do()
 	}
 	return out
+}
+
+// wantsMore reports whether the server took the token and wants one that covers more.
+func (a *authority) wantsMore() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.wanted != nil && a.wanted.more
 }
 
 // signIn has a person sign in, for the challenge that the server refused by last.

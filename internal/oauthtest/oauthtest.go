@@ -21,7 +21,7 @@ type Server struct {
 	*httptest.Server
 	Resource string // the URL of the MCP server, set before it is used
 
-	// What is wrong or special, set before it is used.
+	// What is wrong or special, set before it is used or by Authorize.
 	Meta      map[string]any // over what the server says of itself
 	Describes func() (status int, body map[string]any)
 	Authorize func(answer url.Values) // changes with what the browser is sent back
@@ -79,6 +79,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		}
 		s.mu.Lock()
 		scope, ok := s.good[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		wants := s.Wants
 		s.mu.Unlock()
 		says := `Bearer resource_metadata="` + s.Resource + `/.well-known/oauth-protected-resource"` + s.Challenge
 		if !ok {
@@ -87,8 +88,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
-		if s.Wants != "" && strings.Contains(string(body), `"tools/call"`) && !slices.Contains(strings.Fields(scope), s.Wants) {
-			rw.Header().Set("WWW-Authenticate", says+`, error="insufficient_scope", scope="`+s.Wants+`"`)
+		if wants != "" && strings.Contains(string(body), `"tools/call"`) && !slices.Contains(strings.Fields(scope), wants) {
+			rw.Header().Set("WWW-Authenticate", says+`, error="insufficient_scope", scope="`+wants+`"`)
 			http.Error(rw, "not that", http.StatusForbidden)
 			return
 		}
