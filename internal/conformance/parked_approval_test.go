@@ -82,7 +82,7 @@ func parkedApproval(t testing.TB, n int, src string) footprint {
 func TestPromise_12_8_ParkedApproval(t *testing.T) {
 	unraced(t)
 	for _, w := range asks {
-		f := parkedApproval(t, 1000, w.src)
+		f := parkedApproval(t, 2000, w.src)
 		t.Logf("%s: %.0f bytes of heap, %.0f of stack, %.2f goroutines", w.name, f.heap, f.stack, f.goroutines)
 		f.within(t, w.name, w.heap, w.stack)
 	}
