@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
@@ -39,6 +40,9 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 	p := wire.Plan{
 		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
 		Form: wire.FormOf(body),
+	}
+	if encoding := packed(body, known); encoding != "" {
+		return nil, p.Fail(engine.KindBadResponse, nil, "give the body without its compression, or as gzip", "the recorded body is compressed by %s, which is not read", encoding)
 	}
 	r, err := p.Decode(status, known, bytes.NewReader(body))
 	if err != nil {
@@ -72,6 +76,18 @@ func unpacked(body []byte, header http.Header) []byte {
 		return body
 	}
 	return out // a cut one gives what had come, which is then seen to be cut
+}
+
+// packed names the compression of a body that cannot be undone here, "" where there is none: what
+// begins as no text does.
+func packed(body []byte, header http.Header) string {
+	switch encoding := strings.ToLower(header.Get("Content-Encoding")); {
+	case bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "zstd"
+	case encoding == "br" && len(body) > 0 && !utf8.Valid(body):
+		return "br"
+	}
+	return ""
 }
 
 // speakers are the names under which providers are met that have no row of their own, or

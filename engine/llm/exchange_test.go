@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
@@ -117,6 +118,11 @@ func TestExchangesCompressed(t *testing.T) {
 	}
 	if _, err := llm.DecodeExchange("openai", 200, nil, []byte("\x1f\x8bnothing")); !errors.As(err, &e) || e.Kind != engine.KindBadResponse {
 		t.Errorf("a damaged one: %v", err)
+	}
+	for encoding, body := range map[string]string{"zstd": "\x28\xb5\x2f\xfd\x04\x00", "br": "\x8b\x02\x80{\xff"} {
+		if _, err := llm.DecodeExchange("openai", 200, http.Header{"Content-Encoding": {encoding}}, []byte(body)); !errors.As(err, &e) || e.Kind != engine.KindBadResponse || !strings.Contains(e.Message, "compressed by "+encoding) {
+			t.Errorf("%s: %v", encoding, err)
+		}
 	}
 	if _, err := llm.DecodeExchange("openai", 429, nil, zipped.Bytes()); !errors.As(err, &e) || e.Kind != engine.KindRateLimit {
 		t.Errorf("of an error: %v", err)
