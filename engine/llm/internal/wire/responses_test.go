@@ -102,9 +102,11 @@ var responsesQuirks = []quirk{
 
 // FuzzForms looks at answers of all forms that have no fuzz target of their own.
 func FuzzForms(f *testing.F) {
-	names := []string{"gemini", "responses", "converse"}
-	for _, q := range slices.Concat(geminiQuirks, responsesQuirks) {
-		f.Add(slices.Index(names, q.dialect), q.body)
+	names := []string{"gemini", "responses", "converse", "interactions", "cohere"}
+	for _, q := range slices.Concat(geminiQuirks, responsesQuirks, formQuirks) {
+		if n := slices.Index(names, q.dialect); n >= 0 {
+			f.Add(n, q.body)
+		}
 	}
 	f.Fuzz(func(t *testing.T, n int, body string) {
 		decodes(t, planFor(names[uint(n)%uint(len(names))]), 200, body)
