@@ -181,7 +181,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 				code = max(code, exitCheck)
 			}
 		case how.format == formatHuman:
-			fmt.Fprintln(c.stderr, legible(file)+": ok")
+			fmt.Fprintln(c.stderr, legible(file)+": ok"+withoutMain(m))
 		}
 		for _, d := range found {
 			texts[d.Span.File] = sources
@@ -203,6 +203,18 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 		return "", false
 	}))
 	return c.quietly(code)
+}
+
+// withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
+// mistake of the file.
+func withoutMain(m *agentscript.Module) string {
+	if m == nil {
+		return ""
+	}
+	if _, d := m.Main(); d == nil || d.Code != diag.NoMain {
+		return ""
+	}
+	return " (it has no main: a file for load, not for run)"
 }
 
 // checked writes what goes to stdout.

@@ -162,7 +162,7 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 		}
 		args := generable.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
 		if !args.OK {
-			return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors)), nil
+			return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors.Once())), nil
 		}
 		out, err := o.Call(ctx, args.Value, teller(ctx, req))
 		if err != nil {
