@@ -165,6 +165,9 @@ func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	if err := b.sched.Err(); err != nil { // whoever decided too late has decided for a run that is resumed
+		return Decision{}, err
+	}
 	return r.decided(v)
 }
 
