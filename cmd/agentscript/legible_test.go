@@ -15,7 +15,7 @@ func TestLegible(t *testing.T) {
 	for _, tt := range []struct{ text, want, line string }{
 		{"plain\ttext\nnext", "plain\ttext\nnext", `plain\u0009text\u000anext`},
 		{"a\r\nb\rc", "a\nb\\u000dc", `a\u000d\u000ab\u000dc`},
-		{"grüße 日本　語 🇩🇪 👩‍💻 می‌خواهم שלום é", "grüße 日本　語 🇩🇪 👩‍💻 می‌خواهم שלום é", `grüße 日本\u3000語 🇩🇪 👩\u200d💻 می\u200cخواهم שלום é`},
+		{"grüße 日本　語 🇩🇪 👩‍💻 می\u200cخواهم שלום é", "grüße 日本　語 🇩🇪 👩‍💻 می\u200cخواهم שלום é", `grüße 日本\u3000語 🇩🇪 👩\u200d💻 می\u200cخواهم שלום é`},
 		{"\x1b[2K\x07\x7f\u009b", `\u001b[2K\u0007\u007f\u009b`, `\u001b[2K\u0007\u007f\u009b`},
 		{"\u202e\u2066\u200b\u2028\ufeff\U000e0041", `\u202e\u2066\u200b\u2028\ufeff\U000e0041`, `\u202e\u2066\u200b\u2028\ufeff\U000e0041`},
 		{"\xff\xc3 \ufffd", "\\xff\\xc3 \ufffd", "\\xff\\xc3 \ufffd"},
