@@ -198,10 +198,7 @@ func (c *lineConn) finish() {
 
 // Write implements [sdk.Connection].
 func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	data, err := jsonrpc.EncodeMessage(msg)
+	data, err := encoded(ctx, msg)
 	if err != nil {
 		return err
 	}

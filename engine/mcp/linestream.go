@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // lineStream is two streams of messages, each a line: what both ends have in common.
@@ -41,4 +44,12 @@ func (s *lineStream) write(data []byte) error {
 	defer s.writing.Unlock()
 	_, err := s.out.Write(append(data, '\n'))
 	return err
+}
+
+// encoded is the line of a message, as long as it may be sent.
+func encoded(ctx context.Context, msg jsonrpc.Message) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return jsonrpc.EncodeMessage(msg)
 }

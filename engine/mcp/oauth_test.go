@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -201,21 +200,7 @@ main = agent(prompt = "x", tools = [s])`
 	kept := mcp.WithTokens(mcp.TokenDir(t.TempDir()))
 	note := func(r *ran) {
 		t.Helper()
-		if err := json.NewEncoder(&all).Encode(r.events); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range j.IDs() {
-			out, _ := j.Answer(id)
-			data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Write(data)
-		}
-		if r.err != nil {
-			all.WriteString(r.err.Error())
-		}
-		all.WriteString(r.text)
+		all.WriteString(r.recorded(t, &j))
 	}
 	none := run(t, client(t, kept), script, "", agentscript.Journal(&j), agentscript.ID("one"))
 	note(none)

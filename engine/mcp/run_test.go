@@ -29,6 +29,27 @@ type ran struct {
 	models *llm.Scripted
 }
 
+// recorded is all that a run and its journal tell.
+func (r *ran) recorded(t *testing.T, j *journal.Memory) string {
+	t.Helper()
+	var all strings.Builder
+	if err := json.NewEncoder(&all).Encode(r.events); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range j.IDs() {
+		out, _ := j.Answer(id)
+		data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	if r.err != nil {
+		all.WriteString(r.err.Error())
+	}
+	return all.String() + r.text
+}
+
 // failure is the run's error as the engine's.
 func (r *ran) failure(t *testing.T) *engine.Error {
 	t.Helper()
@@ -185,22 +206,7 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 		r := run(t, client(t, secrets), script+"\nmain = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "secret"}]}
 {"text": "done"}`, agentscript.Journal(&j))
-		var all strings.Builder
-		if err := json.NewEncoder(&all).Encode(r.events); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range j.IDs() {
-			out, _ := j.Answer(id)
-			data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Write(data)
-		}
-		if r.err != nil {
-			all.WriteString(r.err.Error())
-		}
-		if text := all.String(); strings.Contains(text, value) || !strings.Contains(text, want) {
+		if text := r.recorded(t, &j); strings.Contains(text, value) || !strings.Contains(text, want) {
 			t.Errorf("the secret is seen, or %q is not: %s", want, text)
 		}
 	}

@@ -134,10 +134,7 @@ func (c *serverLines) pass(line []byte) error {
 
 // Write implements [sdk.Connection].
 func (c *serverLines) Write(ctx context.Context, msg jsonrpc.Message) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	data, err := jsonrpc.EncodeMessage(msg)
+	data, err := encoded(ctx, msg)
 	if err != nil {
 		return err
 	}
