@@ -125,7 +125,7 @@ func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
 		tools, servers = append(tools, s.Tools...), append(servers, s.Servers...)
 	}
 	for _, t := range tools {
-		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s: %s", a.Name, t.Name, cmp.Or(t.Class, engine.ClassOnce)), at)
+		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s: %s", a.Name, t.Name, t.Acts()), at)
 	}
 	for _, s := range servers {
 		m.server(s)

@@ -59,13 +59,14 @@ func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 			return v, err
 		}
 		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said, outer: b.inside}
-		b.inside = t
+		acting := b.acting
+		b.inside, b.acting = t, 0 // its calls are ruled by themselves
 		if t.begin(); t.closes() {
 			v, err = t.lasting()
 		} else {
 			v, err = t.run()
 		}
-		b.inside = t.outer
+		b.inside, b.acting = t.outer, acting
 		return v, b.failed(sk.agent, err)
 	}
 	args := []generable.Value{v}

@@ -25,6 +25,7 @@ type Branch struct {
 	deepest  int32         // one more than agents may come to; 0 is the default
 	timed    bool          // the time of an agent is bounded, which a flow may go on after
 	mending  bool          // it runs what mends a call of a tool
+	acting   uint8         // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
 	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
 	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
 	keeper   *reserve      // for a last answer, of the innermost conversation around that keeps one
@@ -42,7 +43,7 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, inside: b.inside, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending, keeper: b.keeper}
+	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, inside: b.inside, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending, acting: b.acting, keeper: b.keeper}
 }
 
 // Path is the position in the run.

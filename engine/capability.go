@@ -72,6 +72,9 @@ func (b *Branch) Touch(op *Operation, name string, class Class, args *generable.
 	word := string(op.Kind)
 	e := &Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &TouchRequest{Op: op.Name, Args: args},
 		At: at.child(word, op.Name, b.ordinal(callKey{word, op.Name}))}
+	if err := b.outdoes(e, op); err != nil {
+		return generable.Value{}, b.locate(err, nil)
+	}
 	out := b.do(e, &ask{})
 	if out.Err != nil {
 		return generable.Value{}, b.locate(out.Err, nil)

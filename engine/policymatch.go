@@ -18,7 +18,7 @@ import (
 // matches reports whether a call is one that the rule speaks of. strict is for rules that allow.
 func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 	switch {
-	case r.class != "" && r.class != t.class():
+	case r.class != "" && r.class != t.Acts():
 		return false
 	case r.class == "" && !r.names(t, strict):
 		return false
@@ -38,17 +38,6 @@ func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 func (r *rule) names(t *Tool, strict bool) bool {
 	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
 		!strict && t.Server != nil && r.name.match(t.Remote, true)
-}
-
-// class is the tool's effect, with the default filled in.
-func (t *Tool) class() Class {
-	switch {
-	case t.Class != "":
-		return t.Class
-	case t.Run != nil:
-		return ClassRead
-	}
-	return ClassOnce
 }
 
 func (c *condition) holds(args generable.Value, strict bool) bool {

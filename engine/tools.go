@@ -259,11 +259,14 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out gen
 	if err = b.permit(sk, t, args); err != nil {
 		return out, false, err
 	}
+	acting := b.acting
+	b.acting = b.ruledAs(sk, t)
 	if t.Timeout > 0 {
 		out, err = b.inTime(t, *args)
 	} else {
 		out, err = b.invoke(t.Run, *args)
 	}
+	b.acting = acting
 	if err != nil {
 		return out, false, err
 	}

@@ -21,6 +21,8 @@ import (
 type Use struct {
 	engine.Use
 	Span diag.Span
+
+	class engine.Class // what the operation does; "" of what is no call of the script
 }
 
 // Uses are the places where the script, with all that it loads, uses capabilities, in the order
@@ -90,7 +92,9 @@ func (l *useLint) handed(n syntax.Node, of, op string) {
 	if l.wrong(n) {
 		may = func(engine.Use) bool { return true }
 	}
+	before := len(l.c.uses)
 	l.use(n, engine.Use{Kind: capabilities[of], Op: op}, may)
+	l.classed(before, classOf(of, op, ""))
 }
 
 // wrong reports whether something was reported where an expression stands: one mistake is enough.
@@ -130,7 +134,43 @@ func (l *useLint) member(dot *syntax.DotExpr) *Builtin {
 	return l.c.table.members[of][dot.Name.Name]
 }
 
+// call looks at a call of an operation.
 func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin) {
+	before := len(l.c.uses)
+	l.touched(call, dot, row)
+	l.classed(before, classOf(row.Of, row.Name, l.method(call, row)))
+}
+
+// classed gives the uses that were found last their class.
+func (l *useLint) classed(before int, class engine.Class) {
+	for i := range l.c.uses[before:] {
+		l.c.uses[before+i].class = class
+	}
+}
+
+// method is the method of a request of any method, "" when it is not written out.
+func (l *useLint) method(call *syntax.CallExpr, row *Builtin) string {
+	if row.Of != "http" || row.Name != "request" || spreads(call) {
+		return ""
+	}
+	n := 0
+	for _, arg := range call.Args {
+		switch id := keywordOf(arg); {
+		case id != nil && id.Name == "method":
+			arg = arg.(*syntax.BinaryExpr).Y
+		case id == nil && n == 0:
+			n++
+		default:
+			continue
+		}
+		s, _ := l.c.written(l.u, arg)
+		text, _ := s.(starlark.String)
+		return strings.ToUpper(string(text))
+	}
+	return ""
+}
+
+func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *Builtin) {
 	arg, known := targetOf(call, row)
 	if !known {
 		l.handed(dot, row.Of, row.Name)
@@ -172,7 +212,7 @@ func (l *useLint) secret(call *syntax.CallExpr) {
 		return
 	}
 	name, _ := l.str(call.Args[0])
-	l.c.uses = append(l.c.uses, Use{engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.u.file.SpanOf(call)})
+	l.c.uses = append(l.c.uses, Use{Use: engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, Span: l.u.file.SpanOf(call)})
 }
 
 // targetOf is the argument that says what is touched; nil where a default does. It is not known
@@ -278,7 +318,7 @@ func (l *useLint) found(at syntax.Node, of, op, target string) {
 // grants of the script.
 func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool) {
 	span := l.u.file.SpanOf(at)
-	l.c.uses = append(l.c.uses, Use{use, span})
+	l.c.uses = append(l.c.uses, Use{Use: use, Span: span})
 	if may == nil && l.c.opts.Grants != nil {
 		may = l.c.opts.Grants.Allows
 	}

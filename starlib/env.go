@@ -32,6 +32,7 @@ type composer struct {
 	types       declared
 	callbacks   []starlark.Value                 // functions that the graph calls, to be frozen with it
 	toolRuns    []*toolRun                       // made so far, see noting
+	claimed     []*engine.Tool                   // whose effect the script says
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once

@@ -308,7 +308,7 @@ func (c *composer) names() source.Names {
 
 // seal ends composing: nothing of the module changes from now on.
 func (c *composer) seal() {
-	c.settleNotes()
+	c.settleTools()
 	c.freezeModule()
 	c.callbacks = nil
 	c.session.Seal()

@@ -35,6 +35,9 @@ func toolFunc(c *Call) (starlark.Value, error) {
 	}
 	if c.Has("effect") {
 		t.Class = engine.Class(c.Str("effect"))
+		if !c.env.c.sealed.Load() {
+			c.env.c.claimed = append(c.env.c.claimed, t)
+		}
 	}
 	c.guarded(t)
 	if c.stood {
@@ -308,7 +311,8 @@ func typeOfDefault(v generable.Value) *generable.Type {
 // toolRun calls a function of the script with the fields of the arguments' record.
 type toolRun struct {
 	*callback
-	notes bool // it uses a memory of the script
+	notes bool         // it uses a memory of the script
+	acts  engine.Class // the most that it does
 }
 
 // UsesMemory tells the engine which calls of an answer keep its order.
