@@ -59,7 +59,7 @@ func agentRows() []Builtin {
 			Params: append([]Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
 				{Name: "params", Kind: DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
-				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; a function of the script runs again on a replay and cannot be once, while its requests and commands are recorded"),
+				opt("effect", oneOf("read", "idempotent", "once"), `"read"`, "what may be done again; no less than what the function may do to the world, by which rules go. It is not said to be once: a function of the script runs again on a replay, while its requests and commands are recorded"),
 				opt("returns", TypeKind, "any", "what it gives"),
 				opt("name", nameKind, "None", "its name; else the function's"),
 				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
