@@ -21,8 +21,7 @@ type progress struct {
 	started map[uint64]time.Time // by a hash of what and where: a position may be long
 	seed    maphash.Seed
 	calls   int
-	tools   int // calls of tools that have ended
-	failed  int // of those, the ones that failed
+	tools   toolCount
 	usage   engine.Usage
 }
 
@@ -62,13 +61,12 @@ func (p *progress) event(e engine.Event) {
 			p.line("tool", at, e.Name+" "+oneLine(e.Text, 80))
 			return
 		}
-		if p.tools++; e.Err != nil {
-			p.failed++
-		}
+		p.tools.count(e)
 		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
 	case engine.EventSkill:
 		p.line("skill", at, e.Name+sureness(e.Confidence), oneLine(e.Text, 80))
 	case engine.EventKnowledge:
+		p.tools.count(e)
 		p.end("knows", at, e.Err, "", e.Name, oneLine(e.Text, 80))
 	case engine.EventRepair:
 		text := strings.TrimSuffix(oneLine(e.Text, 120), " →") // what was left out became nothing
@@ -123,8 +121,8 @@ func (p *progress) run(e engine.Event) {
 			sums = append(sums, tokens(p.usage))
 		}
 	}
-	if p.failed > 0 { // an answer may read well in spite of it
-		sums = append(sums, fmt.Sprintf("%d of %s failed", p.failed, plural(p.tools, "tool call")))
+	if p.tools.failed > 0 { // an answer may read well in spite of it
+		sums = append(sums, p.tools.String())
 	}
 	for i := range e.Spent {
 		sums = append(sums, "used "+e.Spent[i].Of())
