@@ -30,9 +30,9 @@ import (
 // [generable.TypeOf] tells of all the tags. What the function gives is encoded in the same way. What the
 // model writes is checked before the function is called. An error is told to the model.
 //
-// The tool is of class [engine.ClassOnce], never run twice for one call; where that may be, set Class
-// of the result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function
-// which call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
+// The tool is of class [engine.ClassOnce]: it acts for good. Where it may run again, set Class of the
+// result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function which
+// call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
 // the field.
 func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...generable.GoOption) (engine.HostTool, error) {
 	var none engine.HostTool
