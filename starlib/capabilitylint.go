@@ -153,15 +153,12 @@ func (l *useLint) method(call *syntax.CallExpr, row *Builtin) string {
 	if row.Of != "http" || row.Name != "request" || spreads(call) {
 		return ""
 	}
-	n := 0
 	for _, arg := range call.Args {
-		switch id := keywordOf(arg); {
-		case id != nil && id.Name == "method":
+		if id := keywordOf(arg); id != nil { // else it is the first argument, which the method is
+			if id.Name != "method" {
+				continue
+			}
 			arg = arg.(*syntax.BinaryExpr).Y
-		case id == nil && n == 0:
-			n++
-		default:
-			continue
 		}
 		s, _ := l.c.written(l.u, arg)
 		text, _ := s.(starlark.String)
