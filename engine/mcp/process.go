@@ -91,6 +91,7 @@ func (p *process) stop() {
 		<-p.exited
 		p.group.Wait()
 		p.stdout.Close()
+		wait(p.heard, settle) // its last words may still be on their way; what got out of its group may hold them open
 		p.stderr.Close()
 	})
 	<-p.gone
