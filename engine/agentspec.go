@@ -28,16 +28,16 @@ func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
 	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
-		d := s.errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
-		help(d, "run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
+		d := s.Errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
+		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
 	case a.Run != nil:
 		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: site.Span}}
 	case len(a.Skills) > 0:
 		what = ""
 	case a.Prompt == "" && a.Template == nil:
-		d := s.errorf(diag.NoSkill, site.Span, "agent %q has nothing to do", a.Name)
-		help(d, "give it prompt = \"...\", run = f or skills = [...]")
+		d := s.Errorf(diag.NoSkill, site.Span, "agent %q has nothing to do", a.Name)
+		d.Helpf("give it prompt = \"...\", run = f or skills = [...]")
 		return false
 	default:
 		a.Skills = []*Skill{{Name: a.Name, Span: site.Span}}
@@ -84,9 +84,9 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 		skills[i] = sk
 		at := spanOr(sk.Span, site.Span)
 		if prev := seen[sk.Name]; prev != nil {
-			d := s.errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
-			note(d, prev.Span.Pos, "the first is made")
-			help(d, "rename one: skill(\"...\", doc)")
+			d := s.Errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
+			d.Notef(prev.Span.Pos, "the first is made")
+			d.Helpf("rename one: skill(\"...\", doc)")
 			ok = false
 		}
 		seen[sk.Name] = sk
@@ -97,8 +97,8 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 			sk.Out = a.Out
 		}
 		if sk.Run != nil && len(sk.Tools)+len(sk.Servers) > 0 {
-			d := s.errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
-			help(d, "run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
+			d := s.Errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
+			d.Helpf("run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
 			ok = false
 		}
 		if sk.Run != nil {
@@ -132,11 +132,11 @@ func runArity(f Func) int {
 func (s *Session) checkYield(site Site, a *AgentSpec) bool {
 	fit := a.candidates()
 	if len(fit) == 0 {
-		d := s.errorf(diag.NoSkill, site.Span, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
+		d := s.Errorf(diag.NoSkill, site.Span, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
 		for _, sk := range a.Skills {
-			note(d, sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
+			d.Notef(sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
 		}
-		help(d, "set output = %s on the skill that answers, or change the agent's output", a.Out)
+		d.Helpf("set output = %s on the skill that answers, or change the agent's output", a.Out)
 		return false
 	}
 	for _, c := range cases(a.In) {
@@ -150,18 +150,18 @@ func (s *Session) checkYield(site Site, a *AgentSpec) bool {
 		}
 		switch {
 		case !possible:
-			d := s.errorf(diag.NoSkill, site.Span, "agent %q has no skill that takes %s", a.Name, c)
+			d := s.Errorf(diag.NoSkill, site.Span, "agent %q has no skill that takes %s", a.Name, c)
 			for _, sk := range fit {
-				note(d, sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
-			help(d, "add a skill with input = %s and output = %s, or change the agent's input", c, a.Out)
+			d.Helpf("add a skill with input = %s and output = %s, or change the agent's input", c, a.Out)
 			return false
 		case len(taking) > 1 && a.Select == nil:
-			d := s.errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, strings.Join(namesOf(taking), ", "))
+			d := s.Errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, strings.Join(namesOf(taking), ", "))
 			for _, sk := range taking {
-				note(d, sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
-			help(d, "%s", skillsHelp(a))
+			d.Helpf("%s", skillsHelp(a))
 			return false
 		}
 	}
@@ -183,23 +183,23 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 		at := spanOr(t.Span, site.Span)
 		ok = !s.reserved(t, at) && ok
 		if prev := seen[t.Name]; prev != nil && prev != t {
-			d := s.errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
-			note(d, spanOr(prev.Span, site.Span).Pos, "the first is made")
-			help(d, "rename one: tool(f, name = \"...\")")
+			d := s.Errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
+			d.Notef(spanOr(prev.Span, site.Span).Pos, "the first is made")
+			d.Helpf("rename one: tool(f, name = \"...\")")
 			ok = false
 		}
 		seen[t.Name] = t
 		if bad := badToolName(t.Name); bad != "" {
-			d := s.errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
-			help(d, "use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
+			d := s.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
+			d.Helpf("use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
 			ok = false
 		}
 		if ok = s.checkRecovery(at, t.OnError) && ok; ok {
 			s.checkMended(at, t, t.OnError)
 		}
 		if t.Run != nil && t.Class == ClassOnce {
-			d := s.errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
-			help(d, "leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
+			d := s.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
+			d.Helpf("leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
 			ok = false
 		}
 	}
@@ -214,9 +214,9 @@ func (s *Session) checkServers(site Site, list, inherited []*ServerSpec) bool {
 			if prev.Name != spec.Name || prev == spec {
 				continue
 			}
-			d := s.errorf(diag.ServerClash, spanOr(spec.Span, site.Span), "two MCP servers are named %q", spec.Name)
-			note(d, spanOr(prev.Span, site.Span).Pos, "the first is declared")
-			help(d, "name one: mcp(..., name = \"...\")")
+			d := s.Errorf(diag.ServerClash, spanOr(spec.Span, site.Span), "two MCP servers are named %q", spec.Name)
+			d.Notef(spanOr(prev.Span, site.Span).Pos, "the first is declared")
+			d.Helpf("name one: mcp(..., name = \"...\")")
 			ok = false
 		}
 	}

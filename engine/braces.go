@@ -26,17 +26,17 @@ func (s *Session) literalBraces(at diag.Span, prompt string, in *generable.Type)
 		return
 	}
 	if m := doubleBraces().FindStringSubmatch(prompt); m != nil {
-		d := s.warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
+		d := s.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
 		if namesInput(m[1], in) {
-			help(d, "write prompt = template(\"...\")")
+			d.Helpf("write prompt = template(\"...\")")
 		} else {
-			help(d, "write prompt = template(\"...\"), in which {{%s}} is the whole input%s", wholeInput, itsFields(in))
+			d.Helpf("write prompt = template(\"...\"), in which {{%s}} is the whole input%s", wholeInput, itsFields(in))
 		}
 		return
 	}
 	if name := singleBraced(prompt, in); name != "" {
-		d := s.warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
-		help(d, "write {{%s}}, in prompt = template(\"...\")", name)
+		d := s.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
+		d.Helpf("write {{%s}}, in prompt = template(\"...\")", name)
 	}
 }
 
@@ -47,8 +47,8 @@ func (s *Session) singleBraces(at diag.Span, t *TemplateText, in *generable.Type
 		if name == "" || slices.ContainsFunc(t.parts, func(p templatePart) bool { return p.String() == name }) {
 			continue // who writes both knows the difference
 		}
-		d := s.warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
-		help(d, "write {{%s}}", name)
+		d := s.Warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
+		d.Helpf("write {{%s}}", name)
 		return
 	}
 }
@@ -79,10 +79,4 @@ func itsFields(in *generable.Type) string {
 		return ""
 	}
 	return " and its fields are " + strings.Join(in.FieldNames(), ", ")
-}
-
-func (s *Session) warnf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	d := s.errorf(code, at, format, args...)
-	d.Severity = diag.Warning
-	return d
 }

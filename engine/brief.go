@@ -74,9 +74,9 @@ func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy str
 	if n.kind == AgentNode {
 		why = "it is a function"
 	}
-	d := s.errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
+	d := s.Errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
 	d.Label = n.Label() + ": " + why
 	noteDefined(d, n)
-	help(d, "%s", remedy)
+	d.Helpf("%s", remedy)
 	return false
 }

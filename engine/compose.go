@@ -108,11 +108,11 @@ func (s *Session) merge(n *Node) bool {
 		n.out = m.out
 		return true
 	}
-	d := s.errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
+	d := s.Errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
 	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)
 	s.reasons(d, why, list)
 	noteDefined(d, m)
-	help(d, "let %s take %s", m.Label(), list)
+	d.Helpf("let %s take %s", m.Label(), list)
 	return false
 }
 
@@ -152,13 +152,13 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 			strange = map[*Node]bool{}
 		}
 		strange[n] = true
-		d := s.errorf(diag.InputsDiffer, site.arg(i), "%s wants one input type", site.What)
+		d := s.Errorf(diag.InputsDiffer, site.arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
-			note(d, diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
+			d.Notef(diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
 		}
 		noteDefined(d, pick, n)
-		help(d, "all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
+		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
 	}
 	return pick.in, strange
 }
@@ -205,10 +205,10 @@ func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*N
 			continue
 		}
 		ok = false
-		d := s.errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
+		d := s.Errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
 		d.Label = fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out)
 		noteDefined(d, n)
-		help(d, "widen it: output = %s", generable.OneOf(declared, n.out))
+		d.Helpf("widen it: output = %s", generable.OneOf(declared, n.out))
 	}
 	return ok
 }
@@ -226,7 +226,7 @@ func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Rou
 			differ = append(differ, i)
 		}
 	}
-	d := s.errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s gives different types", site.What)
+	d := s.Errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s gives different types", site.What)
 	said := make([]string, 0, mostGivers+1)
 	for n, i := range differ {
 		if n == mostGivers {
@@ -238,9 +238,9 @@ func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Rou
 	}
 	d.Label = strings.Join(said, ", ")
 	if site.ByOp {
-		help(d, "declare it: par(%s, output = %s)", asArguments(nodes), generable.OneOf(types...))
+		d.Helpf("declare it: par(%s, output = %s)", asArguments(nodes), generable.OneOf(types...))
 	} else {
-		help(d, "declare it: output = %s", generable.OneOf(types...))
+		d.Helpf("declare it: output = %s", generable.OneOf(types...))
 	}
 }
 
@@ -313,16 +313,16 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	}
 	switch {
 	case o.Consensus != 0 && o.Captain != nil:
-		d := s.errorf(diag.WrongArgument, spanOr(o.ConsensusSpan, site.Span), "a forum has a captain or a consensus, not both")
-		help(d, "the captain that decides when they do not agree is otherwise = node")
+		d := s.Errorf(diag.WrongArgument, spanOr(o.ConsensusSpan, site.Span), "a forum has a captain or a consensus, not both")
+		d.Helpf("the captain that decides when they do not agree is otherwise = node")
 		return s.failedNode(ForumNode, site)
 	case o.Consensus == 0 && o.Otherwise != nil:
-		d := s.errorf(diag.WrongArgument, site.Span, "otherwise belongs to consensus")
-		help(d, "forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
+		d := s.Errorf(diag.WrongArgument, site.Span, "otherwise belongs to consensus")
+		d.Helpf("forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
 		return s.failedNode(ForumNode, site)
 	case o.Consensus < 0 || o.Consensus > len(nodes):
-		d := s.errorf(diag.BadVote, spanOr(o.ConsensusSpan, site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
-		help(d, "it is how many of the participants must give the same; more than half leave no doubt")
+		d := s.Errorf(diag.BadVote, spanOr(o.ConsensusSpan, site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
+		d.Helpf("it is how many of the participants must give the same; more than half leave no doubt")
 		return s.failedNode(ForumNode, site)
 	case o.Captain != nil:
 		nodes = append(nodes[:len(nodes):len(nodes)], o.Captain)
@@ -330,13 +330,13 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		nodes = append(nodes[:len(nodes):len(nodes)], o.Otherwise)
 	}
 	if len(nodes) < 2 {
-		d := s.errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
-		help(d, "forum(participant, captain): the last one decides")
+		d := s.Errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
+		d.Helpf("forum(participant, captain): the last one decides")
 		return s.failedNode(ForumNode, site)
 	}
 	if o.Rounds < 0 {
-		d := s.errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
-		help(d, "the default is 1")
+		d := s.Errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
+		d.Helpf("the default is 1")
 		return s.failedNode(ForumNode, site)
 	}
 	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds), quorum: o.Consensus}
@@ -361,10 +361,10 @@ func (s *Session) forum(n *Node, from int) bool {
 		case k.failed || first.failed:
 		case generable.Assignable(first.in, k.in) != nil:
 			ok = false
-			d := s.errorf(diag.ForumInput, n.site.arg(i), "every member of a forum takes the first one's input")
+			d := s.Errorf(diag.ForumInput, n.site.arg(i), "every member of a forum takes the first one's input")
 			d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
 			noteDefined(d, first, k)
-			help(d, "give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
+			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
 			ok = s.follow(k, first.in) && ok
 			s.edge(edgeTo{k, false}, edge{n.site.arg(i), "the forum", first.in, k.in})
@@ -392,10 +392,10 @@ func (s *Session) agreeing(n *Node) bool {
 		return true
 	}
 	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
-	d := s.errorf(diag.OutputsDiffer, n.site.arg(other), "what is to agree must be of one type")
+	d := s.Errorf(diag.OutputsDiffer, n.site.arg(other), "what is to agree must be of one type")
 	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", n.kids[0].Label(), types[0], n.kids[other].Label(), types[other])
 	noteDefined(d, n.kids[0], n.kids[other])
-	help(d, "let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
+	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }
 
@@ -404,11 +404,11 @@ func (s *Session) some(kind NodeKind, site Site, nodes []*Node) bool {
 	if len(nodes) > 0 {
 		return true
 	}
-	d := s.errorf(diag.EmptyComposition, site.Span, "%s needs at least one node", site.What)
+	d := s.Errorf(diag.EmptyComposition, site.Span, "%s needs at least one node", site.What)
 	if kind == VoteNode {
-		help(d, "name the voters: vote(a, b, c), or let one node give all votes: vote(each(a))")
+		d.Helpf("name the voters: vote(a, b, c), or let one node give all votes: vote(each(a))")
 		return false
 	}
-	help(d, "a %s of nothing has no type; leave it out", kind)
+	d.Helpf("a %s of nothing has no type; leave it out", kind)
 	return false
 }

@@ -61,8 +61,8 @@ func (s *Session) Handoff(site Site, source *Node, routes []Route, o BranchOptio
 
 func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route, o BranchOptions) *Node {
 	if len(routes) == 0 && o.Otherwise == nil {
-		d := s.errorf(diag.EmptyComposition, site.Span, "a %s needs at least one route", kind)
-		help(d, "%s(node, {Variant: handler, ...})", kind)
+		d := s.Errorf(diag.EmptyComposition, site.Span, "a %s needs at least one route", kind)
+		d.Helpf("%s(node, {Variant: handler, ...})", kind)
 		return s.failedNode(kind, site)
 	}
 	kids := []*Node{source}
@@ -134,7 +134,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 		s.edge(edgeTo{h, false}, edge{at, route, in, h.in})
 		return true
 	}
-	d := s.errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
+	d := s.Errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
 	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
 	s.reasons(d, why, in)
 	noteDefined(d, h)
@@ -159,17 +159,17 @@ func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
 	if len(why) == 0 {
 		return true
 	}
-	d := s.errorf(diag.BadCondition, at, "this condition cannot be asked of %s", from.out)
+	d := s.Errorf(diag.BadCondition, at, "this condition cannot be asked of %s", from.out)
 	d.Label = why[0]
 	for _, more := range why[1:] {
-		note(d, diag.Pos{}, "%s", more)
+		d.Notef(diag.Pos{}, "%s", more)
 	}
 	noteDefined(d, from)
 	if meant := p.nearField(from.out); meant != "" {
-		help(d, "did you mean %q?", meant)
+		d.Helpf("did you mean %q?", meant)
 		return false
 	}
-	help(d, "test a field by its name, ge(\"score\", 80), the value itself without one, ge(80)")
+	d.Helpf("test a field by its name, ge(\"score\", 80), the value itself without one, ge(80)")
 	return false
 }
 
@@ -177,14 +177,14 @@ func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.routes, func(y way) bool { return y.fits }) && !w.open {
-		d := s.errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
+		d := s.Errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
 		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
 		noteDefined(d, source)
 		keys := keysOf(cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
-			help(d, "write %s without quotes", someOf(keys))
+			d.Helpf("write %s without quotes", someOf(keys))
 		} else {
-			help(d, "the cases are %s", someOf(keys))
+			d.Helpf("the cases are %s", someOf(keys))
 		}
 		return false
 	}
@@ -195,15 +195,15 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		case r.When != nil || way.fresh:
 		case way.fits:
 			ok = false
-			d := s.errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
-			help(d, "the first route that takes a value wins; remove this one or put it first")
+			d := s.Errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
+			d.Helpf("the first route that takes a value wins; remove this one or put it first")
 		case r.Pred != nil: // it is false for all: what it asks was checked
 			ok = false
-			d := s.errorf(diag.BadBranchKey, at, "%s never holds for %s", r.Key(), source.out)
-			help(d, "remove it, or test something else")
+			d := s.Errorf(diag.BadBranchKey, at, "%s never holds for %s", r.Key(), source.out)
+			d.Helpf("remove it, or test something else")
 		default:
 			ok = false
-			d := s.errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
+			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
 			d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
 			s.keyHelp(d, r, source.out)
 		}
@@ -216,42 +216,42 @@ func (s *Session) idleOtherwise(n *Node, w *routing) {
 	if w.open || w.vague || len(w.missing) > 0 {
 		return
 	}
-	d := s.warnf(diag.Unreachable, n.site.arg(len(n.kids)-1), "otherwise is never reached")
+	d := s.Warnf(diag.Unreachable, n.site.arg(len(n.kids)-1), "otherwise is never reached")
 	d.Label = fmt.Sprintf("the routes take all of %s", n.kids[0].out)
 	noteDefined(d, n.kids[0])
-	help(d, "leave it out: a case that the type gets later is then named by the check")
+	d.Helpf("leave it out: a case that the type gets later is then named by the check")
 }
 
 // keyHelp tells which keys a branch can have.
 func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	keys := keysOf(cases(t))
 	if text, ok := quotedKey(r, keys); ok {
-		help(d, "write %s without quotes", text)
+		d.Helpf("write %s without quotes", text)
 		return
 	}
 	if near, ok := diag.Suggest(r.Key(), keys); ok {
-		help(d, "did you mean %s?", near)
+		d.Helpf("did you mean %s?", near)
 		return
 	}
 	if r.Value != nil {
 		if field, ok := r.Value.AsStr(); ok {
 			if of, why := subjectType(t, field); why == "" && field != "" && of.Kind != generable.AnyType {
-				help(d, "that is a field: test it by a condition, eq(%q, ...)", field)
+				d.Helpf("that is a field: test it by a condition, eq(%q, ...)", field)
 				return
 			}
 		}
 		for _, c := range cases(t) {
 			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
-				help(d, "choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
+				d.Helpf("choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
 				return
 			}
 		}
 	}
 	if len(keys) == 1 {
-		help(d, "the only case is %s", keys[0])
+		d.Helpf("the only case is %s", keys[0])
 		return
 	}
-	help(d, "the cases are %s", someOf(keys))
+	d.Helpf("the cases are %s", someOf(keys))
 }
 
 // quotedKey is the key that a route has in quotes: True, None, the name of a type.
@@ -269,23 +269,23 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
-		d := s.errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
+		d := s.Errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
-		help(d, "what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
+		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
 	if w.open {
 		return true
 	}
 	if w.told {
-		d := s.errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", someOf(w.missing))
+		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", someOf(w.missing))
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
 		noteDefined(d, n.kids[0])
-		help(d, "widen a condition, add a route, or say where the rest goes: otherwise = handler")
+		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
-	d := s.errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, someOf(w.missing))
+	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, someOf(w.missing))
 	noteDefined(d, n.kids[0])
-	help(d, "add a route for each, or otherwise = handler")
+	d.Helpf("add a route for each, or otherwise = handler")
 	return false
 }

@@ -31,10 +31,10 @@ func (s *Session) fix(n *Node) bool {
 			return true
 		}
 	}
-	d := s.errorf(diag.CannotJoin, n.site.arg(0), "a fixer takes a ToolFailure or a str")
+	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "a fixer takes a ToolFailure or a str")
 	d.Label = k.Label() + " takes " + k.in.String()
 	noteDefined(d, k)
-	help(d, "set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
+	d.Helpf("set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
 	return false
 }
 
@@ -117,10 +117,9 @@ func (s *Session) checkMended(at diag.Span, t *Tool, r *Recovery) {
 		default:
 			by, gives = m.Fixer.Label(), m.Fixer.out.String()
 		}
-		d := s.errorf(diag.CannotJoin, spanOr(m.Span, at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
-		d.Severity = diag.Warning
+		d := s.Warnf(diag.CannotJoin, spanOr(m.Span, at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
 		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
-		note(d, spanOr(t.Span, at).Pos, "the tool is made")
-		help(d, "if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
+		d.Notef(spanOr(t.Span, at).Pos, "the tool is made")
+		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
 	}
 }

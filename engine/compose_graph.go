@@ -115,8 +115,8 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if g.maxSteps < 0 {
-			d := s.errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.maxSteps)
-			help(d, "the default is %d", DefaultMaxSteps)
+			d := s.Errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.maxSteps)
+			d.Helpf("the default is %d", DefaultMaxSteps)
 			ok = false
 		}
 		g.takeMaps(n.kids)
@@ -177,9 +177,9 @@ func (s *Session) graph(n *Node) bool {
 			switch {
 			case whole >= 0:
 				ok = false
-				d := s.errorf(diag.DeadEdge, e.Span, "this edge of %s is never followed", from.Label())
-				note(d, g.edges[whole].Span.Pos, "this one takes everything before it")
-				help(d, "edges are tried in order: put those with when = first")
+				d := s.Errorf(diag.DeadEdge, e.Span, "this edge of %s is never followed", from.Label())
+				d.Notef(g.edges[whole].Span.Pos, "this one takes everything before it")
+				d.Helpf("edges are tried in order: put those with when = first")
 			case e.guarded():
 				routes, alive = append(routes, e.Guard), append(alive, i)
 			default:
@@ -269,12 +269,12 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 		case r.When != nil || w.routes[i].fresh:
 		case w.routes[i].fits:
 			ok = false
-			d := s.errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
 			d.Label = "earlier edges take all that " + r.Key() + " does"
-			help(d, "edges are tried in order: put this one first, or remove it")
+			d.Helpf("edges are tried in order: put this one first, or remove it")
 		default:
 			ok = false
-			d := s.errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
 			d.Label = fmt.Sprintf("%s never holds for %s", r.Key(), from.out)
 			noteDefined(d, from)
 			s.keyHelp(d, r, from.out)
@@ -323,23 +323,23 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker st
 	if e.Map != nil {
 		at = spanOr(e.Map.site.Span, at)
 	}
-	d := s.errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
+	d := s.Errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
 	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
 	s.reasons(d, why, t)
 	noteDefined(d, nodes...)
 	if e.Map == nil {
-		help(d, "change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
+		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return
 	}
 	if nodes[len(nodes)-1] == e.Map { // what the map takes
-		help(d, "let map take %s: map = fn(f, input = %s, output = ...)", t, t)
+		d.Helpf("let map take %s: map = fn(f, input = %s, output = ...)", t, t)
 		return
 	}
 	if f := fieldFor(t, in); f != "" {
-		help(d, "let map give %s: map = then(..., pick(%q))", in, f)
+		d.Helpf("let map give %s: map = then(..., pick(%q))", in, f)
 		return
 	}
-	help(d, "let map give %s: map = fn(f, output = %s)", in, in)
+	d.Helpf("let map give %s: map = fn(f, output = %s)", in, in)
 }
 
 // unmatched handles what no edge of node k takes.
@@ -373,9 +373,9 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	} else {
 		return true
 	}
-	d := s.errorf(diag.NotExhaustive, g.edges[g.out[k][0]].Span, "%s", message)
+	d := s.Errorf(diag.NotExhaustive, g.edges[g.out[k][0]].Span, "%s", message)
 	d.Label = fmt.Sprintf("%s gives %s", from.Label(), from.out)
 	noteDefined(d, from)
-	help(d, "end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
+	d.Helpf("end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
 	return false
 }

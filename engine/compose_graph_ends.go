@@ -34,20 +34,20 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 		case n.kids[k].failed:
 		case !reached[k]:
 			ok = false
-			d := s.errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
+			d := s.Errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
 			noteDefined(d, n.kids[k])
 			if k == g.other {
-				help(d, "the edges take every value that comes: leave on_no_match out")
+				d.Helpf("the edges take every value that comes: leave on_no_match out")
 			} else {
-				help(d, "the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+				d.Helpf("the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
 			}
 		}
 	}
 	if ok && !exits && g.noMatch != NoMatchError { // one message for a cycle: at the start
 		ok = false
-		d := s.errorf(diag.NoExit, n.site.Span, "this graph never ends")
+		d := s.Errorf(diag.NoExit, n.site.Span, "this graph never ends")
 		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"
-		help(d, "let some edge lead to FINISH: edge(node, FINISH, when = ...)")
+		d.Helpf("let some edge lead to FINISH: edge(node, FINISH, when = ...)")
 	}
 	return ok
 }
@@ -65,9 +65,9 @@ func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*gene
 		for i, t := range ends {
 			if generable.Assignable(t, n.declared) != nil {
 				ok = false
-				d := s.errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
+				d := s.Errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
 				d.Label = fmt.Sprintf("it ends with %s of %s", t, names[i])
-				help(d, "widen it: output = %s", generable.OneOf(n.declared, t))
+				d.Helpf("widen it: output = %s", generable.OneOf(n.declared, t))
 			}
 		}
 		return n.declared, ok
@@ -86,8 +86,8 @@ func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*gene
 			other = i
 		}
 	}
-	d := s.errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
+	d := s.Errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
 	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
-	help(d, "declare it: output = %s", generable.OneOf(ends...))
+	d.Helpf("declare it: output = %s", generable.OneOf(ends...))
 	return generable.ErrorT, false
 }

@@ -46,8 +46,8 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 		kids, spec.feedback, spec.optional = append(kids, o.NextNode), true, true
 	case o.Next != nil && o.NextNode == nil && !spec.until.given() && o.Repair == nil:
 	default:
-		d := s.errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
-		help(d, "loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
+		d := s.Errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
+		d.Helpf("loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
 		return s.failedNode(LoopNode, site)
 	}
 	if spec.max == 0 {
@@ -57,8 +57,8 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if spec.max < 0 {
-			d := s.errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", spec.max)
-			help(d, "the default is %d", DefaultLoopMax)
+			d := s.Errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", spec.max)
+			d.Helpf("the default is %d", DefaultLoopMax)
 			ok = false
 		}
 		if o.Next != nil {
@@ -91,13 +91,13 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 		s.edge(edgeTo{body, true}, edge{site.arg(1), back.Label(), back.out, want})
 		return true
 	}
-	d := s.errorf(diag.LoopFeedback, site.arg(1), "what goes round the loop must be its input again")
+	d := s.Errorf(diag.LoopFeedback, site.arg(1), "what goes round the loop must be its input again")
 	wants := body.in.String()
 	if optional {
 		wants += ", or None to stop"
 	}
 	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), wants)
 	noteDefined(d, body, back)
-	help(d, "let %s give %s", back.Label(), want)
+	d.Helpf("let %s give %s", back.Label(), want)
 	return false
 }

@@ -35,8 +35,8 @@ func (s *Session) retry(n *Node) bool {
 	o, body, ok := n.retry, n.kids[0], true
 	n.in, n.out = body.in, body.out
 	if o.Max < 0 {
-		d := s.errorf(diag.LoopBound, n.site.Span, "max must be at least 1, not %d", o.Max)
-		help(d, "the default is %d", DefaultRetryMax)
+		d := s.Errorf(diag.LoopBound, n.site.Span, "max must be at least 1, not %d", o.Max)
+		d.Helpf("the default is %d", DefaultRetryMax)
 		ok = false
 	}
 	ok = s.decides(spanOr(o.UntilSpan, n.site.Span), o.until(), body) && ok

@@ -75,10 +75,10 @@ func (s *Session) vote(n *Node) bool {
 		list = generable.ListOfType(generable.AnyT)
 	}
 	if list.Kind != generable.ListType {
-		d := s.errorf(diag.BadVote, n.site.arg(0), "a vote needs several voters")
+		d := s.Errorf(diag.BadVote, n.site.arg(0), "a vote needs several voters")
 		d.Label = fmt.Sprintf("%s gives %s", ballots.Label(), ballots.out)
 		noteDefined(d, ballots)
-		help(d, "vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
+		d.Helpf("vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
 		return false
 	}
 	n.item = list.Elem
@@ -99,31 +99,31 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 	ok := true
 	wrong := func(at diag.Span, format string, args ...any) *diag.Diagnostic {
 		ok = false
-		return s.errorf(diag.BadVote, spanOr(at, n.site.Span), format, args...)
+		return s.Errorf(diag.BadVote, spanOr(at, n.site.Span), format, args...)
 	}
 	switch {
 	case o.Quorum < 0:
-		help(wrong(o.QuorumSpan, "quorum must be at least 1, not %d", o.Quorum), "it is the number of voters that must succeed; left out, all must")
+		wrong(o.QuorumSpan, "quorum must be at least 1, not %d", o.Quorum).Helpf("it is the number of voters that must succeed; left out, all must")
 	case voters > 0 && o.Quorum > voters:
-		help(wrong(o.QuorumSpan, "a quorum of %d is never reached by %s", o.Quorum, count(voters, "voter")), "it is the number of voters that must succeed")
+		wrong(o.QuorumSpan, "a quorum of %d is never reached by %s", o.Quorum, count(voters, "voter")).Helpf("it is the number of voters that must succeed")
 	case o.Quorum > 0 && voters > 0 && !n.kids[0].keeps():
-		help(wrong(o.QuorumSpan, "the first failure fails this vote, whatever the quorum"), "give the voters themselves, vote(a, b, c), or par(..., on_error = \"keep\")")
+		wrong(o.QuorumSpan, "the first failure fails this vote, whatever the quorum").Helpf("give the voters themselves, vote(a, b, c), or par(..., on_error = \"keep\")")
 	}
 	switch {
 	case o.Weights == nil:
 	case o.By != VoteMajority:
-		help(wrong(o.WeightsSpan, "weights belong to a vote by majority"), "leave them out, or let the votes be counted")
+		wrong(o.WeightsSpan, "weights belong to a vote by majority").Helpf("leave them out, or let the votes be counted")
 	case voters != len(o.Weights):
 		d := wrong(o.WeightsSpan, "there must be a weight for each voter")
 		d.Label = fmt.Sprintf("%s for %s", count(len(o.Weights), "weight"), count(voters, "voter"))
 		if voters == 0 {
 			d.Label = "how many vote is only known in a run"
 		}
-		help(d, "give as many as there are voters in vote(a, b, ...) or par(a, b, ...), in their order")
+		d.Helpf("give as many as there are voters in vote(a, b, ...) or par(a, b, ...), in their order")
 	default:
 		for _, w := range o.Weights {
 			if w < 0 {
-				help(wrong(o.WeightsSpan, "a weight must not be negative: %g", w), "a voter that does not count has the weight 0")
+				wrong(o.WeightsSpan, "a weight must not be negative: %g", w).Helpf("a voter that does not count has the weight 0")
 			}
 		}
 	}
@@ -135,27 +135,27 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 	at, what := spanOr(o.KeySpan, n.site.Span), n.item
 	switch {
 	case o.By == VoteJudge && (o.Key != nil || o.Field != ""):
-		help(s.errorf(diag.BadVote, at, "a judge decides: key does nothing"), "leave out key or judge")
+		s.Errorf(diag.BadVote, at, "a judge decides: key does nothing").Helpf("leave out key or judge")
 		return false
 	case o.Key != nil:
 		return s.arity(at, o.Key, 1, "key")
 	case o.Field != "":
 		typ, lacks := fieldOf(n.item, o.Field)
 		if lacks != nil {
-			d := s.errorf(diag.UnknownPick, at, "%s has no field %q", lacks, o.Field)
+			d := s.Errorf(diag.UnknownPick, at, "%s has no field %q", lacks, o.Field)
 			if lacks = lacks.Deref(); lacks.Kind == generable.RecordType {
 				fieldHelp(d, o.Field, lacks, "")
 			} else {
-				help(d, "key = lambda v: ... makes something to compare of any value")
+				d.Helpf("key = lambda v: ... makes something to compare of any value")
 			}
 			return false
 		}
 		what = typ
 	}
 	if o.By == VoteMax && !vague(what) && !isNumber(what.Deref()) {
-		d := s.errorf(diag.BadVote, at, "by = \"max\" compares numbers")
+		d := s.Errorf(diag.BadVote, at, "by = \"max\" compares numbers")
 		d.Label = fmt.Sprintf("this is %s", what)
-		help(d, "name a field that is one, key = \"score\", or make one, key = lambda v: ...")
+		d.Helpf("name a field that is one, key = \"score\", or make one, key = lambda v: ...")
 		return false
 	}
 	return true
@@ -175,9 +175,9 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 		s.edge(edgeTo{judge, false}, edge{at, "the vote", list, judge.in})
 		return true
 	}
-	d := s.errorf(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one")
+	d := s.Errorf(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one")
 	d.Label = fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.item)
 	noteDefined(d, judge)
-	help(d, "what makes something else of the list is par(..., merge = %s)", judge.Label())
+	d.Helpf("what makes something else of the list is par(..., merge = %s)", judge.Label())
 	return false
 }

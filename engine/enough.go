@@ -76,13 +76,13 @@ func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
 		return s.checkDecided(a, out)
 	}
 	if out.Kind != generable.RecordType {
-		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough: agent %q answers with %s, which has no fields to wait for", a.Name, a.Out)
-		help(d, "enough ends the answer once some fields of a schema have come")
+		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: agent %q answers with %s, which has no fields to wait for", a.Name, a.Out)
+		d.Helpf("enough ends the answer once some fields of a schema have come")
 		return false
 	}
 	if why := a.Enough.Misfits(out); len(why) > 0 {
-		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: %s", strings.Join(why, "; "))
-		help(d, "test fields of %s", a.Out)
+		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: %s", strings.Join(why, "; "))
+		d.Helpf("test fields of %s", a.Out)
 		return false
 	}
 	last := -1
@@ -99,8 +99,8 @@ func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
 	if last < 0 || len(missing) == 0 {
 		return true
 	}
-	d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
-	help(d, "give %s a default, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
+	d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
+	d.Helpf("give %s a default, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
 	return false
 }
 
@@ -111,8 +111,8 @@ func (s *Session) checkDecided(a *AgentSpec, union *generable.Type) bool {
 		if f == union.Tag {
 			continue
 		}
-		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough: of %s one can wait for the variant alone", a.Out)
-		help(d, "write eq(%q, %q): it ends the answer once that is decided", union.Tag, union.Variants[0].Name)
+		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: of %s one can wait for the variant alone", a.Out)
+		d.Helpf("write eq(%q, %q): it ends the answer once that is decided", union.Tag, union.Variants[0].Name)
 		return false
 	}
 	can := false
@@ -127,15 +127,15 @@ func (s *Session) checkDecided(a *AgentSpec, union *generable.Type) bool {
 		can = true
 		for i := range v.Fields {
 			if f := &v.Fields[i]; !f.Optional {
-				d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
-				help(d, "give %s a default", f.Name)
+				d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
+				d.Helpf("give %s a default", f.Name)
 				return false
 			}
 		}
 	}
 	if !can {
-		d := s.errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: no variant of %s is meant", a.Out)
-		help(d, "the variants are %s", strings.Join(names, ", "))
+		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: no variant of %s is meant", a.Out)
+		d.Helpf("the variants are %s", strings.Join(names, ", "))
 	}
 	return can
 }

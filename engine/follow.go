@@ -144,16 +144,16 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	in = in.Deref()
 	switch {
 	case lacks != in:
-		d := s.errorf(diag.UnknownPick, n.site.Span, "not every %s has a field %q", in, n.field)
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "not every %s has a field %q", in, n.field)
 		d.Label = fmt.Sprintf("%s has none", lacks)
-		help(d, "route the cases first: branch(node, {%s})", routesOf(in))
+		d.Helpf("route the cases first: branch(node, {%s})", routesOf(in))
 	case in.Kind == generable.RecordType:
-		d := s.errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
 		fieldHelp(d, n.field, in, "")
 	default:
-		d := s.errorf(diag.UnknownPick, n.site.Span, "pick(%q) needs a schema or a dict in front of it", n.field)
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "pick(%q) needs a schema or a dict in front of it", n.field)
 		d.Label = fmt.Sprintf("%s has no fields", in)
-		help(d, "leave it out, or let what comes before give a schema with the field %s", n.field)
+		d.Helpf("leave it out, or let what comes before give a schema with the field %s", n.field)
 	}
 	return generable.ErrorT, false
 }
@@ -161,12 +161,12 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 // fieldHelp proposes fields of a schema in the place of one that it lacks.
 func fieldHelp(d *diag.Diagnostic, name string, t *generable.Type, more string) {
 	if hint := diag.DidYouMean(name, t.FieldNames()); hint != "" {
-		help(d, "%s", hint)
+		d.Helpf("%s", hint)
 		return
 	}
 	names := "it has no fields"
 	if len(t.Fields) > 0 {
 		names = "its fields are " + strings.Join(t.FieldNames(), ", ")
 	}
-	help(d, "%s%s", names, more)
+	d.Helpf("%s%s", names, more)
 }

@@ -63,12 +63,12 @@ func (s *Session) deaf(n *Node) {
 		if sk.Run == nil || runArity(sk.Run) != 2 {
 			continue
 		}
-		d := s.errorf(diag.CallbackArity, spanOr(sk.Span, n.site.Span), "%s", deafness(n.agent.Name))
+		d := s.Errorf(diag.CallbackArity, spanOr(sk.Span, n.site.Span), "%s", deafness(n.agent.Name))
 		d.Label = "run takes two parameters"
 		if at := sk.Run.Info().Pos; at.IsValid() && at != d.Span.Pos {
-			note(d, at, "the function is defined")
+			d.Notef(at, "the function is defined")
 		}
-		help(d, "%s", deafHelp)
+		d.Helpf("%s", deafHelp)
 	}
 }
 

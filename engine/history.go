@@ -34,11 +34,11 @@ func (h *History) compresses() bool { return h != nil && h.Compress != nil }
 func (s *Session) WithHistory(at diag.Span, n *Node, h *History) *Node {
 	switch {
 	case s.Sealed():
-		s.errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
+		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
 	case n.history != nil:
-		d := s.errorf(diag.WrongArgument, at, "%s has a history already", n.Label())
+		d := s.Errorf(diag.WrongArgument, at, "%s has a history already", n.Label())
 		noteDefined(d, n)
-		help(d, "say it once")
+		d.Helpf("say it once")
 	default:
 		n.history = h
 	}

@@ -22,15 +22,15 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 		if before != nil && !before.failed && generable.Assignable(before.out, b.in) == nil {
 			return false
 		}
-		d := s.errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
+		d := s.Errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
 		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
 		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
 			d.Code, d.Message = diag.NotAList, "each takes a list"
 			noteDefined(d, a, b)
 			if f := fieldFor(a.out, b.in); f != "" {
-				help(d, "put pick(%q) between them", f)
+				d.Helpf("put pick(%q) between them", f)
 			} else {
-				help(d, "let %s give %s, or drop each", a.Label(), b.in)
+				d.Helpf("let %s give %s, or drop each", a.Label(), b.in)
 			}
 			return false
 		}
@@ -80,7 +80,7 @@ func (n *Node) first() *Node {
 func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *generable.Type) {
 	for _, r := range why {
 		if r.Path != "" || r.From != from.Deref() || strings.HasPrefix(r.Text, "two different") {
-			note(d, diag.Pos{}, "%s", r)
+			d.Notef(diag.Pos{}, "%s", r)
 		}
 	}
 }
@@ -90,29 +90,29 @@ func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
 	from, to = from.Deref(), to.Deref()
 	switch {
 	case isAttempt(from):
-		help(d, "say what becomes of a failure: put fn(lambda a: a.value if a.ok else ..., output = %s) between them", to)
+		d.Helpf("say what becomes of a failure: put fn(lambda a: a.value if a.ok else ..., output = %s) between them", to)
 		return
 	case from.Kind == generable.ListType && isAttempt(from.Elem.Deref()):
-		help(d, "look at each outcome, or leave failures out: on_error = \"drop\"")
+		d.Helpf("look at each outcome, or leave failures out: on_error = \"drop\"")
 		return
 	}
 	if f := fieldFor(from, to); f != "" {
-		help(d, "put pick(%q) between them", f)
+		d.Helpf("put pick(%q) between them", f)
 		return
 	}
 	switch {
 	case from.Kind == generable.IntType && to.Kind == generable.FloatType:
-		help(d, "an edge does not widen numbers: put fn(float) between them")
+		d.Helpf("an edge does not widen numbers: put fn(float) between them")
 	case from.Kind == generable.FloatType && to.Kind == generable.IntType:
-		help(d, "put fn(int) between them; it drops the fraction")
+		d.Helpf("put fn(int) between them; it drops the fraction")
 	case from.Kind == generable.ListType && generable.Assignable(from.Elem, to) == nil:
-		help(d, "the second takes one item: wrap it as each(node)")
+		d.Helpf("the second takes one item: wrap it as each(node)")
 	case to.Kind == generable.ListType && generable.Assignable(from, to.Elem) == nil:
-		help(d, "the second takes a list: put fn(lambda x: [x], output = %s) between them", to)
+		d.Helpf("the second takes a list: put fn(lambda x: [x], output = %s) between them", to)
 	case from.Kind == generable.UnionType || from.Kind == generable.OneOfType:
-		help(d, "route the cases: branch(node, {%s})", routesOf(from))
+		d.Helpf("route the cases: branch(node, {%s})", routesOf(from))
 	default:
-		help(d, "put a step between them: fn(lambda x: ..., input = %s, output = %s)", from, to)
+		d.Helpf("put a step between them: fn(lambda x: ..., input = %s, output = %s)", from, to)
 	}
 }
 
@@ -186,9 +186,9 @@ func (s *Session) noteUnchecked() {
 			if !ok || n.failed || !generable.Unchecked(e.sent, e.want) {
 				continue
 			}
-			d := s.errorf(diag.UncheckedAny, e.at, "%s gives %s: that it is %s is only checked when it runs", e.giver, e.sent, e.want)
+			d := s.Errorf(diag.UncheckedAny, e.at, "%s gives %s: that it is %s is only checked when it runs", e.giver, e.sent, e.want)
 			d.Severity = diag.Info
-			help(d, "declare the output: fn(f, output = %s)", e.want)
+			d.Helpf("declare the output: fn(f, output = %s)", e.want)
 		}
 	}
 }

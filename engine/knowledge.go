@@ -41,8 +41,8 @@ func (s *Session) checkKnowledge(at diag.Span, sk *Skill) bool {
 	seen := map[string]bool{}
 	for _, k := range sk.Knowledge {
 		if seen[k.Key] {
-			d := s.errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
-			help(d, "a model asks for a text by its key: rename one")
+			d := s.Errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
+			d.Helpf("a model asks for a text by its key: rename one")
 			return false
 		}
 		seen[k.Key] = true

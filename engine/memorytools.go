@@ -81,17 +81,17 @@ func (s *Session) reserved(t *Tool, at diag.Span) bool {
 	if !slices.Contains(memoryToolNames, t.Name) {
 		return false
 	}
-	d := s.errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
-	help(d, "rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
+	d := s.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
+	d.Helpf("rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
 	return true
 }
 
 // Memory declares a bank. Its name is the only one in a script, since it names what is kept.
 func (s *Session) Memory(at diag.Span, m MemoryBank) *MemoryBank {
 	if before, ok := s.banks[m.Name]; ok {
-		d := s.errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
-		note(d, before.Pos, "the first is made")
-		help(d, "give both agents the one memory: each has a slot of its own; or rename one")
+		d := s.Errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
+		d.Notef(before.Pos, "the first is made")
+		d.Helpf("give both agents the one memory: each has a slot of its own; or rename one")
 	} else {
 		if s.banks == nil {
 			s.banks = map[string]diag.Span{}

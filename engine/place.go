@@ -24,8 +24,8 @@ type placement struct {
 // A structure that is refused claims nothing.
 func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bool) *Node {
 	if s.Sealed() {
-		d := s.errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
-		help(d, "compose at the top level; inside def main nodes are called like functions: x = node(input)")
+		d := s.Errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
+		d.Helpf("compose at the top level; inside def main nodes are called like functions: x = node(input)")
 		return s.failedNode(n.kind, n.site)
 	}
 	operands = s.given(n.site, operands)
@@ -96,8 +96,8 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 		if n != nil {
 			continue
 		}
-		d := s.errorf(diag.NotANode, site.arg(i), "%s composes nodes, got nothing", site.What)
-		help(d, "give an agent, fn(f), or what another composition made")
+		d := s.Errorf(diag.NotANode, site.arg(i), "%s composes nodes, got nothing", site.What)
+		d.Helpf("give an agent, fn(f), or what another composition made")
 		filled := append([]*Node(nil), operands...)
 		for j := range filled {
 			if filled[j] == nil {
@@ -137,9 +137,9 @@ func (s *Session) claim(n, left *Node, added []*Node) bool {
 	for j, k := range added {
 		i := len(n.kids) - len(added) + j
 		if k.session != s && k.session.Sealed() {
-			d := s.errorf(diag.SealedNode, n.site.arg(i), "%s belongs to a script whose loading has ended", k.Label())
+			d := s.Errorf(diag.SealedNode, n.site.arg(i), "%s belongs to a script whose loading has ended", k.Label())
 			noteDefined(d, k)
-			help(d, "%s", factoryHelp(k))
+			d.Helpf("%s", factoryHelp(k))
 			ok = false
 			continue
 		}
@@ -191,7 +191,7 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 	if k.name == "" {
 		subject = "This " + k.kind.String()
 	}
-	d := s.errorf(diag.AlreadyPlaced, n.site.arg(i),
+	d := s.Errorf(diag.AlreadyPlaced, n.site.arg(i),
 		"%s is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
 		subject, taken.kind, k.kind, n.kind)
 	if taken != now {
@@ -199,18 +199,18 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 		if taken.in != nil && taken.in.name != "" {
 			where += " " + taken.in.name
 		}
-		note(d, taken.at.Pos, "%s was placed in %s", k.Label(), where)
+		d.Notef(taken.at.Pos, "%s was placed in %s", k.Label(), where)
 	} else {
 		first := 0
 		for n.kids[first] != k {
 			first++
 		}
 		if n.site.arg(first) != n.site.arg(i) {
-			note(d, n.site.arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
+			d.Notef(n.site.arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
 		}
 	}
 	noteDefined(d, k)
-	help(d, "%s", factoryHelp(k))
+	d.Helpf("%s", factoryHelp(k))
 }
 
 func factoryHelp(n *Node) string {
@@ -227,8 +227,8 @@ func (s *Session) shallow(n *Node) bool {
 	if n.depth < maxNesting {
 		return true
 	}
-	d := s.errorf(diag.WrongArgument, n.site.Span, "%s nests nodes more than %d deep", n.site.What, maxNesting)
-	help(d, "compose one flat list of nodes: %s(*nodes) or %s([...])", nodeSegments[n.kind], nodeSegments[n.kind])
+	d := s.Errorf(diag.WrongArgument, n.site.Span, "%s nests nodes more than %d deep", n.site.What, maxNesting)
+	d.Helpf("compose one flat list of nodes: %s(*nodes) or %s([...])", nodeSegments[n.kind], nodeSegments[n.kind])
 	return false
 }
 
@@ -237,7 +237,7 @@ func (s *Session) shallowTypes(n *Node) bool {
 	if n.failed || !(n.in.TooDeep() || n.out.TooDeep()) {
 		return true
 	}
-	d := s.errorf(diag.WrongArgument, n.site.Span, "the type of this %s nests more than %d deep", n.kind, generable.MaxTypeDepth)
-	help(d, "join each list before it goes into the next one: then(%s(...), fn(..., output = T))", nodeSegments[n.kind])
+	d := s.Errorf(diag.WrongArgument, n.site.Span, "the type of this %s nests more than %d deep", n.kind, generable.MaxTypeDepth)
+	d.Helpf("join each list before it goes into the next one: then(%s(...), fn(..., output = T))", nodeSegments[n.kind])
 	return false
 }

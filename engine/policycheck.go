@@ -32,8 +32,8 @@ func (s *Session) checkPolicy(site Site, p *Policy, who string, tools []*Tool, s
 		found = slices.DeleteFunc(found, func(u Unknown) bool { return u.Arg == "" })
 	}
 	for _, u := range found {
-		d := s.errorf(diag.UnknownRule, spanOr(u.at, spanOr(p.span, site.Span)), "%s", u.Message(who))
-		help(d, "%s", u.Help(tools))
+		d := s.Errorf(diag.UnknownRule, spanOr(u.at, spanOr(p.span, site.Span)), "%s", u.Message(who))
+		d.Helpf("%s", u.Help(tools))
 	}
 	return len(found) == 0
 }

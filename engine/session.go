@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -41,14 +40,11 @@ func (s Site) at(i int) Site {
 // that one mistake yields one message and the rest is still checked. A Session belongs to one
 // goroutine until it is sealed.
 type Session struct {
+	diag.Reporter // of what is wrong; a run that composes by mistake reports here, too
+
 	Strict bool // note edges that are only checked at run time; see [Session.Seal]
 
-	// OnReport, when set, is told of every diagnostic where it is reported: of those of a
-	// structure, before its notes and help are added.
-	OnReport func(*diag.Diagnostic)
-
-	mu     sync.Mutex // runs that compose by mistake report here, too
-	diags  diag.List
+	mu     sync.Mutex
 	nodes  []*Node
 	sealed bool
 
@@ -60,23 +56,6 @@ type Session struct {
 
 // NewSession begins composing.
 func NewSession() *Session { return &Session{} }
-
-// Report adds a diagnostic.
-func (s *Session) Report(d *diag.Diagnostic) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.diags = append(s.diags, d)
-	if s.OnReport != nil && !s.sealed {
-		s.OnReport(d)
-	}
-}
-
-// Diagnostics returns all that was reported so far.
-func (s *Session) Diagnostics() diag.List {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append(diag.List(nil), s.diags...)
-}
 
 // DeclareUnion makes a union known as a candidate for the joined type of branches.
 func (s *Session) DeclareUnion(u *generable.Type) { s.unions = append(s.unions, u) }
@@ -97,6 +76,7 @@ func (s *Session) Seal() {
 	s.sealed = true
 	s.mu.Unlock()
 	if !again {
+		s.Detach()
 		s.noteUnchecked()
 	}
 }
@@ -108,25 +88,11 @@ func (s *Session) Sealed() bool {
 	return s.sealed
 }
 
-func (s *Session) errorf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
-	s.Report(d)
-	return d
-}
-
-func help(d *diag.Diagnostic, format string, args ...any) {
-	d.Help = append(d.Help, fmt.Sprintf(format, args...))
-}
-
-func note(d *diag.Diagnostic, at diag.Pos, format string, args ...any) {
-	d.Notes = append(d.Notes, diag.Note{Message: fmt.Sprintf(format, args...), Pos: at})
-}
-
 // noteDefined tells where the given nodes were made.
 func noteDefined(d *diag.Diagnostic, nodes ...*Node) {
 	for _, n := range nodes {
 		if n.site.Span.IsValid() {
-			note(d, n.Pos(), "%s is defined", n.Label())
+			d.Notef(n.Pos(), "%s is defined", n.Label())
 		}
 	}
 }

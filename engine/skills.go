@@ -107,17 +107,17 @@ func (s *Session) known(a *AgentSpec, name Literal, what string) bool {
 			return true
 		}
 	}
-	d := s.errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
+	d := s.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
 	for _, sk := range a.Skills {
 		if sk.Name == name.Text {
 			d.Message = fmt.Sprintf("%s cannot choose skill %q: it gives %s, and agent %q gives %s", what, sk.Name, sk.Out, a.Name, a.Out)
-			note(d, sk.Span.Pos, "the skill is made")
+			d.Notef(sk.Span.Pos, "the skill is made")
 		}
 	}
 	if hint := diag.DidYouMean(name.Text, names); hint != "" {
-		help(d, "%s", hint)
+		d.Helpf("%s", hint)
 	}
-	help(d, "its skills are: %s", strings.Join(names, ", "))
+	d.Helpf("its skills are: %s", strings.Join(names, ", "))
 	return false
 }
 
@@ -131,9 +131,8 @@ func (s *Session) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
 		return false
 	}
 	if !a.ambiguous() {
-		d := s.errorf(diag.Unreachable, at, "the router of agent %q is never asked", a.Name)
-		d.Severity = diag.Warning
-		help(d, "no input is taken by two of its skills: leave out select, or add a skill to choose from")
+		d := s.Warnf(diag.Unreachable, at, "the router of agent %q is never asked", a.Name)
+		d.Helpf("no input is taken by two of its skills: leave out select, or add a skill to choose from")
 	}
 	return true
 }
@@ -152,9 +151,8 @@ func (s *Session) unreached(site Site, a *AgentSpec) {
 		default:
 			continue
 		}
-		d := s.errorf(diag.Unreachable, spanOr(sk.Span, site.Span), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
-		d.Severity = diag.Warning
-		help(d, "leave the skill out, or let something choose it")
+		d := s.Warnf(diag.Unreachable, spanOr(sk.Span, site.Span), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
+		d.Helpf("leave the skill out, or let something choose it")
 	}
 }
 

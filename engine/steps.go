@@ -12,8 +12,8 @@ import (
 // they meet a declared one.
 func (s *Session) Fn(site Site, f Func, in, out *generable.Type) *Node {
 	if f == nil {
-		d := s.errorf(diag.MissingArgument, site.Span, "fn needs a function")
-		help(d, "fn(lambda x: ..., input = T, output = U)")
+		d := s.Errorf(diag.MissingArgument, site.Span, "fn needs a function")
+		d.Helpf("fn(lambda x: ..., input = T, output = U)")
 		return s.failedNode(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, fn: f, in: orAny(in), out: orAny(out)}
@@ -38,19 +38,19 @@ func (s *Session) arity(at diag.Span, f Func, n int, what string) bool {
 	if name == "" || name == "lambda" {
 		name = "the lambda"
 	}
-	d := s.errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, count(n, "argument"))
+	d := s.Errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, count(n, "argument"))
 	if info.Needs > n {
 		d.Label = fmt.Sprintf("it needs %s", count(info.Needs, "argument"))
 	} else {
 		d.Label = fmt.Sprintf("it takes %s", count(info.Params, "argument"))
 	}
 	if info.Pos.IsValid() {
-		note(d, info.Pos, "%s is defined", name)
+		d.Notef(info.Pos, "%s is defined", name)
 	}
 	if n == 0 {
-		help(d, "let it take none")
+		d.Helpf("let it take none")
 	} else {
-		help(d, "let it take %s; others need a default", count(n, "parameter"))
+		d.Helpf("let it take %s; others need a default", count(n, "parameter"))
 	}
 	return false
 }

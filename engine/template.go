@@ -92,19 +92,19 @@ func (s *Session) placeholder(at diag.Span, p *templatePart, in *generable.Type)
 		case i == 0 && name == wholeInput:
 			continue
 		case lacks != cur:
-			d := s.errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
+			d := s.Errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
 			d.Label = fmt.Sprintf("%s has none", lacks)
-			help(d, "route the cases first: branch(node, {%s})", routesOf(cur))
+			d.Helpf("route the cases first: branch(node, {%s})", routesOf(cur))
 		case cur.Kind == generable.RecordType:
-			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
+			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
 			fieldHelp(d, name, cur, "; {{"+wholeInput+"}} is the whole input")
 		case i == 0:
-			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
-			help(d, "{{%s}} is the whole input", wholeInput)
+			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
+			d.Helpf("{{%s}} is the whole input", wholeInput)
 		default:
-			d := s.errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
+			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
 				p, strings.Join(p.path[:i], "."), cur)
-			help(d, "write {{%s}}", strings.Join(p.path[:i], "."))
+			d.Helpf("write {{%s}}", strings.Join(p.path[:i], "."))
 		}
 		return false
 	}

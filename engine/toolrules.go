@@ -101,14 +101,14 @@ func (s *Session) checkToolRules(site Site, tools []*Tool) bool {
 				continue
 			}
 			ok = false
-			d := s.errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, site.Span)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
+			d := s.Errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, site.Span)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
 			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
 			if near := diag.DidYouMean(after, others); near != "" {
-				help(d, "%s", near)
+				d.Helpf("%s", near)
 			} else if len(others) > 0 {
-				help(d, "the other tools are %s", strings.Join(others, ", "))
+				d.Helpf("the other tools are %s", strings.Join(others, ", "))
 			} else {
-				help(d, "it is the only tool: list the one that goes before it as well, or leave only_after out")
+				d.Helpf("it is the only tool: list the one that goes before it as well, or leave only_after out")
 			}
 		}
 	}

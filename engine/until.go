@@ -46,9 +46,9 @@ func (s *Session) decides(at diag.Span, u until, from *Node) bool {
 	if always {
 		how, mend = "always holds", "test something that can fail, or leave the node alone"
 	}
-	d := s.errorf(diag.BadCondition, at, "%s %s for %s", u.data, how, from.out)
+	d := s.Errorf(diag.BadCondition, at, "%s %s for %s", u.data, how, from.out)
 	noteDefined(d, from)
-	help(d, "%s", mend)
+	d.Helpf("%s", mend)
 	return false
 }
 

@@ -20,7 +20,7 @@ func (s *Session) verify(n *Node) bool {
 	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
 		return true
 	}
-	d := s.errorf(diag.CannotJoin, n.site.arg(0), "verify wants a verdict")
+	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "verify wants a verdict")
 	d.Label = fmt.Sprintf("%s gives %s, want %s", judge.Label(), judge.out, VerdictType)
 	noteDefined(d, judge)
 	return false

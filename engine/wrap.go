@@ -26,10 +26,10 @@ func (s *Session) wrap(n *Node) bool {
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok
 	}
-	d := s.errorf(diag.CannotJoin, n.site.arg(0), "the teacher of wrap gives the student's system text")
+	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "the teacher of wrap gives the student's system text")
 	d.Label = teacher.Label() + " gives " + teacher.out.String() + ", want str"
 	noteDefined(d, teacher)
-	help(d, "put a template behind it: then(%s, template(\"...\"))", teacher.Label())
+	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
 	return false
 }
 
