@@ -14,7 +14,7 @@ import (
 // actsOf is the most that a function of the script may do to the world: the strongest class of the
 // operations that it speaks of. Where its text is not at hand it is the strongest that the script
 // speaks of anywhere.
-func (c *composer) actsOf(fn starlark.Value) engine.Class {
+func (c *state) actsOf(fn starlark.Value) engine.Class {
 	var all, class engine.Class
 	for i := range c.uses {
 		all = all.Stronger(c.uses[i].class)
@@ -108,7 +108,7 @@ func classOf(of, op, method string) engine.Class {
 }
 
 // checkEffects warns of tools that are said to do less than their functions may.
-func (c *composer) checkEffects() {
+func (c *state) checkEffects() {
 	for _, t := range c.claimed {
 		run, ok := t.Run.(*toolRun)
 		if !ok || run.acts.Stronger(t.Class) == t.Class {

@@ -74,7 +74,7 @@ func agentRows() []Builtin {
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
 		{Name: "budget", Group: GroupAgents, Aside: "name turns tool_calls model_calls tokens usd steps wall depth same_call arg_bytes on_limit warn_at", Returns: "budget", Effect: Compose, Func: budgetFunc,
-			made:   func(c *composer) starlark.Value { return maker(c, "budget") },
+			made:   func(_ *state, t *Table) starlark.Value { return maker(t, "budget") },
 			Params: budgetParams(),
 			Doc:    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."},
 		{Name: "model", Group: GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: Compose, Func: modelFunc,

@@ -147,5 +147,5 @@ func generic(name, doc string, group Group, of func(*generable.Type) *generable.
 	t := of(generable.AnyT)
 	return Builtin{Name: name, Group: group, Returns: name, Effect: Pure, Doc: doc, May: true,
 		Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(t.FieldNames())}},
-		made:   func(c *composer) starlark.Value { return &typeValue{t: t, c: c, of: of} }}
+		made:   func(c *state, _ *Table) starlark.Value { return &typeValue{t: t, c: c, of: of} }}
 }

@@ -156,7 +156,7 @@ var (
 // partialValue is an instance that arrives field by field. It is immutable.
 type partialValue struct {
 	p generable.Partial
-	c *composer
+	c *state
 }
 
 var (
@@ -187,14 +187,14 @@ func (p *partialValue) Attr(name string) (starlark.Value, error) {
 		}
 		return starlark.NewList(names), nil
 	}
-	if m := p.c.table.methods["partial"][name]; m != nil {
-		return m.bound(p), nil
+	if m := p.c.methods.method("partial", name, p); m != nil {
+		return m, nil
 	}
 	return nil, noAttr("a partial value", name, p.AttrNames())
 }
 
 func (p *partialValue) AttrNames() []string {
-	return append(methodNames(p.c.table.methods["partial"]), "arrived_field_names")
+	return append(p.c.methods.methodNames("partial"), "arrived_field_names")
 }
 
 // Get is p["field"], an error when the field has not arrived.

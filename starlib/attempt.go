@@ -29,7 +29,7 @@ func attemptRows() []Builtin {
 		{Name: "Failure", Group: GroupScript, Returns: "Failure", Effect: Pure, May: true,
 			Doc:    "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.",
 			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(engine.FailureType.FieldNames())}},
-			made:   func(c *composer) starlark.Value { return c.typ(engine.FailureType) }},
+			made:   func(c *state, _ *Table) starlark.Value { return c.typ(engine.FailureType) }},
 	}
 }
 
@@ -53,10 +53,10 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	s := c.env.strand
-	defer s.branch.Apart()()
+	defer c.env.branch.Apart()()
 	out, err := starlark.Call(c.thread, c.Arg("f"), starlark.Tuple(c.rest), c.kw)
 	if err != nil {
-		e := s.branch.Catch(s.failure(err, diag.ScriptError))
+		e := c.env.branch.Catch(s.failure(err, diag.ScriptError))
 		if e == nil {
 			return nil, err
 		}

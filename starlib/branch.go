@@ -18,9 +18,9 @@ type result struct {
 // thread of their own, so that branches can go on at once; what they give is data, as all that
 // leaves a branch. An error is the engine's.
 func (e *env) apart(br *engine.Branch, what string, body func(thread *starlark.Thread) (starlark.Value, error)) (result, error) {
-	own := e.c.newStrand(br)
-	own.around = e.strand.around + e.strand.depth
-	own.frozen, own.taker = e.strand.frozen, e.strand.taker
+	around, own := e.strand.(*strand), e.c.newStrand(br)
+	own.around = around.around + around.depth
+	own.frozen, own.taker = around.frozen, around.taker
 	br.SetHost(own)
 	s, err := e.c.strand(br)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Call) share(values ...starlark.Value) error {
 	if err := freezeShared(values...); err != nil {
 		return err
 	}
-	s := c.env.strand
+	s := c.env.strand.(*strand)
 	if c.thread.CallStackDepth() > 1 {
 		s.frozen, s.taker = position(c.thread.CallFrame(1).Pos), c.row.Name
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // callback makes a function of the script callable by the engine, nil for nil.
-func (c *composer) callback(v starlark.Value) engine.Func {
+func (c *state) callback(v starlark.Value) engine.Func {
 	fn, ok := v.(starlark.Callable)
 	if !ok {
 		return nil
@@ -21,7 +21,7 @@ func (c *composer) callback(v starlark.Value) engine.Func {
 
 // wrap makes a callback. What it captures is frozen, since any branch may call it: with the
 // module while that loads, at once in a run.
-func (c *composer) wrap(fn starlark.Callable) *callback {
+func (c *state) wrap(fn starlark.Callable) *callback {
 	f := &callback{fn: fn, c: c, info: infoOf(fn), code: diag.CallbackFailed}
 	if c.sealed.Load() {
 		f.unshared = freezeShared(fn)
@@ -34,7 +34,7 @@ func (c *composer) wrap(fn starlark.Callable) *callback {
 // callback is a Starlark callable as the engine sees it.
 type callback struct {
 	fn   starlark.Callable
-	c    *composer
+	c    *state
 	info engine.FuncInfo
 	code diag.Code
 

@@ -31,7 +31,7 @@ func callForms() []*Builtin {
 // addForms gives rows the form in which a run calls them.
 func (t *Table) addForms(forms []*Builtin) {
 	for _, form := range forms {
-		form.index = indexOf(form.Params)
+		form.index, form.table = indexOf(form.Params), t
 		if b, ok := t.Lookup(form.Name); ok {
 			b.inRun = form
 		}

@@ -15,9 +15,22 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
+// linter looks into the functions of files. It needs a file as it is parsed and resolved; what its
+// names hold is known where the file was executed, and nothing is certain about them elsewhere.
+type linter struct {
+	*state
+	table *Table
+	heard map[*engine.Node]bool // nodes that functions call, looked into once
+
+	grants    engine.Grants         // nil grants nothing
+	serverMay func(engine.Use) bool // decides about MCP servers; nil asks the grants
+	ungranted bool                  // report no use that is not granted
+}
+
 // callLint looks at the calls in one outermost function of a file.
 type callLint struct {
 	*inference
+	lint   *linter
 	fields fieldWalk
 	runs   bool // the function runs; else it may be a factory, too, which composes
 }
@@ -26,11 +39,8 @@ type callLint struct {
 // of a file, which would otherwise fail for the first time in a run: how many arguments, their
 // names, values that are written out, and types that are certain. What is not certain is left to
 // the run.
-func (c *composer) checkCalls(u, entry *unit) {
-	if u.state != unitDone {
-		return
-	}
-	running := u.running(u == entry)
+func (c *linter) checkCalls(u *unit, entry bool) {
+	running := u.running(entry)
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.DefStmt:
@@ -45,9 +55,9 @@ func (c *composer) checkCalls(u, entry *unit) {
 }
 
 // checkBody looks into an outermost function.
-func (c *composer) checkBody(u *unit, fn syntax.Node, runs bool) {
-	l := &callLint{inference: c.infer(u, fn, nil), runs: runs}
-	l.fields = fieldWalk{c: c, typeOf: l.typeOf}
+func (c *linter) checkBody(u *unit, fn syntax.Node, runs bool) {
+	l := &callLint{inference: c.infer(u, fn, nil), lint: c, runs: runs}
+	l.fields = fieldWalk{c: c.state, typeOf: l.typeOf}
 	syntax.Walk(fn, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
@@ -85,10 +95,10 @@ func (l *callLint) call(call *syntax.CallExpr) {
 		l.nodeCall(id, v.n, call.Args)
 	case *typeValue:
 		if t := v.t.Deref(); t.Kind == generable.RecordType {
-			l.c.checkConstruction(call, id, t)
+			l.lint.checkConstruction(call, id, t)
 		}
 	case *starlark.Builtin:
-		if b, ok := l.c.table.Lookup(v.Name()); ok && l.c.predeclared[id.Name] == fn {
+		if b, ok := l.lint.table.Lookup(v.Name()); ok && l.c.predeclared[id.Name] == fn {
 			l.builtin(call, b)
 		}
 	case *starlark.Function:
@@ -192,7 +202,7 @@ func (l *callLint) opaque(dot *syntax.DotExpr) {
 	if !ok {
 		return
 	}
-	row, known := l.c.table.Lookup(made.Name)
+	row, known := l.lint.table.Lookup(made.Name)
 	if fn, _ := l.c.written(l.u, made); !known || !opaqueParts[row.Returns] || l.c.predeclared[made.Name] != fn {
 		return
 	}
@@ -216,8 +226,8 @@ func spreads(call *syntax.CallExpr) bool {
 
 // hear looks once into a node that functions call.
 func (l *callLint) hear(n *engine.Node) {
-	if !n.Failed() && !l.c.heard[n] {
-		l.c.heard[n] = true
+	if !n.Failed() && !l.lint.heard[n] {
+		l.lint.heard[n] = true
 		l.c.session.CheckHeard(n)
 	}
 }
@@ -280,7 +290,7 @@ func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) *diag.Dia
 }
 
 // checkConstruction checks the names of the fields that a call gives to a schema.
-func (c *composer) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *generable.Type) {
+func (c *linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *generable.Type) {
 	given := generable.NewMap(len(call.Args))
 	var unknown []*syntax.Ident
 	for _, arg := range call.Args {

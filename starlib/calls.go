@@ -15,7 +15,7 @@ const mostCalls = 3
 
 // traceCalls remembers which calls led to what is reported, the innermost first. What is wrong
 // with a node that a factory makes is often an argument of the factory.
-func (c *composer) traceCalls(d *diag.Diagnostic) {
+func (c *loader) traceCalls(d *diag.Diagnostic) {
 	if c.thread == nil || len(d.Trace) > 0 {
 		return
 	}
@@ -52,7 +52,7 @@ type alike struct {
 }
 
 // withCalls adds the calls that led to what was found, in a sorted list.
-func (c *composer) withCalls(found diag.List) diag.List {
+func (c *loader) withCalls(found diag.List) diag.List {
 	first := map[alike]*diag.Diagnostic{}
 	more := map[*diag.Diagnostic]int{}
 	return slices.DeleteFunc(found, func(d *diag.Diagnostic) bool {

@@ -61,7 +61,7 @@ func capabilityRows() []Builtin {
 	data := Param{Name: "json", Kind: AnyKind, Shape: KeywordOnly, Default: "(none)", Doc: "data that is sent as JSON, instead of body"}
 	module := func(name, doc string) Builtin {
 		return Builtin{Name: name, Group: GroupWorld, Returns: "module", Effect: Granted, Doc: doc, May: true,
-			made: func(c *composer) starlark.Value { return &moduleValue{name: name, members: c.table.members[name]} }}
+			made: func(_ *state, t *Table) starlark.Value { return &moduleValue{name: name, members: t.members[name]} }}
 	}
 	row := func(of, name, returns, doc string, params ...Param) Builtin {
 		return Builtin{Name: name, Of: of, Group: GroupWorld, Returns: returns, Effect: Granted, Doc: doc, Func: touchFunc,

@@ -31,17 +31,14 @@ func (m *Module) Uses() []Use { return m.c.uses }
 
 // findUses finds where a file uses capabilities: also in functions that no run comes to, since
 // nobody can tell.
-func (c *composer) findUses(u *unit) {
-	if u.file == nil {
-		return
-	}
+func (c *linter) findUses(u *unit) {
 	l := &useLint{c: c, u: u, seen: map[syntax.Node]bool{}}
 	syntax.Walk(u.file.Syntax(), l.visit)
 }
 
 // useLint looks for uses in one file.
 type useLint struct {
-	c    *composer
+	c    *linter
 	u    *unit
 	seen map[syntax.Node]bool // parts of what was looked at as a whole
 	said map[diag.Pos]bool    // where something is wrong already, once it was asked for
@@ -316,10 +313,10 @@ func (l *useLint) found(at syntax.Node, of, op, target string) {
 func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool) {
 	span := l.u.file.SpanOf(at)
 	l.c.uses = append(l.c.uses, Use{Use: use, Span: span})
-	if may == nil && l.c.opts.Grants != nil {
-		may = l.c.opts.Grants.Allows
+	if may == nil && l.c.grants != nil {
+		may = l.c.grants.Allows
 	}
-	if l.c.opts.Ungranted || may != nil && may(use) {
+	if l.c.ungranted || may != nil && may(use) {
 		return
 	}
 	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
@@ -346,7 +343,7 @@ func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 	case *moduleValue:
 		row = v.members[dot.Name.Name]
 	case *memoryValue:
-		row = l.c.table.methods["memory"][dot.Name.Name]
+		row = l.lint.table.methods["memory"][dot.Name.Name]
 	}
 	if row == nil {
 		return

@@ -52,7 +52,7 @@ func (s *signatureValue) Attr(name string) (starlark.Value, error) {
 	return nil, noAttr("a signature", name, s.AttrNames())
 }
 
-func (c *composer) signature(n *engine.Node) starlark.Value {
+func (c *state) signature(n *engine.Node) starlark.Value {
 	return &signatureValue{c.typ(n.In()), c.typ(n.Out())}
 }
 
@@ -63,7 +63,7 @@ func describeFunc(c *Call) (starlark.Value, error) {
 	case starlark.String:
 		return starlark.String("str: " + v.String()), nil
 	default:
-		return starlark.String(c.env.c.table.Help(v)), nil
+		return starlark.String(c.row.table.Help(v)), nil
 	}
 }
 

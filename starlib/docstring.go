@@ -72,7 +72,7 @@ func parseDoc(doc string) (text string, params map[string]string) {
 
 // checkDoc warns of descriptions in the docstring of a function that are about none of its
 // parameters: a model, or the help of the command, would go without them.
-func (c *composer) checkDoc(fn *starlark.Function) {
+func (c *state) checkDoc(fn *starlark.Function) {
 	if c.sealed.Load() {
 		return
 	}
@@ -104,7 +104,7 @@ func (c *composer) checkDoc(fn *starlark.Function) {
 }
 
 // docLine is where a docstring describes a parameter; the function where that is not found.
-func (c *composer) docLine(fn *starlark.Function, name string) diag.Span {
+func (c *state) docLine(fn *starlark.Function, name string) diag.Span {
 	at := diag.Span{Pos: position(fn.Position())}
 	u := c.shown[at.File]
 	if u == nil || u.text == nil {

@@ -31,7 +31,7 @@ type MainParam struct {
 }
 
 // entry describes a function as the beginning of a run.
-func (c *composer) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
+func (c *state) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
 	at := c.nameSpan(fn)
 	if fn.HasVarargs() || fn.HasKwargs() {
 		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be given from outside", name),
@@ -62,7 +62,7 @@ func (c *composer) entry(name string, fn *starlark.Function) (*Entry, *diag.Diag
 }
 
 // nameSpan is the place of a function's name.
-func (c *composer) nameSpan(fn *starlark.Function) diag.Span {
+func (c *state) nameSpan(fn *starlark.Function) diag.Span {
 	at := diag.Span{Pos: position(fn.Position()), Len: len("def")}
 	if u := c.shown[at.File]; u != nil {
 		for _, stmt := range u.file.Syntax().Stmts {
@@ -75,7 +75,7 @@ func (c *composer) nameSpan(fn *starlark.Function) diag.Span {
 }
 
 // globalSpan is the place of the name that a file assigns a value, else the file.
-func (c *composer) globalSpan(u *unit, name string) diag.Span {
+func (c *state) globalSpan(u *unit, name string) diag.Span {
 	at := diag.Span{Pos: diag.Pos{File: u.shown}}
 	if u.file == nil {
 		return at

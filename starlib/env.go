@@ -15,42 +15,55 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// composer is the state of one Load: the session, the files, and the thread that executes at
-// the moment. After loading it does not change any more and serves all runs of the module.
-type composer struct {
+// state is what is known of a script: its session, its files and what they declare. It grows while
+// the script loads and does not change any more after that, when all runs of the module share it.
+type state struct {
 	ctx         context.Context
-	opts        Options
-	table       *Table
-	predeclared starlark.StringDict // the names of the language
-	environment starlark.StringDict // these, and what the compiler adds
 	session     *engine.Session
-	thread      *starlark.Thread  // of the file that executes; operators have none of their own
-	units       map[string]*unit  // by path
-	shown       map[string]*unit  // by the name that positions carry
-	loading     []*unit           // the chain of files that load each other, outermost first
+	methods     methods
+	predeclared starlark.StringDict // the names of the language
+	thread      *starlark.Thread    // of the file that executes; operators have none of their own
+	units       map[string]*unit    // by path
+	shown       map[string]*unit    // by the name that positions carry
+	disk        disk
 	files       map[string]string // texts that file() read, by path
 	types       declared
-	callbacks   []starlark.Value                 // functions that the graph calls, to be frozen with it
-	toolRuns    []*toolRun                       // made so far, see noting
-	claimed     []*engine.Tool                   // whose effect the script says
-	steps       uint64                           // of the interpreter, left for loading
-	stop        error                            // why the executing file was stopped
-	over        bool                             // loading was cancelled, which is reported once
-	heard       map[*engine.Node]bool            // nodes that functions call, looked into once
-	undescribed map[diag.Pos]bool                // functions of which it was said that they describe no tool
-	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
-	budgets     map[string]namedBudget           // that have a name
-	uses        []Use                            // of capabilities
-	compared    int                              // names, for suggestions
+	callbacks   []starlark.Value       // functions that the graph calls, to be frozen with it
+	ends        []func()               // called once composing has ended, when all functions are there
+	claimed     []*engine.Tool         // whose effect the script says
+	undescribed map[diag.Pos]bool      // functions of which it was said that they describe no tool
+	budgets     map[string]namedBudget // that have a name
+	uses        []Use                  // of capabilities
+	compared    int                    // names, for suggestions
 	sealed      atomic.Bool
+}
+
+// methods finds the methods of the values that belong to a kind: "node", "type".
+type methods interface {
+	method(kind, name string, recv starlark.Value) starlark.Value // nil when there is none
+	methodNames(kind string) []string
 }
 
 // env is what builtins know of the thread that calls them.
 type env struct {
-	c      *composer
+	c      *state
 	branch *engine.Branch // nil while composing
-	strand *strand
-	beside bool // of the flow: neither composing nor on a branch
+	strand onBranch       // of the branch
+	beside bool           // of the flow: neither composing nor on a branch
+}
+
+// onBranch is the Starlark side of a branch, as builtins and values need it.
+type onBranch interface {
+	// leave takes a value out of the script for a node, and freezes it there.
+	leave(thread *starlark.Thread, v starlark.Value, taker string) (generable.Value, error)
+	// keep freezes what was taken out of the script, and remembers where.
+	keep(thread *starlark.Thread, v starlark.Value, out generable.Value, taker string)
+	// settle debits the steps that were used, where the script is left.
+	settle() error
+	// debit debits the thread's steps up to a number of them.
+	debit(steps uint64) error
+	// failure makes the engine's error of what a callback failed by.
+	failure(err error, code diag.Code) error
 }
 
 const envKey = "agentscript"
@@ -63,7 +76,7 @@ func envOf(thread *starlark.Thread) *env {
 func (e *env) running() bool { return e.branch != nil || e.beside }
 
 // source finds the parsed file of a position, nil for code outside of files.
-func (c *composer) source(pos syntax.Position) *source.File {
+func (c *state) source(pos syntax.Position) *source.File {
 	if u := c.shown[pos.Filename()]; u != nil {
 		return u.file
 	}
@@ -71,7 +84,7 @@ func (c *composer) source(pos syntax.Position) *source.File {
 }
 
 // here is where the executing file stands: at the operator or index that is being evaluated.
-func (c *composer) here() syntax.Position {
+func (c *state) here() syntax.Position {
 	if c.thread == nil || c.thread.CallStackDepth() == 0 {
 		return syntax.Position{}
 	}
@@ -79,7 +92,7 @@ func (c *composer) here() syntax.Position {
 }
 
 // report adds a diagnostic while composing. In a run it gives an error to raise instead.
-func (c *composer) report(found ...*diag.Diagnostic) error {
+func (c *state) report(found ...*diag.Diagnostic) error {
 	if c.sealed.Load() {
 		return raised(found...)
 	}
@@ -110,9 +123,9 @@ func errorf(code diag.Code, format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindScript, code, format, args...)
 }
 
-func (c *composer) typ(t *generable.Type) *typeValue { return &typeValue{t: t, c: c} }
+func (c *state) typ(t *generable.Type) *typeValue { return &typeValue{t: t, c: c} }
 
-func (c *composer) node(n *engine.Node) *nodeValue { return &nodeValue{n: n, c: c} }
+func (c *state) node(n *engine.Node) *nodeValue { return &nodeValue{n: n, c: c} }
 
 // position converts a position of the interpreter.
 func position(p syntax.Position) diag.Pos {

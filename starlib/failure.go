@@ -58,7 +58,7 @@ func isFrozenError(err error) bool {
 }
 
 // raisedDiagnostic tells of an error that ended the execution of a file.
-func (c *composer) raisedDiagnostic(err error) *diag.Diagnostic {
+func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.ScriptError, Message: scriptMessage(err), Cause: err}
 	var x *crossingError
 	if e := engineError(err); e != nil {
@@ -120,14 +120,14 @@ var missingAttribute = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // reportedAt tells whether a line has a diagnostic of the same code already.
-func (c *composer) reportedAt(d *diag.Diagnostic) bool {
+func (c *loader) reportedAt(d *diag.Diagnostic) bool {
 	return slices.ContainsFunc(c.session.Diagnostics(), func(o *diag.Diagnostic) bool {
 		return o.Code == d.Code && o.Span.File == d.Span.File && o.Span.Line == d.Span.Line
 	})
 }
 
 // spanOfAttribute moves from the dot to the name behind it.
-func (c *composer) spanOfAttribute(d *diag.Diagnostic) diag.Span {
+func (c *loader) spanOfAttribute(d *diag.Diagnostic) diag.Span {
 	at := d.Span
 	i := strings.LastIndex(d.Message, "has no .")
 	u := c.shown[at.File]
@@ -148,7 +148,7 @@ func (c *composer) spanOfAttribute(d *diag.Diagnostic) diag.Span {
 
 // spanOfError is the place of the innermost call in a file: the function called when a
 // builtin failed, else the operation itself.
-func (c *composer) spanOfError(eval *starlark.EvalError) diag.Span {
+func (c *loader) spanOfError(eval *starlark.EvalError) diag.Span {
 	stack := eval.CallStack
 	for i := len(stack) - 1; i >= 0; i-- {
 		f := stack[i]
@@ -170,7 +170,7 @@ func (c *composer) spanOfError(eval *starlark.EvalError) diag.Span {
 }
 
 // helpFor gives the remedy for errors of the interpreter that newcomers meet.
-func (c *composer) helpFor(err error, msg string) string {
+func (c *state) helpFor(err error, msg string) string {
 	if ops, ok := strings.CutPrefix(msg, "unknown binary op: "); ok {
 		if ops := strings.Fields(ops); len(ops) > 2 {
 			return operandHelp(ops[0], strings.Join(ops[1:len(ops)-1], " "), ops[len(ops)-1])
@@ -202,7 +202,7 @@ func (c *composer) helpFor(err error, msg string) string {
 
 // keyHelp says what a missing key may have meant. The interpreter does not tell which dict it
 // was, so the keys are those that the files on the way there write anywhere.
-func (c *composer) keyHelp(err error, key string) string {
+func (c *state) keyHelp(err error, key string) string {
 	missing := "d.get(" + key + ", default) gives something else where it is missing"
 	name, unquoting := strconv.Unquote(key)
 	var eval *starlark.EvalError

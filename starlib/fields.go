@@ -14,7 +14,7 @@ import (
 // checkFields remembers the types of the values that the graph will call a function with, and looks
 // into it: a field that its schema does not have would only fail in a run, after tokens were
 // spent. What is not certain is left to the run.
-func (c *composer) checkFields(fn starlark.Value, params ...*generable.Type) {
+func (c *state) checkFields(fn starlark.Value, params ...*generable.Type) {
 	f, ok := fn.(*starlark.Function)
 	if !ok || c.sealed.Load() {
 		return
@@ -39,7 +39,7 @@ func (c *composer) checkFields(fn starlark.Value, params ...*generable.Type) {
 	})
 }
 
-// typed keeps what a function is called with, for [composer.checkCalls]. One that is called with
+// typed keeps what a function is called with, for [state.checkCalls]. One that is called with
 // values of several types, as that of a factory may be, has none that is certain. It reports whether
 // this is new: a factory may make many nodes of one function.
 func (u *unit) typed(fn syntax.Node, params []*generable.Type) bool {
@@ -78,9 +78,18 @@ func (u *unit) function(at syntax.Position) syntax.Node {
 	return u.functions[key(at)]
 }
 
+// indexFunctions has runs find functions, and change nothing.
+func (c *state) indexFunctions() {
+	for _, u := range c.units {
+		if u.file != nil {
+			u.function(syntax.Position{})
+		}
+	}
+}
+
 // fieldWalk is one look into a function.
 type fieldWalk struct {
-	c      *composer
+	c      *state
 	typeOf func(syntax.Expr) *generable.Type // nil when it is not certain
 }
 

@@ -65,6 +65,14 @@ func (c *Call) ownFile(name string, at diag.Span) (content string, ok bool, err 
 // DefaultMaxFile is the largest file that a script may load or read.
 const DefaultMaxFile = 64 << 20
 
+// disk is where the files of a script are.
+type disk struct {
+	fs    fs.FS
+	entry string // the path of the entry script
+	root  string // which load and file stay in; "" is the entry script's directory
+	max   int64  // bytes of a file; 0 is [DefaultMaxFile]
+}
+
 // unfitError is why a file that is there is not read.
 type unfitError struct{ what, help string }
 
@@ -72,11 +80,11 @@ func (e *unfitError) Error() string { return e.what }
 
 // read reads a file that a script names. A pipe or a device is not opened: it may have no end,
 // and keep whoever opens it waiting beyond all limits.
-func (c *composer) read(p string) ([]byte, error) {
-	if c.opts.FS == nil {
+func (c *state) read(p string) ([]byte, error) {
+	if c.disk.fs == nil {
 		return nil, &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
 	}
-	info, err := fs.Stat(c.opts.FS, p)
+	info, err := fs.Stat(c.disk.fs, p)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +99,12 @@ func (c *composer) read(p string) ([]byte, error) {
 }
 
 // readAll reads a file up to the limit.
-func (c *composer) readAll(p string) ([]byte, error) {
-	most := c.opts.MaxFile
+func (c *state) readAll(p string) ([]byte, error) {
+	most := c.disk.max
 	if most <= 0 {
 		most = DefaultMaxFile
 	}
-	f, err := c.opts.FS.Open(p)
+	f, err := c.disk.fs.Open(p)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +117,7 @@ func (c *composer) readAll(p string) ([]byte, error) {
 }
 
 // unreadHelp says what to do about a file that could not be read.
-func (c *composer) unreadHelp(p string, err error) []string {
+func (c *state) unreadHelp(p string, err error) []string {
 	var unfit *unfitError
 	if errors.As(err, &unfit) {
 		return []string{unfit.help}
@@ -131,10 +139,10 @@ func reason(err error) string {
 
 // resolve finds the path in FS that a file means by name. It stays inside the root, also where
 // symbolic links lead.
-func (c *composer) resolve(from *unit, name string, at diag.Span) (string, *diag.Diagnostic) {
-	root, whose, where := path.Dir(path.Clean(c.opts.Entry)), "the script's directory", "what lies beside the entry script or below"
-	if c.opts.Root != "" {
-		root, whose, where = path.Clean(c.opts.Root), "the root directory", "what lies below the root directory"
+func (c *state) resolve(from *unit, name string, at diag.Span) (string, *diag.Diagnostic) {
+	root, whose, where := path.Dir(path.Clean(c.disk.entry)), "the script's directory", "what lies beside the entry script or below"
+	if c.disk.root != "" {
+		root, whose, where = path.Clean(c.disk.root), "the root directory", "what lies below the root directory"
 	}
 	outside := func(remedy, format string, args ...any) (string, *diag.Diagnostic) {
 		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
@@ -156,7 +164,7 @@ func (c *composer) resolve(from *unit, name string, at diag.Span) (string, *diag
 	if !within(root, p) {
 		return outside(wider, "%q leads out of %s", name, whose)
 	}
-	if c.opts.FS == nil {
+	if c.disk.fs == nil {
 		return p, nil
 	}
 	real, err := c.follow(p)
@@ -176,20 +184,20 @@ func within(root, p string) bool {
 var errLink = errors.New("the link leads out of the file system")
 
 // follow resolves symbolic links, as far as the file system knows of any.
-func (c *composer) follow(p string) (string, error) {
+func (c *state) follow(p string) (string, error) {
 	for range 40 {
 		parts := strings.Split(p, "/")
 		linked := false
 		for i := range parts {
 			prefix := path.Join(parts[:i+1]...)
-			info, err := fs.Lstat(c.opts.FS, prefix)
+			info, err := fs.Lstat(c.disk.fs, prefix)
 			if err != nil {
 				return p, nil // the reader will say so
 			}
 			if info.Mode()&fs.ModeSymlink == 0 {
 				continue
 			}
-			target, err := fs.ReadLink(c.opts.FS, prefix)
+			target, err := fs.ReadLink(c.disk.fs, prefix)
 			if err != nil || path.IsAbs(target) {
 				return "", errLink
 			}
@@ -208,8 +216,8 @@ func (c *composer) follow(p string) (string, error) {
 }
 
 // nearFiles suggests a file of a like name in the same directory.
-func (c *composer) nearFiles(p string) []string {
-	entries, err := fs.ReadDir(c.opts.FS, path.Dir(p))
+func (c *state) nearFiles(p string) []string {
+	entries, err := fs.ReadDir(c.disk.fs, path.Dir(p))
 	if err != nil {
 		return []string{"paths are relative to the file that names them"}
 	}

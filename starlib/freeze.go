@@ -170,7 +170,7 @@ func (r *reached) paint(id any, c color) {
 
 // freezeModule freezes what a script made while it loaded: its globals, and what the functions
 // of its graph capture.
-func (c *composer) freezeModule() {
+func (c *loader) freezeModule() {
 	var all []starlark.Value
 	for _, u := range c.units {
 		for _, v := range u.globals {

@@ -31,7 +31,7 @@ func graphRows() []Builtin {
 			},
 			Doc: "An edge of graph."},
 		{Name: "FINISH", Group: GroupCompose, Returns: "finish", Effect: Compose, Doc: "Where an edge of graph leads that ends it.",
-			made: func(*composer) starlark.Value { return finishValue{} }},
+			made: func(*state, *Table) starlark.Value { return finishValue{} }},
 	}
 }
 

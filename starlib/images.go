@@ -15,7 +15,7 @@ func imageRows() []Builtin {
 		{Name: "Image", Group: GroupAgents, Returns: "Image", Effect: Pure, May: true,
 			Doc:    "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.",
 			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(engine.ImageType.FieldNames())}},
-			made:   func(c *composer) starlark.Value { return c.typ(engine.ImageType) }},
+			made:   func(c *state, _ *Table) starlark.Value { return c.typ(engine.ImageType) }},
 		{Name: "image", Group: GroupAgents, Returns: "Image", Effect: Pure, May: true, Func: imageFunc,
 			Params: []Param{{Name: "source", Kind: StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},

@@ -15,7 +15,7 @@ import (
 // certain: of literals, of what nodes and types give, and of names that are bound once, there
 // and in the functions within. A name means nothing certain when anything else binds it.
 type inference struct {
-	c     *composer
+	c     *state
 	u     *unit
 	names map[string]*bound
 	types map[syntax.Expr]*generable.Type // of chains, each of whose links is asked for
@@ -37,7 +37,7 @@ type bound struct {
 
 // infer collects the names of a function. The types of its parameters are the given ones, or else
 // what the graph calls it with, as those of functions within.
-func (c *composer) infer(u *unit, fn syntax.Node, params []*generable.Type) *inference {
+func (c *state) infer(u *unit, fn syntax.Node, params []*generable.Type) *inference {
 	in := &inference{c: c, u: u, names: map[string]*bound{}, types: map[syntax.Expr]*generable.Type{}}
 	typesOf := func(n syntax.Node) []*generable.Type {
 		if n == fn && params != nil {

@@ -22,7 +22,7 @@ func jsonRows() []Builtin {
 	}
 	return []Builtin{
 		{Name: "json", Group: GroupText, Returns: "module", Effect: Pure, Doc: "Reads and writes JSON: json.encode, json.decode, json.indent.",
-			made: func(c *composer) starlark.Value { return &moduleValue{name: "json", members: c.table.members["json"]} }},
+			made: func(_ *state, t *Table) starlark.Value { return &moduleValue{name: "json", members: t.members["json"]} }},
 		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
 			Param{Name: "value", Kind: AnyKind, Doc: "data"}),
 		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,
@@ -87,7 +87,7 @@ func (m *moduleValue) Type() string          { return "module" }
 func (m *moduleValue) Freeze()               {}
 func (m *moduleValue) Truth() starlark.Bool  { return true }
 func (m *moduleValue) Hash() (uint32, error) { return starlark.String(m.name).Hash() }
-func (m *moduleValue) AttrNames() []string   { return methodNames(m.members) }
+func (m *moduleValue) AttrNames() []string   { return names(m.members) }
 func (m *moduleValue) Attr(name string) (starlark.Value, error) {
 	if b := m.members[name]; b != nil {
 		return b.value(), nil
@@ -100,7 +100,7 @@ func (m *moduleValue) Attr(name string) (starlark.Value, error) {
 }
 
 // checkModules reports members that json and budget do not have, also where no run has come to yet.
-func (c *composer) checkModules(u *unit) {
+func (c *loader) checkModules(u *unit) {
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)
 		if !ok {

@@ -75,7 +75,7 @@ func literal(e syntax.Expr) (generable.Value, bool) {
 // written is the value that an expression surely has in a function of the file: of a literal, a
 // global, a name that is loaded, or a builtin. Inside of a list, what is not known stands for
 // itself.
-func (c *composer) written(u *unit, e syntax.Expr) (starlark.Value, bool) {
+func (c *state) written(u *unit, e syntax.Expr) (starlark.Value, bool) {
 	switch x := e.(type) {
 	case *syntax.ParenExpr:
 		return c.written(u, x.X)

@@ -58,8 +58,7 @@ type Options struct {
 //
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
-	c := &composer{ctx: ctx, opts: o, session: engine.NewSession(), table: Universe(o.Builtins...),
-		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, heard: map[*engine.Node]bool{}, calls: map[*diag.Diagnostic][]diag.Note{}, undescribed: map[diag.Pos]bool{}}
+	c := newLoader(ctx, o)
 	c.session.Strict, c.session.OnReport = o.Strict, c.traceCalls
 	c.steps = o.Steps
 	if c.steps == 0 {
@@ -83,7 +82,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	if entry.state == unitNew {
 		c.execute(entry)
 	}
-	m := &Module{c: c, entry: entry}
+	m := &Module{c: c.state, table: c.table, entry: entry}
 	if v := entry.globals["main"]; v != nil {
 		if _, failed := v.(*failedValue); !failed {
 			if _, bad := m.Main(); bad != nil {
@@ -105,9 +104,14 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		c.checkFields(main, types...)
 		c.checkDoc(main)
 	}
+	l := &linter{state: c.state, table: c.table, heard: map[*engine.Node]bool{}, grants: o.Grants, serverMay: o.ServerMay, ungranted: o.Ungranted}
 	for _, u := range c.units {
-		c.checkCalls(u, entry)
-		c.findUses(u)
+		if u.state == unitDone {
+			l.checkCalls(u, u == entry)
+		}
+		if u.file != nil {
+			l.findUses(u)
+		}
 	}
 	sortUses(c.uses)
 	for _, d := range c.types.check(c.suggest) {
@@ -122,13 +126,33 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	return m, found
 }
 
+// loader executes the files of a script, which makes its state.
+type loader struct {
+	*state
+	opts        Options
+	table       *Table
+	environment starlark.StringDict              // the names of the language, and what the compiler adds
+	loading     []*unit                          // the chain of files that load each other, outermost first
+	steps       uint64                           // of the interpreter, left for loading
+	stop        error                            // why the executing file was stopped
+	over        bool                             // loading was cancelled, which is reported once
+	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
+}
+
+func newLoader(ctx context.Context, o Options) *loader {
+	t := Universe(o.Builtins...)
+	return &loader{opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
+		state: &state{ctx: ctx, session: engine.NewSession(), methods: t, disk: disk{o.FS, o.Entry, o.Root, o.MaxFile},
+			units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, undescribed: map[diag.Pos]bool{}}}
+}
+
 // predeclare makes the names of the language.
-func (c *composer) predeclare() {
+func (c *loader) predeclare() {
 	c.predeclared = starlark.StringDict{}
 	for _, b := range c.table.rows {
 		switch {
 		case b.made != nil:
-			c.predeclared[b.Name] = b.made(c)
+			c.predeclared[b.Name] = b.made(c.state, c.table)
 		case b.Of == "":
 			c.predeclared[b.Name] = b.value()
 		}
@@ -169,7 +193,7 @@ type unit struct {
 	params    map[syntax.Node][]*generable.Type // of the functions that the graph calls
 }
 
-func (c *composer) open(p string) *unit {
+func (c *loader) open(p string) *unit {
 	u := &unit{path: p, shown: p}
 	if c.opts.Dir != "" {
 		u.shown = path.Join(c.opts.Dir, p)
@@ -179,7 +203,7 @@ func (c *composer) open(p string) *unit {
 }
 
 // execute parses, resolves and runs a file.
-func (c *composer) execute(u *unit) {
+func (c *loader) execute(u *unit) {
 	u.state = unitLoading
 	ok := c.compileAndRun(u)
 	if ok {
@@ -189,7 +213,7 @@ func (c *composer) execute(u *unit) {
 	}
 }
 
-func (c *composer) compileAndRun(u *unit) (ok bool) {
+func (c *loader) compileAndRun(u *unit) (ok bool) {
 	u.text = bytes.TrimPrefix(u.text, byteOrderMark)
 	file, found := source.Parse(u.shown, u.text)
 	c.reportFrom(u, found)
@@ -240,7 +264,7 @@ func (c *composer) compileAndRun(u *unit) (ok bool) {
 }
 
 // ended reports that loading was cancelled, or is out of time, before the file is run.
-func (c *composer) ended(u *unit) bool {
+func (c *loader) ended(u *unit) bool {
 	err := c.cancelled()
 	if err == nil {
 		return false
@@ -253,7 +277,7 @@ func (c *composer) ended(u *unit) bool {
 
 // reportEnd reports the end of loading once: files that wait for the one that was at work end for
 // the same reason.
-func (c *composer) reportEnd(u *unit, d *diag.Diagnostic) {
+func (c *loader) reportEnd(u *unit, d *diag.Diagnostic) {
 	if !c.over {
 		c.over = true
 		c.reportFrom(u, diag.List{d})
@@ -272,7 +296,7 @@ type panicError struct {
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
 // reportFrom reports what was found in a file, and how the file came to be loaded.
-func (c *composer) reportFrom(u *unit, found diag.List) {
+func (c *loader) reportFrom(u *unit, found diag.List) {
 	for _, d := range found {
 		if u.from.IsValid() && d.Severity == diag.Error {
 			d.Notes = append(d.Notes, diag.Note{Message: u.shown + " is loaded", Pos: u.from})
@@ -282,7 +306,7 @@ func (c *composer) reportFrom(u *unit, found diag.List) {
 }
 
 // names are the builtins as the checks of the syntax need them.
-func (c *composer) names() source.Names {
+func (c *loader) names() source.Names {
 	n, ofInterpreter := source.Names{Builtins: c.predeclared.Keys()}, bounded()
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
@@ -307,8 +331,13 @@ func (c *composer) names() source.Names {
 }
 
 // seal ends composing: nothing of the module changes from now on.
-func (c *composer) seal() {
-	c.settleTools()
+func (c *loader) seal() {
+	c.indexFunctions()
+	for _, f := range c.ends {
+		f()
+	}
+	c.ends = nil
+	c.checkEffects()
 	c.freezeModule()
 	c.callbacks = nil
 	c.session.Seal()

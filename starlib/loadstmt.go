@@ -28,7 +28,7 @@ func key(p syntax.Position) syntax.Position {
 
 // load serves a load statement. What cannot be loaded is reported, and stand-ins take the
 // place of the names, so that the loading file is checked all the same.
-func (c *composer) load(thread *starlark.Thread, module string) (starlark.StringDict, error) {
+func (c *loader) load(thread *starlark.Thread, module string) (starlark.StringDict, error) {
 	pos := thread.CallFrame(0).Pos
 	from := c.shown[pos.Filename()]
 	stmt := from.loads[key(pos)]
@@ -61,7 +61,7 @@ func (c *composer) load(thread *starlark.Thread, module string) (starlark.String
 }
 
 // missingName tells that the file u does not define a name that is loaded from it.
-func (c *composer) missingName(from, u *unit, id *syntax.Ident) {
+func (c *loader) missingName(from, u *unit, id *syntax.Ident) {
 	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
 		Message: fmt.Sprintf("%s does not define %s", u.shown, id.Name)}
 	if u.names == nil {
@@ -75,7 +75,7 @@ func (c *composer) missingName(from, u *unit, id *syntax.Ident) {
 }
 
 // unitFor finds, or loads, the file that a load statement names; nil when there is none.
-func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
+func (c *loader) unitFor(from *unit, module string, at diag.Span) *unit {
 	p, bad := c.resolve(from, module, at)
 	if bad != nil {
 		c.session.Report(bad)
@@ -113,7 +113,7 @@ func (c *composer) unitFor(from *unit, module string, at diag.Span) *unit {
 }
 
 // cycle reports files that load each other, with the chain.
-func (c *composer) cycle(u, from *unit, at diag.Span) *diag.Diagnostic {
+func (c *loader) cycle(u, from *unit, at diag.Span) *diag.Diagnostic {
 	chain := []string{u.shown}
 	on := false
 	for _, l := range c.loading {

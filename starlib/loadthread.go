@@ -12,7 +12,7 @@ import (
 
 // newThread makes the thread that executes a file while it is loaded, bounded in steps and by the
 // context of loading.
-func (c *composer) newThread(u *unit) *starlark.Thread {
+func (c *loader) newThread(u *unit) *starlark.Thread {
 	thread := &starlark.Thread{
 		Name: u.shown,
 		Load: c.load,
@@ -35,12 +35,12 @@ func (c *composer) newThread(u *unit) *starlark.Thread {
 		},
 	}
 	thread.SetMaxExecutionSteps(stepChunk)
-	thread.SetLocal(envKey, &env{c: c})
+	thread.SetLocal(envKey, &env{c: c.state})
 	return thread
 }
 
 // cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
-func (c *composer) cancelled() error {
+func (c *loader) cancelled() error {
 	if c.ctx.Err() == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (c *composer) cancelled() error {
 }
 
 // tick looks at the bounds of loading.
-func (c *composer) tick(thread *starlark.Thread) error {
+func (c *loader) tick(thread *starlark.Thread) error {
 	if err := c.cancelled(); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ const (
 
 // stopped puts the reason for which a thread was cancelled in the place of the interpreter's
 // words, and keeps where it was.
-func (c *composer) stopped(err error) error {
+func (c *loader) stopped(err error) error {
 	if c.stop == nil && scriptMessage(err) == interrupted {
 		c.stop = c.cancelled()
 	}

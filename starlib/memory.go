@@ -58,7 +58,7 @@ type (
 	memoryValue struct {
 		part
 		m *engine.MemoryBank
-		c *composer
+		c *state
 	}
 	historyValue struct {
 		part
@@ -74,13 +74,13 @@ func (v *historyValue) String() string { return "compress(...)" }
 func (v *historyValue) Type() string   { return "history" }
 
 func (v *memoryValue) Attr(name string) (starlark.Value, error) {
-	if m := v.c.table.methods["memory"][name]; m != nil {
-		return m.bound(v), nil
+	if m := v.c.methods.method("memory", name, v); m != nil {
+		return m, nil
 	}
 	return nil, noAttr("a memory", name, v.AttrNames())
 }
 
-func (v *memoryValue) AttrNames() []string { return methodNames(v.c.table.methods["memory"]) }
+func (v *memoryValue) AttrNames() []string { return v.c.methods.methodNames("memory") }
 
 var (
 	memoryKind = Kind{Word: "memory(...)", Stub: "Memory", accept: as[*memoryValue], hint: func(v starlark.Value) string {

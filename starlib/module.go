@@ -17,7 +17,8 @@ import (
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
 type Module struct {
-	c       *composer
+	c       *state
+	table   *Table
 	entry   *unit
 	entries sync.Map // of functions, by name: all runs of one share it
 }
@@ -110,7 +111,7 @@ func (m *Module) Hash() string {
 }
 
 // Table is the table of builtins that the script was loaded with.
-func (m *Module) Table() *Table { return m.c.table }
+func (m *Module) Table() *Table { return m.table }
 
 // Main returns the entry named main, see [Module.Entry].
 func (m *Module) Main() (*Entry, *diag.Diagnostic) { return m.Entry("main") }

@@ -15,7 +15,7 @@ import (
 // nodeValue is an agent, a step or a composition as a value of the language.
 type nodeValue struct {
 	n    *engine.Node
-	c    *composer
+	c    *state
 	text *engine.TemplateText // of a template
 }
 
@@ -49,13 +49,13 @@ func (v *nodeValue) Hash() (uint32, error) {
 }
 
 func (v *nodeValue) Attr(name string) (starlark.Value, error) {
-	if m := v.c.table.methods["node"][name]; m != nil {
-		return m.bound(v), nil
+	if m := v.c.methods.method("node", name, v); m != nil {
+		return m, nil
 	}
 	return nil, noAttr("a node", name, v.AttrNames())
 }
 
-func (v *nodeValue) AttrNames() []string { return methodNames(v.c.table.methods["node"]) }
+func (v *nodeValue) AttrNames() []string { return v.c.methods.methodNames("node") }
 
 // CallInternal runs the node as a step of the running callback.
 func (v *nodeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -165,7 +165,7 @@ func other(op syntax.Token) string {
 }
 
 // notANode reports an operand that no composition takes.
-func (c *composer) notANode(site engine.Site, left, right starlark.Value) starlark.Value {
+func (c *state) notANode(site engine.Site, left, right starlark.Value) starlark.Value {
 	at, operand := 0, left
 	if _, ok := left.(*nodeValue); ok {
 		at, operand = 1, right
@@ -187,7 +187,7 @@ func (c *composer) notANode(site engine.Site, left, right starlark.Value) starla
 }
 
 // misused reports operators that nodes do not have.
-func (c *composer) misused(op syntax.Token, site engine.Site, y starlark.Value) (starlark.Value, error) {
+func (c *state) misused(op syntax.Token, site engine.Site, y starlark.Value) (starlark.Value, error) {
 	if op != syntax.PIPE {
 		return nil, nil // the interpreter says that there is no such operator
 	}

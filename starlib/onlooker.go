@@ -16,7 +16,7 @@ const onlookerSteps = 100_000
 // onlooker calls functions of the script while an answer arrives, beside the run. They are on a
 // thread of their own, which knows no branch: what belongs to the flow cannot be called there.
 type onlooker struct {
-	c              *composer
+	c              *state
 	token, partial *starlark.Function // nil when not given
 }
 

@@ -45,7 +45,7 @@ func recoveryRows() []Builtin {
 		{Name: "ToolFailure", Group: GroupAgents, Returns: "ToolFailure", Effect: Pure, May: true,
 			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
 			Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: joined(engine.ToolFailureType.FieldNames())}},
-			made:   func(c *composer) starlark.Value { return c.typ(engine.ToolFailureType) }},
+			made:   func(c *state, _ *Table) starlark.Value { return c.typ(engine.ToolFailureType) }},
 	}
 }
 

@@ -26,12 +26,12 @@ var (
 )
 
 // maker is the value of a row whose name has members.
-func maker(c *composer, name string) starlark.Value {
-	row, _ := c.table.Lookup(name)
-	return &makerValue{row.value(), c.table.members[name]}
+func maker(t *Table, name string) starlark.Value {
+	row, _ := t.Lookup(name)
+	return &makerValue{row.value(), t.members[name]}
 }
 
-func (m *makerValue) AttrNames() []string { return methodNames(m.members) }
+func (m *makerValue) AttrNames() []string { return names(m.members) }
 
 func (m *makerValue) Attr(name string) (starlark.Value, error) {
 	if b := m.members[name]; b != nil {

@@ -25,7 +25,7 @@ import (
 // The interpreter's resolver is not left to find unknown names: for each it sorts all names that
 // are known and compares them, so that a file of some thousands takes minutes. It is told that
 // they are predeclared, and the tree is asked where they stand. Such a program is not run.
-func (c *composer) compile(u *unit, said diag.List) (*starlark.Program, diag.List) {
+func (c *loader) compile(u *unit, said diag.List) (*starlark.Program, diag.List) {
 	u.file.Guard(printedOperand, formattedOperand)
 	unknown := map[string]bool{}
 	prog, err := starlark.FileProgram(u.file.Syntax(), func(name string) bool {
@@ -99,7 +99,7 @@ func (f *findings) told() diag.List {
 }
 
 // undefined tells of a name that means nothing.
-func (c *composer) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
+func (c *loader) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
 		Span: diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}
 	if hint, ok := habits.Hint(id.Name); ok {
@@ -139,7 +139,7 @@ const mostCompared = 1_000_000
 
 // suggest is didYouMean as long as that is not too much work, which grows with the square of the
 // name's length.
-func (c *composer) suggest(name string, among []string) string {
+func (c *state) suggest(name string, among []string) string {
 	if !c.compares(name, among) {
 		return ""
 	}
@@ -147,18 +147,18 @@ func (c *composer) suggest(name string, among []string) string {
 }
 
 // meant is the same for the name that a diagnostic is about.
-func (c *composer) meant(d *diag.Diagnostic, name string, among []string) bool {
+func (c *state) meant(d *diag.Diagnostic, name string, among []string) bool {
 	return c.compares(name, among) && d.Meant(name, among)
 }
 
-func (c *composer) compares(name string, among []string) bool {
+func (c *state) compares(name string, among []string) bool {
 	c.compared += len(among) * (1 + len(name)*len(name)/128)
 	return c.compared <= mostCompared && c.ctx.Err() == nil
 }
 
 // boundNames lists all that a name of the file could be: builtins, and what the file binds
 // somewhere.
-func (c *composer) boundNames(u *unit) []string {
+func (c *loader) boundNames(u *unit) []string {
 	names := append(c.predeclared.Keys(), starlark.Universe.Keys()...)
 	add := func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok {
@@ -219,7 +219,7 @@ var declaredAt = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // reassigned explains a second assignment at the top level.
-func (c *composer) reassigned(d *diag.Diagnostic) {
+func (c *loader) reassigned(d *diag.Diagnostic) {
 	d.Code = diag.Reassigned
 	m := declaredAt().FindStringSubmatch(d.Message)
 	if m == nil {

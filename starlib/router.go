@@ -93,7 +93,7 @@ func (c *Call) selection() *engine.Selection {
 
 // textsGiven lists the texts that a function of the script spells out as its result, and tells
 // whether it gives nothing else.
-func (c *composer) textsGiven(v starlark.Value) (texts []engine.Literal, all bool) {
+func (c *state) textsGiven(v starlark.Value) (texts []engine.Literal, all bool) {
 	fn, ok := v.(*starlark.Function)
 	if !ok {
 		return nil, false

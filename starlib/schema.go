@@ -14,7 +14,7 @@ func typeRows() []Builtin {
 	scalar := func(name, doc string, t *generable.Type) Builtin {
 		return Builtin{Name: name, Group: GroupTypes, Returns: "type", Effect: Pure, Doc: doc,
 			Params: []Param{{Name: "args", Kind: AnyKind, Shape: Variadic, Doc: "as the function of this name takes them"}},
-			made: func(c *composer) starlark.Value {
+			made: func(c *state, _ *Table) starlark.Value {
 				fn := starlark.Universe[name].(*starlark.Builtin)
 				return &typeValue{t: t, c: c, fn: fn, bare: t.Kind == generable.ListType || t.Kind == generable.DictType}
 			}}

@@ -64,6 +64,6 @@ func failFunc(c *Call) (starlark.Value, error) {
 }
 
 func helpFunc(c *Call) (starlark.Value, error) {
-	c.thread.Print(c.thread, c.env.c.table.Help(c.Arg("about")))
+	c.thread.Print(c.thread, c.row.table.Help(c.Arg("about")))
 	return starlark.None, nil
 }

@@ -28,12 +28,12 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	if at := given["command"]; at != nil && given["url"] == nil {
 		// A command line is no program, which composing says; a path may hold blanks.
 		if word, ok := l.str(at); ok && word != "" && (!strings.ContainsAny(word, " \t\x00") || strings.ContainsAny(word, `/\`)) {
-			l.use(at, engine.Use{Kind: engine.EffectExec, Target: word}, l.c.opts.ServerMay)
+			l.use(at, engine.Use{Kind: engine.EffectExec, Target: word}, l.c.serverMay)
 		}
 	} else if at := given["url"]; at != nil && given["command"] == nil {
 		text, _ := l.str(at)
 		if host, err := engine.Host(text); err == nil { // else composing says what is wrong
-			l.use(at, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.opts.ServerMay)
+			l.use(at, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.serverMay)
 		}
 	}
 	for _, name := range []string{"env", "headers"} {
@@ -59,7 +59,7 @@ func (l *useLint) oauth(call *syntax.CallExpr) {
 		case "issuer":
 			text, _ := l.str(value)
 			if host, err := engine.Host(text); err == nil {
-				l.use(value, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.opts.ServerMay)
+				l.use(value, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.serverMay)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (l *useLint) setting(value syntax.Expr) {
 		}
 	}
 	if name != "" {
-		l.use(value, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.opts.ServerMay)
+		l.use(value, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.serverMay)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // captures, by a default, or in another function that it speaks of. A function that is reached from
 // data can be none of these, since data hold no functions.
 type speech struct {
-	c    *composer
+	c    *state
 	seen map[starlark.Value]bool
 
 	// is reports whether a value is what is looked for.
@@ -20,7 +20,7 @@ type speech struct {
 	within func(v starlark.Value) bool
 }
 
-func (c *composer) speech(is func(starlark.Value) bool) *speech {
+func (c *state) speech(is func(starlark.Value) bool) *speech {
 	return &speech{c: c, seen: map[starlark.Value]bool{}, is: is}
 }
 
@@ -119,35 +119,20 @@ func (s *speech) function(fn *starlark.Function) bool {
 
 // noting settles whether a tool of the script uses a memory and what the most is that it does, once all
 // that its function speaks of is there.
-func (c *composer) noting(t *toolRun) {
-	if !c.sealed.Load() {
-		c.toolRuns = append(c.toolRuns, t)
-		return
+func (c *state) noting(t *toolRun) {
+	settle := func() {
+		t.notes = c.session.Banks() > 0 && c.usesMemory(t.fn)
+		t.acts = c.actsOf(t.fn)
 	}
-	c.settle(t)
-}
-
-// settleTools settles it for the tools that were made while the script loaded.
-func (c *composer) settleTools() {
-	for _, u := range c.units {
-		if u.file != nil {
-			u.function(syntax.Position{}) // so that runs find functions, and change nothing
-		}
+	if c.sealed.Load() {
+		settle()
+	} else {
+		c.ends = append(c.ends, settle)
 	}
-	for _, t := range c.toolRuns {
-		c.settle(t)
-	}
-	c.toolRuns = nil
-	c.checkEffects()
-}
-
-func (c *composer) settle(t *toolRun) {
-	t.notes = c.session.Banks() > 0 && c.usesMemory(t.fn)
-	t.acts = c.actsOf(t.fn)
 }
 
 // usesMemory reports whether a function uses a memory: calls of such tools in one answer are made in
 // the order of the answer. What an agent does with its notes is its own.
-func (c *composer) usesMemory(v starlark.Value) bool {
+func (c *state) usesMemory(v starlark.Value) bool {
 	return c.speech(func(v starlark.Value) bool { _, is := v.(*memoryValue); return is }).of(v)
 }

@@ -34,7 +34,7 @@ type strand struct {
 }
 
 // strand finds or makes the branch's strand and enters it. The caller leaves it by done.
-func (c *composer) strand(b *engine.Branch) (*strand, error) {
+func (c *state) strand(b *engine.Branch) (*strand, error) {
 	s, ok := b.Host().(*strand)
 	if !ok || s.thread == nil {
 		s = c.newStrand(b)
@@ -49,7 +49,7 @@ func (c *composer) strand(b *engine.Branch) (*strand, error) {
 	return s, nil
 }
 
-func (c *composer) newStrand(b *engine.Branch) *strand {
+func (c *state) newStrand(b *engine.Branch) *strand {
 	s := &strand{branch: b}
 	s.thread = &starlark.Thread{
 		Name:  b.RunID(),

@@ -44,7 +44,7 @@ var streamEvent = shapeOf("StreamEvent", "kind", "path", "text", "value")
 type streamValue struct {
 	s      *generable.Stream
 	t      *generable.Type
-	c      *composer
+	c      *state
 	events []generable.Value
 	frozen bool
 	closed bool
@@ -61,13 +61,13 @@ func (s *streamValue) Hash() (uint32, error) {
 }
 
 func (s *streamValue) Attr(name string) (starlark.Value, error) {
-	if m := s.c.table.methods["stream"][name]; m != nil {
-		return m.bound(s), nil
+	if m := s.c.methods.method("stream", name, s); m != nil {
+		return m, nil
 	}
 	return nil, noAttr("a stream", name, s.AttrNames())
 }
 
-func (s *streamValue) AttrNames() []string { return methodNames(s.c.table.methods["stream"]) }
+func (s *streamValue) AttrNames() []string { return s.c.methods.methodNames("stream") }
 
 func streamFunc(c *Call) (starlark.Value, error) {
 	o, err := c.decodeOptions()

@@ -215,7 +215,7 @@ func (b *Builtin) forms() []*Builtin {
 
 func (t *Table) stubMethods(of string) string {
 	var out strings.Builder
-	for _, name := range methodNames(t.methods[of]) {
+	for _, name := range names(t.methods[of]) {
 		t.methods[of][name].stub(&out, "    ", []string{"self"})
 	}
 	return out.String()
@@ -223,7 +223,7 @@ func (t *Table) stubMethods(of string) string {
 
 func (t *Table) stubMembers(of string) string {
 	var out strings.Builder
-	for _, name := range methodNames(t.members[of]) {
+	for _, name := range names(t.members[of]) {
 		out.WriteString("    @staticmethod\n")
 		t.members[of][name].stub(&out, "    ", nil)
 	}

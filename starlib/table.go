@@ -59,9 +59,10 @@ type Builtin struct {
 	// is looked into all the same.
 	Aside string
 
-	index map[string]int                   // parameters that can be given by keyword
-	made  func(c *composer) starlark.Value // instead of Func: what the name stands for
-	inRun *Builtin                         // how it is called in a function that runs, where that differs
+	table *Table
+	index map[string]int                          // parameters that can be given by keyword
+	made  func(c *state, t *Table) starlark.Value // instead of Func: what the name stands for
+	inRun *Builtin                                // how it is called in a function that runs, where that differs
 }
 
 // Shape says how an argument may be given.
@@ -191,7 +192,7 @@ func newTable(host []Builtin) *Table {
 func (t *Table) add(rows []Builtin) {
 	for i := range rows {
 		b := &rows[i]
-		b.index = indexOf(b.Params)
+		b.index, b.table = indexOf(b.Params), t
 		for i := range b.Params {
 			b.Params[i].aside = slices.Contains(strings.Fields(b.Aside), b.Params[i].Name)
 		}
@@ -233,19 +234,25 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 	return b, ok
 }
 
-// names lists the names of the methods of a kind of value, sorted.
-func methodNames(methods map[string]*Builtin) []string {
+// method is a method of a value of a kind, nil when there is none of the name.
+func (t *Table) method(kind, name string, recv starlark.Value) starlark.Value {
+	if b := t.methods[kind][name]; b != nil {
+		return b.value().BindReceiver(recv)
+	}
+	return nil
+}
+
+// methodNames lists the names of the methods of a kind of value, sorted.
+func (t *Table) methodNames(kind string) []string { return names(t.methods[kind]) }
+
+// names lists the names of rows, sorted.
+func names(methods map[string]*Builtin) []string {
 	names := make([]string, 0, len(methods))
 	for name := range methods {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
-}
-
-// bound makes a method of a value.
-func (b *Builtin) bound(recv starlark.Value) starlark.Value {
-	return b.value().BindReceiver(recv)
 }
 
 // value makes the row callable.

@@ -16,7 +16,7 @@ import (
 // functions whose names they take.
 type typeValue struct {
 	t    *generable.Type
-	c    *composer
+	c    *state
 	fn   *starlark.Builtin // of a predeclared type: the function of the same name
 	bare bool              // list or dict without brackets
 
@@ -66,8 +66,8 @@ func (t *typeValue) Attr(name string) (starlark.Value, error) {
 		return starlark.String(name), nil
 	}
 	if t.c != nil {
-		if m := t.c.table.methods["type"][name]; m != nil {
-			return m.bound(t), nil
+		if m := t.c.methods.method("type", name, t); m != nil {
+			return m, nil
 		}
 	}
 	what := "the type " + t.String()
@@ -83,7 +83,7 @@ func (t *typeValue) AttrNames() []string {
 		names = append(names, d.Values...)
 	}
 	if t.c != nil {
-		names = append(names, methodNames(t.c.table.methods["type"])...)
+		names = append(names, t.c.methods.methodNames("type")...)
 	}
 	return names
 }
