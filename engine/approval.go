@@ -159,7 +159,7 @@ func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 		name = "ask"
 	}
 	b.tellPolicy(PhaseStart, name, r.Why, nil)
-	e := &Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}
+	e := (&inFlight{effect: Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}}).begin()
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
 	v, err := b.patient(e)
 	if err != nil {

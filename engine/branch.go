@@ -10,11 +10,18 @@ import (
 // Branch is one line of execution of a run. Callbacks get it and may call nodes, log and keep
 // host state on it. It belongs to one goroutine at a time.
 type Branch struct {
-	run      *run
-	sched    Sched
+	run   *run
+	sched Sched
+	host  any
+	last  *reading // where the last event was, nil before the first: most branches tell of none
+	scope
+}
+
+// scope is where a branch stands: all that a parallel child begins with, and that a panic below
+// leaves as it was. It is copied whole, so that a field added here is never forgotten in one place.
+type scope struct {
 	at       *Frame
 	budget   *budget
-	host     any
 	callback callback      // that runs now
 	heard    hearing       // what a forum said so far, until an agent has read it
 	brief    *brief        // what is said to the agent that comes next, or nil
@@ -29,7 +36,6 @@ type Branch struct {
 	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
 	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
 	keeper   *reserve      // for a last answer, of the innermost conversation around that keeps one
-	last     *reading      // where the last event was, nil before the first: most branches tell of none
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -41,9 +47,12 @@ type callback struct {
 
 type callKey struct{ word, name string }
 
-// fork makes the branch of a parallel child.
+// fork makes the branch of a parallel child. It runs no callback yet, nobody looks at it, and what
+// is said to the next agent is said on the branch that forks.
 func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	return &Branch{run: b.run, sched: s, at: at, budget: b.budget, heard: b.heard, inside: b.inside, talk: b.talk, depth: b.depth, agents: b.agents, deepest: b.deepest, deadline: b.deadline, timed: b.timed, mending: b.mending, acting: b.acting, keeper: b.keeper}
+	own := &Branch{run: b.run, sched: s, scope: b.scope}
+	own.at, own.callback, own.brief, own.onlooker = at, callback{}, nil, nil
+	return own
 }
 
 // Path is the position in the run.
@@ -125,12 +134,12 @@ func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error
 // invokeAs is invoke for a callback that does not stand alone at its position: what it calls
 // is placed below the segment scope.
 func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
-	outer, at, said, inside, depth, agents, deepest := b.callback, b.at, b.heard, b.inside, b.depth, b.agents, b.deepest
+	outer := b.scope
 	b.callback = callback{scope: scope, n: n}
 	defer func() {
-		b.callback = outer
+		b.callback = outer.callback
 		if p := recover(); p != nil { // from anywhere below
-			b.at, b.heard, b.inside, b.depth, b.agents, b.deepest = at, said, inside, depth, agents, deepest
+			b.scope = outer
 			e := panicked(f.Info().Name, p)
 			e.Pos = f.Info().Pos
 			v, err = generable.Value{}, e

@@ -44,8 +44,8 @@ func (c Calls) Race(n int, body func(i int, br *Branch) error) (int, error) {
 	b := c.b
 	var e *Effect
 	if b.run.spec.Journal != nil {
-		e = &Effect{Kind: EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.child(c.word, "", c.n).child("won", "", 0),
-			Req: &Choice{n, generable.Value{}}, Class: ClassRead}
+		e = (&inFlight{effect: Effect{Kind: EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.child(c.word, "", c.n).child("won", "", 0),
+			Req: &Choice{n, generable.Value{}}, Class: ClassRead}}).begin()
 	}
 	return b.compete(e, n, c.branch, func(i int, br *Branch) error { return c.run(i, br, body) })
 }

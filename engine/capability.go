@@ -70,8 +70,8 @@ func (b *Branch) Touch(op *Operation, name string, class Class, args *generable.
 		at = at.child(b.callback.scope, "", b.callback.n)
 	}
 	word := string(op.Kind)
-	e := &Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &TouchRequest{Op: op.Name, Args: args},
-		At: at.child(word, op.Name, b.ordinal(callKey{word, op.Name}))}
+	e := (&inFlight{effect: Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &TouchRequest{Op: op.Name, Args: args},
+		At: at.child(word, op.Name, b.ordinal(callKey{word, op.Name}))}}).begin()
 	if err := b.outdoes(e, op); err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}

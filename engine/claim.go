@@ -24,7 +24,7 @@ func (b *Branch) claim(agent string) error {
 		}
 		return err
 	}
-	e := &Effect{Kind: EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.at.child("budget", "", 0), Req: claimRequest{}, Class: ClassRead}
+	e := (&inFlight{effect: Effect{Kind: EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.at.child("budget", "", 0), Req: claimRequest{}, Class: ClassRead}}).begin()
 	if out, known := j.Answer(e.ID()); known {
 		b.extended(e)
 		if out.Err != nil {

@@ -11,8 +11,8 @@ func (b *Branch) model(req *Request, agent string, turn int, a *ask) Outcome {
 	if req.Model == "" && b.run.spec.Handler == nil {
 		return Failed(noModel(agent))
 	}
-	return b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
-		Req: req, Class: ClassIdempotent, Stream: b.onlooker != nil || b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}, a)
+	return b.do((&inFlight{effect: Effect{Kind: EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.at.child("llm", "", turn),
+		Req: req, Class: ClassIdempotent, Stream: b.onlooker != nil || b.Wants(EventToken) || b.Wants(EventPartial) && typed(req) != nil}}).begin(), a)
 }
 
 func noModel(agent string) *Error {
@@ -95,15 +95,15 @@ func (b *Branch) refused(e *Effect, err error) Outcome {
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
 func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
-	b.run.pending.add(e)
+	b.run.pending.add(e.flight)
 	defer func() {
-		b.run.pending.remove(e)
+		b.run.pending.remove(e.flight)
 		if held.of != nil {
 			held.settle(e, out.Usage)
 		}
 	}()
 	if b.timed && e.Kind != EffectModel && e.byServer() != EffectMCP { // those end when they are told to
-		return b.doOrLeave(e)
+		return b.doOrAbandon(e)
 	}
 	return b.sched.Do(b.run.handler, e, b.sink(e))
 }
@@ -179,7 +179,7 @@ type committing struct {
 
 func (c *committing) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	out := c.catching.Do(ctx, e, sink)
-	if !e.settle() { // it was left behind, and what became of that is recorded
+	if !e.handled() { // it was abandoned, and that is what is recorded
 		return out
 	}
 	return commit(ctx, c.journal, e, out)

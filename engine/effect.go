@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/hex"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
@@ -65,8 +63,8 @@ func (r *ToolRequest) Digest() [32]byte {
 	return abi.Hash(b)
 }
 
-// Effect is one step that touches the world, described by data. A handler is found by its
-// Kind and Name.
+// Effect is one step that touches the world. It is plain data: another process that is handed its
+// fields can run it. A handler is found by its Kind and Name.
 type Effect struct {
 	Kind   EffectKind
 	Name   string // the model ("openai/gpt-5") or tool
@@ -77,29 +75,32 @@ type Effect struct {
 	Class  Class
 	Stream bool // somebody listens to tokens
 
-	// Timeout bounds the effect's own time, 0 when nothing does. The engine keeps to it, and records
-	// that an effect took longer as what it came to.
+	// Timeout bounds the effect's own time; 0 does not bound it. The engine enforces it, and records
+	// the timeout as the effect's outcome.
 	Timeout time.Duration
 
-	settled atomic.Int32 // who decides what it comes to, see leave
-
-	once sync.Once // hedged handlers may ask for the id at the same time
-	id   string
-
-	before, after *Effect // among those that have not returned, see pending
+	flight *inFlight // of the process that began it, nil elsewhere; copies share it
 }
 
 // ID returns the effect's structural identity: its position and a digest of its kind and
-// request, as in `main/then:review#0/agent:critic#1/llm0@4f2a9c…`. It is computed when first
-// asked for. The same script and input give the same ids in any order of completion.
-// Together with the run's id it is the idempotency key of the call.
+// request, as in `main/then:review#0/agent:critic#1/llm0@4f2a9c…`. The same script and input give
+// the same ids in any order of completion. Together with the run's id it is the idempotency key
+// of the call.
+//
+// The run computes the id when it is first asked for, and keeps it. A copy of an effect that a run
+// dispatched has the id of the original, whatever was changed in it.
 func (e *Effect) ID() string {
-	e.once.Do(func() {
-		d := e.Req.Digest()
-		sum := abi.Hash(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
-		e.id = abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
-	})
-	return e.id
+	if f := e.flight; f != nil {
+		f.once.Do(func() { f.id = f.effect.identity() })
+		return f.id
+	}
+	return e.identity()
+}
+
+func (e *Effect) identity() string {
+	d := e.Req.Digest()
+	sum := abi.Hash(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
+	return abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
 }
 
 // Outcome is what an effect came to. It is recorded as it is.

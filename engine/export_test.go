@@ -7,6 +7,9 @@ func CompileNode(n *Node) { compile(n) }
 
 // LeaveAfter sets how long effects may go on after their branch is to stop.
 func LeaveAfter(s Sched, d time.Duration) Sched {
-	s.(*goSched).leave = d
+	s.(*goSched).grace = d
 	return s
 }
+
+// Begin returns an effect as a run dispatches it.
+func Begin(e Effect) *Effect { return (&inFlight{effect: e}).begin() }

@@ -99,8 +99,8 @@ func (b *Branch) askHost(l BudgetLimit, at *Frame, asked int) (int64, error) {
 }
 
 func (b *Branch) question(scope, resource string, at *Frame, asked int) *Effect {
-	return &Effect{Kind: EffectBudget, Name: "extend", Run: b.RunID(), At: at.child("limit", resource, asked),
-		Req: &extendRequest{scope, resource}, Class: ClassRead}
+	return (&inFlight{effect: Effect{Kind: EffectBudget, Name: "extend", Run: b.RunID(), At: at.child("limit", resource, asked),
+		Req: &extendRequest{scope, resource}, Class: ClassRead}}).begin()
 }
 
 func allowed(out Outcome) (int64, error) {

@@ -118,8 +118,8 @@ func (b *Branch) choice(s *step, v generable.Value) *Effect {
 	if b.run.spec.Journal == nil {
 		return nil
 	}
-	return &Effect{Kind: EffectChoice, Name: s.word, Run: b.RunID(), At: b.at.child("won", "", 0),
-		Req: &Choice{len(s.kids), v}, Class: ClassRead}
+	return (&inFlight{effect: Effect{Kind: EffectChoice, Name: s.word, Run: b.RunID(), At: b.at.child("won", "", 0),
+		Req: &Choice{len(s.kids), v}, Class: ClassRead}}).begin()
 }
 
 // chosen looks up which of n branches won, and what the others used.

@@ -242,7 +242,7 @@ func (b *Branch) keep() error {
 }
 
 func (b *Branch) transcript(op MemoryOp, text string) (string, error) {
-	e := &Effect{Kind: EffectMemory, Name: "session", Run: b.RunID(), At: b.at.child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: ClassIdempotent}
+	e := (&inFlight{effect: Effect{Kind: EffectMemory, Name: "session", Run: b.RunID(), At: b.at.child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: ClassIdempotent}}).begin()
 	out := b.own(e, func(ctx context.Context) Outcome {
 		var at Entry
 		open, err := b.run.notes().taken()

@@ -85,7 +85,7 @@ func (b *Branch) Memory(m *MemoryBank, op MemoryOp, slot, text string) (string, 
 	}
 	c := b.Calls("memory")
 	req := &MemoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
-	e := &Effect{Kind: EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: c.at.child(c.word, string(op), c.n), Req: req, Class: ClassIdempotent}
+	e := (&inFlight{effect: Effect{Kind: EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: c.at.child(c.word, string(op), c.n), Req: req, Class: ClassIdempotent}}).begin()
 	if !op.writes() {
 		e.Class = ClassRead
 	}

@@ -38,7 +38,7 @@ func (b *Branch) take() error {
 		defer notes.mu.Unlock()
 		notes.session = open
 		return Outcome{Attempt: 1}
-	})}, &Effect{Kind: EffectMemory, Name: "session", Run: b.RunID(), At: b.at.child("session", "open", 0), Req: &transcriptRequest{}}, nil)
+	})}, (&inFlight{effect: Effect{Kind: EffectMemory, Name: "session", Run: b.RunID(), At: b.at.child("session", "open", 0), Req: &transcriptRequest{}}}).begin(), nil)
 	if out.Err != nil {
 		return out.Err
 	}

@@ -43,7 +43,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 		return generable.Value{}, b.locate(err, nil)
 	}
 	c := b.Calls("budget")
-	e := &Effect{Kind: EffectBudget, Name: "remaining", Run: b.RunID(), At: c.at.child(c.word, "", c.n), Req: remainingRequest{}, Class: ClassRead}
+	e := (&inFlight{effect: Effect{Kind: EffectBudget, Name: "remaining", Run: b.RunID(), At: c.at.child(c.word, "", c.n), Req: remainingRequest{}, Class: ClassRead}}).begin()
 	left := Outcome{Value: b.left(), Attempt: 1}
 	return remainingOf(b.own(e, func(context.Context) Outcome { return left }))
 }

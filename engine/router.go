@@ -81,8 +81,8 @@ func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said 
 // askRouter makes one model call of a router.
 func (b *Branch) askRouter(a, r *AgentSpec, req *Request, turn int) (*Response, error) {
 	once := func(req *Request) (*Response, error) {
-		out := b.do(&Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", turn),
-			Req: req, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
+		out := b.do((&inFlight{effect: Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", turn),
+			Req: req, Class: ClassIdempotent}}).begin(), &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
 		if out.Err != nil {
 			return nil, r.atModel(req.Model, out.Err)
 		}

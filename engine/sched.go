@@ -32,6 +32,12 @@ type Sched interface {
 	// Do runs an effect on the effect side and waits for its outcome.
 	Do(h Handler, e *Effect, sink Sink) Outcome
 
+	// DoOrAbandon is Do without a sink, for handlers that may ignore that they are to stop. Soon
+	// after the branch is to stop it returns whether the handler has returned or not, if
+	// [Effect.Abandon] allows that; what it returns then does not matter. A scheduler that cannot
+	// go on without the handler waits for it, as Do does.
+	DoOrAbandon(h Handler, e *Effect) Outcome
+
 	// Wait parks the branch until ready reports true. It is asked again after every Wake.
 	Wait(ready func() bool) error
 
@@ -50,6 +56,11 @@ type Sched interface {
 	// Err returns why the branch is to stop, nil while it is not. A control outcome means
 	// that a sibling ended it.
 	Err() error
+
+	// OnCancel has f called, once and possibly beside the branch, when the branch is to stop. f
+	// must not block. stop ends the watch and reports whether it did so before f was called; f may
+	// be running when it returns false.
+	OnCancel(f func()) (stop func() bool)
 }
 
 // firstError keeps the failure of the lowest index, preferring real failures to control

@@ -188,6 +188,9 @@ func (s *coopSched) Do(h Handler, e *Effect, sink Sink) Outcome {
 	return h.Do(context.Background(), e, sink)
 }
 
+// DoOrAbandon waits for the handler: it runs inline.
+func (s *coopSched) DoOrAbandon(h Handler, e *Effect) Outcome { return s.Do(h, e, nil) }
+
 func (s *coopSched) Wait(ready func() bool) error {
 	if s.task == nil {
 		s.c.drive(s.scope, func() bool { return ready() || s.Err() != nil })
@@ -233,6 +236,8 @@ func (s *coopSched) Yield() error {
 }
 
 func (s *coopSched) Err() error { return s.scope.err() }
+
+func (s *coopSched) OnCancel(f func()) (stop func() bool) { return s.c.onCancel(s.scope, f) }
 
 func errDeadlock() error {
 	return Errorf(KindPanic, diag.Panic, "all branches wait for each other").

@@ -17,6 +17,39 @@ type coop struct {
 	seq      int // of alarms: those of one time ring in the order they were set
 	alive    int
 	woken    bool
+	watches  []*coopWatch
+}
+
+// coopWatch is told of the cancellation of a scope.
+type coopWatch struct {
+	scope *coopScope
+	f     func()
+	place int // among the watches, -1 once it was told or ended
+}
+
+func (c *coop) onCancel(scope *coopScope, f func()) (stop func() bool) {
+	w := &coopWatch{scope: scope, f: f, place: -1}
+	if scope.err() != nil {
+		f()
+	} else {
+		w.place = len(c.watches)
+		c.watches = append(c.watches, w)
+	}
+	return func() bool { return c.unwatch(w) }
+}
+
+// unwatch reports whether w was still waiting.
+func (c *coop) unwatch(w *coopWatch) bool {
+	if w.place < 0 {
+		return false
+	}
+	last := len(c.watches) - 1
+	c.watches[w.place] = c.watches[last]
+	c.watches[w.place].place = w.place
+	c.watches[last] = nil
+	c.watches = c.watches[:last]
+	w.place = -1
+	return true
 }
 
 func (c *coop) random(n int) int {
@@ -56,6 +89,18 @@ func (c *coop) cancel(scope *coopScope, why error) {
 		} else {
 			i++
 		}
+	}
+	var told []func()
+	for i := 0; i < len(c.watches); {
+		if w := c.watches[i]; w.scope.err() != nil {
+			c.unwatch(w) // another takes its place
+			told = append(told, w.f)
+		} else {
+			i++
+		}
+	}
+	for _, f := range told {
+		f()
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
 // cancels the run and every effect in flight.
 func NewGoSched(ctx context.Context) Sched {
-	return &goSched{ctx: ctx, waiters: &waiters{}, leave: leaveAfter}
+	return &goSched{ctx: ctx, waiters: &waiters{}, grace: abandonAfter}
 }
 
 // goSched is shared by all branches under one context: it has no state of a branch.
 type goSched struct {
 	ctx     context.Context
 	waiters *waiters
-	leave   time.Duration // see DoOrLeave
+	grace   time.Duration // see DoOrAbandon
 }
 
 // waiters are the branches of a run parked in Wait.
@@ -29,7 +29,7 @@ type waiters struct {
 	changed chan struct{} // closed by Wake; nil when nobody waits
 }
 
-func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters, s.leave} }
+func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters, s.grace} }
 
 func (s *goSched) Par(n, limit int, body func(i int, s Sched) error) error {
 	if n == 0 {
@@ -161,8 +161,8 @@ func (s *goSched) Within(d time.Duration, late error, body func(s Sched) error) 
 
 func (s *goSched) Do(h Handler, e *Effect, sink Sink) Outcome { return h.Do(s.ctx, e, sink) }
 
-// DoOrLeave costs a goroutine for each effect, which is why Do does without.
-func (s *goSched) DoOrLeave(h Handler, e *Effect) Outcome {
+// DoOrAbandon costs a goroutine for each effect, which is why Do does without.
+func (s *goSched) DoOrAbandon(h Handler, e *Effect) Outcome {
 	done := make(chan Outcome, 1)
 	go func() {
 		out := Failed(asError(ended(nil)))
@@ -174,14 +174,14 @@ func (s *goSched) DoOrLeave(h Handler, e *Effect) Outcome {
 		return out
 	case <-s.ctx.Done():
 	}
-	late := time.NewTimer(s.leave)
+	late := time.NewTimer(s.grace)
 	defer late.Stop()
 	select {
 	case out := <-done:
 		return out
 	case <-late.C:
-		if e.leave() {
-			return left(e)
+		if e.Abandon() {
+			return Outcome{}
 		}
 		return <-done // it has returned by now, and its outcome is being recorded
 	}

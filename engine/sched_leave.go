@@ -8,28 +8,18 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// A Leaver is a [Sched] that does not wait for ever for an effect that goes on after its branch is
-// to stop. Without it, a tool that ignores its context holds up the agent whose time is over; a run
-// as a whole is given up by its host, see [Execution.GiveUp].
-type Leaver interface {
-	// DoOrLeave is Do without a sink, except that it returns soon after the branch is to stop,
-	// whether the handler does or not. What that comes to later is of no use to the branch.
-	DoOrLeave(h Handler, e *Effect) Outcome
-}
+// abandonAfter is how long an effect may go on after its branch is to stop.
+const abandonAfter = time.Second
 
-// leaveAfter is how long an effect may go on after its branch is to stop.
-const leaveAfter = time.Second
-
-// doOrLeave carries out an effect under the wall time of an agent. It is for tools, which are the
+// doOrAbandon runs an effect under the wall time of an agent. It is for tools, which are the
 // host's: models end when they are told to, and so many may be asked at once that a goroutine more
 // for each would count.
-func (b *Branch) doOrLeave(e *Effect) Outcome {
-	l, ok := b.sched.(Leaver)
-	if !ok {
-		return b.sched.Do(b.run.handler, e, nil)
-	}
+func (b *Branch) doOrAbandon(e *Effect) Outcome {
 	w := &waited{h: b.run.handler, left: &b.run.left}
-	out := l.DoOrLeave(w, e)
+	out := b.sched.DoOrAbandon(w, e)
+	if e.abandoned() {
+		out = left(e)
+	}
 	if w.leave() {
 		if b.Wants(EventLeft) {
 			b.emit(Event{Kind: EventLeft, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Err: out.Err})
@@ -68,11 +58,6 @@ func (w *waited) leave() bool {
 	w.left.Add(-1)
 	return false
 }
-
-// settle has the effect's handler decide what the effect comes to; leave has whoever does not wait for
-// it any longer. The first one does.
-func (e *Effect) settle() bool { return e.settled.CompareAndSwap(0, returned) }
-func (e *Effect) leave() bool  { return e.settled.CompareAndSwap(0, behind) }
 
 // left is the outcome of an effect that was left behind.
 func left(e *Effect) Outcome {

@@ -324,3 +324,32 @@ func TestManyWaiters(t *testing.T) {
 		})
 	})
 }
+
+// A branch that watches is told when it is to stop, once; one that watches no longer is not told.
+func TestOnCancel(t *testing.T) {
+	schedulers(t, func(t *testing.T, s engine.Sched) {
+		boom := errors.New("boom")
+		var told, ended atomic.Int32
+		ready := make(chan struct{}, 1) // the watch is beside the branch
+		err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 1 {
+				return boom
+			}
+			stopped := b.OnCancel(func() { ended.Add(1) })()
+			stop := b.OnCancel(func() { told.Add(1); ready <- struct{}{} })
+			err := b.SleepUntil(b.Now().Add(time.Hour))
+			<-ready
+			if err == nil || stop() || b.OnCancel(func() { ready <- struct{}{} }) == nil {
+				t.Errorf("err %v, or the watch ended though it was told", err)
+			}
+			<-ready
+			if !stopped && ended.Load() == 0 { // the sibling may have been quicker
+				t.Error("the watch did not end, and was not told")
+			}
+			return err
+		})
+		if !errors.Is(err, boom) || told.Load() != 1 {
+			t.Errorf("got %v, told %d times", err, told.Load())
+		}
+	})
+}

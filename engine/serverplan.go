@@ -76,7 +76,7 @@ func (b *Branch) withServers(sk *skillPlan) (*skillPlan, error) {
 
 // list asks one server for its tools.
 func (b *Branch) list(spec *ServerSpec, agent string) (generable.Value, error) {
-	out := b.do(&Effect{Kind: EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.at, Req: &ServerRequest{spec}, Class: ClassRead}, &ask{})
+	out := b.do((&inFlight{effect: Effect{Kind: EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.at, Req: &ServerRequest{spec}, Class: ClassRead}}).begin(), &ask{})
 	if out.Err != nil {
 		return out.Value, b.locate(spec.at(out.Err), nil)
 	}

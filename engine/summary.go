@@ -22,8 +22,8 @@ func (t *turns) inShort(c *Compression, req *Request, old []Message, turn int) (
 	}
 	sum := &Request{Model: model, System: summarySystem, Messages: []Message{TextMessage(RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
 	name := t.a.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
-	out := t.b.do(&Effect{Kind: EffectModel, Name: model, Agent: name, Run: t.b.RunID(), At: t.b.at.child("llm", "summary", turn),
-		Req: sum, Class: ClassIdempotent}, &ask{want: estimate{resModelCalls: 1}})
+	out := t.b.do((&inFlight{effect: Effect{Kind: EffectModel, Name: model, Agent: name, Run: t.b.RunID(), At: t.b.at.child("llm", "summary", turn),
+		Req: sum, Class: ClassIdempotent}}).begin(), &ask{want: estimate{resModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)
 	failed := out.Err
 	if failed == nil {

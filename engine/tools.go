@@ -288,8 +288,8 @@ func (b *Branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask)
 
 // hosted is the effect of calling a tool of the host or of a server.
 func (b *Branch) hosted(sk *skillPlan, t *Tool, args generable.Value) *Effect {
-	return &Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
-		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, ClassOnce), Timeout: t.Timeout}
+	return (&inFlight{effect: Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
+		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, ClassOnce), Timeout: t.Timeout}}).begin()
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -47,7 +47,7 @@ func (b *Branch) inTime(t *Tool, args generable.Value) (out generable.Value, err
 	slow := tooSlow(t.Name, t.Timeout)
 	var e *Effect
 	if b.run.spec.Journal != nil {
-		e = &Effect{Kind: EffectChoice, Name: "timeout", Run: b.RunID(), At: b.at.child("timeout", "", 0), Req: &Choice{2, args}, Class: ClassRead}
+		e = (&inFlight{effect: Effect{Kind: EffectChoice, Name: "timeout", Run: b.RunID(), At: b.at.child("timeout", "", 0), Req: &Choice{2, args}, Class: ClassRead}}).begin()
 	}
 	switch won, used, known := b.chosen(e, 2); {
 	case known && won == late:
