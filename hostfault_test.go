@@ -80,7 +80,7 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 		t.Fatal(err)
 	}
 	hook := &engine.Hooks{}
-	hook.Add("before_tool", engine.GoFunc("hook", 0, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	hook.Add("before_tool", engine.GoFunc("hook", 0, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		at("hook")()
 		return generable.Value{}, nil
 	}))

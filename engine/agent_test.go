@@ -104,7 +104,7 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 func TestOnBadOutput(t *testing.T) {
 	c := compose()
 	main := c.Agent(c.site("agent", "count"), &engine.AgentSpec{Name: "count", Out: intT, Prompt: "Count.",
-		OnBadOutput: engine.GoFunc("bad", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		OnBadOutput: engine.GoFunc("bad", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			return generable.IntOf(int64(len(str(a[0])))), nil
 		})})
 	c.sound(t)
@@ -118,7 +118,7 @@ func TestToolLoop(t *testing.T) {
 	c := compose()
 	params := schema(t, "mul", generable.Field{Name: "a", Type: intT}, generable.Field{Name: "b", Type: intT})
 	mul := &engine.Tool{Name: "mul", Doc: "Multiplies.", Params: params, Returns: intT, Class: engine.ClassRead,
-		Run: engine.GoFunc("mul", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("mul", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			r, _ := args[0].AsRecord()
 			a, _ := r.Get("a")
 			b, _ := r.Get("b")
@@ -154,7 +154,7 @@ func TestToolLoop(t *testing.T) {
 
 func TestEndlessToolCallsEnd(t *testing.T) {
 	c := compose()
-	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Run: engine.GoFunc("noop", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("again"), nil
 	})}
 	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Go on.", Tools: []*engine.Tool{noop}, Budget: engine.Limits{Turns: engine.AtMost(3)}})
@@ -307,7 +307,7 @@ func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
 }
 
 func TestConditionsAloneDoNotCoverABranch(t *testing.T) {
-	yes := engine.GoFunc("yes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
+	yes := engine.GoFunc("yes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
 	for _, otherwise := range []bool{false, true} {
 		c := compose()
 		o := engine.BranchOptions{}

@@ -9,7 +9,7 @@ import (
 )
 
 // agent runs an agent once, within its budget.
-func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
+func (b *branch) agent(p *agentPlan, v generable.Value) (generable.Value, error) {
 	said := told{b.heard, b.brief}
 	b.heard, b.brief = hearing{}, nil
 	agents, deepest := b.agents, b.deepest
@@ -27,7 +27,7 @@ func (b *Branch) agent(p *agentPlan, v generable.Value) (generable.Value, error)
 }
 
 // bounded is skill within the agent's own budget.
-func (b *Branch) bounded(p *agentPlan, v generable.Value, said told) (out generable.Value, err error) {
+func (b *branch) bounded(p *agentPlan, v generable.Value, said told) (out generable.Value, err error) {
 	a := p.spec
 	if p.bounds && (a.Budget.Name == "" || !b.budget.within(a.Budget.Name)) {
 		outer := b.budget
@@ -45,7 +45,7 @@ func (b *Branch) bounded(p *agentPlan, v generable.Value, said told) (out genera
 }
 
 // skill carries out the skill for an input, by its function or by a model.
-func (b *Branch) skill(p *agentPlan, v generable.Value, said told) (generable.Value, error) {
+func (b *branch) skill(p *agentPlan, v generable.Value, said told) (generable.Value, error) {
 	sk, err := b.pickSkill(p, v, said)
 	if err != nil {
 		return v, err
@@ -94,7 +94,7 @@ type told struct {
 
 // turns is the conversation of one agent call.
 type turns struct {
-	b     *Branch
+	b     *branch
 	outer *turns // the conversation for which this one is had, nil for none
 	a     *AgentSpec
 	sk    *skillPlan

@@ -118,7 +118,7 @@ func TestControlIsNotHandled(t *testing.T) {
 }
 
 func (c *composer) stringFailing() *engine.Node {
-	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, errPlanned
 	}), strT, strT)
 }
@@ -129,7 +129,7 @@ func TestNotesOfTheOthers(t *testing.T) {
 		c := compose()
 		var nodes []*engine.Node
 		for _, word := range []string{"first", "second", "third"} {
-			nodes = append(nodes, c.Fn(c.site("fn", ""), engine.GoFunc(word, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+			nodes = append(nodes, c.Fn(c.site("fn", ""), engine.GoFunc(word, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 				return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "%s", word)
 			}), strT, strT))
 		}
@@ -163,7 +163,7 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	main := c.Retry(c.site("retry", ""), locate, engine.RetryOptions{Max: 5, Until: min,
-		Feedback: engine.GoFunc("feedback", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		Feedback: engine.GoFunc("feedback", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			r, _ := a[0].AsRecord()
 			if r.Type() == engine.FailureType {
 				return generable.StrOf("failed: " + str(r.At(1))), nil

@@ -153,7 +153,7 @@ const maxShownArgs = 200
 
 // decide asks for a decision at a position. It is recorded, so that a replay asks nobody; that
 // nobody could be asked is not, so that a resumed run asks again.
-func (b *Branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
+func (b *branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 	name := r.Tool
 	if name == "" {
 		name = "ask"
@@ -185,7 +185,7 @@ func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
 }
 
 // tellPolicy emits the event of a decision about a call.
-func (b *Branch) tellPolicy(phase Phase, name, text string, err *Error) {
+func (b *branch) tellPolicy(phase Phase, name, text string, err *Error) {
 	if b.Wants(EventPolicy) {
 		b.emit(Event{Kind: EventPolicy, Phase: phase, Name: name, Text: text, Err: err})
 	}
@@ -193,12 +193,11 @@ func (b *Branch) tellPolicy(phase Phase, name, text string, err *Error) {
 
 // Approve asks a person a question of the script, about data that may be null, from a callback.
 // The result is an [ApprovalType]: that it was not approved is no error.
-func (b *Branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
+func (b *branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}
-	c := b.Calls("approval")
-	d, err := b.decide(&ApprovalRequest{Question: question, Data: data, typ: t}, c.at.child(c.word, "", c.n))
+	d, err := b.decide(&ApprovalRequest{Question: question, Data: data, typ: t}, b.place("approval", ""))
 	if err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}
@@ -223,7 +222,7 @@ func approvedText(edited bool) string {
 
 // Approved asks a person about a value of a type and gives it on, or what the person put in its
 // place. That it is denied is an error.
-func (b *Branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
+func (b *branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
 	out, err := b.Approve(question, v, t)
 	if err != nil {
 		return out, err

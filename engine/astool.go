@@ -29,26 +29,31 @@ type nodeTool struct {
 	boxed bool // the input is a parameter of its own
 }
 
+// nodeCaller is a branch that runs nodes, as that of every run does.
+type nodeCaller interface {
+	Call(n *Node, input generable.Value) (generable.Value, error)
+}
+
 func (t *nodeTool) Info() FuncInfo {
 	return FuncInfo{Name: t.name, Pos: t.n.Pos(), Params: 1, Needs: 1}
 }
 
-func (t *nodeTool) Call(b *Branch, args []generable.Value) (generable.Value, error) {
+func (t *nodeTool) Call(b Branch, args []generable.Value) (generable.Value, error) {
 	in := args[0]
 	if r, ok := in.AsRecord(); ok && t.boxed {
 		in = r.At(0)
 	}
-	out, err := b.Call(t.n, in)
-	if e, ok := err.(*Error); ok && e.verdict != nil { // it ended the agent inside, not the one that asks
+	out, err := b.(nodeCaller).Call(t.n, in)
+	if e, ok := err.(*Error); ok && e.Verdict != nil { // it ended the agent inside, not the one that asks
 		own := *e
-		own.verdict, err = nil, &own
+		own.Verdict, err = nil, &own
 	}
 	return out, err
 }
 
 // held reports whether what a failure used up bounds more than the branch's own position: nothing
 // would be won by telling a model about that, whose next call is refused as well.
-func (b *Branch) held(e *Error) bool {
+func (b *branch) held(e *Error) bool {
 	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.at.Path()+"/")
 }
 

@@ -106,13 +106,13 @@ func TestNodeAsToolEverywhere(t *testing.T) {
 
 func TestFailuresInsideATool(t *testing.T) {
 	failing := func(c *composer) *engine.Node {
-		return c.Fn(c.site("fn", "sink"), engine.GoFunc("sink", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return c.Fn(c.site("fn", "sink"), engine.GoFunc("sink", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "the pipe is blocked")
 		}), strT, strT)
 	}
 	busy := func(c *composer, l engine.Limits) *engine.Node {
 		return c.Agent(c.site("agent", "busy"), &engine.AgentSpec{Name: "busy", Prompt: "Work.", Budget: l,
-			Tools: []*engine.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
+			Tools: []*engine.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
 	}
 	spin := calls("spin", "{}")
 	rows := []struct {

@@ -32,7 +32,7 @@ func fanout(n int) *engine.Node {
 
 func looped(n int64) *engine.Node {
 	c := compose()
-	next := engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if integer(a[0]) >= n {
 			return generable.Value{}, nil
 		}

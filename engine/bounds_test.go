@@ -61,7 +61,7 @@ func TestBounds(t *testing.T) {
 	if one < 1 || one > 2 {
 		t.Fatalf("an agent without tools makes %d calls", one)
 	}
-	never := engine.GoFunc("never", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+	never := engine.GoFunc("never", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
 	for name, row := range map[string]struct {
 		node  *engine.Node
 		items int

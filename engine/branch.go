@@ -7,9 +7,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Branch is one line of execution of a run. Callbacks get it and may call nodes, log and keep
-// host state on it. It belongs to one goroutine at a time.
-type Branch struct {
+// branch is the [Branch] of every run: what the engine itself knows of a line of execution.
+type branch struct {
 	run   *run
 	sched Sched
 	host  any
@@ -49,26 +48,26 @@ type callKey struct{ word, name string }
 
 // fork makes the branch of a parallel child. It runs no callback yet, nobody looks at it, and what
 // is said to the next agent is said on the branch that forks.
-func (b *Branch) fork(s Sched, at *Frame) *Branch {
-	own := &Branch{run: b.run, sched: s, scope: b.scope}
+func (b *branch) fork(s Sched, at *Frame) *branch {
+	own := &branch{run: b.run, sched: s, scope: b.scope}
 	own.at, own.callback, own.brief, own.onlooker = at, callback{}, nil, nil
 	return own
 }
 
 // Path is the position in the run.
-func (b *Branch) Path() string { return b.at.Path() }
+func (b *branch) Path() string { return b.at.Path() }
 
 // RunID is the run's id.
-func (b *Branch) RunID() string { return b.run.id }
+func (b *branch) RunID() string { return b.run.id }
 
 // Host returns the host language's state of this branch, nil at first.
-func (b *Branch) Host() any { return b.host }
+func (b *branch) Host() any { return b.host }
 
 // SetHost keeps the host language's state of this branch.
-func (b *Branch) SetHost(h any) { b.host = h }
+func (b *branch) SetHost(h any) { b.host = h }
 
 // Log emits a log event.
-func (b *Branch) Log(text string) {
+func (b *branch) Log(text string) {
 	if b.run.events.wants(EventLog) {
 		b.emit(Event{Kind: EventLog, Text: text})
 	}
@@ -77,16 +76,16 @@ func (b *Branch) Log(text string) {
 // Phase emits an event that says what the script comes to, for people that watch. It has no
 // effect on the run, nor on positions: it lasts until the next one at its position, or until
 // what stands there ends.
-func (b *Branch) Phase(name string) {
+func (b *branch) Phase(name string) {
 	if b.run.events.wants(EventPhase) {
 		b.emit(Event{Kind: EventPhase, Name: name})
 	}
 }
 
 // Wants reports whether anybody listens to events of a kind.
-func (b *Branch) Wants(k EventKind) bool { return b.run.events.wants(k) }
+func (b *branch) Wants(k EventKind) bool { return b.run.events.wants(k) }
 
-func (b *Branch) emit(ev Event) {
+func (b *branch) emit(ev Event) {
 	if ev.Path == "" {
 		ev.Path = b.eventPath()
 	}
@@ -94,9 +93,14 @@ func (b *Branch) emit(ev Event) {
 	b.run.events.emit(ev)
 }
 
-// Call runs a node from a callback, as in `plan = planner(spec)`. The input is converted like
-// a constructor's argument. The same node may be called any number of times.
-func (b *Branch) Call(n *Node, input generable.Value) (generable.Value, error) {
+// Call runs a node from a callback on its branch, as in `plan = planner(spec)`. The input is
+// converted like a constructor's argument. The same node may be called any number of times.
+func Call(b Branch, n *Node, input generable.Value) (generable.Value, error) {
+	return b.(*branch).Call(n, input)
+}
+
+// Call is the method behind the function [Call].
+func (b *branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	if n.failed {
 		return generable.Value{}, b.locate(uncomposed(n), n)
 	}
@@ -127,13 +131,13 @@ func uncomposed(n *Node) *Error {
 
 // invoke calls a callback inside its own scope of calls. A panic becomes an error: neither
 // host code nor a bug of ours may take down the process of somebody else's runs.
-func (b *Branch) invoke(f Func, args ...generable.Value) (generable.Value, error) {
+func (b *branch) invoke(f Func, args ...generable.Value) (generable.Value, error) {
 	return b.invokeAs("", 0, f, args...)
 }
 
 // invokeAs is invoke for a callback that does not stand alone at its position: what it calls
 // is placed below the segment scope.
-func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
+func (b *branch) invokeAs(scope string, n int, f Func, args ...generable.Value) (v generable.Value, err error) {
 	outer := b.scope
 	b.callback = callback{scope: scope, n: n}
 	defer func() {
@@ -149,13 +153,13 @@ func (b *Branch) invokeAs(scope string, n int, f Func, args ...generable.Value) 
 }
 
 // guard runs a branch's body and turns a panic into an error.
-func (b *Branch) guard(body func() error) (err error) {
+func (b *branch) guard(body func() error) (err error) {
 	defer b.recovered(&err)
 	return body()
 }
 
 // recovered is deferred and makes a panic the error of the function that defers it.
-func (b *Branch) recovered(err *error) {
+func (b *branch) recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = b.locate(panicked("the engine", p), nil)
 	}
@@ -163,7 +167,7 @@ func (b *Branch) recovered(err *error) {
 
 // within runs body on this branch until d has passed. What fails because of that fails for
 // the reason late, at the place where it stopped.
-func (b *Branch) within(d time.Duration, late *Error, body func() error) error {
+func (b *branch) within(d time.Duration, late *Error, body func() error) error {
 	outer, deadline, timed := b.sched, b.deadline, b.timed
 	defer func() { b.sched, b.deadline, b.timed = outer, deadline, timed }()
 	b.timed = timed || late.Kind == KindBudget
@@ -183,7 +187,7 @@ func (b *Branch) within(d time.Duration, late *Error, body func() error) error {
 }
 
 // locate says where in the run and the script an error happened, unless a deeper place did.
-func (b *Branch) locate(err error, n *Node) error {
+func (b *branch) locate(err error, n *Node) error {
 	if c, ok := err.(*control); ok {
 		return c
 	}

@@ -10,12 +10,12 @@ import (
 )
 
 // feedback says what it is about.
-var feedback = engine.GoFunc("feedback", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+var feedback = engine.GoFunc("feedback", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 	return generable.StrOf("not " + generable.JSON(a[0], nil)), nil
 })
 
 // until waits for the text done.
-var untilDone = engine.GoFunc("done", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+var untilDone = engine.GoFunc("done", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 	return generable.BoolOf(strings.Contains(generable.JSON(a[0], nil), "DONE")), nil
 })
 
@@ -99,8 +99,8 @@ func (r *classroom) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engin
 // asideStep is a step whose function calls an agent of its own.
 func asideStep(c *composer) *engine.Node {
 	own := c.prompted("own", strT, strT)
-	return c.Fn(c.site("fn", "calls"), engine.GoFunc("calls", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
-		_, err := b.Call(own, a[0])
+	return c.Fn(c.site("fn", "calls"), engine.GoFunc("calls", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+		_, err := engine.Call(b, own, a[0])
 		return a[0], err
 	}), strT, strT)
 }

@@ -159,7 +159,7 @@ const (
 // look tells whether what a branch asks for fits on every level, else which level and resource are
 // in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
 // caller holds the lock.
-func (b *budget) look(of *Branch, a *ask) (verdict, *budget, resource) {
+func (b *budget) look(of *branch, a *ask) (verdict, *budget, resource) {
 	v, by, res := granted, (*budget)(nil), resource(0)
 	for at := b; at != nil; at = at.up {
 		p := at.pot
@@ -198,7 +198,7 @@ func (b *budget) look(of *Branch, a *ask) (verdict, *budget, resource) {
 
 // take holds what is asked for on every level when it fits on all, and more of it as far as that
 // is there.
-func (b *budget) take(of *Branch, a *ask) (verdict, *budget, resource) {
+func (b *budget) take(of *branch, a *ask) (verdict, *budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	v, by, r := b.look(of, a)
@@ -231,7 +231,7 @@ func (b *budget) take(of *Branch, a *ask) (verdict, *budget, resource) {
 }
 
 // spend books what was used already, or gives the level and resource that refuse it.
-func (b *budget) spend(of *Branch, used estimate) (*budget, resource) {
+func (b *budget) spend(of *branch, used estimate) (*budget, resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	if v, p, r := b.look(of, &ask{want: used}); v != granted {

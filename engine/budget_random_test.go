@@ -144,7 +144,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 				b.around[name][l.Name] = true
 			}
 			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
-				Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+				Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 					b.used(name)
 					return generable.StrOf("ok"), nil
 				})}

@@ -53,7 +53,7 @@ func endless(_ string, turn int, req *engine.Request) engine.Response {
 // looker is an agent with a tool.
 func (c *composer) looker(t *testing.T, name string, l engine.Limits) *engine.Node {
 	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
-		Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("nothing"), nil
 		})}
 	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "Look.", Tools: []*engine.Tool{look}, Budget: l})
@@ -295,8 +295,8 @@ func TestPromise_20_5_Depth(t *testing.T) {
 		c := compose()
 		var main *engine.Node
 		again := &engine.Tool{Name: "again", Params: schema(t, "again"), Returns: strT, Class: engine.ClassRead,
-			Run: engine.GoFunc("again", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
-				return b.Call(main, generable.StrOf("x"))
+			Run: engine.GoFunc("again", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+				return engine.Call(b, main, generable.StrOf("x"))
 			})}
 		main = c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Again.", Tools: []*engine.Tool{again}, Budget: tt.own})
 		c.sound(t)
@@ -395,7 +395,7 @@ func TestPromise_20_9_Time(t *testing.T) {
 	} {
 		c := compose()
 		s := clocked{engine.NewCoopSched(1), new(time.Duration)}
-		slow := func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		slow := func(engine.Branch, []generable.Value) (generable.Value, error) {
 			*s.late += 2 * time.Minute
 			return generable.StrOf("ok"), nil
 		}

@@ -19,11 +19,11 @@ import (
 // calling makes a tool of the script that calls nodes.
 func calling(t *testing.T, name string, nodes ...*engine.Node) *engine.Tool {
 	return &engine.Tool{Name: name, Params: schema(t, name), Returns: strT, Class: engine.ClassRead,
-		Run: engine.GoFunc(name, 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc(name, 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			var out generable.Value
 			for _, n := range nodes {
 				var err error
-				if out, err = b.Call(n, generable.StrOf("from "+name)); err != nil {
+				if out, err = engine.Call(b, n, generable.StrOf("from "+name)); err != nil {
 					return out, err
 				}
 			}
@@ -49,7 +49,7 @@ func usesTool(agent string, calls int, name string) engine.HandlerFunc {
 // A tool of the script holds nothing while it runs: what it calls may need the same resource.
 func TestAToolDoesNotWaitForItself(t *testing.T) {
 	c := compose()
-	leaf := &engine.Tool{Name: "leaf", Params: schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	leaf := &engine.Tool{Name: "leaf", Params: schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("leaf"), nil
 	})}
 	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{leaf}})
@@ -92,9 +92,9 @@ func TestHoldsAreSettled(t *testing.T) {
 		n := c.prompted(fmt.Sprint("a", i), strT, strT)
 		nodes = append(nodes, c.step(fmt.Sprint("s", i), strT, strT, identity), n)
 	}
-	calls := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	calls := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes { // a host that goes on after a failure
-			b.Call(n, generable.StrOf("x"))
+			engine.Call(b, n, generable.StrOf("x"))
 		}
 		return generable.StrOf("end"), nil
 	})
@@ -143,9 +143,9 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 		helpers = append(helpers, c.prompted(fmt.Sprint("h", i), strT, strT))
 	}
 	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
-		Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for _, n := range helpers {
-				if _, err := b.Call(n, a[0]); err != nil {
+				if _, err := engine.Call(b, n, a[0]); err != nil {
 					return a[0], err
 				}
 			}
@@ -159,7 +159,7 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 	}
 	slow := compose()
 	main := slow.Agent(slow.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
-		Run: engine.GoFunc("slow", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for {
 				if err := b.Steps(1); err != nil {
 					return a[0], err
@@ -177,7 +177,7 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 
 func TestStepBudget(t *testing.T) {
 	c := compose()
-	main := c.Fn(c.site("fn", "spin"), engine.GoFunc("spin", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+	main := c.Fn(c.site("fn", "spin"), engine.GoFunc("spin", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		for {
 			if err := b.Steps(100); err != nil {
 				return a[0], err
@@ -219,7 +219,7 @@ func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 // their own, and the run's bound is over all.
 func TestToolCallBudget(t *testing.T) {
 	c := compose()
-	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("ok"), nil
 	})}
 	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{noop}})
@@ -258,10 +258,10 @@ func TestRefusalsReplay(t *testing.T) {
 	c.sound(t)
 	var first []string
 	main := func(more bool) engine.Func {
-		return engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+		return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			var seen []string
 			for _, n := range nodes {
-				_, err := b.Call(n, generable.StrOf("x"))
+				_, err := engine.Call(b, n, generable.StrOf("x"))
 				seen = append(seen, fmt.Sprint(err))
 			}
 			if first == nil {
@@ -270,7 +270,7 @@ func TestRefusalsReplay(t *testing.T) {
 				t.Errorf("replayed %v\nrecorded %v", seen, first)
 			}
 			if more {
-				return b.Call(extra, generable.StrOf("x"))
+				return engine.Call(b, extra, generable.StrOf("x"))
 			}
 			return generable.Value{}, nil
 		})

@@ -96,7 +96,7 @@ func inUnits(n int64, r resource) float64 {
 }
 
 // tellBudget emits news of budgets.
-func (b *Branch) tellBudget(news []BudgetNews, replayed bool) {
+func (b *branch) tellBudget(news []BudgetNews, replayed bool) {
 	for i := range news {
 		n := &news[i]
 		b.emit(Event{Kind: EventBudget, Name: n.Resource, Text: n.String(), Budget: n, Replayed: replayed})

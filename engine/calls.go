@@ -1,27 +1,38 @@
 package engine
 
-// Calls are what a callback does at a place of its own in the run: several things at once, or
+// Calls is what a callback does at a place of its own in the run: several things at once, or
 // one after the other, each on a branch. Their positions read like those of the structures:
 // main/parallel0[3] is the fourth branch of the first one that main made.
 type Calls struct {
-	b    *Branch
+	b    *branch
 	at   *Frame // of the callback
 	word string
 	n    int
 }
 
-// Calls opens the next place of a word in the callback that runs. Places are counted per word, in
-// the order in which the callback opens them.
-func (b *Branch) Calls(word string) Calls {
-	at := b.at
-	if b.callback.scope != "" {
-		at = at.child(b.callback.scope, "", b.callback.n)
+// CallsAt opens the next place of a word in the callback that runs on a branch. Places are counted
+// per word, in the order in which the callback opens them.
+func CallsAt(b Branch, word string) Calls {
+	own := b.(*branch)
+	return Calls{own, own.inCallback(), word, own.ordinal(callKey{word, ""})}
+}
+
+// inCallback is the position of what the running callback does.
+func (b *branch) inCallback() *Frame {
+	if b.callback.scope == "" {
+		return b.at
 	}
-	return Calls{b, at, word, b.ordinal(callKey{word, ""})}
+	return b.at.child(b.callback.scope, "", b.callback.n)
+}
+
+// place is the position of the next thing that the running callback does of a word, counted like
+// the places of [CallsAt]. kind is what is done there, "" when the word says it.
+func (b *branch) place(word, kind string) *Frame {
+	return b.inCallback().child(word, kind, b.ordinal(callKey{word, ""}))
 }
 
 // ordinal counts what the running callback does of a kind and name.
-func (b *Branch) ordinal(key callKey) int {
+func (b *branch) ordinal(key callKey) int {
 	if b.callback.calls == nil {
 		b.callback.calls = &tally{}
 	}
@@ -70,14 +81,14 @@ func (t *tally) count(key callKey) int {
 
 // All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
 // body that fails cancels the others, and the error of the lowest index is returned.
-func (c Calls) All(n, limit int, body func(i int, br *Branch) error) error {
+func (c Calls) All(n, limit int, body func(i int, br Branch) error) error {
 	return c.b.sched.Par(n, limit, func(i int, s Sched) error { return c.run(i, c.branch(i, s), body) })
 }
 
 // One runs one body, at index i, before it returns.
-func (c Calls) One(i int, body func(br *Branch) error) error {
+func (c Calls) One(i int, body func(br Branch) error) error {
 	br := c.branch(i, c.b.sched)
-	err := c.run(i, br, func(_ int, br *Branch) error { return body(br) })
+	err := c.run(i, br, func(_ int, br Branch) error { return body(br) })
 	if err == nil { // what comes next goes on with what was said
 		c.b.talk = br.talk
 	}
@@ -85,7 +96,7 @@ func (c Calls) One(i int, body func(br *Branch) error) error {
 }
 
 // branch is the branch of body i.
-func (c Calls) branch(i int, s Sched) *Branch {
+func (c Calls) branch(i int, s Sched) *branch {
 	br := c.b.fork(s, c.at.index(c.word, "", c.n, i))
 	br.heard = hearing{} // a forum's members alone hear what was said
 	br.depth++
@@ -94,7 +105,7 @@ func (c Calls) branch(i int, s Sched) *Branch {
 }
 
 // run is one body on its branch. A panic is its error.
-func (c Calls) run(i int, br *Branch, body func(i int, br *Branch) error) error {
+func (c Calls) run(i int, br *branch, body func(i int, br Branch) error) error {
 	return br.guard(func() error {
 		if br.depth > maxNesting {
 			return br.locate(tooDeep(), nil)
@@ -109,9 +120,6 @@ func (c Calls) run(i int, br *Branch, body func(i int, br *Branch) error) error 
 	})
 }
 
-// Wait parks the branch until ready reports true, or gives why the branch is to stop. It is asked
-// again after every [Branch.Wake], and must be quick.
-func (b *Branch) Wait(ready func() bool) error { return b.sched.Wait(ready) }
+func (b *branch) Wait(ready func() bool) error { return b.sched.Wait(ready) }
 
-// Wake has every waiting branch of the run ask again.
-func (b *Branch) Wake() { b.sched.Wake() }
+func (b *branch) Wake() { b.sched.Wake() }

@@ -61,17 +61,13 @@ func (r *TouchRequest) MarshalJSON() ([]byte, error) {
 // that runs: main/fs:read#0. The name is what the effect is called by, for people: the command,
 // the method of HTTP. It counts as no tool call; what bounds it is the time of the run and its
 // own. What it gave is recorded, and a replay touches nothing.
-func (b *Branch) Touch(op *Operation, name string, class Class, args *generable.Map) (generable.Value, error) {
+func (b *branch) Touch(op *Operation, name string, class Class, args *generable.Map) (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}
-	at := b.at
-	if b.callback.scope != "" {
-		at = at.child(b.callback.scope, "", b.callback.n)
-	}
 	word := string(op.Kind)
 	e := (&inFlight{effect: Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &TouchRequest{Op: op.Name, Args: args},
-		At: at.child(word, op.Name, b.ordinal(callKey{word, op.Name}))}}).begin()
+		At: b.inCallback().child(word, op.Name, b.ordinal(callKey{word, op.Name}))}}).begin()
 	if err := b.outdoes(e, op); err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}

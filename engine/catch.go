@@ -10,7 +10,7 @@ import (
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, and when the fault is not the flow's own: a panic, a journal that fails, a
 // replay that differs from its record.
-func (b *Branch) Catch(err error) *Error {
+func (b *branch) Catch(err error) *Error {
 	if err == nil || IsControl(err) || b.sched.Err() != nil {
 		return nil
 	}
@@ -24,14 +24,13 @@ func (b *Branch) Catch(err error) *Error {
 		}
 	}
 	if status := b.outcome(e); status != e.status { // it may have been caught before, further in
-		own := *e
-		own.status, e = status, &own
+		e = e.withStatus(status)
 	}
 	return e
 }
 
 // Status is how what failed ended: failed, or else skipped or cancelled by a budget that is used
-// up and is none of its own. [Branch.Catch] finds it out.
+// up and is none of its own. [branch.Catch] finds it out.
 func (e *Error) Status() Status {
 	if e.status == "" {
 		return StatusFailed
@@ -39,8 +38,15 @@ func (e *Error) Status() Status {
 	return e.status
 }
 
+// withStatus is the error of what ended so.
+func (e *Error) withStatus(s Status) *Error {
+	own := *e
+	own.status = s
+	return &own
+}
+
 // outcome tells how what stands at the branch's position ended, by its failure.
-func (b *Branch) outcome(e *Error) Status {
+func (b *branch) outcome(e *Error) Status {
 	if e.Kind != KindBudget || e.Scope == "" {
 		return StatusFailed
 	}
@@ -55,9 +61,9 @@ func (b *Branch) outcome(e *Error) Status {
 }
 
 // Apart counts what the branch uses from now on by itself, until the function that it returns is
-// called, so that [Branch.Catch] can tell what was never begun from what was stopped. Where no
+// called, so that [branch.Catch] can tell what was never begun from what was stopped. Where no
 // agent's budget is around there is nothing to tell apart: the run's ends the run.
-func (b *Branch) Apart() (end func()) {
+func (b *branch) Apart() (end func()) {
 	outer := b.budget
 	if outer.up == nil {
 		return func() {}
@@ -67,7 +73,7 @@ func (b *Branch) Apart() (end func()) {
 }
 
 // countApart opens a budget that bounds nothing.
-func (b *Branch) countApart() {
+func (b *branch) countApart() {
 	b.budget = newBudget(b.budget, b.at, "", nil, false)
 	b.budget.apart = true
 }

@@ -37,8 +37,8 @@ func TestCatch(t *testing.T) {
 			handler := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 				return engine.Outcome{Err: engineErr(tt.err)}
 			})
-			main := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
-				_, err := b.Call(node, generable.StrOf("x"))
+			main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+				_, err := engine.Call(b, node, generable.StrOf("x"))
 				if caught := b.Catch(err); caught != nil {
 					if caught.Path != "main/agent:a#0" {
 						t.Errorf("path %q", caught.Path)
@@ -68,7 +68,7 @@ func engineErr(err error) *engine.Error {
 // TestCatchWhenCancelled: after its caller gave up a branch catches nothing any more.
 func TestCatchWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	main := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		failed := errors.New("no luck")
 		if b.Catch(failed) == nil || b.Catch(nil) != nil {
 			t.Error("a failure is not caught, or none is")

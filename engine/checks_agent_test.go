@@ -63,4 +63,4 @@ func TestAgentChecks(t *testing.T) {
 
 var sharedTool = &engine.Tool{Name: "shared", Run: stop, Class: engine.ClassRead}
 
-var asks0 = engine.GoFunc("none", 0, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+var asks0 = engine.GoFunc("none", 0, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })

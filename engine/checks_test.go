@@ -236,7 +236,7 @@ func TestCompositionChecks(t *testing.T) {
 			return w.Loop(w.site("loop", ""), w.node(intT, intT), engine.LoopOptions{})
 		}, "AS203"},
 		{"a predicate of two arguments", func(w *world) *engine.Node {
-			two := engine.GoFunc("two", 2, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+			two := engine.GoFunc("two", 2, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
 			return w.Branch(w.site("branch", ""), w.node(strT, strT), []engine.Route{on(engine.Func(two), w.node(strT, strT))}, engine.BranchOptions{Otherwise: w.node(strT, strT)})
 		}, "AS216: two"},
 

@@ -14,7 +14,7 @@ func (claimRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) }
 // claim reserves one call of a tool of the script. Nothing stays held while it runs, as what it
 // calls may need the same resource. Several agents may share what is left, so that whether there was
 // any is recorded, as it is of effects: the tool itself is run again on a replay.
-func (b *Branch) claim(agent string) error {
+func (b *branch) claim(agent string) error {
 	a := &ask{want: estimate{resToolCalls: 1}}
 	j := b.run.spec.Journal
 	if j == nil || !b.budget.shares {

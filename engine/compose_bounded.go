@@ -21,7 +21,7 @@ func (s *Session) bounded(n *Node) bool {
 func (n *Node) Bound() *Limits { return n.bound }
 
 // confined runs a node within a budget.
-func (b *Branch) confined(s *step, v generable.Value) (out generable.Value, err error) {
+func (b *branch) confined(s *step, v generable.Value) (out generable.Value, err error) {
 	l := s.node.bound
 	if l.Name == "" || !b.budget.within(l.Name) {
 		outer := b.budget

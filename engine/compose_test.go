@@ -33,7 +33,7 @@ var makers = map[string]func(c *composer) *engine.Node{
 	},
 }
 
-var stop = engine.GoFunc("stop", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
+var stop = engine.GoFunc("stop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
 
 func (c *composer) fresh() string { c.line++; return fmt.Sprint("n", c.line) }
 

@@ -60,7 +60,7 @@ func TestPromise_22_7_Compression(t *testing.T) {
 			comp.How = engine.CompressSummary
 		}
 		c := compose()
-		look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf(strings.Repeat("r", rng.IntN(200))), nil
 		})}
 		turns := 1 + rng.IntN(12)
@@ -117,13 +117,13 @@ func TestPromise_22_7_Compression(t *testing.T) {
 			before = append(append([]engine.Message(nil), req.Messages...), engine.Message{Role: engine.RoleAssistant, Parts: out.Parts})
 			return engine.Outcome{Response: &out}
 		})
-		main := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+		main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			for i := range turns {
 				left, input = 1+rng.IntN(5), fmt.Sprintf("question %d", i)
 				if !chat.Agent().History.Shared {
 					before = nil
 				}
-				if _, err := b.Call(chat, generable.StrOf(input)); err != nil {
+				if _, err := engine.Call(b, chat, generable.StrOf(input)); err != nil {
 					return generable.Value{}, err
 				}
 			}
@@ -168,9 +168,9 @@ func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 				first = req.Messages[0].Parts[0].Text
 				return answer("a")
 			})
-			main := engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (out generable.Value, err error) {
+			main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (out generable.Value, err error) {
 				for i := range 5 {
-					if out, err = b.Call(chat, generable.StrOf(fmt.Sprint("q", i))); err != nil {
+					if out, err = engine.Call(b, chat, generable.StrOf(fmt.Sprint("q", i))); err != nil {
 						return out, err
 					}
 				}

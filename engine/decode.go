@@ -8,7 +8,7 @@ import (
 // decode reads what a model wrote as a value of a type. form is the dialect of the schema that
 // held the model to it, "" for none. Both forms of the value are read, the schema's and the
 // type's own, since not every route honours a schema.
-func (b *Branch) decode(t *generable.Type, text, form string) (generable.Result, error) {
+func (b *branch) decode(t *generable.Type, text, form string) (generable.Result, error) {
 	if form == "" {
 		return generable.Decode(t, text, generable.Options{}), nil
 	}
@@ -21,7 +21,7 @@ func (b *Branch) decode(t *generable.Type, text, form string) (generable.Result,
 }
 
 // tellRepairs makes an event of everything that was changed to read an answer.
-func (b *Branch) tellRepairs(repairs []generable.Repair) {
+func (b *branch) tellRepairs(repairs []generable.Repair) {
 	if len(repairs) == 0 || !b.Wants(EventRepair) {
 		return
 	}

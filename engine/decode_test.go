@@ -44,7 +44,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 func TestArgumentsInAnotherForm(t *testing.T) {
 	var got string
 	params := schema(t, "note", generable.Field{Name: "tags", Type: generable.DictOfType(strT)}, generable.Field{Name: "n", Type: intT, Optional: true, Default: generable.IntOf(7)})
-	tool := &engine.Tool{Name: "note", Params: params, Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("note", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	tool := &engine.Tool{Name: "note", Params: params, Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("note", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		got = generable.JSON(args[0], nil)
 		return generable.StrOf("noted"), nil
 	})}

@@ -18,7 +18,7 @@ func deep(n int) *engine.Node {
 		case 0:
 			main = c.Then(c.site("then", "in"), main)
 		case 1:
-			main = c.Loop(c.site("loop", ""), main, engine.LoopOptions{Max: 1, LastWins: true, Next: engine.GoFunc("same", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })})
+			main = c.Loop(c.site("loop", ""), main, engine.LoopOptions{Max: 1, LastWins: true, Next: engine.GoFunc("same", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })})
 		case 2:
 			main = c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, main)
 		default:

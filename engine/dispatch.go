@@ -7,7 +7,7 @@ import (
 )
 
 // model is the effect of one model call.
-func (b *Branch) model(req *Request, agent string, turn int, a *ask) Outcome {
+func (b *branch) model(req *Request, agent string, turn int, a *ask) Outcome {
 	if req.Model == "" && b.run.spec.Handler == nil {
 		return Failed(noModel(agent))
 	}
@@ -22,7 +22,7 @@ func noModel(agent string) *Error {
 
 // do is the composition side of an effect: id, answer from the journal, budget, dispatch. One that asks
 // nothing of the budgets, a is nil, books nothing either.
-func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
+func (b *branch) do(e *Effect, a *ask) (out Outcome) {
 	if err := b.sched.Err(); err != nil {
 		return Failed(asError(err))
 	}
@@ -42,7 +42,7 @@ func (b *Branch) do(e *Effect, a *ask) (out Outcome) {
 	return out
 }
 
-func (b *Branch) replayed(e *Effect, a *ask, out *Outcome) {
+func (b *branch) replayed(e *Effect, a *ask, out *Outcome) {
 	b.extended(e)
 	if out.Attempt > 0 && a != nil { // else it was refused, and used nothing
 		b.charge(a, e, out.Usage)
@@ -53,7 +53,7 @@ func (b *Branch) replayed(e *Effect, a *ask, out *Outcome) {
 
 // budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
 // so that a replay gives the same.
-func (b *Branch) budgeted(e *Effect, a *ask) (out Outcome) {
+func (b *branch) budgeted(e *Effect, a *ask) (out Outcome) {
 	if req, ok := e.Req.(*Request); ok && b.budget.metered {
 		if err := b.forecast(req, a); err != nil {
 			return Outcome{Err: err} // not made, and not recorded: a price may be known the next time
@@ -79,7 +79,7 @@ func (b *Branch) budgeted(e *Effect, a *ask) (out Outcome) {
 	return out
 }
 
-func (b *Branch) refused(e *Effect, err error) Outcome {
+func (b *branch) refused(e *Effect, err error) Outcome {
 	if b.sched.Err() != nil { // stopped while it waited
 		return Failed(asError(err))
 	}
@@ -94,7 +94,7 @@ func (b *Branch) refused(e *Effect, err error) Outcome {
 }
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
-func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
+func (b *branch) dispatch(e *Effect, held hold) (out Outcome) {
 	b.run.pending.add(e.flight)
 	defer func() {
 		b.run.pending.remove(e.flight)
@@ -110,7 +110,7 @@ func (b *Branch) dispatch(e *Effect, held hold) (out Outcome) {
 
 // tell emits an effect's event. It stands apart, like all that makes events, so that a run that
 // waits for a model does not keep room for them on its stack.
-func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
+func (b *branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 	if !b.Wants(EventEffect) {
 		return
 	}
@@ -132,7 +132,7 @@ func (b *Branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 }
 
 // sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
-func (b *Branch) sink(e *Effect) Sink {
+func (b *branch) sink(e *Effect) Sink {
 	if r, ok := e.Req.(*ToolRequest); ok {
 		return b.notices(e, r)
 	}

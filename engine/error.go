@@ -89,9 +89,16 @@ type Error struct {
 	Model   *Provider
 	Tool    *FailedCall // of a tool that a model called
 	Cause   error
+	Verdict *Verdict // that the failure carries out; nil: nobody decided it
 
-	status  Status  // how what failed ended, once it was caught
-	verdict *Remedy // of a model's or function's that ends what was to mend a call, or the agent
+	status Status // how what failed ended, once it was caught
+}
+
+// Verdict is a decision of a model or a function that ends what was to recover a call, or the agent.
+type Verdict struct {
+	Escalate bool // people take over; else it is given up
+	Reason   string
+	Severity Severity // of an escalation
 }
 
 // Sentinels for errors.Is, one per kind that callers commonly decide by.

@@ -19,13 +19,13 @@ var errHost = errors.New("the host's own error")
 
 // failing makes a callback that fails with an error that the host made and wrapped.
 func failing(name string, params int) engine.Func {
-	return engine.GoFunc(name, params, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, fmt.Errorf("while %s: %w", name, errHost)
 	})
 }
 
 func panicking(name string, params int) engine.Func {
-	return engine.GoFunc(name, params, func(*engine.Branch, []generable.Value) (generable.Value, error) { panic(errHost) })
+	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) { panic(errHost) })
 }
 
 // Every failure tells the path of its node, a position and its chain of causes, wherever the
@@ -108,8 +108,8 @@ func TestFailuresOfTheRunItself(t *testing.T) {
 func TestWrappedFailuresKeepTheirText(t *testing.T) {
 	c := compose()
 	inner := c.Fn(c.site("fn", "inner"), failing("digging", 1), strT, strT)
-	outer := c.Fn(c.site("fn", "outer"), engine.GoFunc("outer", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
-		out, err := b.Call(inner, a[0])
+	outer := c.Fn(c.site("fn", "outer"), engine.GoFunc("outer", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+		out, err := engine.Call(b, inner, a[0])
 		return out, fmt.Errorf("while planning: %w", err)
 	}), strT, strT)
 	c.sound(t)
@@ -124,7 +124,7 @@ func TestWrappedFailuresKeepTheirText(t *testing.T) {
 func TestErrorsAreRecognised(t *testing.T) {
 	quota := &engine.Error{Kind: engine.KindQuota, Code: diag.RateLimited, Message: "no credits left"}
 	c := compose()
-	main := c.Fn(c.site("fn", "f"), engine.GoFunc("f", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	main := c.Fn(c.site("fn", "f"), engine.GoFunc("f", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, fmt.Errorf("asking: %w", quota)
 	}), strT, strT)
 	c.sound(t)
@@ -206,7 +206,7 @@ func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 	c := compose()
 	made := 0
 	rm := &engine.Tool{Name: "rm", Params: schema(t, "rm", generable.Field{Name: "path", Type: strT}), Class: engine.ClassIdempotent,
-		Run: engine.GoFunc("rm", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("rm", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			made++
 			return generable.StrOf("ok"), nil
 		})}

@@ -15,21 +15,12 @@ func EscalateTool() *Tool {
 			{Name: "reason", Type: generable.StrT, Guide: "what they have to know", Optional: true, Default: generable.StrOf("")},
 			{Name: "severity", Type: generable.StrT, Guide: "low, medium, high or critical", Optional: true, Default: generable.StrOf("high")},
 		}},
-		Run: GoFunc("escalate", 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
-			r := &Remedy{Do: RemedyEscalate, Reason: textField(args[0], "reason")}
-			said := textField(args[0], "severity")
-			known := false
-			if r.Severity, known = ParseSeverity(said); !known && b.Wants(EventRepair) {
-				b.emit(Event{Kind: EventRepair, Name: "escalate", Text: "severity " + quoted(clip(said, mostShown)) + " → " + string(r.Severity)})
+		Run: GoFunc("escalate", 1, func(_ Branch, args []generable.Value) (generable.Value, error) {
+			v := &Verdict{Escalate: true, Reason: textField(args[0], "reason"), Severity: Severity(textField(args[0], "severity"))}
+			if v.Reason == "" {
+				v.Reason = "the model gave no reason"
 			}
-			if r.Reason == "" {
-				r.Reason = "the model gave no reason"
-			}
-			if b.mending {
-				return generable.Value{}, &Error{Kind: KindTool, Code: diag.ToolEscalated, Message: r.Reason, verdict: r}
-			}
-			b.tellEscalated("", r)
-			return generable.StrOf("Escalated with severity " + string(r.Severity) + ": " + r.Reason), nil
+			return generable.Value{}, &Error{Kind: KindTool, Code: diag.ToolEscalated, Message: v.Reason, Verdict: v}
 		})}
 }
 
@@ -40,12 +31,12 @@ func GiveUpTool() *Tool {
 		Params: &generable.Type{Kind: generable.RecordType, Name: "give_up", Fields: []generable.Field{
 			{Name: "reason", Type: generable.StrT, Guide: "why it cannot go on", Optional: true, Default: generable.StrOf("")},
 		}},
-		Run: GoFunc("give_up", 1, func(_ *Branch, args []generable.Value) (generable.Value, error) {
-			r := &Remedy{Do: RemedyGiveUp, Reason: textField(args[0], "reason")}
-			if r.Reason == "" {
-				r.Reason = "the model gave no reason"
+		Run: GoFunc("give_up", 1, func(_ Branch, args []generable.Value) (generable.Value, error) {
+			v := &Verdict{Reason: textField(args[0], "reason")}
+			if v.Reason == "" {
+				v.Reason = "the model gave no reason"
 			}
-			e := &Error{Kind: KindTool, Code: diag.ToolGaveUp, Message: "the model gave up: " + r.Reason, verdict: r}
+			e := &Error{Kind: KindTool, Code: diag.ToolGaveUp, Message: "the model gave up: " + v.Reason, Verdict: v}
 			return generable.Value{}, e.WithHelp("the tool give_up ends its agent; see the events for what led there")
 		})}
 }
@@ -57,21 +48,43 @@ func textField(v generable.Value, name string) string {
 	return text
 }
 
+// escalates carries out the verdict of a model that called the tool escalate: people are told, and
+// the model that it was done. Of a fixer it is the failure that ends it. Other errors stay what they
+// are.
+func (b *branch) escalates(err error) (generable.Value, error) {
+	e, ok := err.(*Error)
+	if !ok || !e.decides() || !e.Verdict.Escalate {
+		return generable.Value{}, err
+	}
+	v, said := *e.Verdict, string(e.Verdict.Severity)
+	var known bool
+	if v.Severity, known = ParseSeverity(said); !known && b.Wants(EventRepair) {
+		b.emit(Event{Kind: EventRepair, Name: "escalate", Text: "severity " + quoted(clip(said, mostShown)) + " → " + string(v.Severity)})
+	}
+	if b.mending {
+		own := *e
+		own.Verdict = &v
+		return generable.Value{}, &own
+	}
+	b.tellEscalated("", v.Reason, v.Severity)
+	return generable.StrOf("Escalated with severity " + string(v.Severity) + ": " + v.Reason), nil
+}
+
 // tellEscalated emits the event of an escalation. tool is the one that failed, "" when a model
 // escalates by itself.
-func (b *Branch) tellEscalated(tool string, r *Remedy) {
+func (b *branch) tellEscalated(tool, reason string, severity Severity) {
 	if b.Wants(EventEscalation) {
-		b.emit(Event{Kind: EventEscalation, Name: tool, Text: r.Reason, Severity: r.Severity})
+		b.emit(Event{Kind: EventEscalation, Name: tool, Text: reason, Severity: severity})
 	}
 }
 
 // escalated is what a model is told of a call whose mending was handed to people.
-func (b *Branch) escalated(tool string, r *Remedy, failure *Error) *Error {
-	own := *r
-	if own.Reason = r.reason(failure); own.Severity == "" {
-		own.Severity = SeverityHigh
+func (b *branch) escalated(tool string, r *Remedy, failure *Error) *Error {
+	reason, severity := r.reason(failure), r.Severity
+	if severity == "" {
+		severity = SeverityHigh
 	}
-	b.tellEscalated(tool, &own)
-	return Errorf(KindTool, diag.ToolEscalated, "tool %q failed and was escalated with severity %s: %s. Correct the arguments and call it again, or go on without it", tool, own.Severity, own.Reason).
+	b.tellEscalated(tool, reason, severity)
+	return Errorf(KindTool, diag.ToolEscalated, "tool %q failed and was escalated with severity %s: %s. Correct the arguments and call it again, or go on without it", tool, severity, reason).
 		WithHelp("see the escalation in the events, and what the tool failed by")
 }

@@ -14,7 +14,7 @@ const nearby = 3
 // eventPath renders the branch's position by what differs from the last event's. Events follow each
 // other closely, and to render all of a position for each would make nodes inside each other cost
 // more the deeper they stand.
-func (b *Branch) eventPath() string {
+func (b *branch) eventPath() string {
 	if b.last == nil {
 		b.last = &reading{}
 	}

@@ -42,7 +42,7 @@ func (x *Execution) Run() (generable.Value, error) {
 	r := &x.run
 	var out generable.Value
 	err := x.sched.Par(1, 0, func(_ int, s Sched) error {
-		b := &Branch{run: r, sched: s, scope: scope{at: &Frame{kind: "main", idx: -1}}}
+		b := &branch{run: r, sched: s, scope: scope{at: &Frame{kind: "main", idx: -1}}}
 		b.budget = newBudget(nil, b.at, "the budget of the run", &r.spec.Limits, true)
 		if most, set := r.spec.Limits.Depth.Value(); set {
 			b.deepest = nestBound(0, most)
@@ -103,7 +103,7 @@ func (x *Execution) GiveUp() (failed *Error, tell func()) {
 		e.Help = "one operation on very much data and a builtin of the host cannot be interrupted; until it ends, its goroutine is left behind"
 	}
 	return &e, func() {
-		b := &Branch{run: &x.run, sched: x.sched, scope: scope{at: &Frame{kind: "main", idx: -1}}}
+		b := &branch{run: &x.run, sched: x.sched, scope: scope{at: &Frame{kind: "main", idx: -1}}}
 		if err := x.run.giveBack(); err != nil { // what is left behind is to save nothing more
 			e.Notes = append(e.Notes, err.Error())
 		}

@@ -33,7 +33,7 @@ func (r *extendRequest) Digest() [32]byte {
 
 // extend asks the host to raise a bound of a pot, and reports whether it did. Of several branches
 // that come to the same bound one asks, and the others see what came of it.
-func (b *Branch) extend(by *budget, r resource, agent string, at *Frame, asked int) (bool, error) {
+func (b *branch) extend(by *budget, r resource, agent string, at *Frame, asked int) (bool, error) {
 	if b.run.spec.OnBudget == nil {
 		return false, nil
 	}
@@ -74,7 +74,7 @@ func (b *Branch) extend(by *budget, r resource, agent string, at *Frame, asked i
 
 // askHost is the recorded effect of asking. Which budget and resource it is about, and how often
 // they were asked about at this position, tells the questions apart.
-func (b *Branch) askHost(l BudgetLimit, at *Frame, asked int) (int64, error) {
+func (b *branch) askHost(l BudgetLimit, at *Frame, asked int) (int64, error) {
 	e := b.question(l.Scope, l.Resource, at, asked)
 	j := b.run.spec.Journal
 	if j != nil {
@@ -98,7 +98,7 @@ func (b *Branch) askHost(l BudgetLimit, at *Frame, asked int) (int64, error) {
 	return allowed(out)
 }
 
-func (b *Branch) question(scope, resource string, at *Frame, asked int) *Effect {
+func (b *branch) question(scope, resource string, at *Frame, asked int) *Effect {
 	return (&inFlight{effect: Effect{Kind: EffectBudget, Name: "extend", Run: b.RunID(), At: at.child("limit", resource, asked),
 		Req: &extendRequest{scope, resource}, Class: ClassRead}}).begin()
 }
@@ -116,7 +116,7 @@ func allowed(out Outcome) (int64, error) {
 
 // extended moves the bounds that were moved for a recorded effect, so that a run that goes on from
 // a record has what its host allowed.
-func (b *Branch) extended(e *Effect) {
+func (b *branch) extended(e *Effect) {
 	j := b.run.spec.Journal
 	if b.run.spec.OnBudget == nil || j == nil {
 		return

@@ -10,7 +10,7 @@ import (
 
 // fallback runs the alternatives in order until one succeeds. Each hears what a forum said
 // before, as branches that run at once do.
-func (b *Branch) fallback(s *step, v generable.Value) (out generable.Value, err error) {
+func (b *branch) fallback(s *step, v generable.Value) (out generable.Value, err error) {
 	said, before := b.heard, b.talk
 	err = b.inTurn(len(s.kids), func(i int) error {
 		b.heard, b.talk = said, before
@@ -22,7 +22,7 @@ func (b *Branch) fallback(s *step, v generable.Value) (out generable.Value, err 
 
 // inTurn does n things one after the other until one succeeds. When all fail, the last error is
 // given, with notes of the others; what may not be caught ends it at once.
-func (b *Branch) inTurn(n int, do func(i int) error) error {
+func (b *branch) inTurn(n int, do func(i int) error) error {
 	var failed []*Error
 	for i := range n {
 		err := do(i)
@@ -42,12 +42,12 @@ func (b *Branch) inTurn(n int, do func(i int) error) error {
 }
 
 // race runs the alternatives at once until one succeeds.
-func (b *Branch) race(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) race(s *step, v generable.Value) (generable.Value, error) {
 	at := b.at
 	out := make([]generable.Value, len(s.kids))
-	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) *Branch {
+	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) *branch {
 		return b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
-	}, func(i int, br *Branch) error {
+	}, func(i int, br *branch) error {
 		return br.guard(func() (err error) {
 			out[i], err = br.exec(s.kids[i], v)
 			return err
@@ -62,7 +62,7 @@ func (b *Branch) race(s *step, v generable.Value) (generable.Value, error) {
 // compete runs bodies on n branches at once until one succeeds, and gives its index. Which one won
 // is recorded as the effect e, unless that is nil, so that a replay does not depend on who is
 // faster then, with what the others had used, which a replay does not run.
-func (b *Branch) compete(e *Effect, n int, branch func(i int, s Sched) *Branch, body func(i int, br *Branch) error) (int, error) {
+func (b *branch) compete(e *Effect, n int, branch func(i int, s Sched) *branch, body func(i int, br *branch) error) (int, error) {
 	failed := make([]*Error, n)
 	used := make([]*budget, n)
 	begin := func(i int, s Sched) (bool, error) {
@@ -114,7 +114,7 @@ func (c *Choice) Digest() [32]byte {
 }
 
 // choice is the effect by which a race is recorded, nil where nothing is.
-func (b *Branch) choice(s *step, v generable.Value) *Effect {
+func (b *branch) choice(s *step, v generable.Value) *Effect {
 	if b.run.spec.Journal == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (b *Branch) choice(s *step, v generable.Value) *Effect {
 }
 
 // chosen looks up which of n branches won, and what the others used.
-func (b *Branch) chosen(e *Effect, n int) (won int, lost estimate, known bool) {
+func (b *branch) chosen(e *Effect, n int) (won int, lost estimate, known bool) {
 	if e == nil {
 		return 0, lost, false
 	}
@@ -141,7 +141,7 @@ func (b *Branch) chosen(e *Effect, n int) (won int, lost estimate, known bool) {
 }
 
 // choose records which branch won, and what the others used.
-func (b *Branch) choose(e *Effect, won int, used []*budget) error {
+func (b *branch) choose(e *Effect, won int, used []*budget) error {
 	if e == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // forecast reckons what a model call may use of tokens and money, where these are bounded.
-func (b *Branch) forecast(req *Request, a *ask) *Error {
+func (b *branch) forecast(req *Request, a *ask) *Error {
 	var in int64
 	if a.of != nil && a.of.seen > 0 {
 		in = plus(a.of.seen, tokensOf(req.since()))
@@ -62,7 +62,7 @@ func (b *Branch) forecast(req *Request, a *ask) *Error {
 }
 
 // price is what a call costs. What has no price is not bought with a bounded sum.
-func (b *Branch) price(req *Request, in, out int64) (int64, *Error) {
+func (b *branch) price(req *Request, in, out int64) (int64, *Error) {
 	p := b.run.spec.Pricer
 	if p == nil {
 		return 0, Errorf(KindBudget, diag.UnknownPrice, "the budget bounds money, and this host knows no prices").
@@ -93,7 +93,7 @@ func (r *Request) since() []Message {
 func clampInt(n int64) int { return int(min(n, MaxUsage)) }
 
 // cost is what a call has cost: as its handler says, or else by the prices that are known.
-func (b *Branch) cost(e *Effect, u Usage) int64 {
+func (b *branch) cost(e *Effect, u Usage) int64 {
 	if !b.budget.priced || e == nil || e.Kind != EffectModel {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 
 // forum lets the participants speak, round by round, and then the captain. All get the input
 // unchanged; what was said in earlier rounds comes beside it, as the transcript.
-func (b *Branch) forum(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) forum(s *step, v generable.Value) (generable.Value, error) {
 	outer := b.heard
 	b.heard.outside, b.heard.inside = outer.last, true
 	last := len(s.node.participants())

@@ -33,7 +33,7 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 	a := c.agent("a", intT, intT, add(1))
 	b := c.agent("b", intT, intT, add(2))
 	captain := c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
-		Run: engine.GoFunc("captain", 2, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("captain", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			sum := integer(args[0])
 			l, _ := args[1].AsList()
 			for _, said := range l.Items() {
@@ -57,7 +57,7 @@ func TestForumInsideAForum(t *testing.T) {
 	c := compose()
 	var got []string
 	captain := func(name string) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Run: engine.GoFunc(name, 2, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Run: engine.GoFunc(name, 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			var names []string
 			l, _ := a[1].AsList()
 			for _, said := range l.Items() {

@@ -45,7 +45,7 @@ func (g *generator) raced(first expr, name string) expr {
 
 // failing is a step that always fails.
 func (c *composer) failing() *engine.Node {
-	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, errPlanned
 	}), intT, intT)
 }
@@ -54,7 +54,7 @@ func (c *composer) failing() *engine.Node {
 func (g *generator) retried(first expr, name string) expr {
 	attempts := 1 + g.IntN(3)
 	return expr{func(c *composer) *engine.Node {
-		odd := engine.GoFunc("odd", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		odd := engine.GoFunc("odd", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(integer(a[0])%2 == 1), nil
 		})
 		return c.Retry(c.site("retry", name), first.build(c), engine.RetryOptions{Max: attempts, UntilFunc: odd, LastWins: true})
@@ -86,7 +86,7 @@ func outcome(v generable.Value) generable.Value {
 
 // voted is the output that most of the voters that succeed give, by its remainder.
 func (g *generator) voted(kids []expr, nodes func(*composer) []*engine.Node, name string) expr {
-	byRest := engine.GoFunc("key", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+	byRest := engine.GoFunc("key", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		return generable.IntOf(integer(a[0]) % 3), nil
 	})
 	return expr{func(c *composer) *engine.Node {

@@ -53,7 +53,7 @@ func (g *generator) leaf() expr {
 		}
 		return wrap(3*x + k), nil
 	}
-	f := engine.GoFunc("step", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+	f := engine.GoFunc("step", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		y, err := eval(integer(a[0]))
 		return generable.IntOf(y), err
 	})
@@ -162,7 +162,7 @@ func (g *generator) expr(depth int) expr {
 	case 4:
 		turns := int64(1 + g.IntN(4))
 		again := func(y int64) bool { return y%(turns+1) != 0 }
-		var next engine.Func = engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		var next engine.Func = engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			if !again(integer(a[0])) {
 				return generable.Value{}, nil
 			}
@@ -211,7 +211,7 @@ func (g *generator) expr(depth int) expr {
 		rounds := 1 + g.IntN(3)
 		return expr{func(c *composer) *engine.Node {
 			captain := c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
-				Run: engine.GoFunc("captain", 2, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+				Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 					said, _ := a[1].AsList()
 					out := []generable.Value{a[0]}
 					for _, s := range said.Items() {
@@ -257,12 +257,12 @@ func (g *generator) expr(depth int) expr {
 	// A callback that calls each node twice.
 	return expr{func(c *composer) *engine.Node {
 		called := nodes(c)
-		return c.Fn(c.site("fn", name), engine.GoFunc("plan", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+		return c.Fn(c.site("fn", name), engine.GoFunc("plan", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			x := a[0]
 			for range 2 {
 				for _, n := range called {
 					var err error
-					if x, err = b.Call(n, x); err != nil {
+					if x, err = engine.Call(b, n, x); err != nil {
 						return x, err
 					}
 				}

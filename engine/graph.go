@@ -7,7 +7,7 @@ import (
 
 // jump runs a graph: a node, then the first of its edges that takes the output. Its space does
 // not grow with the steps.
-func (b *Branch) jump(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
 	g, at := s.node.graph, b.at
 	defer func() { b.at = at }()
 	k := 0
@@ -49,7 +49,7 @@ const (
 )
 
 // leave finds the edge by which a value leaves node k.
-func (b *Branch) leave(g *graphSpec, k int, v generable.Value) (int, error) {
+func (b *branch) leave(g *graphSpec, k int, v generable.Value) (int, error) {
 	if len(g.out[k]) == 0 {
 		return finish, nil
 	}

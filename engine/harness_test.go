@@ -35,7 +35,7 @@ func (c *composer) op(what string) engine.Site {
 
 // step makes a typed pure step of a Go function.
 func (c *composer) step(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *engine.Node {
-	return c.Fn(c.site("fn", name), engine.GoFunc(name, 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	return c.Fn(c.site("fn", name), engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		return f(args[0]), nil
 	}), in, out)
 }
@@ -43,7 +43,7 @@ func (c *composer) step(name string, in, out *generable.Type, f func(generable.V
 // agent makes a deterministic agent.
 func (c *composer) agent(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *engine.Node {
 	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: in, Out: out,
-		Run: engine.GoFunc(name, 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) { return f(args[0]), nil })})
+		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return f(args[0]), nil })})
 }
 
 func (c *composer) prompted(name string, in, out *generable.Type) *engine.Node {

@@ -201,7 +201,7 @@ func (r *transcriptRequest) Digest() [32]byte {
 }
 
 // resume has the branch go on with the conversation of the session's last run.
-func (b *Branch) resume() error {
+func (b *branch) resume() error {
 	if b.run.spec.Session == nil {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (b *Branch) resume() error {
 
 // keep has the session keep the conversation that the run has come to. A run that fails leaves the
 // session's as it was.
-func (b *Branch) keep() error {
+func (b *branch) keep() error {
 	if b.run.spec.Session == nil || b.talk == nil || b.talk.kept || b.run.spec.Session.Keep != nil && !b.run.spec.Session.Keep() {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (b *Branch) keep() error {
 	return err
 }
 
-func (b *Branch) transcript(op MemoryOp, text string) (string, error) {
+func (b *branch) transcript(op MemoryOp, text string) (string, error) {
 	e := (&inFlight{effect: Effect{Kind: EffectMemory, Name: "session", Run: b.RunID(), At: b.at.child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: ClassIdempotent}}).begin()
 	out := b.own(e, func(ctx context.Context) Outcome {
 		var at Entry

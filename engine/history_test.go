@@ -119,7 +119,7 @@ func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 // Calls of tools go on to agents that have tools, and are told in words to one that has none.
 func TestSharedCalls(t *testing.T) {
 	c := compose()
-	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("a hook"), nil
 	})}
 	agent := func(name string, tools ...*engine.Tool) *engine.Node {

@@ -137,10 +137,10 @@ func (s *Session) checkHooks(site Site, a *AgentSpec) bool {
 }
 
 // hooked reports whether anything is to be told or asked of an agent.
-func (b *Branch) hooked(a *AgentSpec) bool { return a.Hooks != nil || b.run.spec.Hooks != nil }
+func (b *branch) hooked(a *AgentSpec) bool { return a.Hooks != nil || b.run.spec.Hooks != nil }
 
 // hooks lists the functions of a kind, the run's before the agent's.
-func (b *Branch) hooks(a *AgentSpec, kind int) []Func {
+func (b *branch) hooks(a *AgentSpec, kind int) []Func {
 	var all []Func
 	for _, list := range [][]*Hooks{b.run.spec.Hooks, a.Hooks} {
 		for _, h := range list {
@@ -151,13 +151,13 @@ func (b *Branch) hooks(a *AgentSpec, kind int) []Func {
 }
 
 // call calls a hook with as many of the arguments as it takes.
-func (b *Branch) callHook(kind, n int, f Func, args []generable.Value) (generable.Value, error) {
+func (b *branch) callHook(kind, n int, f Func, args []generable.Value) (generable.Value, error) {
 	return b.invokeAs(hookKinds[kind].name, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
 }
 
 // intercept asks all interceptors of a kind. Without one that decides the action is proceed. Only an
 // error that ends the run is one.
-func (b *Branch) intercept(a *AgentSpec, kind, turn int, args ...generable.Value) (Intercept, error) {
+func (b *branch) intercept(a *AgentSpec, kind, turn int, args ...generable.Value) (Intercept, error) {
 	decided := Proceed()
 	list := b.hooks(a, kind)
 	for n, f := range list {
@@ -198,7 +198,7 @@ func interceptOf(v generable.Value) (i Intercept, err error) {
 }
 
 // observe tells all observers of a kind. Only an error that ends the run is one.
-func (b *Branch) observe(a *AgentSpec, kind, turn int, args ...generable.Value) error {
+func (b *branch) observe(a *AgentSpec, kind, turn int, args ...generable.Value) error {
 	list := b.hooks(a, kind)
 	for n, f := range list {
 		if _, err := b.callHook(kind, turn*len(list)+n, f, args); err != nil {
@@ -213,7 +213,7 @@ func (b *Branch) observe(a *AgentSpec, kind, turn int, args ...generable.Value) 
 }
 
 // tellHook makes an event of a hook that failed: nothing is silent.
-func (b *Branch) tellHook(kind int, f Func, e *Error) {
+func (b *branch) tellHook(kind int, f Func, e *Error) {
 	if b.Wants(EventLog) {
 		b.emit(Event{Kind: EventLog, Name: hookKinds[kind].name, Text: hookKinds[kind].name + " " + f.Info().Name + " failed: " + e.Message, Err: e})
 	}
@@ -226,14 +226,14 @@ func (i Intercept) refusal(what string) *Error {
 
 // use calls a tool, with what stands around its calls. The arguments become those that it was called
 // with.
-func (b *Branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
+func (b *branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	if t.knows || !b.hooked(sk.agent) {
 		return b.execute(sk, t, args)
 	}
 	return b.useHooked(sk, t, args)
 }
 
-func (b *Branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
+func (b *branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	name := generable.StrOf(t.Name)
 	failed := func(err error) (generable.Value, *Error, bool) { return generable.Value{}, asError(err), true }
 	refused := func(i Intercept) (generable.Value, *Error, bool) {
@@ -284,7 +284,7 @@ func (b *Branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (gener
 }
 
 // observed tells observers of what a call of a tool came to. A call that failed may be of no tool.
-func (b *Branch) observed(sk *skillPlan, t *Tool, args, out generable.Value, failure *Error) error {
+func (b *branch) observed(sk *skillPlan, t *Tool, args, out generable.Value, failure *Error) error {
 	switch {
 	case !b.hooked(sk.agent):
 		return nil
@@ -297,7 +297,7 @@ func (b *Branch) observed(sk *skillPlan, t *Tool, args, out generable.Value, fai
 }
 
 // begins tells observers which skill an agent begins with.
-func (b *Branch) begins(sk *skillPlan) error {
+func (b *branch) begins(sk *skillPlan) error {
 	if !b.hooked(sk.agent) {
 		return nil
 	}
@@ -305,7 +305,7 @@ func (b *Branch) begins(sk *skillPlan) error {
 }
 
 // failed tells observers what an agent failed by, and gives that on.
-func (b *Branch) failed(a *AgentSpec, err error) error {
+func (b *branch) failed(a *AgentSpec, err error) error {
 	if err == nil || !b.hooked(a) || IsControl(err) || b.sched.Err() != nil {
 		return err
 	}
@@ -340,7 +340,7 @@ func (t *turns) askHooked(req *Request, turn int) (*Request, *Response, error) {
 
 // around makes a model call with what stands around those of an agent; name is in whose name it is made.
 // ask makes the call, changed as an interceptor says.
-func (b *Branch) around(a *AgentSpec, name string, req *Request, turn int, ask func(change func(*Request) (*Request, error)) (*Response, error)) (*Response, error) {
+func (b *branch) around(a *AgentSpec, name string, req *Request, turn int, ask func(change func(*Request) (*Request, error)) (*Response, error)) (*Response, error) {
 	denied := func(i Intercept) error {
 		e := i.refusal("the model call of agent " + quoted(name))
 		b.tellPolicy(PhaseEnd, name, "denied", e)

@@ -6,7 +6,7 @@ import (
 )
 
 // exec runs one step of a plan. It is the only interpreter.
-func (b *Branch) exec(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) exec(s *step, v generable.Value) (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
 		return generable.Value{}, b.locate(err, s.node)
 	}
@@ -28,7 +28,7 @@ func (b *Branch) exec(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // watched is enter with events around it.
-func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) watched(s *step, v generable.Value) (generable.Value, error) {
 	b.emit(Event{Kind: EventNode, Phase: PhaseStart, Name: s.node.Label()})
 	out, err := b.enter(s, v)
 	end := Event{Kind: EventNode, Phase: PhaseEnd, Name: s.node.Label(), Status: StatusOK}
@@ -46,7 +46,7 @@ func (b *Branch) watched(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // enter runs a step at its own position, between the checks that its types need.
-func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	if s.check {
 		if errs := s.node.in.Conforms(v); errs != nil {
 			return v, s.misfit(v, errs)
@@ -63,7 +63,7 @@ func (b *Branch) enter(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // perform does what a step's operation says.
-func (b *Branch) perform(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	switch s.op {
 	case opSeq:
 		var err error
@@ -159,7 +159,7 @@ func tooDeep() error {
 // fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The
 // branches are indices of the current position, or of a segment below it. Failures that may be
 // handled go to failed, unless that is nil.
-func (b *Branch) fan(segment string, ordinal, n, limit int, failed []*Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
+func (b *branch) fan(segment string, ordinal, n, limit int, failed []*Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
 	at := b.at
 	if segment != "" {
 		at = at.child(segment, "", ordinal)
@@ -192,7 +192,7 @@ func listed(out []generable.Value, err error) (generable.Value, error) {
 }
 
 // route sends a value to the first route that takes it.
-func (b *Branch) route(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) route(s *step, v generable.Value) (generable.Value, error) {
 	v, err := b.exec(s.kids[0], v)
 	if err != nil {
 		return v, err
@@ -215,7 +215,7 @@ func (b *Branch) route(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // into runs the handler of a route. A handoff is told, and its target knows its input alone.
-func (b *Branch) into(s, handler *step, v generable.Value) (generable.Value, error) {
+func (b *branch) into(s, handler *step, v generable.Value) (generable.Value, error) {
 	if s.node.kind == HandoffNode {
 		b.heard = hearing{}
 		if b.Wants(EventHandoff) {
@@ -226,7 +226,7 @@ func (b *Branch) into(s, handler *step, v generable.Value) (generable.Value, err
 }
 
 // takes reports whether route i takes a value.
-func (b *Branch) takes(r *Route, i int, v generable.Value) (bool, error) {
+func (b *branch) takes(r *Route, i int, v generable.Value) (bool, error) {
 	switch {
 	case r.Type != nil:
 		return isOf(v, r.Type), nil
@@ -263,7 +263,7 @@ func truth(v generable.Value, err error, what string) (bool, error) {
 }
 
 // loop runs a body until there is no next input. Its space does not grow with the turns.
-func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) loop(s *step, v generable.Value) (generable.Value, error) {
 	spec, at := s.node.loop, b.at
 	defer func() { b.at = at }()
 	args := make([]generable.Value, 1) // of the callback, the same for all turns
@@ -296,7 +296,7 @@ func (b *Branch) loop(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // next gives the input of the following turn, or false to stop.
-func (b *Branch) next(s *step, spec *loopSpec, args []generable.Value) (bool, generable.Value, error) {
+func (b *branch) next(s *step, spec *loopSpec, args []generable.Value) (bool, generable.Value, error) {
 	out := args[0]
 	if spec.until.given() {
 		if done, err := b.holds(spec.until, out); err != nil || done {

@@ -30,7 +30,7 @@ func (s *step) misfit(v generable.Value, errs error) error {
 }
 
 // misfit tells of an input that a callback calls a node with. The host language knows where.
-func (b *Branch) misfit(n *Node, v generable.Value, errs error) error {
+func (b *branch) misfit(n *Node, v generable.Value, errs error) error {
 	e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.in, errs, shown(v))
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}
 	noteDefined(d, n)

@@ -11,22 +11,37 @@ func knowledgeTools(sk *Skill) []*Tool {
 	var tools []*Tool
 	for _, k := range sk.Knowledge {
 		t := &Tool{Name: k.Key, Doc: k.Doc, Class: ClassRead, Returns: generable.StrT, Span: sk.Span, knows: true,
-			Run: GoFunc(k.Key, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
-				switch {
-				case k.Load == nil:
-					return generable.StrOf(k.Text), nil
-				case k.searched():
-					query, _ := field(args[0], "query")
-					return b.invoke(k.Load, query)
-				}
-				return b.invoke(k.Load)
-			})}
+			Run: &knowledgeRun{k}}
 		if k.searched() {
 			t.Params = queryType
 		}
 		tools = append(tools, t)
 	}
 	return tools
+}
+
+// knowledgeRun gives a piece of knowledge.
+type knowledgeRun struct{ Knowledge }
+
+// Info is that of the function which loads the text: what fails in it is its own.
+func (k *knowledgeRun) Info() FuncInfo {
+	info := FuncInfo{Name: k.Key, Params: 1, Needs: 1}
+	if k.Load != nil {
+		load := k.Load.Info()
+		info.Name, info.Pos = load.Name, load.Pos
+	}
+	return info
+}
+
+func (k *knowledgeRun) Call(b Branch, args []generable.Value) (generable.Value, error) {
+	switch {
+	case k.Load == nil:
+		return generable.StrOf(k.Text), nil
+	case k.searched():
+		query, _ := field(args[0], "query")
+		return k.Load.Call(b, []generable.Value{query})
+	}
+	return k.Load.Call(b, nil)
 }
 
 // searched reports whether the text depends on what the model looks for.

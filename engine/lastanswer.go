@@ -167,7 +167,7 @@ func (t *turns) partial(err error) error {
 }
 
 // untimely refuses a turn that would begin after the agent's time.
-func (b *Branch) untimely(a *ask) error {
+func (b *branch) untimely(a *ask) error {
 	t := a.of
 	if t == nil || t.turn == 0 || t.end.asked || t.end.until.IsZero() || b.sched.Now().Before(t.until()) {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 // counting is a loop of n turns.
 func counting(c *composer, n int64) *engine.Node {
-	next := engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if integer(a[0]) >= n {
 			return generable.Value{}, nil
 		}
@@ -30,7 +30,7 @@ func TestLoopsRunInConstantSpace(t *testing.T) {
 	live := func(turns int64) uint64 {
 		c := compose()
 		main := counting(c, turns)
-		last := c.Fn(c.site("fn", "last"), engine.GoFunc("last", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+		last := c.Fn(c.site("fn", "last"), engine.GoFunc("last", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
@@ -105,7 +105,7 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 		return v
 	})
 	repaired := c.Loop(c.site("loop", "check"), c.step("check", intT, boolT, func(v generable.Value) generable.Value { return generable.BoolOf(integer(v) > 3) }),
-		engine.LoopOptions{Until: engine.GoFunc("ok", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil }),
+		engine.LoopOptions{Until: engine.GoFunc("ok", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil }),
 			Repair: c.step("mend", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(4) })})
 	main := c.Then(c.site("then", ""), c.Loop(c.site("loop", "double"), c.step("double", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(2 * integer(v)) }), engine.LoopOptions{NextNode: next}),
 		c.step("small", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(integer(v) - 30) }), repaired)
@@ -120,11 +120,11 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 // scheduler's, and passes when nobody can go on.
 func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	c := compose()
-	slow := c.Agent(c.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+	slow := c.Agent(c.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		return a[0], b.Wait(func() bool { return false })
 	})})
 	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
-		Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(slow, a[0]) })})
+		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, slow, a[0]) })})
 	c.sound(t)
 	for seed := range uint64(5) {
 		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: boss, Input: generable.StrOf("x")})

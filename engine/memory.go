@@ -79,13 +79,16 @@ var memoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryE
 // Memory does one operation on a slot of a bank, and gives the text that was read, the lines that
 // were found, or the text that a write has left. It is an effect: a replay gives what was recorded.
 // The slot is an agent's name, or "" for the script's own; a shared bank has the slot "" alone.
-func (b *Branch) Memory(m *MemoryBank, op MemoryOp, slot, text string) (string, error) {
+func Memory(b Branch, m *MemoryBank, op MemoryOp, slot, text string) (string, error) {
+	return b.(*branch).memory(m, op, slot, text)
+}
+
+func (b *branch) memory(m *MemoryBank, op MemoryOp, slot, text string) (string, error) {
 	if err := b.sched.Err(); err != nil {
 		return "", b.locate(err, nil)
 	}
-	c := b.Calls("memory")
 	req := &MemoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
-	e := (&inFlight{effect: Effect{Kind: EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: c.at.child(c.word, string(op), c.n), Req: req, Class: ClassIdempotent}}).begin()
+	e := (&inFlight{effect: Effect{Kind: EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: ClassIdempotent}}).begin()
 	if !op.writes() {
 		e.Class = ClassRead
 	}
@@ -110,7 +113,7 @@ func (b *Branch) Memory(m *MemoryBank, op MemoryOp, slot, text string) (string, 
 
 // own is an effect that the engine carries out itself: no handler of the host sees it. The answer
 // comes from the journal, where there is one that knows it.
-func (b *Branch) own(e *Effect, do func(context.Context) Outcome) Outcome {
+func (b *branch) own(e *Effect, do func(context.Context) Outcome) Outcome {
 	j := b.run.spec.Journal
 	if j != nil {
 		if out, known := j.Answer(e.ID()); known {

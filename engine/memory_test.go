@@ -17,11 +17,11 @@ import (
 
 // noting is a main that does operations on a bank one after the other and gives the last result.
 func noting(m *engine.MemoryBank, ops ...[3]string) engine.Func {
-	return engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		out := ""
 		for _, op := range ops {
 			var err error
-			if out, err = b.Memory(m, engine.MemoryOp(op[0]), op[1], op[2]); err != nil {
+			if out, err = engine.Memory(b, m, engine.MemoryOp(op[0]), op[1], op[2]); err != nil {
 				return generable.Value{}, err
 			}
 		}
@@ -101,25 +101,25 @@ func TestPromise_22_3_Recorded(t *testing.T) {
 		stop := int(seed % 13) // effects after which the run is cancelled; 0: never
 		j := &journal.Memory{}
 		main := func(fail func() error) engine.Func {
-			return engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+			return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 				seen := make([]string, branches)
-				err := b.Calls("each").All(branches, 0, func(i int, br *engine.Branch) error {
+				err := engine.CallsAt(b, "each").All(branches, 0, func(i int, br engine.Branch) error {
 					for n := range 2 {
 						if err := fail(); err != nil {
 							return err
 						}
-						if _, err := br.Memory(bank, engine.MemoryAppend, "", fmt.Sprintf("%d.%d", i, n)); err != nil {
+						if _, err := engine.Memory(br, bank, engine.MemoryAppend, "", fmt.Sprintf("%d.%d", i, n)); err != nil {
 							return err
 						}
 					}
 					var err error
-					seen[i], err = br.Memory(bank, engine.MemoryRead, "", "")
+					seen[i], err = engine.Memory(br, bank, engine.MemoryRead, "", "")
 					return err
 				})
 				if err != nil {
 					return generable.Value{}, err
 				}
-				all, err := b.Memory(bank, engine.MemoryRead, "", "")
+				all, err := engine.Memory(b, bank, engine.MemoryRead, "", "")
 				return generable.StrOf(strings.Join(append(seen, all), "|")), err
 			})
 		}

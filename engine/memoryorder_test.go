@@ -26,7 +26,7 @@ func TestPromise_22_12_OrderOfAnswer(t *testing.T) {
 	for _, atOnce := range []int{1, 2, 8} {
 		c := compose()
 		bank := c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes"})
-		beside := &engine.Tool{Name: "beside", Doc: "Is done beside.", Run: engine.GoFunc("beside", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		beside := &engine.Tool{Name: "beside", Doc: "Is done beside.", Run: engine.GoFunc("beside", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("beside"), nil
 		})}
 		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "P.", Memory: bank, Tools: []*engine.Tool{beside}, ToolsAtOnce: atOnce})

@@ -20,7 +20,7 @@ type RunSession struct {
 }
 
 // take opens the session of the run. It is no effect: a replay needs the session itself, too.
-func (b *Branch) take() error {
+func (b *branch) take() error {
 	s := b.run.spec.Session
 	if s.Store == nil {
 		return Errorf(KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: engine.MemorySessions, or a file of engine/journal/sqlite")

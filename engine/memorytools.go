@@ -37,12 +37,12 @@ func (m *MemoryBank) tools(agent string, at diag.Span) []*Tool {
 		if param != "" {
 			t.Params.Fields = []generable.Field{{Name: param, Type: generable.StrT, Guide: guide}}
 		}
-		t.Run = GoFunc(name, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
+		t.Run = GoFunc(name, 1, func(b Branch, args []generable.Value) (generable.Value, error) {
 			text := ""
 			if r, ok := args[0].AsRecord(); ok && param != "" {
 				text, _ = r.At(0).AsStr()
 			}
-			out, err := b.Memory(m, op, slot, text)
+			out, err := Memory(b, m, op, slot, text)
 			if err != nil {
 				return generable.Value{}, err
 			}

@@ -10,7 +10,7 @@ import (
 // mending is one call of a tool that failed, and what is done about it. All of it is composition: a
 // replay does the same again.
 type mending struct {
-	b       *Branch
+	b       *branch
 	sk      *skillPlan
 	t       *Tool
 	raw     string // the arguments as they are now
@@ -30,7 +30,7 @@ type mending struct {
 }
 
 // mend does about a failed call what its remedies say.
-func (b *Branch) mend(c *calling) generable.Value {
+func (b *branch) mend(c *calling) generable.Value {
 	first := c.failure
 	m := &mending{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: FailedArgs, runs: int(c.runs), next: map[string]int{}}
 	if c.runs > 0 {
@@ -85,7 +85,7 @@ func recoverable(e *Error) bool {
 
 // decides reports whether the error ends the agent whose call failed by it. Once it has ended one, it is
 // a failure like any other: it has the place of that agent.
-func (e *Error) decides() bool { return e.verdict != nil && e.Path == "" }
+func (e *Error) decides() bool { return e.Verdict != nil && e.Path == "" }
 
 func (m *mending) fail(e *Error) {
 	m.failure = e
@@ -172,8 +172,8 @@ func (m *mending) fix(r *Remedy) (over bool) {
 		case failed == nil:
 			m.failure, m.ends = asError(err), true
 			return true
-		case failed.verdict != nil:
-			m.decided(failed.verdict)
+		case failed.Verdict != nil:
+			m.decided(remedyOf(failed.Verdict))
 			return true
 		}
 		m.tried = append(m.tried, failed)
@@ -228,7 +228,7 @@ func (m *mending) consult(r *Remedy) (v generable.Value, verdict Remedy, err err
 		if r.Fixer.in.Conforms(in) != nil {
 			in = generable.StrOf(f.Text())
 		}
-		v, err = b.invokeAs(word, m.steps-1, GoFunc(word, 1, func(b *Branch, args []generable.Value) (generable.Value, error) {
+		v, err = b.invokeAs(word, m.steps-1, GoFunc(word, 1, func(_ Branch, args []generable.Value) (generable.Value, error) {
 			return b.Call(r.Fixer, args[0])
 		}), in)
 		return v, Remedy{Do: RemedyFixed}, err
@@ -248,7 +248,7 @@ type judging struct {
 
 func (j *judging) Info() FuncInfo { return j.info }
 
-func (j *judging) Call(b *Branch, _ []generable.Value) (v generable.Value, err error) {
+func (j *judging) Call(b Branch, _ []generable.Value) (v generable.Value, err error) {
 	*j.verdict, err = j.Judge.Judge(b, j.failure)
 	return v, err
 }
@@ -322,7 +322,7 @@ func (m *mending) result(v generable.Value) (generable.Value, error) {
 	return out, nil
 }
 
-func (b *Branch) misfixed(err error) *Error { return asError(b.locate(err, nil)) }
+func (b *branch) misfixed(err error) *Error { return asError(b.locate(err, nil)) }
 
 // decided ends the mending as a verdict says.
 func (m *mending) decided(r *Remedy) {
@@ -332,11 +332,19 @@ func (m *mending) decided(r *Remedy) {
 		e = m.b.escalated(m.t.Name, r, m.failure)
 	default:
 		e = Errorf(KindTool, diag.ToolGaveUp, "tool %q of agent %q gave up: %s", m.t.Name, m.sk.agent.Name, r.reason(m.failure))
-		e.verdict, m.ends = r, true
+		e.Verdict, m.ends = &Verdict{Reason: r.Reason}, true
 		e.WithHelp("the script ends the agent here; see the cause for what failed")
 	}
 	e.Cause, e.Pos = m.failure, spanOr(r.Span, m.t.Span).Pos
 	m.fail(e)
+}
+
+// remedyOf is what a fixer decided instead of a fix.
+func remedyOf(v *Verdict) *Remedy {
+	if v.Escalate {
+		return &Remedy{Do: RemedyEscalate, Reason: v.Reason, Severity: v.Severity}
+	}
+	return &Remedy{Do: RemedyGiveUp, Reason: v.Reason}
 }
 
 // reason is why, as the script says, or else as the failure does.

@@ -28,7 +28,7 @@ func TestFixersOfAHost(t *testing.T) {
 		Failure: []engine.Remedy{{Do: engine.RemedyAgain}, {Do: engine.RemedyFix, Fixer: c.Fix(c.site("fix", ""), data)}},
 	}
 	search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, OnError: recipe,
-		Run: engine.GoFunc("search", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("search", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			r, _ := args[0].AsRecord()
 			q, _ := r.Get("q")
 			if str(q) == "x" {
@@ -95,7 +95,7 @@ func TestFixOfAFailure(t *testing.T) {
 		c := compose()
 		search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, Returns: strT,
 			OnError: &engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyFixed, Value: generable.StrOf(tt.gives), Args: tt.args}}},
-			Run: engine.GoFunc("search", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+			Run: engine.GoFunc("search", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 				r, _ := args[0].AsRecord()
 				if q, _ := r.Get("q"); str(q) != "x" {
 					return generable.StrOf("found " + str(q)), nil

@@ -4,7 +4,7 @@ import "github.com/agentscript/agentscript/diag"
 
 // nest counts an agent that begins, inside those that called it, and refuses one too many: before
 // anything of it runs. A bound of its own counts from here.
-func (b *Branch) nest(a *AgentSpec) error {
+func (b *branch) nest(a *AgentSpec) error {
 	outer := b.deepest
 	if own, set := a.Budget.Depth.Value(); set {
 		if most := nestBound(b.agents, own); b.deepest == 0 || most < b.deepest {

@@ -188,39 +188,6 @@ func (n *Node) Label() string {
 	return n.kind.String()
 }
 
-// Func is a callback of the host language.
-type Func interface {
-	// Call runs the callback on a branch. The args are its own until it returns. An error
-	// ends the node; it carries the host language's position when it is an [*Error].
-	Call(b *Branch, args []generable.Value) (generable.Value, error)
-	// Info describes the callback.
-	Info() FuncInfo
-}
-
-// FuncInfo describes a callback.
-type FuncInfo struct {
-	Name   string
-	Doc    string
-	Pos    diag.Pos
-	Params int // positional parameters it takes at most
-	Needs  int // of which must be given
-}
-
-// GoFunc makes a Go function a [Func].
-func GoFunc(name string, params int, f func(b *Branch, args []generable.Value) (generable.Value, error)) Func {
-	return &goFunc{FuncInfo{Name: name, Params: params, Needs: params}, f}
-}
-
-type goFunc struct {
-	info FuncInfo
-	f    func(b *Branch, args []generable.Value) (generable.Value, error)
-}
-
-func (g *goFunc) Call(b *Branch, args []generable.Value) (generable.Value, error) {
-	return g.f(b, args)
-}
-func (g *goFunc) Info() FuncInfo { return g.info }
-
 // AgentSpec declares an agent: a typed function that a model or code carries out.
 type AgentSpec struct {
 	Name        string

@@ -30,7 +30,7 @@ type looking struct {
 }
 
 // looks begins a look at an effect's answer, nil when nobody looks on.
-func (b *Branch) looks(e *Effect, path string) *looking {
+func (b *branch) looks(e *Effect, path string) *looking {
 	if b.onlooker == nil || e.Kind != EffectModel {
 		return nil
 	}

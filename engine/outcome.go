@@ -116,7 +116,7 @@ func (s *Session) attempt(n *Node) bool {
 }
 
 // attempt runs a node and makes what it came to a value.
-func (b *Branch) attempt(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) attempt(s *step, v generable.Value) (generable.Value, error) {
 	defer b.Apart()()
 	before := b.talk
 	out, err := b.exec(s.kids[0], v)
@@ -132,7 +132,7 @@ func (b *Branch) attempt(s *step, v generable.Value) (generable.Value, error) {
 }
 
 // gather runs n steps at once and does with the failures what the node says.
-func (b *Branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
+func (b *branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
 	node := s.node
 	if node.onError == OnErrorRaise {
 		return listed(b.fan("", 0, n, node.limit, nil, kid))

@@ -16,7 +16,7 @@ type partials struct {
 
 // partials begins to read the answer of an effect, nil when nobody wants to know of its parts: it is
 // read once for all that do.
-func (b *Branch) partials(e *Effect, path string, look *looking) *partials {
+func (b *branch) partials(e *Effect, path string, look *looking) *partials {
 	req, ok := e.Req.(*Request)
 	if !ok || !e.Stream || typed(req) == nil {
 		return nil

@@ -17,7 +17,7 @@ type pause struct {
 // patient is do for what a person decides. Meanwhile the default time of every agent for which the
 // call is made stands still: a person may take hours. A time that is given does not, nor is anything
 // of this recorded: a turn that is refused is, so that a replay does not ask the clock.
-func (b *Branch) patient(e *Effect) (generable.Value, *Error) {
+func (b *branch) patient(e *Effect) (generable.Value, *Error) {
 	b.pausing(1)
 	out := b.do(e, nil)
 	b.pausing(-1) // not after a panic, by which all that stood still ends
@@ -27,7 +27,7 @@ func (b *Branch) patient(e *Effect) (generable.Value, *Error) {
 // pausing begins or ends a wait in the conversations around the branch.
 //
 //go:noinline
-func (b *Branch) pausing(by int) {
+func (b *branch) pausing(by int) {
 	now := b.sched.Now()
 	b.budget.run.mu.Lock()
 	defer b.budget.run.mu.Unlock()

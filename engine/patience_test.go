@@ -47,7 +47,7 @@ func TestPromise_20_10_Patience(t *testing.T) {
 			s := clocked{engine.NewCoopSched(1), new(time.Duration)}
 			tool := func(name string, takes time.Duration) *engine.Tool {
 				return &engine.Tool{Name: name, Params: schema(t, name, generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead,
-					Run: engine.GoFunc(name, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+					Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 						*s.late += takes
 						return generable.StrOf("ok"), nil
 					})}

@@ -7,7 +7,7 @@ import (
 
 // permit lets a call be made. The arguments become what a person put in their place. The error is what
 // the call comes to when it may not be made.
-func (b *Branch) permit(sk *skillPlan, t *Tool, args *generable.Value) error {
+func (b *branch) permit(sk *skillPlan, t *Tool, args *generable.Value) error {
 	if !b.ruled(sk) {
 		return nil
 	}
@@ -22,14 +22,14 @@ func (b *Branch) permit(sk *skillPlan, t *Tool, args *generable.Value) error {
 }
 
 // denied is what a call comes to that a rule denies.
-func (b *Branch) denied(t *Tool, d decision) error {
+func (b *branch) denied(t *Tool, d decision) error {
 	err := d.forbidden(t.Name)
 	b.tellPolicy(PhaseEnd, t.Name, "denied", err)
 	return err
 }
 
 // asked lets a call be made that a person approves.
-func (b *Branch) asked(sk *skillPlan, t *Tool, args *generable.Value, why string) error {
+func (b *branch) asked(sk *skillPlan, t *Tool, args *generable.Value, why string) error {
 	by, err := b.decide(&ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, typ: t.params()},
 		b.at.child("approval", "", 0))
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *Branch) asked(sk *skillPlan, t *Tool, args *generable.Value, why string
 }
 
 // answered does what a person decided about a call.
-func (b *Branch) answered(sk *skillPlan, t *Tool, args *generable.Value, by Decision) error {
+func (b *branch) answered(sk *skillPlan, t *Tool, args *generable.Value, by Decision) error {
 	if !by.Approved {
 		err := notApproved(t.Name, by.Reason)
 		b.tellPolicy(PhaseEnd, t.Name, "denied", err)
@@ -68,7 +68,7 @@ func notApproved(tool, reason string) *Error {
 // counts as one whatever becomes of it, and what is to be asked of the budgets is given. The arguments
 // become those that the call is made with, and its effect's id is that of those: nothing of the effect is
 // there while a person decides.
-func (b *Branch) permitHosted(sk *skillPlan, t *Tool, args *generable.Value) (*ask, error) {
+func (b *branch) permitHosted(sk *skillPlan, t *Tool, args *generable.Value) (*ask, error) {
 	if !b.ruled(sk) || b.rules(sk, t, *args).ruling == Allowed || b.recorded(sk, t, *args) {
 		return &ask{want: estimate{resToolCalls: 1}}, nil
 	}
@@ -79,7 +79,7 @@ func (b *Branch) permitHosted(sk *skillPlan, t *Tool, args *generable.Value) (*a
 }
 
 // recorded reports whether the journal answers a call.
-func (b *Branch) recorded(sk *skillPlan, t *Tool, args generable.Value) bool {
+func (b *branch) recorded(sk *skillPlan, t *Tool, args generable.Value) bool {
 	j := b.run.spec.Journal
 	if j == nil {
 		return false
@@ -90,7 +90,7 @@ func (b *Branch) recorded(sk *skillPlan, t *Tool, args generable.Value) bool {
 
 // claimHosted counts a call before a person is asked, who may take hours: others may not wait for it
 // meanwhile.
-func (b *Branch) claimHosted(sk *skillPlan, t *Tool, args generable.Value) error {
+func (b *branch) claimHosted(sk *skillPlan, t *Tool, args generable.Value) error {
 	held, err := b.reserve(&ask{want: estimate{resToolCalls: 1}}, sk.agent.Name, b.at)
 	if err != nil {
 		return b.refused(b.hosted(sk, t, args), err).Err

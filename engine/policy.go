@@ -108,7 +108,7 @@ func (p *Policy) of(t *Tool, args generable.Value) decision {
 }
 
 // rules about a call: the strictest of all policies.
-func (b *Branch) rules(sk *skillPlan, t *Tool, args generable.Value) (most decision) {
+func (b *branch) rules(sk *skillPlan, t *Tool, args generable.Value) (most decision) {
 	if t.knows { // part of the prompt in truth
 		return most
 	}
@@ -128,7 +128,7 @@ func (b *Branch) rules(sk *skillPlan, t *Tool, args generable.Value) (most decis
 }
 
 // ruled reports whether any policy holds for a skill's calls.
-func (b *Branch) ruled(sk *skillPlan) bool {
+func (b *branch) ruled(sk *skillPlan) bool {
 	return sk.Policy != nil || sk.agent.Policy != nil || len(b.run.spec.Policies) > 0
 }
 

@@ -47,9 +47,9 @@ func paths(ids []string) string {
 
 // asks makes a callback that calls nodes, each on "q", and then gives v.
 func asks(v generable.Value, nodes ...*engine.Node) engine.Func {
-	return engine.GoFunc("asks", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	return engine.GoFunc("asks", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
-			if _, err := b.Call(n, generable.StrOf("q")); err != nil {
+			if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
 				return v, err
 			}
 		}
@@ -70,8 +70,8 @@ func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 		{When: asks(yes, judge, judge), Handler: c.prompted("judge", strT, strT)},
 	}, engine.BranchOptions{Otherwise: c.str()})
 	turns := 0
-	loop := c.Loop(c.site("loop", ""), c.prompted("judge", strT, strT), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
-		if _, err := b.Call(judge, generable.StrOf("q")); err != nil {
+	loop := c.Loop(c.site("loop", ""), c.prompted("judge", strT, strT), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+		if _, err := engine.Call(b, judge, generable.StrOf("q")); err != nil {
 			return a[0], err
 		}
 		if len(str(a[0])) > 60 {
@@ -106,9 +106,9 @@ func TestHostileNamesDoNotCollide(t *testing.T) {
 	inner := c.Then(c.site("then", "x"), a)
 	evil := c.prompted("x#0/agent:b", strT, strT)
 	nodes := []*engine.Node{inner, evil, c.prompted("é", strT, strT), c.prompted("line\nbreak@[0]", strT, strT), c.prompted("100%", strT, strT), c.prompted("100%25", strT, strT)}
-	list := func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	list := func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
-			if _, err := b.Call(n, generable.StrOf("q")); err != nil {
+			if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
 				return generable.Value{}, err
 			}
 		}
@@ -140,10 +140,10 @@ func TestLongPositions(t *testing.T) {
 func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 	c := compose()
 	critic, other := c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)
-	worker := c.Fn(c.site("fn", "worker"), engine.GoFunc("worker", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
+	worker := c.Fn(c.site("fn", "worker"), engine.GoFunc("worker", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		for range 3 {
 			for _, n := range []*engine.Node{critic, other} {
-				if _, err := b.Call(n, generable.StrOf("q")); err != nil {
+				if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
 					return a[0], err
 				}
 			}
@@ -190,7 +190,7 @@ func TestPositionsOfToolsAndRepairs(t *testing.T) {
 func TestEndlessNestingIsAnError(t *testing.T) {
 	c := compose()
 	var self *engine.Node
-	self = c.Fn(c.site("fn", "self"), engine.GoFunc("self", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(self, a[0]) }), strT, strT)
+	self = c.Fn(c.site("fn", "self"), engine.GoFunc("self", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, self, a[0]) }), strT, strT)
 	c.sound(t)
 	_, err := run(t, self, nil, "x")
 	var e *engine.Error

@@ -79,7 +79,7 @@ func TestStatusOfWhatABudgetEnds(t *testing.T) {
 		}
 		for how, team := range map[string]*engine.Node{"keep": kept, "attempt": w.Par(w.site("par", ""), engine.ParOptions{Limit: 1}, tried...)} {
 			main := w.Agent(w.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Out: anyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
-				Run: engine.GoFunc("boss", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(team, a[0]) })})
+				Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, team, a[0]) })})
 			w.sound(t)
 			out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
 			list, _ := out.AsList()

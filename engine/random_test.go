@@ -217,8 +217,8 @@ func TestRandomBudgets(t *testing.T) {
 			}
 			team := c.Par(c.site("par", ""), engine.ParOptions{Limit: rng.IntN(3)}, workers...)
 			boss = append(boss, c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Budget: limits,
-				Run: engine.GoFunc(name, 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) {
-					b.Call(team, a[0]) // a boss copes with what its team cannot do
+				Run: engine.GoFunc(name, 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+					engine.Call(b, team, a[0]) // a boss copes with what its team cannot do
 					return a[0], nil
 				})}))
 		}

@@ -53,22 +53,22 @@ func (r *Remedy) times() int { return max(r.Times, 1) }
 
 // Judge is a function that decides about a call which failed. Of a fix, it may give RemedyFixed.
 type Judge interface {
-	Judge(b *Branch, f *ToolFailure) (Remedy, error)
+	Judge(b Branch, f *ToolFailure) (Remedy, error)
 	Info() FuncInfo
 }
 
 // JudgeFunc makes a Go function a [Judge].
-func JudgeFunc(name string, f func(b *Branch, f *ToolFailure) (Remedy, error)) Judge {
+func JudgeFunc(name string, f func(b Branch, f *ToolFailure) (Remedy, error)) Judge {
 	return &goJudge{FuncInfo{Name: name, Params: 1, Needs: 1}, f}
 }
 
 type goJudge struct {
 	info FuncInfo
-	f    func(b *Branch, f *ToolFailure) (Remedy, error)
+	f    func(b Branch, f *ToolFailure) (Remedy, error)
 }
 
-func (g *goJudge) Judge(b *Branch, f *ToolFailure) (Remedy, error) { return g.f(b, f) }
-func (g *goJudge) Info() FuncInfo                                  { return g.info }
+func (g *goJudge) Judge(b Branch, f *ToolFailure) (Remedy, error) { return g.f(b, f) }
+func (g *goJudge) Info() FuncInfo                                 { return g.info }
 
 // Severity says how much an escalation matters.
 type Severity string
@@ -151,7 +151,7 @@ func (r *Recovery) of(kind string) []Remedy {
 }
 
 // remedies are those that hold for a tool of a skill: its own, its agent's, or the run's.
-func (b *Branch) remedies(sk *skillPlan, t *Tool, kind string) []Remedy {
+func (b *branch) remedies(sk *skillPlan, t *Tool, kind string) []Remedy {
 	for _, r := range [...]*Recovery{t.OnError, sk.agent.OnToolError, b.run.spec.OnToolError} {
 		if list := r.of(kind); len(list) > 0 {
 			return list

@@ -22,7 +22,7 @@ var answering = engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k
 
 // ints makes a callback of a function of numbers.
 func ints(f func(x int64) (generable.Value, error)) engine.Func {
-	return engine.GoFunc("f", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) { return f(integer(a[0])) })
+	return engine.GoFunc("f", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return f(integer(a[0])) })
 }
 
 func holds(f func(x int64) bool) engine.Func {
@@ -68,11 +68,11 @@ func (c *composer) program(p *program) *engine.Node {
 		return c.Then(site("then"), c.programs(p.kids)...)
 	case "calls":
 		nodes := c.programs(p.kids)
-		return c.Fn(site("fn"), engine.GoFunc("calls", 1, func(b *engine.Branch, a []generable.Value) (x generable.Value, err error) {
+		return c.Fn(site("fn"), engine.GoFunc("calls", 1, func(b engine.Branch, a []generable.Value) (x generable.Value, err error) {
 			x = a[0]
 			for range 2 {
 				for _, n := range nodes {
-					if x, err = b.Call(n, x); err != nil {
+					if x, err = engine.Call(b, n, x); err != nil {
 						return x, err
 					}
 				}
@@ -137,7 +137,7 @@ func (c *composer) program(p *program) *engine.Node {
 func (c *composer) deciding(p *program) *engine.Node {
 	captain := func() *engine.Node {
 		return c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
-			Run: engine.GoFunc("captain", 2, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+			Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 				said, _ := a[1].AsList()
 				out := []generable.Value{a[0]}
 				for _, s := range said.Items() {

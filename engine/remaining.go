@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// RemainingType is the schema of what [Branch.Remaining] gives. What nothing bounds is null.
+// RemainingType is the schema of what [Remaining] gives. What nothing bounds is null.
 var RemainingType = remainingType()
 
 func remainingType() *generable.Type {
@@ -38,12 +38,13 @@ func (remainingRequest) Digest() [32]byte { return abi.Hash([]byte("remaining"))
 // Remaining tells what the budgets around the branch leave at this moment, a record of
 // [RemainingType]. What that is depends on how far other branches have come and on the clock; so
 // it is an effect, and a replay gives what was recorded. No handler sees it.
-func (b *Branch) Remaining() (generable.Value, error) {
+func Remaining(b Branch) (generable.Value, error) { return b.(*branch).remaining() }
+
+func (b *branch) remaining() (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
 		return generable.Value{}, b.locate(err, nil)
 	}
-	c := b.Calls("budget")
-	e := (&inFlight{effect: Effect{Kind: EffectBudget, Name: "remaining", Run: b.RunID(), At: c.at.child(c.word, "", c.n), Req: remainingRequest{}, Class: ClassRead}}).begin()
+	e := (&inFlight{effect: Effect{Kind: EffectBudget, Name: "remaining", Run: b.RunID(), At: b.place("budget", ""), Req: remainingRequest{}, Class: ClassRead}}).begin()
 	left := Outcome{Value: b.left(), Attempt: 1}
 	return remainingOf(b.own(e, func(context.Context) Outcome { return left }))
 }
@@ -56,7 +57,7 @@ func remainingOf(out Outcome) (generable.Value, error) {
 }
 
 // left is what the budgets leave, the least of all levels. What calls in flight hold is not left.
-func (b *Branch) left() generable.Value {
+func (b *branch) left() generable.Value {
 	var left [resources]Cap
 	b.budget.run.mu.Lock()
 	for at := b.budget; at != nil; at = at.up {

@@ -58,7 +58,7 @@ func (k *reserve) move() {
 }
 
 // release gives back what a conversation kept.
-func (b *Branch) release(k *reserve) {
+func (b *branch) release(k *reserve) {
 	b.budget.run.mu.Lock()
 	k.next = estimate{}
 	k.move()
@@ -69,13 +69,13 @@ func (b *Branch) release(k *reserve) {
 // hold is an open reservation. Whoever holds one must not reserve another before it is
 // settled: a reservation that waits for what its own branch holds waits for ever.
 type hold struct {
-	b    *Branch
+	b    *branch
 	from *budget
 	of   *ask
 }
 
 // begin reserves what an effect asks for.
-func (b *Branch) begin(e *Effect, a *ask) (hold, error) {
+func (b *branch) begin(e *Effect, a *ask) (hold, error) {
 	if err := b.untimely(a); err != nil {
 		return hold{}, err
 	}
@@ -86,7 +86,7 @@ func (b *Branch) begin(e *Effect, a *ask) (hold, error) {
 // are open, and while conversations that go on keep room for a last answer, it waits for what they
 // give back: what is in flight was paid for and is to end well. When nothing is to come back it
 // fails, unless the host allows more.
-func (b *Branch) reserve(a *ask, agent string, at *Frame) (hold, error) {
+func (b *branch) reserve(a *ask, agent string, at *Frame) (hold, error) {
 	for asked := 0; ; {
 		v, p, r := b.budget.take(b, a)
 		if v == granted {
@@ -113,7 +113,7 @@ func (b *Branch) reserve(a *ask, agent string, at *Frame) (hold, error) {
 }
 
 // await waits until what is asked for may be granted or is refused.
-func (b *Branch) await(a ask) (v verdict, by *budget, r resource, err error) {
+func (b *branch) await(a ask) (v verdict, by *budget, r resource, err error) {
 	s := &starved{b: b, a: &a}
 	s.starve(true)
 	defer s.starve(false)
@@ -134,19 +134,19 @@ func (h hold) settle(e *Effect, u Usage) {
 }
 
 // used is what a call really took, where an estimate was held for it.
-func (b *Branch) used(e estimate, of *Effect, u Usage) estimate {
+func (b *branch) used(e estimate, of *Effect, u Usage) estimate {
 	e[resTokens] = plus(int64(max(u.In, 0)), int64(max(u.Out, 0)))
 	e[resUSD] = b.cost(of, u)
 	return e
 }
 
 // charge books what a recorded effect used, without asking.
-func (b *Branch) charge(a *ask, e *Effect, u Usage) {
+func (b *branch) charge(a *ask, e *Effect, u Usage) {
 	b.tellBudget(b.budget.settle(estimate{}, b.used(a.want, e, u), b.Wants(EventBudget)), true)
 }
 
 // refusal is the error of what did not fit.
-func (b *Branch) refusal(by *budget, r resource, a *ask) *Error {
+func (b *branch) refusal(by *budget, r resource, a *ask) *Error {
 	p := by.pot
 	b.budget.run.mu.Lock()
 	defer b.budget.run.mu.Unlock()
@@ -234,7 +234,7 @@ func plural(n int64) string {
 
 // Steps debits interpreter steps and reports cancellation. The host language calls it every
 // few thousand steps.
-func (b *Branch) Steps(n int64) error {
+func (b *branch) Steps(n int64) error {
 	if p, r := b.budget.spend(b, estimate{resSteps: n}); p != nil {
 		return b.refusal(p, r, &ask{want: estimate{resSteps: n}})
 	}

@@ -7,7 +7,7 @@ import (
 
 // retry runs a node until it gives what will do. A turn's position is the attempt's index, so
 // that no attempt is answered from another one's record.
-func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) retry(s *step, v generable.Value) (generable.Value, error) {
 	o, at, said, words, before := s.node.retry, b.at, b.heard, b.brief, b.talk
 	defer func() { b.at = at }()
 	var failed []*Error
@@ -54,7 +54,7 @@ func (b *Branch) retry(s *step, v generable.Value) (generable.Value, error) {
 
 // feedback makes what is said to the model before its next attempt. A call that came to no
 // answer is made again as it was: there is nothing to talk about.
-func (b *Branch) feedback(o *RetryOptions, t *talk, out generable.Value, failed []*Error, failing bool) error {
+func (b *branch) feedback(o *RetryOptions, t *talk, out generable.Value, failed []*Error, failing bool) error {
 	if !t.answered() {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (b *Branch) feedback(o *RetryOptions, t *talk, out generable.Value, failed 
 }
 
 // located is locate for an error that may be nil.
-func (b *Branch) located(err error, n *Node) error {
+func (b *branch) located(err error, n *Node) error {
 	if err == nil {
 		return nil
 	}

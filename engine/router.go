@@ -35,7 +35,7 @@ func choiceOf(fit []*skillPlan) *generable.Type {
 
 // routed asks a model which of several skills is to take an input. The call is an effect of the
 // agent like any other, at a position of its own, and passes the agent's hooks.
-func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said told) (*skillPlan, choice, error) {
+func (b *branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said told) (*skillPlan, choice, error) {
 	r, at := p.spec.Select.Ask, b.at
 	b.at = at.child("router", "", 0)
 	defer func() { b.at = at }()
@@ -79,7 +79,7 @@ func (b *Branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said 
 }
 
 // askRouter makes one model call of a router.
-func (b *Branch) askRouter(a, r *AgentSpec, req *Request, turn int) (*Response, error) {
+func (b *branch) askRouter(a, r *AgentSpec, req *Request, turn int) (*Response, error) {
 	once := func(req *Request) (*Response, error) {
 		out := b.do((&inFlight{effect: Effect{Kind: EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.at.child("llm", "", turn),
 			Req: req, Class: ClassIdempotent}}).begin(), &ask{want: estimate{resModelCalls: 1}}) // not streamed: it is no part of what the agent says
@@ -110,7 +110,7 @@ func undecided(err error) bool {
 	return false
 }
 
-func (b *Branch) routerRequest(p *agentPlan, fit []*skillPlan, t *generable.Type, v generable.Value, said told) *Request {
+func (b *branch) routerRequest(p *agentPlan, fit []*skillPlan, t *generable.Type, v generable.Value, said told) *Request {
 	r := p.spec.Select.Ask
 	parts := []string{routerTask}
 	if r.Prompt != "" {
@@ -131,7 +131,7 @@ func (b *Branch) routerRequest(p *agentPlan, fit []*skillPlan, t *generable.Type
 }
 
 // readChoice reads a router's answer, or says what is wrong with it. A name alone is a choice, too.
-func (b *Branch) readChoice(p *agentPlan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *Response) (c choice, complaint string, err error) {
+func (b *branch) readChoice(p *agentPlan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *Response) (c choice, complaint string, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
 		return c, "There are no tools here, and " + clip(calls[0].Name, maxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
 	}

@@ -51,7 +51,7 @@ type RunSpec struct {
 func Exec(s Sched, spec *RunSpec) (generable.Value, error) { return NewExecution(s, spec).Run() }
 
 // ended closes the run's events and says what it failed by.
-func (b *Branch) ended(err error) error {
+func (b *branch) ended(err error) error {
 	r := b.run
 	if err != nil {
 		if why := b.sched.Err(); why != nil { // say why everything stopped, not what stopped first
@@ -74,7 +74,7 @@ func (b *Branch) ended(err error) error {
 	return err
 }
 
-func (b *Branch) tellRun(phase Phase, err error) {
+func (b *branch) tellRun(phase Phase, err error) {
 	if !b.Wants(EventRun) {
 		return
 	}
@@ -99,7 +99,7 @@ func uncontrolled(err error) error {
 	return e
 }
 
-func (b *Branch) root(spec *RunSpec) (out generable.Value, err error) {
+func (b *branch) root(spec *RunSpec) (out generable.Value, err error) {
 	if spec.Limits.Wall <= 0 {
 		return b.main(spec)
 	}
@@ -118,7 +118,7 @@ func late(wall time.Duration) *Error {
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }
 
-func (b *Branch) main(spec *RunSpec) (generable.Value, error) {
+func (b *branch) main(spec *RunSpec) (generable.Value, error) {
 	if spec.Main != nil {
 		return b.invoke(spec.Main, spec.Args...)
 	}

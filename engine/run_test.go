@@ -57,7 +57,7 @@ func TestParallelKeepsOrder(t *testing.T) {
 func TestLoopEndsWithNone(t *testing.T) {
 	c := compose()
 	double := c.step("double", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(2 * integer(v)) })
-	next := engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if integer(a[0]) > 100 {
 			return generable.Value{}, nil
 		}
@@ -72,7 +72,7 @@ func TestLoopEndsWithNone(t *testing.T) {
 }
 
 func TestLoopLimit(t *testing.T) {
-	forever := engine.GoFunc("next", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
+	forever := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
 	for _, last := range []bool{false, true} {
 		c := compose()
 		main := c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), engine.LoopOptions{Next: forever, Max: 3, LastWins: last})
@@ -168,7 +168,7 @@ func TestFailingBranchCancelsItsSiblings(t *testing.T) {
 	c := compose()
 	// A sibling that is cancelled before its call never calls: boom fails only when slow is in its call.
 	started, stopped := make(chan struct{}), make(chan error, 1)
-	boom := c.Fn(c.site("fn", "boom"), engine.GoFunc("boom", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	boom := c.Fn(c.site("fn", "boom"), engine.GoFunc("boom", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		<-started
 		return generable.Value{}, errors.New("boom")
 	}), strT, strT)

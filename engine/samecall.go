@@ -108,7 +108,7 @@ func (t *turns) repeats(calls []*ToolCall) error {
 
 // tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
 // model is told of it.
-func (b *Branch) tooLong(a *AgentSpec, args string) *Error {
+func (b *branch) tooLong(a *AgentSpec, args string) *Error {
 	own := a.Budget.ArgBytes
 	if !own.set() {
 		own = b.run.spec.Limits.ArgBytes

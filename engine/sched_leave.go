@@ -14,7 +14,7 @@ const abandonAfter = time.Second
 // doOrAbandon runs an effect under the wall time of an agent. It is for tools, which are the
 // host's: models end when they are told to, and so many may be asked at once that a goroutine more
 // for each would count.
-func (b *Branch) doOrAbandon(e *Effect) Outcome {
+func (b *branch) doOrAbandon(e *Effect) Outcome {
 	w := &waited{h: b.run.handler, left: &b.run.left}
 	out := b.sched.DoOrAbandon(w, e)
 	if e.abandoned() {

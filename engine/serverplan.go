@@ -42,7 +42,7 @@ func serversOf(a *AgentSpec, sk *Skill) *servers {
 // withServers gives a skill the tools of its servers. What a server lists is asked for before the
 // agent's first model call, of all servers at once, and holds for this call of the agent: it is
 // an effect, so that a replay needs no server.
-func (b *Branch) withServers(sk *skillPlan) (*skillPlan, error) {
+func (b *branch) withServers(sk *skillPlan) (*skillPlan, error) {
 	if sk.servers == nil {
 		return sk, nil
 	}
@@ -75,7 +75,7 @@ func (b *Branch) withServers(sk *skillPlan) (*skillPlan, error) {
 }
 
 // list asks one server for its tools.
-func (b *Branch) list(spec *ServerSpec, agent string) (generable.Value, error) {
+func (b *branch) list(spec *ServerSpec, agent string) (generable.Value, error) {
 	out := b.do((&inFlight{effect: Effect{Kind: EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.at, Req: &ServerRequest{spec}, Class: ClassRead}}).begin(), &ask{})
 	if out.Err != nil {
 		return out.Value, b.locate(spec.at(out.Err), nil)
@@ -172,7 +172,7 @@ func noServers(e *Effect) *Error {
 }
 
 // notices hands what a server says while it runs a tool to the listener.
-func (b *Branch) notices(e *Effect, r *ToolRequest) Sink {
+func (b *branch) notices(e *Effect, r *ToolRequest) Sink {
 	if r.Server == nil || !b.Wants(EventTool) {
 		return nil
 	}

@@ -184,7 +184,7 @@ func namesOf(skills []*Skill) []string {
 
 // pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
 // several skills take it, by asking the router.
-func (b *Branch) pickSkill(p *agentPlan, v generable.Value, said told) (*skillPlan, error) {
+func (b *branch) pickSkill(p *agentPlan, v generable.Value, said told) (*skillPlan, error) {
 	sel := p.spec.Select
 	switch {
 	case p.only != nil:
@@ -208,7 +208,7 @@ func (b *Branch) pickSkill(p *agentPlan, v generable.Value, said told) (*skillPl
 }
 
 // chose tells which skill of several it is to be.
-func (b *Branch) chose(p *agentPlan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
+func (b *branch) chose(p *agentPlan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
 	if err == nil && len(p.skills) > 1 && b.Wants(EventSkill) {
 		b.emit(Event{Kind: EventSkill, From: p.spec.Name, Name: sk.Name, Confidence: c.confidence, Text: c.rationale})
 	}
@@ -235,7 +235,7 @@ func (p *agentPlan) taking(v generable.Value) []*skillPlan {
 }
 
 // selected asks the function for the name of a skill.
-func (b *Branch) selected(p *agentPlan, v generable.Value) (*skillPlan, error) {
+func (b *branch) selected(p *agentPlan, v generable.Value) (*skillPlan, error) {
 	out, err := b.invokeAs("select", 0, p.spec.Select.By, v)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // desk is an agent with two skills for a text, and one for a number.
 func (c *composer) desk(sel *engine.Selection) *engine.Node {
 	gives := func(text string) engine.Func {
-		return engine.GoFunc(text, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
+		return engine.GoFunc(text, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
 	}
 	return c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", In: oneOf(strT, intT), Select: sel, Skills: []*engine.Skill{
 		{Name: "billing", Doc: "Answers about bills.", In: strT, Run: gives("a bill")},
@@ -150,7 +150,7 @@ func TestSkillChosenByAFunction(t *testing.T) {
 	}
 	for _, r := range rows {
 		c := compose()
-		main := c.desk(&engine.Selection{By: engine.GoFunc("select", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		main := c.desk(&engine.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			if r.gives == "" {
 				return generable.IntOf(1), nil
 			}
@@ -217,10 +217,10 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 	desk := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Select: router(0.6, 0),
 		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	main := c.Retry(c.site("retry", "main"), desk, engine.RetryOptions{Max: 2,
-		UntilFunc: engine.GoFunc("until", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		UntilFunc: engine.GoFunc("until", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(str(args[0]) == "good"), nil
 		}),
-		Feedback: engine.GoFunc("feedback", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		Feedback: engine.GoFunc("feedback", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("again"), nil
 		})})
 	c.sound(t)
@@ -238,13 +238,13 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 // another skill do not exist for it.
 func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 	tool := func(name string) *engine.Tool {
-		return &engine.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return &engine.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf(name + " ran"), nil
 		})}
 	}
 	c := compose()
 	main := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Tools: []*engine.Tool{tool("clock")},
-		Select: &engine.Selection{By: engine.GoFunc("select", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		Select: &engine.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("billing"), nil
 		})},
 		Skills: []*engine.Skill{

@@ -145,7 +145,9 @@ func (g *typed) any(depth int) *engine.Node {
 			out, skill = g.anyType(), g.anyType()
 		}
 		return g.Agent(g.site("agent", "a"), &engine.AgentSpec{Name: "a", In: first.In(), Out: out, Skills: []*engine.Skill{{
-			Name: "s", Out: skill, Run: engine.GoFunc("s", 1, func(b *engine.Branch, a []generable.Value) (generable.Value, error) { return b.Call(first, a[0]) })}}})
+			Name: "s", Out: skill, Run: engine.GoFunc("s", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+				return engine.Call(b, first, a[0])
+			})}}})
 	}
 	switch other := g.leaf(first.In(), first.Out()); g.IntN(6) {
 	case 0:
@@ -169,7 +171,7 @@ func (g *typed) any(depth int) *engine.Node {
 // routed is a branch with random keys, of the source's cases in the main.
 func (g *typed) routed(source *engine.Node) *engine.Node {
 	var routes []engine.Route
-	sometimes := engine.GoFunc("sometimes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	sometimes := engine.GoFunc("sometimes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.BoolOf(g.IntN(2) == 0), nil
 	})
 	cases := []*generable.Type{source.Out()}

@@ -5,7 +5,7 @@ import "cmp"
 // starved is an ask that waits for what others give back: what their calls hold, or what their
 // conversations keep for a last answer.
 type starved struct {
-	b    *Branch
+	b    *branch
 	a    *ask
 	next *starved
 }

@@ -71,8 +71,8 @@ func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			inner := c.Agent(c.site("agent", name+"_in"), &engine.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: atMost(6)}})
 			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
-				Run: engine.GoFunc("look", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
-					return b.Call(inner, generable.StrOf("x"))
+				Run: engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+					return engine.Call(b, inner, generable.StrOf("x"))
 				})}
 			leads = append(leads, c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Tools: []*engine.Tool{look}, Budget: limits}))
 		}

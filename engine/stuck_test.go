@@ -41,7 +41,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 			c := compose()
 			tool := func(name string, fields ...generable.Field) *engine.Tool {
 				return &engine.Tool{Name: name, Params: schema(t, name, fields...), Class: engine.ClassRead,
-					Run: engine.GoFunc(name, 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("ok"), nil })}
+					Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("ok"), nil })}
 			}
 			spec := &engine.AgentSpec{Name: "a", Prompt: "Find.", Budget: tt.budget}
 			if !tt.bare {

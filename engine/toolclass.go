@@ -108,7 +108,7 @@ func (n *Node) Callbacks(give func(Func)) {
 
 // ruledAs is the rank that all which the function of a tool touches is held to, 0 when no rule for its
 // calls speaks of an effect. It is a second line: what a tool may touch was found before any call.
-func (b *Branch) ruledAs(sk *skillPlan, t *Tool) uint8 {
+func (b *branch) ruledAs(sk *skillPlan, t *Tool) uint8 {
 	if !b.ruled(sk) || !b.byClass(sk) {
 		return 0
 	}
@@ -116,7 +116,7 @@ func (b *Branch) ruledAs(sk *skillPlan, t *Tool) uint8 {
 }
 
 // byClass reports whether a rule for calls of a skill speaks of an effect.
-func (b *Branch) byClass(sk *skillPlan) bool {
+func (b *branch) byClass(sk *skillPlan) bool {
 	classed := func(p *Policy) bool {
 		if p == nil {
 			return false
@@ -139,7 +139,7 @@ func (b *Branch) byClass(sk *skillPlan) bool {
 }
 
 // outdoes is what an operation comes to that is more than the call of the tool around it was ruled as.
-func (b *Branch) outdoes(e *Effect, op *Operation) error {
+func (b *branch) outdoes(e *Effect, op *Operation) error {
 	if b.acting == 0 || e.Class.rank() <= b.acting {
 		return nil
 	}

@@ -27,7 +27,7 @@ func TestMoreThanItsClass(t *testing.T) {
 	} {
 		op, _ := engine.OperationOf(row.op)
 		touched := 0
-		sly := &engine.Tool{Name: "sly", Params: schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+		sly := &engine.Tool{Name: "sly", Params: schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			_, err := b.Touch(op, "x", row.class, generable.NewMap(0))
 			return generable.StrOf("touched"), err
 		})}

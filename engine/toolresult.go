@@ -37,7 +37,7 @@ func capped(text string, most int) string {
 }
 
 // blame says of a failed call which it is and what can be done, for whoever reads the error.
-func (b *Branch) blame(e *Error, sk *skillPlan, tool string, runs int) *Error {
+func (b *branch) blame(e *Error, sk *skillPlan, tool string, runs int) *Error {
 	own := *asError(b.locate(e, nil))
 	if own.Tool == nil {
 		own.Tool = &FailedCall{Agent: sk.agent.Name, Skill: sk.Name, Name: clip(tool, maxToolName), Attempt: runs}

@@ -93,7 +93,7 @@ func (t *turns) callings(calls []*ToolCall) []calling {
 }
 
 // toolCall runs one call, with events around it. The error ends the run.
-func (b *Branch) toolCall(c *calling) (err error) {
+func (b *branch) toolCall(c *calling) (err error) {
 	defer b.recovered(&err)
 	b.tellCall(c, PhaseStart, "", nil)
 	b.tellRepairs(c.repairs)
@@ -105,7 +105,7 @@ func (b *Branch) toolCall(c *calling) (err error) {
 }
 
 // makeCall executes a call whose arguments could be read, and has what failed mended.
-func (b *Branch) makeCall(c *calling) (out generable.Value) {
+func (b *branch) makeCall(c *calling) (out generable.Value) {
 	kind := FailedArgs
 	if c.failure == nil {
 		c.runs, kind = 1, FailedRun
@@ -120,7 +120,7 @@ func (b *Branch) makeCall(c *calling) (out generable.Value) {
 // came settles what a call came to: the result that the model is told, with the failure in it, or the
 // error that ends the run. What a budget refused ends it once the other calls have ended, and has no
 // result.
-func (b *Branch) came(c *calling, out generable.Value) error {
+func (b *branch) came(c *calling, out generable.Value) error {
 	text, pictures, failure, ends := b.words(c, out)
 	b.tellCall(c, PhaseEnd, text, failure)
 	c.failure = failure
@@ -137,7 +137,7 @@ func (b *Branch) came(c *calling, out generable.Value) error {
 
 // words gives the text of a call's result, the pictures beside it and, when it failed, the failure, and
 // whether that ends the run.
-func (b *Branch) words(c *calling, out generable.Value) (text string, pictures []Image, failure *Error, ends bool) {
+func (b *branch) words(c *calling, out generable.Value) (text string, pictures []Image, failure *Error, ends bool) {
 	if err := b.observed(c.sk, c.t, c.made, out, c.failure); err != nil {
 		return "", nil, asError(err), true
 	}
@@ -148,7 +148,7 @@ func (b *Branch) words(c *calling, out generable.Value) (text string, pictures [
 }
 
 // tellCall emits the event of a call. Reading what a skill knows has no start.
-func (b *Branch) tellCall(c *calling, phase Phase, text string, failure *Error) {
+func (b *branch) tellCall(c *calling, phase Phase, text string, failure *Error) {
 	kind := c.sk.event(c.Name)
 	if !b.Wants(kind) || phase == PhaseStart && kind != EventTool {
 		return
@@ -160,14 +160,14 @@ func (b *Branch) tellCall(c *calling, phase Phase, text string, failure *Error) 
 }
 
 // arguments reads what a fixer wrote as a tool's parameters.
-func (b *Branch) arguments(t *Tool, text, form string) (generable.Value, *Error, bool) {
+func (b *branch) arguments(t *Tool, text, form string) (generable.Value, *Error, bool) {
 	args, repairs, failure, ends := b.read(t, text, form)
 	b.tellRepairs(repairs)
 	return args, failure, ends
 }
 
 // read reads what a model wrote as a tool's parameters.
-func (b *Branch) read(t *Tool, text, form string) (generable.Value, []generable.Repair, *Error, bool) {
+func (b *branch) read(t *Tool, text, form string) (generable.Value, []generable.Repair, *Error, bool) {
 	args, err := b.decode(t.params(), orEmptyObject(text), form)
 	switch {
 	case err != nil:
@@ -187,7 +187,7 @@ func (t *Tool) badArgs(format string, args ...any) *Error {
 }
 
 // execute calls a tool once. The arguments become those that a person put in their place.
-func (b *Branch) execute(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
+func (b *branch) execute(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
 	out, tried, err := b.runTool(sk, t, args)
 	if err == nil {
 		return out, nil, false
@@ -208,7 +208,7 @@ func (b *Branch) execute(sk *skillPlan, t *Tool, args *generable.Value) (generab
 // wrong with the run rather than with the call, ends the run. A handler that reports a spent
 // budget or a cancellation speaks of something of its own, as does an agent inside that used up what
 // it alone was given.
-func (b *Branch) mendable(e *Error, tried bool) bool {
+func (b *branch) mendable(e *Error, tried bool) bool {
 	switch e.Kind {
 	case KindStore, KindReplay, KindConfig, KindApproval:
 		return false
@@ -245,7 +245,7 @@ func orEmptyObject(args string) string {
 
 // runTool runs a tool of the script inline, any other as an effect. It reports whether a
 // handler tried the call.
-func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
+func (b *branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
 	if t.Run == nil {
 		a, err := b.permitHosted(sk, t, args)
 		if err != nil {
@@ -268,6 +268,7 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out gen
 	}
 	b.acting = acting
 	if err != nil {
+		out, err = b.escalates(err)
 		return out, false, err
 	}
 	out, err = converted(out, orAny(t.Returns), "tool "+t.Name)
@@ -275,7 +276,7 @@ func (b *Branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out gen
 }
 
 // runHosted runs a tool of the host or of a server as an effect.
-func (b *Branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask) (out generable.Value, tried bool, err error) {
+func (b *branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask) (out generable.Value, tried bool, err error) {
 	if o := b.do(b.hosted(sk, t, args), a); o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
 	} else if t.Server != nil {
@@ -287,7 +288,7 @@ func (b *Branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask)
 }
 
 // hosted is the effect of calling a tool of the host or of a server.
-func (b *Branch) hosted(sk *skillPlan, t *Tool, args generable.Value) *Effect {
+func (b *branch) hosted(sk *skillPlan, t *Tool, args generable.Value) *Effect {
 	return (&inFlight{effect: Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
 		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, ClassOnce), Timeout: t.Timeout}}).begin()
 }

@@ -15,7 +15,7 @@ func tooSlow(tool string, d time.Duration) *Error {
 
 // timely dispatches an effect that has a time of its own. That it took longer is what it came to, and
 // is recorded like any other outcome: a replay does not depend on the clock.
-func (b *Branch) timely(e *Effect, held hold) (out Outcome) {
+func (b *branch) timely(e *Effect, held hold) (out Outcome) {
 	late := tooSlow(e.Name, e.Timeout)
 	of := *held.of // so that what other effects ask for need not outlive their frames
 	own := hold{b, b.budget, &of}
@@ -42,7 +42,7 @@ func (b *Branch) timely(e *Effect, held hold) (out Outcome) {
 
 // inTime runs a tool of the script within its time. Whether it ended in time is recorded, as a race is:
 // it runs anew on a replay, faster or slower, and must come to the same.
-func (b *Branch) inTime(t *Tool, args generable.Value) (out generable.Value, err error) {
+func (b *branch) inTime(t *Tool, args generable.Value) (out generable.Value, err error) {
 	const inTime, late = 0, 1
 	slow := tooSlow(t.Name, t.Timeout)
 	var e *Effect

@@ -42,14 +42,14 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(boolT, c.step("b", boolT, strT, identity))}, engine.BranchOptions{Otherwise: strict(c)})
 		},
 		"when": func(c *composer) *engine.Node {
-			yes := engine.GoFunc("yes", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
+			yes := engine.GoFunc("yes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
 			return c.Branch(c.site("branch", ""), lie(c, one), []engine.Route{on(engine.Func(yes), strict(c))}, engine.BranchOptions{Otherwise: c.step("rest", anyT, strT, identity)})
 		},
 		"loop": func(c *composer) *engine.Node {
 			return c.Then(c.site("then", ""), lie(c, one), c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: stop}))
 		},
 		"next": func(c *composer) *engine.Node {
-			return c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })})
+			return c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })})
 		},
 		"feedback": func(c *composer) *engine.Node {
 			return c.Loop(c.site("loop", ""), strict(c), engine.LoopOptions{NextNode: lie(c, one)})
@@ -70,11 +70,11 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 			return c.Then(c.site("then", ""), b, strict(c))
 		},
 		"output of a skill": func(c *composer) *engine.Node {
-			a := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Skills: []*engine.Skill{{Name: "s", Out: anyT, Run: engine.GoFunc("s", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })}}})
+			a := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Skills: []*engine.Skill{{Name: "s", Out: anyT, Run: engine.GoFunc("s", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })}}})
 			return c.Then(c.site("then", ""), a, strict(c))
 		},
 		"input of a skill": func(c *composer) *engine.Node {
-			return c.Then(c.site("then", ""), lie(c, one), c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", In: anyT, Skills: []*engine.Skill{{Name: "s", In: strT, Run: engine.GoFunc("s", 1, func(_ *engine.Branch, a []generable.Value) (generable.Value, error) {
+			return c.Then(c.site("then", ""), lie(c, one), c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", In: anyT, Skills: []*engine.Skill{{Name: "s", In: strT, Run: engine.GoFunc("s", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 				if _, ok := a[0].AsStr(); !ok {
 					panic("the skill got " + a[0].TypeName())
 				}

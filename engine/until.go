@@ -15,7 +15,7 @@ type until struct {
 func (u until) given() bool { return u.data != nil || u.fn != nil }
 
 // holds asks the condition of an output; without one, any output will do.
-func (b *Branch) holds(u until, out generable.Value) (bool, error) {
+func (b *branch) holds(u until, out generable.Value) (bool, error) {
 	switch {
 	case u.data != nil:
 		return u.data.Holds(out), nil

@@ -27,7 +27,7 @@ func (s *Session) verify(n *Node) bool {
 }
 
 // verify asks for the verdict and adds the input to it.
-func (b *Branch) verify(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) verify(s *step, v generable.Value) (generable.Value, error) {
 	out, err := b.exec(s.kids[0], v)
 	if err != nil {
 		return out, err

@@ -12,7 +12,7 @@ type ballot struct {
 }
 
 // elect runs the voters and then counts.
-func (b *Branch) elect(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) elect(s *step, v generable.Value) (generable.Value, error) {
 	v, err := b.exec(s.kids[0], v)
 	if err != nil {
 		return v, err
@@ -83,7 +83,7 @@ func failureError(r *generable.Record) *Error {
 }
 
 // keyed fills in what is compared of a ballot.
-func (b *Branch) keyed(o *VoteOptions, i int, of *ballot) (err error) {
+func (b *branch) keyed(o *VoteOptions, i int, of *ballot) (err error) {
 	of.key = of.value
 	switch {
 	case o.Key != nil:

@@ -35,7 +35,7 @@ func (s *Session) wrap(n *Node) bool {
 
 // wrap asks the teacher and then, with what it wrote, the student. Both hear what a forum said
 // before.
-func (b *Branch) wrap(s *step, v generable.Value) (generable.Value, error) {
+func (b *branch) wrap(s *step, v generable.Value) (generable.Value, error) {
 	said, outer := b.heard, b.brief
 	b.brief = nil // it is meant for the student
 	out, err := b.exec(s.kids[0], v)

@@ -70,7 +70,7 @@ func (c *Call) Value(name string) (generable.Value, error) {
 func (c *Call) Rest() []starlark.Value { return c.rest }
 
 // Branch returns the branch of the run on whose behalf the call is made, nil while composing.
-func (c *Call) Branch() *engine.Branch { return c.env.branch }
+func (c *Call) Branch() engine.Branch { return c.env.branch }
 
 // Thread returns the interpreter's thread.
 func (c *Call) Thread() *starlark.Thread { return c.thread }

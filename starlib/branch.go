@@ -17,7 +17,7 @@ type result struct {
 // apart makes calls of the script on a branch that the running callback began. They have a
 // thread of their own, so that branches can go on at once; what they give is data, as all that
 // leaves a branch. An error is the engine's.
-func (e *env) apart(br *engine.Branch, what string, body func(thread *starlark.Thread) (starlark.Value, error)) (result, error) {
+func (e *env) apart(br engine.Branch, what string, body func(thread *starlark.Thread) (starlark.Value, error)) (result, error) {
 	around, own := e.strand.(*strand), e.c.newStrand(br)
 	own.around = around.around + around.depth
 	own.frozen, own.taker = around.frozen, around.taker
@@ -79,7 +79,7 @@ func (c *Call) outcomes(n int) *outcomes {
 }
 
 // take keeps what branch i came to; the error is what ends all of them.
-func (o *outcomes) take(i int, br *engine.Branch, r result, err error) error {
+func (o *outcomes) take(i int, br engine.Branch, r result, err error) error {
 	if err == nil {
 		o.items[i] = r.form
 		if o.policy == keepErrors {

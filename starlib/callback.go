@@ -71,7 +71,7 @@ func infoOf(fn starlark.Callable) engine.FuncInfo {
 }
 
 // Call runs the function on the branch's own thread.
-func (f *callback) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+func (f *callback) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	if f.unshared != nil {
 		return generable.Value{}, f.unshared
 	}

@@ -39,7 +39,7 @@ func (t *Table) addForms(forms []*Builtin) {
 }
 
 // onBranch makes a call on a branch.
-func (c *Call) onBranch(br *engine.Branch, f starlark.Value, args starlark.Tuple) (result, error) {
+func (c *Call) onBranch(br engine.Branch, f starlark.Value, args starlark.Tuple) (result, error) {
 	return c.env.apart(br, "what "+nameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 		return starlark.Call(thread, f, args, nil)
 	})
@@ -56,7 +56,7 @@ func retryCall(c *Call) (starlark.Value, error) {
 	}
 	var r result
 	given, asked := false, error(nil)
-	at, err := c.env.branch.Calls(c.row.Name).Retry(most, func(i int, br *engine.Branch) (bool, error) {
+	at, err := engine.CallsAt(c.env.branch, c.row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
 		out, err := c.onBranch(br, c.Arg("f"), starlark.Tuple(c.rest))
 		if err != nil {
 			return false, err
@@ -134,7 +134,7 @@ func fallbackCall(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	var r result
-	err := c.env.branch.Calls(c.row.Name).Fallback(len(calls), func(i int, br *engine.Branch) (err error) {
+	err := engine.CallsAt(c.env.branch, c.row.Name).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
 		r, err = c.onBranch(br, calls[i].f, calls[i].args)
 		return err
 	})
@@ -150,7 +150,7 @@ func raceCall(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	results := make([]result, len(calls))
-	won, err := c.env.branch.Calls(c.row.Name).Race(len(calls), func(i int, br *engine.Branch) (err error) {
+	won, err := engine.CallsAt(c.env.branch, c.row.Name).Race(len(calls), func(i int, br engine.Branch) (err error) {
 		results[i], err = c.onBranch(br, calls[i].f, calls[i].args)
 		return err
 	})

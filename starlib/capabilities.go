@@ -145,7 +145,7 @@ var touchExamples = map[string]string{"sh": `out = sh.run(["git", "log"])`, "htt
 
 // touch makes an operation an effect. What it is asked for is checked first, so that no request
 // with a mistake, or with a password in it, becomes an event.
-func touch(b *engine.Branch, name string, args *generable.Map) (generable.Value, error) {
+func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, error) {
 	op, _ := engine.OperationOf(name)
 	if wrong := unfitTouch(op, args); wrong != nil {
 		return generable.Value{}, wrong

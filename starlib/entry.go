@@ -183,7 +183,7 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 	return out, nil
 }
 
-func (m *mainRun) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+func (m *mainRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	if len(args) != len(m.params) {
 		return generable.Value{}, badInput("%s takes %s, got %s", m.info.Name, counted(len(m.params), "argument"), counted(len(args), "argument"))
 	}

@@ -47,9 +47,9 @@ type methods interface {
 // env is what builtins know of the thread that calls them.
 type env struct {
 	c      *state
-	branch *engine.Branch // nil while composing
-	strand onBranch       // of the branch
-	beside bool           // of the flow: neither composing nor on a branch
+	branch engine.Branch // nil while composing
+	strand onBranch      // of the branch
+	beside bool          // of the flow: neither composing nor on a branch
 }
 
 // onBranch is the Starlark side of a branch, as builtins and values need it.

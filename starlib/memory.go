@@ -133,7 +133,7 @@ func memoryCall(c *Call, op engine.MemoryOp) (starlark.Value, error) {
 	if len(c.row.Params) > 1 {
 		text = c.Str(c.row.Params[0].Name)
 	}
-	out, err := c.env.branch.Memory(v.m, op, c.Str("slot"), text)
+	out, err := engine.Memory(c.env.branch, v.m, op, c.Str("slot"), text)
 	switch {
 	case err != nil:
 		return nil, err

@@ -94,7 +94,7 @@ func (v *nodeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 	if err := e.strand.settle(); err != nil { // the node's own budget is not charged for it
 		return nil, err
 	}
-	out, err := e.branch.Call(v.n, in)
+	out, err := engine.Call(e.branch, v.n, in)
 	if err != nil {
 		return nil, err
 	}

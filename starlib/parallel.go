@@ -197,7 +197,7 @@ func parallelFunc(c *Call) (starlark.Value, error) {
 		return nil, err
 	}
 	out := c.outcomes(len(calls))
-	err := c.env.branch.Calls(c.row.Name).All(len(calls), limit, func(i int, br *engine.Branch) error {
+	err := engine.CallsAt(c.env.branch, c.row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
 		r, err := c.env.apart(br, "what "+nameOf(calls[i].f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			return starlark.Call(thread, calls[i].f, calls[i].args, nil)
 		})

@@ -33,7 +33,7 @@ func (r *rooms) take(stage int) bool {
 
 // enter waits for room in a stage. Whoever holds a room waits for no other: it is left before
 // the next is entered.
-func (r *rooms) enter(br *engine.Branch, stage int) error {
+func (r *rooms) enter(br engine.Branch, stage int) error {
 	for !r.take(stage) {
 		if err := br.Wait(func() bool { return r.has(stage) }); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (r *rooms) enter(br *engine.Branch, stage int) error {
 	return nil
 }
 
-func (r *rooms) leave(br *engine.Branch, stage int) {
+func (r *rooms) leave(br engine.Branch, stage int) {
 	r.mu.Lock()
 	r.free[stage]++
 	r.mu.Unlock()
@@ -76,7 +76,7 @@ func streamItems(c *Call) (starlark.Value, error) {
 	}
 	free := &rooms{free: limits}
 	out := c.outcomes(len(items))
-	err := c.env.branch.Calls(c.row.Name).All(len(items), busy, func(i int, br *engine.Branch) error {
+	err := engine.CallsAt(c.env.branch, c.row.Name).All(len(items), busy, func(i int, br engine.Branch) error {
 		r, err := c.env.apart(br, "what "+nameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			v := items[i]
 			for stage, f := range stages {

@@ -133,7 +133,7 @@ func approvalFunc(c *Call) (starlark.Value, error) {
 	}
 	t, question := c.typ("input"), c.Str("question")
 	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
-		return s.Fn(site, engine.GoFunc("approval", 1, func(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+		return s.Fn(site, engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
 			return b.Approved(question, args[0], t)
 		}), t, t)
 	})

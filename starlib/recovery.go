@@ -231,7 +231,7 @@ type judge struct {
 }
 
 // Judge implements [engine.Judge].
-func (j *judge) Judge(b *engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
+func (j *judge) Judge(b engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
 	if j.unshared != nil {
 		return engine.Remedy{}, j.unshared
 	}

@@ -47,7 +47,7 @@ func remainingFunc(c *Call) (starlark.Value, error) {
 	if err := c.env.strand.debit(c.thread.Steps); err != nil { // all of them: they are told of
 		return nil, err
 	}
-	v, err := c.env.branch.Remaining()
+	v, err := engine.Remaining(c.env.branch)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ const (
 // one after the other, or one inside the other.
 type strand struct {
 	thread *starlark.Thread
-	branch *engine.Branch
+	branch engine.Branch
 	depth  int
 	around int      // depth of the strands that this one was begun by
 	stop   error    // why the thread was cancelled
@@ -34,7 +34,7 @@ type strand struct {
 }
 
 // strand finds or makes the branch's strand and enters it. The caller leaves it by done.
-func (c *state) strand(b *engine.Branch) (*strand, error) {
+func (c *state) strand(b engine.Branch) (*strand, error) {
 	s, ok := b.Host().(*strand)
 	if !ok || s.thread == nil {
 		s = c.newStrand(b)
@@ -49,7 +49,7 @@ func (c *state) strand(b *engine.Branch) (*strand, error) {
 	return s, nil
 }
 
-func (c *state) newStrand(b *engine.Branch) *strand {
+func (c *state) newStrand(b engine.Branch) *strand {
 	s := &strand{branch: b}
 	s.thread = &starlark.Thread{
 		Name:  b.RunID(),

@@ -318,7 +318,7 @@ type toolRun struct {
 // UsesMemory tells the engine which calls of an answer keep its order.
 func (t *toolRun) UsesMemory() bool { return t.notes }
 
-func (t *toolRun) Call(b *engine.Branch, args []generable.Value) (generable.Value, error) {
+func (t *toolRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	s, err := t.c.strand(b)
 	if err != nil {
 		return generable.Value{}, err

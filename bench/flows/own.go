@@ -21,7 +21,7 @@ func (f *flow) site(what string) engine.Site { return engine.Site{What: what} }
 // node is a step as a node.
 func (f *flow) node(i int, s step) *engine.Node {
 	name := fmt.Sprintf("step%d", i)
-	return f.Fn(engine.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	return f.Fn(engine.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		text, _ := args[0].AsStr()
 		return generable.StrOf(s.do(i, text)), nil
 	}), generable.StrT, generable.StrT)
@@ -63,7 +63,7 @@ func ownFanout(size int, s step) (once, error) {
 
 // whether is a condition on a text as a callback.
 func whether(c func(string) bool) engine.Func {
-	return engine.GoFunc("when", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	return engine.GoFunc("when", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		text, _ := args[0].AsStr()
 		return generable.BoolOf(c(text)), nil
 	})
@@ -98,7 +98,7 @@ func ownGraph(size int, s step) (once, error) {
 
 // count is a step that adds one.
 func (f *flow) count() *engine.Node {
-	return f.Fn(engine.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	return f.Fn(engine.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		i, _ := args[0].AsInt()
 		return generable.IntOf(i + 1), nil
 	}), generable.IntT, generable.IntT)
@@ -106,7 +106,7 @@ func (f *flow) count() *engine.Node {
 
 func ownLoop(size int, _ step) (once, error) {
 	f := newFlow(generable.IntOf(0))
-	next := engine.GoFunc("next", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	next := engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		if i, _ := args[0].AsInt(); i >= int64(size) {
 			return generable.Value{}, nil
 		}

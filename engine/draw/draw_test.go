@@ -22,7 +22,7 @@ type composer struct {
 func site(what, name string) engine.Site { return engine.Site{What: what, Name: name} }
 
 func nothing(name string, params int) engine.Func {
-	return engine.GoFunc(name, params, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, nil
 	})
 }

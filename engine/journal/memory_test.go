@@ -107,10 +107,10 @@ func agents(t *testing.T, n int) engine.Func {
 		t.Fatal(l)
 	}
 	s.Seal()
-	return engine.GoFunc("main", 0, func(b *engine.Branch, _ []generable.Value) (generable.Value, error) {
+	return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		var last error
 		for _, n := range nodes {
-			if _, err := b.Call(n, generable.StrOf("x")); err != nil {
+			if _, err := engine.Call(b, n, generable.StrOf("x")); err != nil {
 				last = err
 			}
 		}

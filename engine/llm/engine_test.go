@@ -25,7 +25,7 @@ func compiler(t *testing.T, s *engine.Session) *engine.Node {
 	params := &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}
 	return s.Agent(site("agent", "coder"), &engine.AgentSpec{Name: "coder", Out: verdict(), Prompt: "Fix the file.", Tools: []*engine.Tool{{
 		Name: "compile", Doc: "Compiles a file", Params: params, Returns: generable.StrT, Class: engine.ClassRead,
-		Run: engine.GoFunc("compile", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		Run: engine.GoFunc("compile", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			return generable.StrOf("compiled " + strings.TrimSpace(generable.JSON(args[0], nil))), nil
 		}),
 	}}})

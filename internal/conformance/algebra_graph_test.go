@@ -158,13 +158,13 @@ func TestPromise_15_3_ConstantStack(t *testing.T) {
 	typ := generable.IntT
 	step := func() *engine.Node { return c.steps(1)[0] }
 	yes := func(again bool) engine.Func {
-		return engine.GoFunc("f", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) {
+		return engine.GoFunc("f", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(frames() == again), nil
 		})
 	}
 	a, b := step(), step()
 	builds := map[string]*engine.Node{
-		"loop": c.Loop(c.site("loop"), step(), engine.LoopOptions{Max: rounds, Next: engine.GoFunc("next", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		"loop": c.Loop(c.site("loop"), step(), engine.LoopOptions{Max: rounds, Next: engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			if frames() {
 				return args[0], nil
 			}

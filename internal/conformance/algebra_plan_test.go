@@ -150,7 +150,7 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 			return true
 		})
 	}
-	performed := arms(engine["Branch.perform"], "op")
+	performed := arms(engine["branch.perform"], "op")
 	for _, op := range ops {
 		if !slices.Contains(given, op) {
 			t.Errorf("nothing lowers to %s", op)
@@ -159,18 +159,18 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 			t.Errorf("the interpreter does not perform %s", op)
 		}
 	}
-	if !slices.Contains(called(engine["Branch.enter"].Body), "perform") || !slices.Contains(called(engine["Branch.exec"].Body), "enter") {
+	if !slices.Contains(called(engine["branch.enter"].Body), "perform") || !slices.Contains(called(engine["branch.exec"].Body), "enter") {
 		t.Error("exec does not lead to perform")
 	}
 	// What runs a step is the interpreter, entered by a run and by a call of a callback, and what
 	// it reaches from the operations.
-	reached := map[string]bool{"Branch.exec": true, "Branch.enter": true, "Branch.watched": true, "Branch.perform": true, "Branch.main": true, "Branch.Call": true}
-	walk := []string{"Branch.perform"}
+	reached := map[string]bool{"branch.exec": true, "branch.enter": true, "branch.watched": true, "branch.perform": true, "branch.main": true, "branch.Call": true}
+	walk := []string{"branch.perform"}
 	for len(walk) > 0 {
 		fn := engine[walk[0]]
 		walk = walk[1:]
 		for _, name := range called(fn.Body) {
-			if key := "Branch." + name; engine[key] != nil && !reached[key] {
+			if key := "branch." + name; engine[key] != nil && !reached[key] {
 				reached[key] = true
 				walk = append(walk, key)
 			}

@@ -35,7 +35,7 @@ func (c *noop) site(what string) engine.Site {
 }
 
 func (c *noop) steps(n int) []*engine.Node {
-	same := engine.GoFunc("same", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
+	same := engine.GoFunc("same", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
 	nodes := make([]*engine.Node, n)
 	for i := range nodes {
 		nodes[i] = c.Fn(c.site("fn"), same, generable.IntT, generable.IntT)
@@ -51,7 +51,7 @@ func (c *noop) fan(n int) *engine.Node {
 
 func (c *noop) loop(turns int) *engine.Node {
 	left := 0
-	next := engine.GoFunc("next", 1, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+	next := engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		if left++; left == turns {
 			left = 0
 			return generable.Value{}, nil
@@ -266,7 +266,7 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 	prompt := strings.Repeat("Be brief. ", 100_000)
 	call := func(l engine.Listener, j engine.Journal) float64 {
 		t.Helper()
-		ping := &engine.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(*engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
+		ping := &engine.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
 		asked := c.Agent(c.site("agent"), &engine.AgentSpec{Name: "a", Prompt: prompt, Tools: []*engine.Tool{ping}}) // one that was never asked
 		caller := model(func(_ context.Context, _ string, r *engine.Request) engine.Outcome {
 			if len(r.Messages) == 1 {

@@ -106,7 +106,7 @@ func TestPromise_21_12_Interceptors(t *testing.T) {
 		})
 	}
 	t.Run("of the host, before those of the script", func(t *testing.T) {
-		host := &engine.Hooks{BeforeTool: []engine.Func{engine.GoFunc("guard", 2, func(_ *engine.Branch, args []generable.Value) (generable.Value, error) {
+		host := &engine.Hooks{BeforeTool: []engine.Func{engine.GoFunc("guard", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			if to, _ := memberOf(args[1], "to"); generable.JSON(to, nil) == `"eve"` {
 				return engine.Refuse("not eve").Value(), nil
 			}

@@ -187,7 +187,7 @@ func TestPromise_18_2_Priority(t *testing.T) {
 	main := func(own, agents string) string {
 		return "main = agent(name = \"a\", prompt = \"Work.\", tools = [tool(work" + own + ")]" + agents + ")\n"
 	}
-	of := engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyAsk, Judge: engine.JudgeFunc("host", func(_ *engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
+	of := engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyAsk, Judge: engine.JudgeFunc("host", func(_ engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
 		return engine.Remedy{Do: engine.RemedyFixed, Value: f.Data()}, fmt.Errorf("host of %s", f.Tool)
 	})}, {Do: engine.RemedyEscalate, Reason: "of the host"}}}
 	for _, tt := range []struct {
