@@ -6,8 +6,6 @@ import (
 	"net"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
@@ -89,9 +87,7 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 	}
 	c.req = c.explained()
 	plan.Request = c.req
-	if c.row.writes {
-		plan.Tools = c.told()
-	}
+	plan.Tools = c.definitions()
 	if c.sink != nil {
 		p := newPieces(c.sink, c.keys, 1)
 		defer p.end()
@@ -99,7 +95,7 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 	}
 	ctx, enough := c.until(ctx, &plan)
 	x := &wire.Exchange{Plan: plan}
-	_, clientErr := c.client.GenerateContent(wire.With(ctx, x), c.conversation(), c.options()...)
+	clientErr := c.client.Send(wire.With(ctx, x), c.model)
 	if r := enough(x.Response); r != nil {
 		return plan.Settle(r)
 	}
@@ -117,69 +113,6 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
 }
 
-// conversation is what the client is given. Reasoning is not part of it: the dialects that
-// send it back write it themselves.
-func (c *call) conversation() []llms.MessageContent {
-	if c.row != nil && c.row.writes {
-		return standIn()
-	}
-	flat := false // the client knows no calls, and the dialect writes them itself
-	callID := func(id string) string { return id }
-	if c.row != nil {
-		_, flat = c.row.dialect.(*wire.Ollama)
-		callID = c.row.dialect.CallID
-	}
-	var out []llms.MessageContent
-	add := func(role llms.ChatMessageType, parts ...llms.ContentPart) {
-		out = append(out, llms.MessageContent{Role: role, Parts: parts})
-	}
-	if c.req.System != "" {
-		add(llms.ChatMessageTypeSystem, llms.TextContent{Text: c.req.System})
-	}
-	for i := range c.req.Messages {
-		m := &c.req.Messages[i]
-		switch m.Role {
-		case engine.RoleTool:
-			for j := range m.Parts {
-				if r := m.Parts[j].Result; r != nil && flat {
-					add(llms.ChatMessageTypeTool, llms.TextContent{Text: r.Text})
-				} else if r != nil {
-					add(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: callID(r.CallID), Name: r.Name, Content: r.Text})
-				}
-			}
-		case engine.RoleAssistant:
-			var parts []llms.ContentPart
-			if text := joinText(m.Parts, ""); text != "" {
-				parts = append(parts, llms.TextContent{Text: text})
-			}
-			for j := range m.Parts {
-				if t := m.Parts[j].Call; t != nil && !flat {
-					parts = append(parts, llms.ToolCall{ID: callID(t.ID), Type: "function", FunctionCall: &llms.FunctionCall{Name: t.Name, Arguments: t.Args}})
-				}
-			}
-			add(llms.ChatMessageTypeAI, parts...)
-		default:
-			add(llms.ChatMessageTypeHuman, said(m.Parts, flat)...)
-		}
-	}
-	return out
-}
-
-// said is what a user's message says: its text, and pictures where the client knows them.
-func said(parts []engine.Part, flat bool) []llms.ContentPart {
-	text := llms.TextContent{Text: joinText(parts, "\n\n")}
-	var out []llms.ContentPart
-	for i := range parts {
-		if img := parts[i].Image; img != nil && !flat {
-			out = append(out, llms.ImageURLContent{URL: img.URL})
-		}
-	}
-	if len(out) == 0 || text.Text != "" {
-		out = append([]llms.ContentPart{text}, out...)
-	}
-	return out
-}
-
 func joinText(parts []engine.Part, sep string) string {
 	var texts []string
 	for i := range parts {
@@ -188,35 +121,4 @@ func joinText(parts []engine.Part, sep string) string {
 		}
 	}
 	return strings.Join(texts, sep)
-}
-
-func (c *call) options() []llms.CallOption {
-	p := &c.req.Params
-	var opts []llms.CallOption
-	if c.model != "" {
-		opts = append(opts, llms.WithModel(c.model))
-	}
-	if p.Temperature != nil {
-		opts = append(opts, llms.WithTemperature(*p.Temperature))
-	}
-	if p.TopP != nil {
-		opts = append(opts, llms.WithTopP(*p.TopP))
-	}
-	if p.MaxTokens != nil {
-		opts = append(opts, llms.WithMaxTokens(*p.MaxTokens))
-	}
-	if p.Seed != nil {
-		opts = append(opts, llms.WithSeed(*p.Seed))
-	}
-	if len(p.Stop) > 0 {
-		opts = append(opts, llms.WithStopWords(p.Stop))
-	}
-	if len(c.req.Tools) > 0 && (c.row == nil || !c.row.writes) {
-		tools := make([]llms.Tool, len(c.req.Tools))
-		for i := range c.req.Tools {
-			tools[i] = llms.Tool{Type: "function", Function: c.definition(&c.req.Tools[i])}
-		}
-		opts = append(opts, llms.WithTools(tools))
-	}
-	return opts
 }

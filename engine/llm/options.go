@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
@@ -56,30 +54,12 @@ func WithTimeouts(t Timeouts) Option { return func(r *Registry) { r.timeouts = t
 // "" for a server that takes none.
 func WithCompatible(name, baseURL, keyEnv string) Option {
 	return func(r *Registry) {
-		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: buildOpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
+		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: langchainOpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
 		if keyEnv != "" {
 			p.keyEnv = []string{keyEnv}
 		}
 		r.providers[name] = p
 	}
-}
-
-// Factory makes a host's own model for the part of a model string after the provider. It is
-// called once per model and must be safe for concurrent use.
-type Factory func(model string) (llms.Model, Caps, error)
-
-// WithProvider adds a provider whose models the host makes. It replaces a built-in one.
-func WithProvider(name string, f Factory) Option {
-	return func(r *Registry) {
-		delete(r.providers, name)
-		r.factories[name] = f
-	}
-}
-
-// WithModel adds a single model of the host's own under a full name such as "acme/x". Its
-// GenerateContent is used by many branches at once and must honour its context.
-func WithModel(name string, m llms.Model, caps Caps) Option {
-	return func(r *Registry) { r.models[name] = hosted{m, caps} }
 }
 
 // WithDriver has h make each attempt at a call instead of the model's provider, be it known or not,
@@ -96,11 +76,6 @@ type Caps struct {
 	// OnePart is for models that read only the first part of a message: a turn of several
 	// parts goes out as several messages.
 	OnePart bool `json:"-"`
-}
-
-type hosted struct {
-	model llms.Model
-	caps  Caps
 }
 
 func compatible() wire.Dialect {

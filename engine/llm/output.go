@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/generable"
@@ -147,15 +145,19 @@ func (c *call) strictTools() {
 	}
 }
 
-// definition is what the provider is told of a tool: where its arguments have another form,
-// the description says so.
-func (c *call) definition(t *engine.ToolDef) *llms.FunctionDefinition {
-	d := &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t)}
-	if w := c.tools[t.Name]; w != nil {
-		d.Parameters, d.Strict = json.RawMessage(w.Schema), true
-		d.Description = strings.Trim(d.Description+"\n\n"+w.Form, "\n")
+// definitions are what the provider is told of the tools: where the arguments of one have another
+// form, the description says so.
+func (c *call) definitions() []wire.Tool {
+	out := make([]wire.Tool, len(c.req.Tools))
+	for i := range c.req.Tools {
+		t := &c.req.Tools[i]
+		out[i] = wire.Tool{Name: t.Name, Description: t.Description, Schema: wire.ToolSchema(t)}
+		if w := c.tools[t.Name]; w != nil {
+			out[i].Schema, out[i].Strict = json.RawMessage(w.Schema), true
+			out[i].Description = strings.Trim(t.Description+"\n\n"+w.Form, "\n")
+		}
 	}
-	return d
+	return out
 }
 
 func compact(schema string) json.RawMessage {

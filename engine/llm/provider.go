@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -8,10 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/ollama"
-	"github.com/tmc/langchaingo/llms/openai"
-
+	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -26,7 +24,6 @@ type provider struct {
 	fix     func(string) (string, error)
 	local   bool // a server that the user runs
 	dialect wire.Dialect
-	writes  bool   // the dialect writes conversation and tools: the client knows too little
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
 	// strictTools tells whether calls are held to the tools' schemas, behind an address; nil
@@ -34,13 +31,18 @@ type provider struct {
 	strictTools func(base string) bool
 	caps        Caps
 	bare        func(model string) bool // models that take no schema
-	build       func(c connection) (llms.Model, error)
+	build       func(c connection) (client, error)
 }
 
 // connection is what a client is made for; clients are shared by all calls of equal ones.
 type connection struct {
 	provider, base, key string
 	http                *http.Client
+}
+
+// client makes the requests of a provider. Its error says why a request could not be made.
+type client interface {
+	Send(ctx context.Context, model string) error
 }
 
 var compatCaps = Caps{Tools: true, Schema: true, JSONMode: true, Stream: true}
@@ -50,35 +52,35 @@ func builtin() map[string]*provider {
 	table := []*provider{
 		{
 			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
-			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, build: buildOpenAI,
+			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, build: langchainOpenAI,
 		},
 		{
 			name: "anthropic", schemas: "anthropic", keyEnv: []string{"ANTHROPIC_API_KEY"}, baseEnv: []string{"ANTHROPIC_BASE_URL"}, base: "https://api.anthropic.com/v1", fix: anthropicURL,
-			dialect: &wire.Anthropic{}, writes: true, caps: Caps{Tools: true, Schema: true, Stream: true}, bare: bareClaude, strictTools: always, build: buildAnthropic,
+			dialect: &wire.Anthropic{}, caps: Caps{Tools: true, Schema: true, Stream: true}, bare: bareClaude, strictTools: always, build: langchainAnthropic,
 		},
 		{
 			name: "ollama", schemas: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
-			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, build: buildOllama,
+			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, build: langchainOllama,
 		},
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, NoSeed: true, NoParallel: true, EchoReasoning: true, EchoAll: deepseekV4, Thinking: wire.ThinkSwitch},
-			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: buildOpenAI,
+			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: langchainOpenAI,
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any", Bridges: always},
-			caps:    compatCaps, strictTools: always, build: buildOpenAI,
+			caps:    compatCaps, strictTools: always, build: langchainOpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, Bridges: mistralModel,
 				Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
-			caps: compatCaps, build: buildOpenAI,
+			caps: compatCaps, build: langchainOpenAI,
 		},
 		{
 			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
-			dialect: compatible(), caps: compatCaps, build: buildOpenAI,
+			dialect: compatible(), caps: compatCaps, build: langchainOpenAI,
 		},
 	}
 	table = append(table, googleRow())
@@ -89,23 +91,9 @@ func builtin() map[string]*provider {
 	return rows
 }
 
-// noKey stands for the key at servers that take none; the client library insists on one.
-const noKey = "none"
-
-// buildOpenAI leaves nothing for the library to read from the environment: it would send
-// OPENAI_API_KEY and OPENAI_ORGANIZATION to whatever address it is given.
-func buildOpenAI(c connection) (llms.Model, error) {
-	key := c.key
-	if key == "" {
-		key = noKey
-	}
-	return openai.New(openai.WithToken(key), openai.WithBaseURL(c.base), openai.WithOrganization(""),
-		openai.WithModel("unset"), openai.WithHTTPClient(c.http))
-}
-
-func buildOllama(c connection) (llms.Model, error) {
-	return ollama.New(ollama.WithServerURL(c.base), ollama.WithHTTPClient(c.http), ollama.WithModel("unset"))
-}
+func langchainOpenAI(c connection) (client, error)    { return langchain.OpenAI(c.base, c.http) }
+func langchainAnthropic(c connection) (client, error) { return langchain.Anthropic(c.base, c.http) }
+func langchainOllama(c connection) (client, error)    { return langchain.Ollama(c.base, c.http) }
 
 // deepseekV4 are the models that refuse a conversation of which they do not get all that they
 // thought. Those before them refuse, or do not read, what they thought about an earlier question.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/lane"
@@ -49,7 +47,7 @@ type Registry struct {
 	countsTokens bool // some limit is of tokens
 
 	mu      sync.Mutex
-	clients map[connection]llms.Model
+	clients map[connection]client
 	made    map[string]hosted // by factories
 	targets map[targetKey]*target
 	known   []string // keys that hidden is made of
@@ -63,7 +61,7 @@ var _ engine.Handler = (*Registry)(nil)
 func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
-		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]llms.Model{}, made: map[string]hosted{},
+		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]client{}, made: map[string]hosted{},
 		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
 	}
 	for _, opt := range opts {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
@@ -22,7 +20,7 @@ type target struct {
 	row    *provider
 	conn   connection
 	origin string
-	client llms.Model
+	client client
 	keyEnv string
 
 	host *hosted
@@ -259,7 +257,7 @@ func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {
 	return e.WithHelp("set it to your key of %s, or name another model: ollama/… needs no key", p.name)
 }
 
-func (r *Registry) client(c connection, p *provider) (llms.Model, error) {
+func (r *Registry) client(c connection, p *provider) (client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m, ok := r.clients[c]; ok {

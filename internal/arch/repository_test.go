@@ -81,6 +81,31 @@ func imports(t *testing.T, dirs ...string) {
 	}
 }
 
+// The provider library is known to one package; engine/llm names its interface of models alone, which
+// hosts implement.
+func TestProviderLibraryIsFenced(t *testing.T) {
+	g, err := List(root(t), "linux", "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const port = module + "/engine/llm"
+	fenced := 0
+	for _, path := range g.matching(module + "/...") {
+		for _, imp := range g[path].Imports {
+			switch {
+			case !match(langchain, imp), path == port && imp == "github.com/tmc/langchaingo/llms":
+			case path == port+"/internal/langchain":
+				fenced++
+			default:
+				t.Errorf("%s imports %s, which %s/internal/langchain is for", path, imp, port)
+			}
+		}
+	}
+	if fenced == 0 {
+		t.Error("nothing imports the provider library")
+	}
+}
+
 // hasGo reports whether a directory, or a tree, holds a non-test Go file.
 func hasGo(t *testing.T, dir string, tree bool) bool {
 	t.Helper()

@@ -3,13 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"net/http"
-
-	"github.com/agentscript/agentscript/engine"
 )
 
-// Anthropic is the dialect of Anthropic's messages. The client above loses parallel calls, all
-// results but the first and every thought, and is given a stand-in for the conversation; the
-// patch writes the real one.
+// Anthropic is the dialect of Anthropic's messages.
 type Anthropic struct{}
 
 var _ Dialect = (*Anthropic)(nil)
@@ -19,8 +15,8 @@ const claudeFamily = "anthropic"
 
 func (d *Anthropic) lines() bool { return false }
 
-// CallID returns the id itself, or one of the same form for an id that another provider gave.
-func (d *Anthropic) CallID(id string) string {
+// callID returns the id itself, or one of the same form for an id that another provider gave.
+func (d *Anthropic) callID(id string) string {
 	for _, r := range id {
 		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-') {
 			return "toolu_" + shortID(id)
@@ -32,13 +28,12 @@ func (d *Anthropic) CallID(id string) string {
 	return id
 }
 
-// Patch writes the request anew but for the model's name: the client always sends a temperature,
-// which newer models refuse, and knows nothing of tool choice, schemas, effort and images by URL.
-func (d *Anthropic) Patch(b *Body, p *Plan) error {
-	b.Delete("messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "tools", "top_p", "thinking")
+// write writes the parameters that the request has and no other: newer models refuse some.
+func (d *Anthropic) write(p *Plan) (*Body, error) {
+	b := modelBody(p)
 	call, err := claudeCallOf(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cache := p.Request.Params.Cache
 	if s := p.Request.System; s != "" {
@@ -47,18 +42,18 @@ func (d *Anthropic) Patch(b *Body, p *Plan) error {
 			system = []any{claudeText{Type: "text", Text: s, Cache: ephemeral}}
 		}
 		if err := b.Set("system", system); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	messages, err := d.messages(p.Request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if cache {
 		messages.mark()
 	}
 	if err := b.Set("messages", messages); err != nil {
-		return err
+		return nil, err
 	}
 	tools := d.tools(p)
 	if n := len(tools); n > 0 {
@@ -69,10 +64,10 @@ func (d *Anthropic) Patch(b *Body, p *Plan) error {
 			tools[n-1].Cache = ephemeral
 		}
 		if err := b.Set("tools", tools); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return call.write(b, p)
+	return b, call.write(b, p)
 }
 
 type claudeTool struct {
@@ -103,16 +98,6 @@ func (d *Anthropic) tools(p *Plan) []claudeTool {
 		}
 	}
 	return out
-}
-
-// Canonical writes the answer as one block of text.
-func (d *Anthropic) Canonical(r *engine.Response) ([]byte, error) {
-	return encode(map[string]any{
-		"id": r.RequestID, "type": "message", "role": "assistant", "model": r.Model,
-		"content":     []any{claudeText{Type: "text", Text: r.Text()}},
-		"stop_reason": r.RawFinish,
-		"usage":       map[string]int{"input_tokens": r.Usage.In, "output_tokens": r.Usage.Out},
-	})
 }
 
 // address puts the key where this provider wants it.

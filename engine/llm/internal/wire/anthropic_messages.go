@@ -96,13 +96,13 @@ func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
 		p := &m.Parts[i]
 		switch {
 		case p.Call != nil:
-			out = append(out, &claudeUse{Type: "tool_use", ID: d.CallID(p.Call.ID), Name: p.Call.Name, Input: argsObject(p.Call.Args)})
+			out = append(out, &claudeUse{Type: "tool_use", ID: d.callID(p.Call.ID), Name: p.Call.Name, Input: argsObject(p.Call.Args)})
 		case p.Result != nil:
 			text := p.Result.Text
 			if text == "" && p.Result.IsError {
 				text = "error"
 			}
-			out = append(out, &claudeResult{Type: "tool_result", ID: d.CallID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
+			out = append(out, &claudeResult{Type: "tool_result", ID: d.callID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
 		case p.Image != nil:
 			source, err := sourceOf(p.Image)
 			if err != nil {

@@ -188,26 +188,14 @@ func (c *claudeCall) write(b *Body, p *Plan) error {
 		config.Format = &outputFormat{"json_schema", p.Output.Schema}
 	}
 	stream := p.Stream || c.maxTokens > longAnswer
-	for _, m := range []struct {
-		set   bool
-		key   string
-		value any
-	}{
-		{true, "max_tokens", c.maxTokens},
-		{!usual(params.Temperature), "temperature", params.Temperature},
-		{!usual(params.TopP), "top_p", params.TopP},
-		{len(params.Stop) > 0, "stop_sequences", params.Stop},
-		{c.choice != nil, "tool_choice", c.choice},
-		{c.thinking != nil, "thinking", c.thinking},
-		{config != (outputConfig{}), "output_config", config},
-		{stream, "stream", true},
-	} {
-		if !m.set {
-			continue
-		}
-		if err := b.Set(m.key, m.value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.add(
+		member{true, "max_tokens", c.maxTokens},
+		member{!usual(params.Temperature), "temperature", params.Temperature},
+		member{!usual(params.TopP), "top_p", params.TopP},
+		member{len(params.Stop) > 0, "stop_sequences", params.Stop},
+		member{c.choice != nil, "tool_choice", c.choice},
+		member{c.thinking != nil, "thinking", c.thinking},
+		member{config != (outputConfig{}), "output_config", config},
+		member{stream, "stream", true},
+	)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // Body is a JSON object that keeps the order of its members: a patch touches what it names
@@ -12,6 +11,16 @@ import (
 type Body struct {
 	keys   []string
 	values map[string]json.RawMessage
+}
+
+// newBody returns an object without members.
+func newBody() *Body { return &Body{values: map[string]json.RawMessage{}} }
+
+// modelBody returns the beginning of a request that names its model.
+func modelBody(p *Plan) *Body {
+	b := newBody()
+	b.SetRaw("model", json.RawMessage(quoted(p.Model)))
+	return b
 }
 
 // ParseBody reads one JSON object.
@@ -24,7 +33,7 @@ func ParseBody(data []byte) (*Body, error) {
 	if open != json.Delim('{') {
 		return nil, fmt.Errorf("a JSON object is wanted, not %v", open)
 	}
-	b := &Body{values: map[string]json.RawMessage{}}
+	b := newBody()
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -63,14 +72,24 @@ func (b *Body) Set(key string, value any) error {
 	return nil
 }
 
-// Delete drops members.
-func (b *Body) Delete(keys ...string) {
-	for _, key := range keys {
-		if _, ok := b.values[key]; ok {
-			delete(b.values, key)
-			b.keys = slices.DeleteFunc(b.keys, func(k string) bool { return k == key })
+// member is one that a body gets on a condition.
+type member struct {
+	set   bool
+	key   string
+	value any
+}
+
+// add sets the members whose condition holds, in their order.
+func (b *Body) add(members ...member) error {
+	for _, m := range members {
+		if !m.set {
+			continue
+		}
+		if err := b.Set(m.key, m.value); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // Merge sets the members of a JSON object; nothing is fine. Where both hold an object under a
@@ -133,4 +152,13 @@ func encode(value any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}
+
+// quoted writes a text as JSON.
+func quoted(s string) string {
+	raw, err := encode(s)
+	if err != nil { // a string can always be encoded
+		return `""`
+	}
+	return string(raw)
 }

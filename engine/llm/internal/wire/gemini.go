@@ -8,8 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Gemini is the dialect of Google's generateContent. The client above writes an empty body: the
-// conversation carries signatures that no library's messages hold.
+// Gemini is the dialect of Google's generateContent.
 type Gemini struct{}
 
 var _ Dialect = (*Gemini)(nil)
@@ -18,9 +17,6 @@ var _ Dialect = (*Gemini)(nil)
 const geminiFamily = "google"
 
 func (d *Gemini) lines() bool { return false }
-
-// CallID returns the id itself.
-func (d *Gemini) CallID(id string) string { return id }
 
 // address puts the key into Google's header and names the endpoint: a stream has one of its own.
 func (d *Gemini) address(req *http.Request, p *Plan) {
@@ -35,37 +31,38 @@ func (d *Gemini) address(req *http.Request, p *Plan) {
 	}
 }
 
-// Patch writes the conversation and the parameters that the request has and no other.
-func (d *Gemini) Patch(b *Body, p *Plan) error {
-	r := p.Request
+// write writes the conversation and the parameters that the request has and no other. The address
+// names the model.
+func (d *Gemini) write(p *Plan) (*Body, error) {
+	b, r := newBody(), p.Request
 	if c := r.Params.ParallelCalls; c != nil && !*c {
-		return &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_tool_calls"}
+		return nil, &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_tool_calls"}
 	}
 	if r.System != "" {
 		if err := b.Set("systemInstruction", geminiContent{Parts: []geminiPart{{Text: &r.System}}}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	contents, err := geminiContents(r, GeminiVersion(p.Model))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.Set("contents", contents); err != nil {
-		return err
+		return nil, err
 	}
 	if len(p.Tools) > 0 {
 		if err := b.Set("tools", geminiTools(p.Tools)); err != nil {
-			return err
+			return nil, err
 		}
 		if err := geminiChoice(b, r.Choice); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	config, err := geminiConfig(p)
 	if err != nil || config.Len() == 0 {
-		return err
+		return b, err
 	}
-	return b.Set("generationConfig", config)
+	return b, b.Set("generationConfig", config)
 }
 
 type geminiFunction struct {
@@ -106,25 +103,16 @@ func geminiChoice(b *Body, c engine.ToolChoice) error {
 
 func geminiConfig(p *Plan) (*Body, error) {
 	params := &p.Request.Params
-	config := &Body{values: map[string]json.RawMessage{}}
-	for _, o := range []struct {
-		set   bool
-		key   string
-		value any
-	}{
-		{params.Temperature != nil, "temperature", params.Temperature},
-		{params.TopP != nil, "topP", params.TopP},
-		{params.MaxTokens != nil, "maxOutputTokens", params.MaxTokens},
-		{params.Seed != nil, "seed", params.Seed},
-		{len(params.Stop) > 0, "stopSequences", params.Stop},
-		{p.Output != nil, "responseMimeType", "application/json"},
-	} {
-		if !o.set {
-			continue
-		}
-		if err := config.Set(o.key, o.value); err != nil {
-			return nil, err
-		}
+	config := newBody()
+	if err := config.add(
+		member{params.Temperature != nil, "temperature", params.Temperature},
+		member{params.TopP != nil, "topP", params.TopP},
+		member{params.MaxTokens != nil, "maxOutputTokens", params.MaxTokens},
+		member{params.Seed != nil, "seed", params.Seed},
+		member{len(params.Stop) > 0, "stopSequences", params.Stop},
+		member{p.Output != nil, "responseMimeType", "application/json"},
+	); err != nil {
+		return nil, err
 	}
 	if p.Output != nil && p.Output.Schema != nil {
 		config.SetRaw("responseJsonSchema", p.Output.Schema)
@@ -133,29 +121,4 @@ func geminiConfig(p *Plan) (*Body, error) {
 		return config, config.Set("thinkingConfig", thinking)
 	}
 	return config, nil
-}
-
-// Canonical writes the answer as a plain one of one candidate.
-func (d *Gemini) Canonical(r *engine.Response) ([]byte, error) {
-	content := geminiContent{Role: "model", Parts: []geminiPart{}}
-	for i := range r.Parts {
-		p := &r.Parts[i]
-		part := geminiPart{Text: &p.Text}
-		switch p.Kind {
-		case engine.PartCall:
-			part = geminiPart{Call: &geminiCall{p.Call.ID, p.Call.Name, argsObject(p.Call.Args)}}
-		case engine.PartReasoning:
-			part.Thought = true
-		}
-		content.Parts = append(content.Parts, part)
-	}
-	return encode(map[string]any{
-		"candidates":   []any{map[string]any{"content": content, "finishReason": r.RawFinish}},
-		"modelVersion": r.Model, "responseId": r.RequestID,
-		"usageMetadata": map[string]int{
-			"promptTokenCount": r.Usage.In, "cachedContentTokenCount": r.Usage.CacheRead,
-			"candidatesTokenCount": max(r.Usage.Out-r.Usage.Reasoning, 0), "thoughtsTokenCount": r.Usage.Reasoning,
-			"totalTokenCount": r.Usage.In + r.Usage.Out,
-		},
-	})
 }

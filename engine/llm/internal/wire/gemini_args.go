@@ -137,12 +137,3 @@ func (n *argNode) write(b *strings.Builder) {
 		b.WriteString("null")
 	}
 }
-
-// quoted writes a text as JSON.
-func quoted(s string) string {
-	raw, err := encode(s)
-	if err != nil { // a string can always be encoded
-		return `""`
-	}
-	return string(raw)
-}

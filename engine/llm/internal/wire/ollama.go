@@ -3,21 +3,16 @@ package wire
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Ollama is the dialect of Ollama's own chat endpoint. The client above knows neither tools
-// nor schemas here and is given a flattened conversation; the patch writes the real one.
+// Ollama is the dialect of Ollama's own chat endpoint.
 type Ollama struct{}
 
 var _ Dialect = (*Ollama)(nil)
 
 func (d *Ollama) lines() bool { return true }
-
-// CallID returns the id itself.
-func (d *Ollama) CallID(id string) string { return id }
 
 type ollamaMessage struct {
 	Role     string       `json:"role"`
@@ -37,14 +32,13 @@ type ollamaCall struct {
 	} `json:"function"`
 }
 
-// Patch writes the conversation with calls and results, the tools, the schema, and the
+// write writes the conversation with calls and results, the tools, the schema, and the
 // options that the request has and no other. A prompt that does not fit the window is to be
 // an error: the server's default is to cut it in silence.
-func (d *Ollama) Patch(b *Body, p *Plan) error {
-	r := p.Request
-	b.Delete("format", "options", "tools", "stream", "think")
+func (d *Ollama) write(p *Plan) (*Body, error) {
+	b, r := modelBody(p), p.Request
 	if err := ollamaTakes(r); err != nil {
-		return err
+		return nil, err
 	}
 	messages, err := ollamaMessages(r)
 	if err == nil {
@@ -54,11 +48,11 @@ func (d *Ollama) Patch(b *Body, p *Plan) error {
 		err = ollamaThink(b, p.Model, &r.Params)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(r.Tools) > 0 && r.Choice.Mode != engine.ChoiceNone {
-		if err := b.Set("tools", ollamaTools(r.Tools)); err != nil {
-			return err
+		if err := b.Set("tools", ollamaTools(p.Tools)); err != nil {
+			return nil, err
 		}
 	}
 	if o := p.Output; o != nil {
@@ -68,33 +62,24 @@ func (d *Ollama) Patch(b *Body, p *Plan) error {
 		}
 		b.SetRaw("format", format)
 	}
-	options := &Body{values: map[string]json.RawMessage{}}
-	for _, o := range []struct {
-		set   bool
-		key   string
-		value any
-	}{
-		{r.Params.Temperature != nil, "temperature", r.Params.Temperature},
-		{r.Params.TopP != nil, "top_p", r.Params.TopP},
-		{r.Params.MaxTokens != nil, "num_predict", r.Params.MaxTokens},
-		{r.Params.Seed != nil, "seed", r.Params.Seed},
-		{len(r.Params.Stop) > 0, "stop", r.Params.Stop},
-	} {
-		if !o.set {
-			continue
-		}
-		if err := options.Set(o.key, o.value); err != nil {
-			return err
-		}
+	options := newBody()
+	if err := options.add(
+		member{r.Params.Temperature != nil, "temperature", r.Params.Temperature},
+		member{r.Params.TopP != nil, "top_p", r.Params.TopP},
+		member{r.Params.MaxTokens != nil, "num_predict", r.Params.MaxTokens},
+		member{r.Params.Seed != nil, "seed", r.Params.Seed},
+		member{len(r.Params.Stop) > 0, "stop", r.Params.Stop},
+	); err != nil {
+		return nil, err
 	}
 	if options.Len() > 0 {
 		if err := b.Set("options", options); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	b.SetRaw("truncate", json.RawMessage("false"))
 	b.SetRaw("shift", json.RawMessage("false"))
-	return b.Set("stream", p.Stream)
+	return b, b.Set("stream", p.Stream)
 }
 
 // ollamaTakes refuses what the server would pass over in silence.
@@ -185,7 +170,7 @@ func argsObject(args string) json.RawMessage {
 	return raw
 }
 
-func ollamaTools(tools []engine.ToolDef) []any {
+func ollamaTools(tools []Tool) []any {
 	out := make([]any, len(tools))
 	for i, t := range tools {
 		out[i] = struct {
@@ -195,18 +180,9 @@ func ollamaTools(tools []engine.ToolDef) []any {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`
 			Parameters  json.RawMessage `json:"parameters"`
-		}{t.Name, t.Description, ToolSchema(&t)}}
+		}{t.Name, t.Description, t.Schema}}
 	}
 	return out
-}
-
-// Canonical writes the answer's text as one finished line.
-func (d *Ollama) Canonical(r *engine.Response) ([]byte, error) {
-	return encode(map[string]any{
-		"model": r.Model, "created_at": time.Time{}, "done": true,
-		"message":           map[string]string{"role": "assistant", "content": r.Text()},
-		"prompt_eval_count": r.Usage.In, "eval_count": r.Usage.Out,
-	})
 }
 
 type ollamaAnswer struct {

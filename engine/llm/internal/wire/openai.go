@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -43,73 +44,52 @@ var _ Dialect = (*OpenAI)(nil)
 
 func (d *OpenAI) lines() bool { return false }
 
-// CallID returns the id itself, or nine characters derived from it.
-func (d *OpenAI) CallID(id string) string {
-	if !d.ShortCallIDs || len(id) == 9 && isAlnum(id) {
-		return id
-	}
-	return shortID(id)
-}
-
-// Patch sets the parameters that the request has and no other: the client above cannot tell
-// an unset one from a zero, sends a temperature always and top_p never.
-func (d *OpenAI) Patch(b *Body, p *Plan) error {
+// write writes the parameters that the request has and no other.
+func (d *OpenAI) write(p *Plan) (*Body, error) {
 	params := &p.Request.Params
 	switch {
 	case d.NoSeed && params.Seed != nil:
-		return &Unsupported{"takes no seed", "leave out seed"}
+		return nil, &Unsupported{"takes no seed", "leave out seed"}
 	case d.NoParallel && params.ParallelCalls != nil:
-		return &Unsupported{"cannot be held to one call of a tool at a time, nor allowed several", "leave out parallel_tool_calls"}
+		return nil, &Unsupported{"cannot be held to one call of a tool at a time, nor allowed several", "leave out parallel_tool_calls"}
 	}
-	b.Delete("temperature", "top_p", "stop", "seed", "max_tokens", "max_completion_tokens", "metadata", "stream", "stream_options", "response_format",
-		"tool_choice", "parallel_tool_calls", "reasoning_effort", "reasoning", "thinking")
-	if err := d.echo(b, p.Request); err != nil {
-		return err
+	b := modelBody(p)
+	if err := b.Set("messages", d.messages(p)); err != nil {
+		return nil, err
 	}
-	if err := d.mark(b, p.Request); err != nil {
-		return err
-	}
-	if err := d.bridge(b); err != nil {
-		return err
-	}
-	set := func(ok bool, key string, value func() any) error {
-		if !ok {
-			return nil
-		}
-		return b.Set(key, value())
-	}
-	maxTokens, seed := d.MaxTokens, d.Seed
-	if maxTokens == "" {
-		maxTokens = "max_completion_tokens"
-	}
-	if seed == "" {
-		seed = "seed"
-	}
-	for _, err := range []error{
-		set(params.Temperature != nil, "temperature", func() any { return *params.Temperature }),
-		set(params.TopP != nil, "top_p", func() any { return *params.TopP }),
-		set(params.MaxTokens != nil, maxTokens, func() any { return *params.MaxTokens }),
-		set(params.Seed != nil, seed, func() any { return *params.Seed }),
-		set(len(params.Stop) > 0, "stop", func() any { return params.Stop }),
-		set(p.Stream, "stream", func() any { return true }),
-		set(p.Stream && !d.NoStreamOptions, "stream_options", func() any { return map[string]bool{"include_usage": true} }),
-		set(p.Output != nil, "response_format", func() any { return responseFormat(p.Output) }),
-		set(len(p.Request.Tools) > 0 && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", func() any { return d.Choice(p.Request.Choice) }),
-		set(len(p.Request.Tools) > 0 && params.ParallelCalls != nil, "parallel_tool_calls", func() any { return *params.ParallelCalls }),
-		d.think(b, p),
-	} {
+	tools := len(p.Tools) > 0
+	if tools {
+		list, err := openAITools(p.Tools)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		b.SetRaw("tools", list)
+	}
+	if err := b.add(
+		member{params.Temperature != nil, "temperature", params.Temperature},
+		member{params.TopP != nil, "top_p", params.TopP},
+		member{params.MaxTokens != nil, cmp.Or(d.MaxTokens, "max_completion_tokens"), params.MaxTokens},
+		member{params.Seed != nil, cmp.Or(d.Seed, "seed"), params.Seed},
+		member{len(params.Stop) > 0, "stop", params.Stop},
+		member{p.Stream, "stream", true},
+		member{p.Stream && !d.NoStreamOptions, "stream_options", map[string]bool{"include_usage": true}},
+		member{p.Output != nil, "response_format", responseFormat(p.Output)},
+		member{tools && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", d.Choice(p.Request.Choice)},
+		member{tools && params.ParallelCalls != nil, "parallel_tool_calls", params.ParallelCalls},
+	); err != nil {
+		return nil, err
+	}
+	if err := d.think(b, p); err != nil {
+		return nil, err
 	}
 	for _, key := range sortedKeys(d.Extra) {
 		b.SetRaw(key, d.Extra[key])
 	}
-	return nil
+	return b, nil
 }
 
 func responseFormat(o *Output) any {
-	if o.Schema == nil {
+	if o == nil || o.Schema == nil {
 		return map[string]string{"type": "json_object"}
 	}
 	return struct {
@@ -139,36 +119,4 @@ func sortedKeys(m map[string]json.RawMessage) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// Canonical writes the answer as a plain completion of one choice.
-func (d *OpenAI) Canonical(r *engine.Response) ([]byte, error) {
-	type function struct {
-		Name string `json:"name"`
-		Args string `json:"arguments"`
-	}
-	type call struct {
-		ID       string   `json:"id"`
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	var calls []call
-	for _, c := range r.Calls() {
-		calls = append(calls, call{c.ID, "function", function{c.Name, c.Args}})
-	}
-	return encode(map[string]any{
-		"id": r.RequestID, "object": "chat.completion", "model": r.Model,
-		"choices": []any{map[string]any{
-			"index": 0, "finish_reason": string(r.Finish),
-			"message": map[string]any{
-				"role": "assistant", "content": r.Text(), "tool_calls": calls,
-				"reasoning_content": joined(r.Parts, engine.PartReasoning, ""),
-			},
-		}},
-		"usage": map[string]any{
-			"prompt_tokens": r.Usage.In, "completion_tokens": r.Usage.Out, "total_tokens": r.Usage.In + r.Usage.Out,
-			"prompt_tokens_details":     map[string]int{"cached_tokens": r.Usage.CacheRead},
-			"completion_tokens_details": map[string]int{"reasoning_tokens": r.Usage.Reasoning},
-		},
-	})
 }

@@ -1,7 +1,7 @@
 // Package wire is the HTTP round tripper under the provider clients. It takes the plan of a
-// call from the request's context, rewrites the outgoing JSON for the provider's dialect,
-// decodes the real answer itself (streams, calls, usage, errors), and hands the client above
-// a plain body that it understands. What the call truly came to is left in the [Exchange].
+// call from the request's context, writes the body in the provider's dialect and decodes the
+// answer itself (streams, calls, usage, errors). The client above chooses the address and the
+// headers, and gets no answer: the result of the call is left in the [Exchange].
 //
 // A request without an exchange in its context passes through untouched.
 package wire
@@ -23,7 +23,7 @@ type Plan struct {
 	Origin   string // scheme://host[:port]: the only place that this call may reach
 	Dialect  Dialect
 	Request  *engine.Request
-	Tools    []Tool             // as the provider is to be told of them, for dialects that write them
+	Tools    []Tool             // as the provider is to be told of them
 	Output   *Output            // nil when the prompt alone holds the model to its type
 	Stream   bool               // ask for a stream
 	Sink     func(engine.Token) // gets pieces of the answer without number or attempt; may be nil
@@ -73,12 +73,8 @@ type Exchange struct {
 
 // Dialect is a provider's way to write requests and answers.
 type Dialect interface {
-	// Patch rewrites the body that the client above wrote.
-	Patch(b *Body, p *Plan) error
-	// CallID returns the id under which a tool call goes on the wire.
-	CallID(id string) string
-	// Canonical writes a complete plain answer for the client above.
-	Canonical(r *engine.Response) ([]byte, error)
+	// write returns the body of the request, all but the host's own members.
+	write(p *Plan) (*Body, error)
 
 	Form
 }
@@ -118,6 +114,3 @@ func from(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
 }
-
-// Planned reports whether the transport will find a plan in the context.
-func Planned(ctx context.Context) bool { return from(ctx) != nil }

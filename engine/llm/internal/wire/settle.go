@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -126,5 +125,3 @@ func isAlnum(s string) bool {
 	}
 	return true
 }
-
-func okHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }

@@ -20,42 +20,29 @@ type Transport struct {
 	Base http.RoundTripper
 }
 
-// RoundTrip implements [http.RoundTripper].
+// errTaken tells the client above that there is no answer for it to read.
+var errTaken = errors.New("the answer is in the exchange")
+
+// RoundTrip implements [http.RoundTripper]. It returns no response to a request that has an
+// [Exchange].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := from(req.Context())
 	if x == nil {
 		return t.Base.RoundTrip(req)
 	}
-	x.Response, x.Err = x.run(t.Base, req)
-	if x.Err != nil {
-		return nil, x.Err
+	if req.Body != nil {
+		req.Body.Close()
 	}
-	body, err := x.Dialect.Canonical(x.Response)
-	if err != nil {
-		x.Err = x.Fail(engine.KindBadResponse, err, "", "the answer cannot be passed on: %v", err)
-		return nil, x.Err
+	x.Response, x.Err = x.onward(func() (*engine.Response, *engine.Error) { return x.once(t.Base, req) })
+	if x.Err == nil {
+		x.Response, x.Err = x.Settle(x.Response)
 	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: okHeader(), Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req,
-	}, nil
-}
-
-func (x *Exchange) run(base http.RoundTripper, req *http.Request) (*engine.Response, *engine.Error) {
-	written, fail := x.written(req)
-	if fail != nil {
-		return nil, fail
-	}
-	r, fail := x.onward(func() (*engine.Response, *engine.Error) { return x.once(base, req, written) })
-	if fail != nil {
-		return nil, fail
-	}
-	return x.Settle(r)
+	return nil, errTaken
 }
 
 // once makes one request of the call and reads its answer.
-func (x *Exchange) once(base http.RoundTripper, req *http.Request, written []byte) (*engine.Response, *engine.Error) {
-	out, fail := x.rewrite(req, written)
+func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*engine.Response, *engine.Error) {
+	out, fail := x.rewrite(req)
 	if fail != nil {
 		return nil, fail
 	}
@@ -79,28 +66,13 @@ func (x *Exchange) once(base http.RoundTripper, req *http.Request, written []byt
 	return a.named(res.Header), nil
 }
 
-// written is the body that the client above wrote.
-func (x *Exchange) written(req *http.Request) ([]byte, *engine.Error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	data, err := io.ReadAll(req.Body)
-	req.Body.Close()
-	if err != nil {
-		return nil, x.Fail(engine.KindBadRequest, err, "", "the request cannot be written: %v", err)
-	}
-	return data, nil
-}
-
 // rewrite returns a copy of the request with the body that the provider is to see.
-func (x *Exchange) rewrite(req *http.Request, data []byte) (*http.Request, *engine.Error) {
+func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if origin := req.URL.Scheme + "://" + req.URL.Host; origin != x.Origin {
 		return nil, x.Fail(engine.KindConfig, nil, "", "a request for %s was about to go to %s", x.Origin, origin)
 	}
-	body, err := ParseBody(data)
-	if err == nil {
-		err = x.Dialect.Patch(body, &x.Plan)
-	}
+	var data []byte
+	body, err := x.Dialect.write(&x.Plan)
 	if err == nil {
 		err = body.Merge(x.Request.Params.Extra)
 	}

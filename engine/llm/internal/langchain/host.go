@@ -1,4 +1,4 @@
-package llm
+package langchain
 
 import (
 	"context"
@@ -14,68 +14,141 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
-	"github.com/agentscript/agentscript/generable"
 )
 
-// hosted makes a call of a host's own model. What the model cannot carry is an error, not
-// left out in silence.
-func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
-	plan := c.plan(c.req, c.limits, c.keys)
-	caps := c.host.caps
-	if len(c.req.Tools) > 0 && !caps.Tools {
-		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
-	}
-	opts := c.hostedOptions()
-	if o := c.req.Output; o != nil && o.Type != nil && o.Type.Deref().Kind != generable.StrType {
-		switch {
-		case o.Structured == engine.StructuredConstrained:
-			return nil, plan.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`, "structured = \"constrained\" cannot be had: the model's interface carries no schema")
-		case o.Structured != engine.StructuredGuided && caps.JSONMode && rootOf(compact(o.Type.JSONSchema())) == "object" && len(c.req.Tools) == 0:
-			opts = append(opts, llms.WithJSONMode())
-		}
-	}
-	if c.sink != nil && caps.Stream {
-		p := newPieces(c.sink, c.keys, 1)
-		defer p.end()
+// Call is a call of a host's own model.
+type Call struct {
+	Request *engine.Request
+	JSON    bool              // hold the answer to some JSON object
+	OnePart bool              // the model reads the first part of a message alone
+	Text    func(text string) // receives the pieces of the answer while it is written; nil when nobody listens
+}
+
+// Generate makes the call. The error is the model's own.
+func (c *Call) Generate(ctx context.Context, m llms.Model) (*engine.Response, error) {
+	opts := c.options()
+	if c.Text != nil {
 		opts = append(opts, llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
 			if len(chunk) > 0 && !isCallChunk(chunk) {
-				p.add(engine.Token{Text: string(chunk)})
+				c.Text(string(chunk))
 			}
 			return ctx.Err()
 		}))
 	}
-	messages := c.conversation()
-	if caps.OnePart {
+	messages := conversation(c.Request)
+	if c.OnePart {
 		messages = onePart(messages)
 	}
-	got, err := c.host.model.GenerateContent(ctx, messages, opts...)
-	if err != nil {
-		return nil, foreignError(ctx, &plan, err)
+	got, err := m.GenerateContent(ctx, messages, opts...)
+	if err != nil || got == nil || len(got.Choices) == 0 {
+		return nil, err
 	}
-	if done := wire.Interrupted(ctx); done != nil {
-		// Some clients report what had arrived of a cancelled stream as success.
-		return nil, plan.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
-	}
-	if got == nil || len(got.Choices) == 0 {
-		return nil, plan.Fail(engine.KindBadResponse, nil, "try again", "the model's answer holds no choice")
-	}
-	return plan.Settle(foreignResponse(c.model, got))
+	return response(got), nil
 }
 
-// hostedOptions are the call's without the model's name: the host's model is one already.
-func (c *call) hostedOptions() []llms.CallOption {
-	opts := append(c.options(), func(o *llms.CallOptions) { o.Model = "" })
-	if choice := c.req.Choice; len(c.req.Tools) > 0 && choice != (engine.ToolChoice{}) {
+// conversation is the request without its reasoning, which langchaingo's messages cannot carry.
+func conversation(r *engine.Request) []llms.MessageContent {
+	var out []llms.MessageContent
+	add := func(role llms.ChatMessageType, parts ...llms.ContentPart) {
+		out = append(out, llms.MessageContent{Role: role, Parts: parts})
+	}
+	if r.System != "" {
+		add(llms.ChatMessageTypeSystem, llms.TextContent{Text: r.System})
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		switch m.Role {
+		case engine.RoleTool:
+			for j := range m.Parts {
+				if r := m.Parts[j].Result; r != nil {
+					add(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: r.CallID, Name: r.Name, Content: r.Text})
+				}
+			}
+		case engine.RoleAssistant:
+			var parts []llms.ContentPart
+			if text := joined(m.Parts, ""); text != "" {
+				parts = append(parts, llms.TextContent{Text: text})
+			}
+			for j := range m.Parts {
+				if t := m.Parts[j].Call; t != nil {
+					parts = append(parts, llms.ToolCall{ID: t.ID, Type: "function", FunctionCall: &llms.FunctionCall{Name: t.Name, Arguments: t.Args}})
+				}
+			}
+			add(llms.ChatMessageTypeAI, parts...)
+		default:
+			add(llms.ChatMessageTypeHuman, said(m.Parts)...)
+		}
+	}
+	return out
+}
+
+// said is what a user's message says: its text, and pictures.
+func said(parts []engine.Part) []llms.ContentPart {
+	text := llms.TextContent{Text: joined(parts, "\n\n")}
+	var out []llms.ContentPart
+	for i := range parts {
+		if img := parts[i].Image; img != nil {
+			out = append(out, llms.ImageURLContent{URL: img.URL})
+		}
+	}
+	if len(out) == 0 || text.Text != "" {
+		out = append([]llms.ContentPart{text}, out...)
+	}
+	return out
+}
+
+func joined(parts []engine.Part, sep string) string {
+	var texts []string
+	for i := range parts {
+		if parts[i].Kind == engine.PartText {
+			texts = append(texts, parts[i].Text)
+		}
+	}
+	return strings.Join(texts, sep)
+}
+
+// options are the call's without a model's name: the host's model is one already.
+func (c *Call) options() []llms.CallOption {
+	p := &c.Request.Params
+	var opts []llms.CallOption
+	if p.Temperature != nil {
+		opts = append(opts, llms.WithTemperature(*p.Temperature))
+	}
+	if p.TopP != nil {
+		opts = append(opts, llms.WithTopP(*p.TopP))
+	}
+	if p.MaxTokens != nil {
+		opts = append(opts, llms.WithMaxTokens(*p.MaxTokens))
+	}
+	if p.Seed != nil {
+		opts = append(opts, llms.WithSeed(*p.Seed))
+	}
+	if len(p.Stop) > 0 {
+		opts = append(opts, llms.WithStopWords(p.Stop))
+	}
+	if c.JSON {
+		opts = append(opts, llms.WithJSONMode())
+	}
+	if len(c.Request.Tools) == 0 {
+		return opts
+	}
+	tools := make([]llms.Tool, len(c.Request.Tools))
+	for i := range c.Request.Tools {
+		t := &c.Request.Tools[i]
+		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t)}}
+	}
+	opts = append(opts, llms.WithTools(tools))
+	if choice := c.Request.Choice; choice != (engine.ToolChoice{}) {
 		opts = append(opts, llms.WithToolChoice((&wire.OpenAI{}).Choice(choice))) // what langchaingo's clients pass on
 	}
 	return opts
 }
 
-// foreignResponse gathers the text of all choices and the calls of each, as some clients give
+// response gathers the text of all choices and the calls of each, as some clients give
 // every content block a choice of its own. FuncCall repeats a call and is not read where
 // there are calls.
-func foreignResponse(model string, got *llms.ContentResponse) *engine.Response {
-	r := &engine.Response{Model: model}
+func response(got *llms.ContentResponse) *engine.Response {
+	r := &engine.Response{}
 	var reasoning, text strings.Builder
 	var calls []engine.Part
 	addCall := func(id string, f *llms.FunctionCall) {
@@ -103,7 +176,7 @@ func foreignResponse(model string, got *llms.ContentResponse) *engine.Response {
 			r.RawFinish = ch.StopReason
 		}
 		if r.Usage == (engine.Usage{}) {
-			r.Usage = foreignUsage(ch.GenerationInfo)
+			r.Usage = usage(ch.GenerationInfo)
 		}
 	}
 	if reasoning.Len() > 0 {
@@ -117,9 +190,9 @@ func foreignResponse(model string, got *llms.ContentResponse) *engine.Response {
 	return r
 }
 
-// foreignUsage reads the names that langchaingo's clients give their counts. Counts that are
+// usage reads the names that langchaingo's clients give their counts. Counts that are
 // none make it the zero usage, which is then estimated.
-func foreignUsage(info map[string]any) engine.Usage {
+func usage(info map[string]any) engine.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			switch v := info[n].(type) {
@@ -194,9 +267,9 @@ func isCallChunk(chunk []byte) bool {
 
 var statusInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`status code:? (\d{3})(?:: (.*))?`) })
 
-// foreignError classifies what a foreign model returned: the context first, then the
-// library's own codes, then a status in the text.
-func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
+// Error classifies the error of a host's model: the context first, then langchaingo's own codes,
+// then a status in the text.
+func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	if done := wire.Interrupted(ctx); done != nil {
 		return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
 	}
@@ -206,7 +279,7 @@ func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	}
 	var coded *llms.Error
 	if errors.As(err, &coded) {
-		e := p.Fail(foreignKind(coded.Code), err, "", "%v", err)
+		e := p.Fail(kindOf(coded.Code), err, "", "%v", err)
 		switch e.Kind {
 		case engine.KindRateLimit, engine.KindOverloaded, engine.KindTimeout:
 			e.Model.Retryable = true
@@ -232,7 +305,7 @@ func foreignError(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	return p.Fail(engine.KindServer, err, "", "the model failed: %v", err)
 }
 
-func foreignKind(code llms.ErrorCode) engine.ErrKind {
+func kindOf(code llms.ErrorCode) engine.ErrKind {
 	switch code {
 	case llms.ErrCodeAuthentication:
 		return engine.KindAuth

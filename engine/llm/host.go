@@ -1,0 +1,73 @@
+package llm
+
+import (
+	"context"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Factory makes a host's own model for the part of a model string after the provider. It is
+// called once per model and must be safe for concurrent use.
+type Factory func(model string) (llms.Model, Caps, error)
+
+// WithProvider adds a provider whose models the host makes. It replaces a built-in one.
+func WithProvider(name string, f Factory) Option {
+	return func(r *Registry) {
+		delete(r.providers, name)
+		r.factories[name] = f
+	}
+}
+
+// WithModel adds a single model of the host's own under a full name such as "acme/x". Its
+// GenerateContent is used by many branches at once and must honour its context.
+func WithModel(name string, m llms.Model, caps Caps) Option {
+	return func(r *Registry) { r.models[name] = hosted{m, caps} }
+}
+
+// hosted is a model that the host made.
+type hosted struct {
+	model llms.Model
+	caps  Caps
+}
+
+// hosted makes a call of a host's own model. What the model cannot carry is an error, not
+// left out in silence.
+func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
+	plan := c.plan(c.req, c.limits, c.keys)
+	caps := c.host.caps
+	if len(c.req.Tools) > 0 && !caps.Tools {
+		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
+	}
+	made := langchain.Call{Request: c.req, OnePart: caps.OnePart}
+	if o := c.req.Output; o != nil && o.Type != nil && o.Type.Deref().Kind != generable.StrType {
+		switch {
+		case o.Structured == engine.StructuredConstrained:
+			return nil, plan.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`, "structured = \"constrained\" cannot be had: the model's interface carries no schema")
+		case o.Structured != engine.StructuredGuided && caps.JSONMode && rootOf(compact(o.Type.JSONSchema())) == "object" && len(c.req.Tools) == 0:
+			made.JSON = true
+		}
+	}
+	if c.sink != nil && caps.Stream {
+		p := newPieces(c.sink, c.keys, 1)
+		defer p.end()
+		made.Text = func(text string) { p.add(engine.Token{Text: text}) }
+	}
+	r, err := made.Generate(ctx, c.host.model)
+	if err != nil {
+		return nil, langchain.Error(ctx, &plan, err)
+	}
+	if done := wire.Interrupted(ctx); done != nil {
+		// Some clients report what had arrived of a cancelled stream as success.
+		return nil, plan.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
+	}
+	if r == nil {
+		return nil, plan.Fail(engine.KindBadResponse, nil, "try again", "the model's answer holds no choice")
+	}
+	r.Model = c.model
+	return plan.Settle(r)
+}

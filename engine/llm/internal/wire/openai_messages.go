@@ -1,0 +1,165 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// escaped is a text in which JSON writes <, > and & as \u003c, \u003e and \u0026. The conversations
+// and tools of this dialect are written so, thoughts alone are not.
+type escaped string
+
+// MarshalJSON implements json.Marshaler.
+func (s escaped) MarshalJSON() ([]byte, error) { return json.Marshal(string(s)) }
+
+type openAIMessage struct {
+	Role     string          `json:"role"`
+	Content  any             `json:"content"` // an escaped text, or a list of openAIText and openAIPicture
+	Calls    []openAICall    `json:"tool_calls,omitempty"`
+	CallID   escaped         `json:"tool_call_id,omitempty"`
+	Thoughts *string         `json:"reasoning_content,omitempty"`
+	Details  json.RawMessage `json:"reasoning_details,omitempty"`
+}
+
+type openAICall struct {
+	ID       escaped `json:"id,omitempty"`
+	Type     string  `json:"type"`
+	Function struct {
+		Name escaped `json:"name"`
+		Args escaped `json:"arguments"`
+	} `json:"function"`
+}
+
+type openAIText struct {
+	Text escaped `json:"text"`
+	Type string  `json:"type"`
+}
+
+type openAIPicture struct {
+	Type  string             `json:"type"`
+	Image map[string]escaped `json:"image_url"`
+}
+
+// markedText is a text whose provider keeps what comes before its end.
+type markedText struct {
+	Type  string    `json:"type"`
+	Text  escaped   `json:"text"`
+	Cache cacheMark `json:"cache_control"`
+}
+
+// bridgeWords are the turn of the model's that stands between results of tools and the user's next
+// turn, where a provider demands one. It says as little as can be: an empty one is refused too.
+const bridgeWords = "OK."
+
+// messages writes the conversation.
+func (d *OpenAI) messages(p *Plan) []openAIMessage {
+	r := p.Request
+	out := make([]openAIMessage, 0, len(r.Messages)+1)
+	switch {
+	case r.System == "":
+	case d.CacheMarks && r.Params.Cache:
+		out = append(out, openAIMessage{Role: "system", Content: []any{markedText{"text", escaped(r.System), *ephemeral}}})
+	default:
+		out = append(out, openAIMessage{Role: "system", Content: escaped(r.System)})
+	}
+	bridges := d.Bridges != nil && d.Bridges(p.Model)
+	asked := -1 // where the user spoke last
+	for i := range r.Messages {
+		if r.Messages[i].Role == engine.RoleUser {
+			asked = i
+		}
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		switch m.Role {
+		case engine.RoleTool:
+			for j := range m.Parts {
+				if res := m.Parts[j].Result; res != nil {
+					out = append(out, openAIMessage{Role: "tool", Content: escaped(res.Text), CallID: escaped(d.callID(res.CallID))})
+				}
+			}
+		case engine.RoleAssistant:
+			out = append(out, d.turn(p.Model, m, i > asked))
+		default:
+			if n := len(out); bridges && n > 0 && out[n-1].Role == "tool" {
+				out = append(out, openAIMessage{Role: "assistant", Content: escaped(bridgeWords)})
+			}
+			out = append(out, openAIMessage{Role: "user", Content: openAIContent(m.Parts)})
+		}
+	}
+	return out
+}
+
+// turn writes a turn of the model's, and its reasoning where the provider demands it back: of the
+// turns since the user spoke last, or of all.
+func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage {
+	out := openAIMessage{Role: "assistant", Content: escaped(joined(m.Parts, engine.PartText, ""))}
+	for i := range m.Parts {
+		if c := m.Parts[i].Call; c != nil {
+			call := openAICall{ID: escaped(d.callID(c.ID)), Type: "function"}
+			call.Function.Name, call.Function.Args = escaped(c.Name), escaped(c.Args)
+			out.Calls = append(out.Calls, call)
+		}
+		if o := m.Parts[i].Opaque; d.EchoDetails && o != nil && o.Provider == detailsOf && json.Valid([]byte(o.Data)) {
+			out.Details = json.RawMessage(o.Data)
+		}
+	}
+	if d.EchoReasoning {
+		thoughts := joined(m.Parts, engine.PartReasoning, "")
+		if d.EchoAll != nil && d.EchoAll(model) || since && thoughts != "" {
+			out.Thoughts = &thoughts
+		}
+	}
+	return out
+}
+
+// openAIContent is what a user's turn says: one text, or texts and pictures in their order.
+func openAIContent(parts []engine.Part) any {
+	var out []any
+	from, pictures := 0, false
+	text := func(to int) {
+		if s := joined(parts[from:to], engine.PartText, "\n\n"); s != "" {
+			out = append(out, openAIText{escaped(s), "text"})
+		}
+		from = to
+	}
+	for i := range parts {
+		if img := parts[i].Image; img != nil {
+			text(i)
+			pictures = true
+			out = append(out, openAIPicture{"image_url", map[string]escaped{"url": escaped(img.URL)}})
+		}
+	}
+	if !pictures {
+		return escaped(joined(parts, engine.PartText, "\n\n"))
+	}
+	text(len(parts))
+	return out
+}
+
+// callID returns the id itself, or nine characters derived from it.
+func (d *OpenAI) callID(id string) string {
+	if !d.ShortCallIDs || len(id) == 9 && isAlnum(id) {
+		return id
+	}
+	return shortID(id)
+}
+
+func openAITools(tools []Tool) (json.RawMessage, error) {
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+		Strict      bool            `json:"strict,omitempty"`
+	}
+	type tool struct {
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	out := make([]tool, len(tools))
+	for i, t := range tools {
+		out[i] = tool{"function", function{t.Name, t.Description, t.Schema, t.Strict}}
+	}
+	return json.Marshal(out) // escaped, as all of the conversation
+}
