@@ -78,7 +78,7 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 		for _, t := range list {
 			if !seen[t] {
 				seen[t] = true
-				p.tools = append(p.tools, t)
+				p.tools = append(p.tools, runnable(t))
 				p.defs = append(p.defs, t.def())
 			}
 		}
@@ -93,6 +93,41 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 		}
 	}
 	return p
+}
+
+// runnable gives a tool that is a node the function that calls it.
+func runnable(t *Tool) *Tool {
+	if t.Node == nil {
+		return t
+	}
+	n := t.Node.(*Node)
+	own := *t
+	own.Run = &nodeTool{n: n, name: t.Name, boxed: n.in.Deref().Kind != generable.RecordType}
+	return &own
+}
+
+// nodeTool calls a node with the arguments of a tool.
+type nodeTool struct {
+	n     *Node
+	name  string
+	boxed bool // the input is a parameter of its own
+}
+
+func (t *nodeTool) Info() FuncInfo {
+	return FuncInfo{Name: t.name, Pos: t.n.Pos(), Params: 1, Needs: 1}
+}
+
+func (t *nodeTool) Call(b Branch, args []generable.Value) (generable.Value, error) {
+	in := args[0]
+	if r, ok := in.AsRecord(); ok && t.boxed {
+		in = r.At(0)
+	}
+	out, err := b.(*branch).Call(t.n, in)
+	if e, ok := err.(*Error); ok && e.Verdict != nil { // it ended the agent inside, not the one that asks
+		own := *e
+		own.Verdict, err = nil, &own
+	}
+	return out, err
 }
 
 // systemText is the agent's prompt, the skill's description where the script gave one, what the

@@ -7,14 +7,18 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Agent declares an agent: it settles defaults and checks that a skill yields the agent's
-// output type. The spec belongs to the session from then on; skills and tools may be shared.
-func (s *Session) Agent(site Site, spec *AgentSpec) *Node {
-	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
-	spec.In, spec.Out = orStr(spec.In), orStr(spec.Out)
-	n.in, n.out = spec.In, spec.Out
-	n.failed = !s.checkAgent(site, spec)
-	return s.equip(n)
+// Check settles the defaults of an agent that is declared at a place of a script, and reports what is
+// wrong with it: a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill or
+// more than one yields the output. The specification belongs to one agent; skills and tools may be shared.
+func (a *AgentSpec) Check(r *diag.Reporter, at diag.Span) bool {
+	a.In, a.Out = orStr(a.In), orStr(a.Out)
+	return (&checker{r, at}).checkAgent(a)
+}
+
+// checker checks what an agent is declared with.
+type checker struct {
+	*diag.Reporter
+	at diag.Span // of the agent
 }
 
 func orStr(t *generable.Type) *generable.Type {
@@ -24,35 +28,35 @@ func orStr(t *generable.Type) *generable.Type {
 	return t
 }
 
-func (s *Session) checkAgent(site Site, a *AgentSpec) bool {
+func (c *checker) checkAgent(a *AgentSpec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
 	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
-		d := s.Errorf(diag.SkillConflict, site.Span, "agent %q has run = and %s", a.Name, beside(a))
+		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
 		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
 	case a.Run != nil:
-		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: site.Span}}
+		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: c.at}}
 	case len(a.Skills) > 0:
 		what = ""
 	case a.Prompt == "" && a.Template == nil:
-		d := s.Errorf(diag.NoSkill, site.Span, "agent %q has nothing to do", a.Name)
+		d := c.Errorf(diag.NoSkill, c.at, "agent %q has nothing to do", a.Name)
 		d.Helpf("give it prompt = \"...\", run = f or skills = [...]")
 		return false
 	default:
-		a.Skills = []*Skill{{Name: a.Name, Span: site.Span}}
+		a.Skills = []*Skill{{Name: a.Name, Span: c.at}}
 	}
-	prompt := spanOr(a.PromptSpan, site.Span)
-	ok := a.Template == nil || s.placeholders(prompt, a.Template, a.In)
-	s.literalBraces(prompt, a.Prompt, a.In)
-	ok = s.checkTools(site, a.Tools, nil) && ok
-	ok = s.checkRecovery(site.Span, a.OnToolError) && ok
-	ok = s.checkServers(site, a.Servers, nil) && ok
-	ok = s.checkSkills(site, a, what) && ok
-	ok = s.checkPolicies(site, a) && s.checkHooks(site, a) && ok
-	ok = ok && s.checkYield(site, a) && s.checkSelect(site, a) && s.checkEnough(site, a)
+	prompt := spanOr(a.PromptSpan, c.at)
+	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
+	c.literalBraces(prompt, a.Prompt, a.In)
+	ok = c.checkTools(a.Tools, nil) && ok
+	ok = c.checkRecovery(c.at, a.OnToolError) && ok
+	ok = c.checkServers(a.Servers, nil) && ok
+	ok = c.checkSkills(a, what) && ok
+	ok = c.checkPolicies(a) && c.checkHooks(a) && ok
+	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEnough(a)
 	if a.OnBadOutput != nil {
-		ok = s.arity(site.Span, a.OnBadOutput, 1, "on_bad_output") && ok
+		ok = arity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
 	}
 	return ok
 }
@@ -74,7 +78,7 @@ func beside(a *AgentSpec) string {
 
 // checkSkills gives the skills their types and checks each by itself. what names the one skill
 // of an agent that has no others.
-func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
+func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 	ok := true
 	seen := map[string]*Skill{}
 	skills := make([]*Skill, len(a.Skills))
@@ -82,9 +86,9 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 		own := *sk // its types are settled by this agent
 		sk = &own
 		skills[i] = sk
-		at := spanOr(sk.Span, site.Span)
+		at := spanOr(sk.Span, c.at)
 		if prev := seen[sk.Name]; prev != nil {
-			d := s.Errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
+			d := c.Errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
 			d.Notef(prev.Span.Pos, "the first is made")
 			d.Helpf("rename one: skill(\"...\", doc)")
 			ok = false
@@ -97,7 +101,7 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 			sk.Out = a.Out
 		}
 		if sk.Run != nil && len(sk.Tools)+len(sk.Servers) > 0 {
-			d := s.Errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
+			d := c.Errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
 			d.Helpf("run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
 			ok = false
 		}
@@ -106,14 +110,14 @@ func (s *Session) checkSkills(site Site, a *AgentSpec, what string) bool {
 			if who == "" {
 				who = "skill " + sk.Name
 			}
-			ok = s.arity(at, sk.Run, runArity(sk.Run), who) && ok
+			ok = arity(c.Reporter, at, sk.Run.Info(), runArity(sk.Run), who) && ok
 		}
-		ok = s.checkServers(site, sk.Servers, a.Servers) && ok
-		if !s.checkKnowledge(at, sk) {
+		ok = c.checkServers(sk.Servers, a.Servers) && ok
+		if !c.checkKnowledge(at, sk) {
 			ok = false
 			continue
 		}
-		ok = s.checkTools(site, append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
+		ok = c.checkTools(append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
 	}
 	a.Skills = skills
 	return ok
@@ -129,35 +133,35 @@ func runArity(f Func) int {
 
 // checkYield checks that of the skills that give the agent's output exactly one takes each
 // case of its input: the engine does not guess.
-func (s *Session) checkYield(site Site, a *AgentSpec) bool {
+func (c *checker) checkYield(a *AgentSpec) bool {
 	fit := a.candidates()
 	if len(fit) == 0 {
-		d := s.Errorf(diag.NoSkill, site.Span, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
+		d := c.Errorf(diag.NoSkill, c.at, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
 		for _, sk := range a.Skills {
 			d.Notef(sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
 		}
 		d.Helpf("set output = %s on the skill that answers, or change the agent's output", a.Out)
 		return false
 	}
-	for _, c := range cases(a.In) {
+	for _, in := range cases(a.In) {
 		var taking []*Skill
 		possible := false
 		for _, sk := range fit {
-			possible = possible || generable.Assignable(c, sk.In) == nil
-			if proven(c, sk.In) {
+			possible = possible || generable.Assignable(in, sk.In) == nil
+			if proven(in, sk.In) {
 				taking = append(taking, sk)
 			}
 		}
 		switch {
 		case !possible:
-			d := s.Errorf(diag.NoSkill, site.Span, "agent %q has no skill that takes %s", a.Name, c)
+			d := c.Errorf(diag.NoSkill, c.at, "agent %q has no skill that takes %s", a.Name, in)
 			for _, sk := range fit {
 				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
-			d.Helpf("add a skill with input = %s and output = %s, or change the agent's input", c, a.Out)
+			d.Helpf("add a skill with input = %s and output = %s, or change the agent's input", in, a.Out)
 			return false
 		case len(taking) > 1 && a.Select == nil:
-			d := s.Errorf(diag.NoSkill, site.Span, "agent %q has several skills for %s: %s", a.Name, c, strings.Join(namesOf(taking), ", "))
+			d := c.Errorf(diag.NoSkill, c.at, "agent %q has several skills for %s: %s", a.Name, in, strings.Join(namesOf(taking), ", "))
 			for _, sk := range taking {
 				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
@@ -173,32 +177,32 @@ func skillsHelp(a *AgentSpec) string {
 }
 
 // checkTools checks names and effect classes of tools; inherited are the agent's.
-func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
+func (c *checker) checkTools(tools, inherited []*Tool) bool {
 	ok := true
 	seen := map[string]*Tool{}
 	for _, t := range inherited {
 		seen[t.Name] = t
 	}
 	for _, t := range tools {
-		at := spanOr(t.Span, site.Span)
-		ok = !s.reserved(t, at) && ok
+		at := spanOr(t.Span, c.at)
+		ok = !c.reserved(t, at) && ok
 		if prev := seen[t.Name]; prev != nil && prev != t {
-			d := s.Errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
-			d.Notef(spanOr(prev.Span, site.Span).Pos, "the first is made")
+			d := c.Errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
+			d.Notef(spanOr(prev.Span, c.at).Pos, "the first is made")
 			d.Helpf("rename one: tool(f, name = \"...\")")
 			ok = false
 		}
 		seen[t.Name] = t
 		if bad := badToolName(t.Name); bad != "" {
-			d := s.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
+			d := c.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
 			d.Helpf("use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
 			ok = false
 		}
-		if ok = s.checkRecovery(at, t.OnError) && ok; ok {
-			s.checkMended(at, t, t.OnError)
+		if ok = c.checkRecovery(at, t.OnError) && ok; ok {
+			c.checkMended(at, t, t.OnError)
 		}
-		if t.Run != nil && t.Class == ClassOnce {
-			d := s.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
+		if (t.Run != nil || t.Node != nil) && t.Class == ClassOnce {
+			d := c.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
 			d.Helpf("leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
 			ok = false
 		}
@@ -207,15 +211,15 @@ func (s *Session) checkTools(site Site, tools, inherited []*Tool) bool {
 }
 
 // checkServers checks the names of MCP servers; inherited are the agent's.
-func (s *Session) checkServers(site Site, list, inherited []*ServerSpec) bool {
+func (c *checker) checkServers(list, inherited []*ServerSpec) bool {
 	ok := true
 	for i, spec := range list {
 		for _, prev := range append(inherited[:len(inherited):len(inherited)], list[:i]...) {
 			if prev.Name != spec.Name || prev == spec {
 				continue
 			}
-			d := s.Errorf(diag.ServerClash, spanOr(spec.Span, site.Span), "two MCP servers are named %q", spec.Name)
-			d.Notef(spanOr(prev.Span, site.Span).Pos, "the first is declared")
+			d := c.Errorf(diag.ServerClash, spanOr(spec.Span, c.at), "two MCP servers are named %q", spec.Name)
+			d.Notef(spanOr(prev.Span, c.at).Pos, "the first is declared")
 			d.Helpf("name one: mcp(..., name = \"...\")")
 			ok = false
 		}

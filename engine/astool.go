@@ -1,11 +1,17 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
+
+// Agent declares an agent, see [AgentSpec.Check]. The nodes that are tools of it get their place in it.
+func (s *Session) Agent(site Site, spec *AgentSpec) *Node {
+	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
+	n.failed = !spec.Check(&s.Reporter, site.Span)
+	n.in, n.out = spec.In, spec.Out
+	return s.equip(n)
+}
 
 // AsTool makes a node, an agent or any flow, a tool of that name. The fields of a schema that it takes
 // are the tool's parameters; what takes anything else has one, input. What it gives is the result.
@@ -13,48 +19,10 @@ import (
 // node its one place.
 func AsTool(n *Node, name, doc string) *Tool {
 	t := &Tool{Name: name, Doc: doc, Returns: n.out, Span: n.site.Span, Node: n}
-	run := &nodeTool{n: n, name: name}
 	if t.Params = n.in.Deref(); t.Params.Kind != generable.RecordType {
-		run.boxed = true
 		t.Params = &generable.Type{Kind: generable.RecordType, Name: name, Fields: []generable.Field{{Name: "input", Type: n.in}}}
 	}
-	t.Run = run
 	return t
-}
-
-// nodeTool calls a node with the arguments of a tool.
-type nodeTool struct {
-	n     *Node
-	name  string
-	boxed bool // the input is a parameter of its own
-}
-
-// nodeCaller is a branch that runs nodes, as that of every run does.
-type nodeCaller interface {
-	Call(n *Node, input generable.Value) (generable.Value, error)
-}
-
-func (t *nodeTool) Info() FuncInfo {
-	return FuncInfo{Name: t.name, Pos: t.n.Pos(), Params: 1, Needs: 1}
-}
-
-func (t *nodeTool) Call(b Branch, args []generable.Value) (generable.Value, error) {
-	in := args[0]
-	if r, ok := in.AsRecord(); ok && t.boxed {
-		in = r.At(0)
-	}
-	out, err := b.(nodeCaller).Call(t.n, in)
-	if e, ok := err.(*Error); ok && e.Verdict != nil { // it ended the agent inside, not the one that asks
-		own := *e
-		own.Verdict, err = nil, &own
-	}
-	return out, err
-}
-
-// held reports whether what a failure used up bounds more than the branch's own position: nothing
-// would be won by telling a model about that, whose next call is refused as well.
-func (b *branch) held(e *Error) bool {
-	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.at.Path()+"/")
 }
 
 // nodeTools are the tools of an agent and its skills that are nodes, each once.
@@ -89,7 +57,7 @@ func (a *AgentSpec) ToolOf(n *Node) *Tool {
 // twiceTools says where tools stand of which one agent has two of the same node; the others are where
 // the agent is.
 func twiceTools(tools []*Tool, agent diag.Span) []diag.Span {
-	times := map[*Node]int{}
+	times := map[Flow]int{}
 	for _, t := range tools {
 		times[t.Node]++
 	}
@@ -109,7 +77,7 @@ func (s *Session) equip(n *Node) *Node {
 	if len(tools) > 0 && sound {
 		nodes := make([]*Node, len(tools))
 		for i, t := range tools {
-			nodes[i] = t.Node
+			nodes[i] = t.Node.(*Node)
 		}
 		n.site.Args = twiceTools(tools, n.site.Span)
 		placed := s.structure(n, nodes, func(*Node) bool { return true })
@@ -120,9 +88,9 @@ func (s *Session) equip(n *Node) *Node {
 	} else {
 		s.add(n)
 	}
-	n.kids = append(n.kids, fixers...)
-	for _, k := range fixers {
-		n.depth = max(n.depth, k.depth+1)
+	for _, f := range fixers {
+		k := f.(*Node)
+		n.kids, n.depth = append(n.kids, k), max(n.depth, k.depth+1)
 	}
 	return n
 }

@@ -21,12 +21,12 @@ var (
 )
 
 // literalBraces looks into a prompt that is no template.
-func (s *Session) literalBraces(at diag.Span, prompt string, in *generable.Type) {
+func (c *checker) literalBraces(at diag.Span, prompt string, in *generable.Type) {
 	if !strings.Contains(prompt, "{") {
 		return
 	}
 	if m := doubleBraces().FindStringSubmatch(prompt); m != nil {
-		d := s.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
+		d := c.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
 		if namesInput(m[1], in) {
 			d.Helpf("write prompt = template(\"...\")")
 		} else {
@@ -35,19 +35,19 @@ func (s *Session) literalBraces(at diag.Span, prompt string, in *generable.Type)
 		return
 	}
 	if name := singleBraced(prompt, in); name != "" {
-		d := s.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
+		d := c.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
 		d.Helpf("write {{%s}}, in prompt = template(\"...\")", name)
 	}
 }
 
 // singleBraces looks into the literal parts of a template.
-func (s *Session) singleBraces(at diag.Span, t *TemplateText, in *generable.Type) {
+func (t *TemplateText) singleBraces(r *diag.Reporter, at diag.Span, in *generable.Type) {
 	for i := range t.parts {
 		name := singleBraced(t.parts[i].text, in)
 		if name == "" || slices.ContainsFunc(t.parts, func(p templatePart) bool { return p.String() == name }) {
 			continue // who writes both knows the difference
 		}
-		d := s.Warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
+		d := r.Warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
 		d.Helpf("write {{%s}}", name)
 		return
 	}

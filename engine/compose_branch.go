@@ -82,7 +82,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 			r := &n.routes[i]
 			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
 			if r.When != nil {
-				ok = s.arity(spanOr(r.Span, site.Span), r.When, 1, "when") && ok
+				ok = arity(&s.Reporter, spanOr(r.Span, site.Span), r.When.Info(), 1, "when") && ok
 			}
 		}
 		return s.branch(n) && ok

@@ -122,7 +122,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		g.takeMaps(n.kids)
 		for i := range g.edges {
 			if w := g.edges[i].Guard.When; w != nil {
-				ok = s.arity(spanOr(g.edges[i].Guard.Span, g.edges[i].Span), w, 1, "when") && ok
+				ok = arity(&s.Reporter, spanOr(g.edges[i].Guard.Span, g.edges[i].Span), w.Info(), 1, "when") && ok
 			}
 		}
 		return s.graph(n) && ok

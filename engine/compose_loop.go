@@ -62,7 +62,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 			ok = false
 		}
 		if o.Next != nil {
-			ok = s.arity(spanOr(o.NextSpan, site.Span), o.Next, 1, "loop") && ok
+			ok = arity(&s.Reporter, spanOr(o.NextSpan, site.Span), o.Next.Info(), 1, "loop") && ok
 		}
 		ok = s.decides(spanOr(o.UntilSpan, site.Span), spec.until, body) && ok
 		return s.loop(n) && ok

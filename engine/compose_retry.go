@@ -42,7 +42,7 @@ func (s *Session) retry(n *Node) bool {
 	ok = s.decides(spanOr(o.UntilSpan, n.site.Span), o.until(), body) && ok
 	if o.Feedback != nil {
 		at := spanOr(o.FeedbackSpan, n.site.Span)
-		ok = s.arity(at, o.Feedback, 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
+		ok = arity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
 			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
 	}
 	return ok

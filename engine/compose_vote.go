@@ -138,7 +138,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 		s.Errorf(diag.BadVote, at, "a judge decides: key does nothing").Helpf("leave out key or judge")
 		return false
 	case o.Key != nil:
-		return s.arity(at, o.Key, 1, "key")
+		return arity(&s.Reporter, at, o.Key.Info(), 1, "key")
 	case o.Field != "":
 		typ, lacks := fieldOf(n.item, o.Field)
 		if lacks != nil {

@@ -224,3 +224,24 @@ func commit(ctx context.Context, j Journal, e *Effect, out Outcome) (committed O
 	}
 	return out
 }
+
+// outdoes is what an operation comes to that is more than the call of the tool around it was ruled as.
+func (b *branch) outdoes(e *Effect, op *Operation) error {
+	if b.acting == 0 || e.Class.rank() <= b.acting {
+		return nil
+	}
+	if j := b.run.spec.Journal; j != nil {
+		if _, known := j.Answer(e.ID()); known {
+			return nil
+		}
+	}
+	what := string(op.Kind) + "." + op.Name
+	if op.Kind == EffectExec {
+		what = "sh.run"
+	}
+	was := [...]Class{"", ClassRead, ClassIdempotent, ClassOnce}[b.acting]
+	err := Errorf(KindPolicy, diag.Denied, "%s is of effect %s, and the call of the tool around it was ruled as one of effect %s: it is not made", what, e.Class, was).
+		WithHelp("call %s by its name in the function of the tool, so that its effect is known", what)
+	b.tellPolicy(PhaseEnd, what, "denied", err)
+	return err
+}

@@ -67,21 +67,21 @@ func (w *EarlyStop) Answer() string {
 
 // checkEnough checks what ends an agent's answers early: a condition on fields of the output, after
 // which no field is required.
-func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
+func (c *checker) checkEnough(a *AgentSpec) bool {
 	if a.Enough == nil {
 		return true
 	}
 	out := a.Out.Deref()
 	if out.Kind == generable.UnionType && out.Tag != "" {
-		return s.checkDecided(a, out)
+		return c.checkDecided(a, out)
 	}
 	if out.Kind != generable.RecordType {
-		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: agent %q answers with %s, which has no fields to wait for", a.Name, a.Out)
+		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: agent %q answers with %s, which has no fields to wait for", a.Name, a.Out)
 		d.Helpf("enough ends the answer once some fields of a schema have come")
 		return false
 	}
 	if why := a.Enough.Misfits(out); len(why) > 0 {
-		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: %s", strings.Join(why, "; "))
+		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: %s", strings.Join(why, "; "))
 		d.Helpf("test fields of %s", a.Out)
 		return false
 	}
@@ -99,19 +99,19 @@ func (s *Session) checkEnough(site Site, a *AgentSpec) bool {
 	if last < 0 || len(missing) == 0 {
 		return true
 	}
-	d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
+	d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
 	d.Helpf("give %s a default, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
 	return false
 }
 
 // checkDecided checks the condition for a union: it asks which variant the answer is, and no field
 // of such a variant is required.
-func (s *Session) checkDecided(a *AgentSpec, union *generable.Type) bool {
+func (c *checker) checkDecided(a *AgentSpec, union *generable.Type) bool {
 	for _, f := range a.Enough.Subjects() {
 		if f == union.Tag {
 			continue
 		}
-		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: of %s one can wait for the variant alone", a.Out)
+		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough: of %s one can wait for the variant alone", a.Out)
 		d.Helpf("write eq(%q, %q): it ends the answer once that is decided", union.Tag, union.Variants[0].Name)
 		return false
 	}
@@ -127,14 +127,14 @@ func (s *Session) checkDecided(a *AgentSpec, union *generable.Type) bool {
 		can = true
 		for i := range v.Fields {
 			if f := &v.Fields[i]; !f.Optional {
-				d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
+				d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
 				d.Helpf("give %s a default", f.Name)
 				return false
 			}
 		}
 	}
 	if !can {
-		d := s.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: no variant of %s is meant", a.Out)
+		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: no variant of %s is meant", a.Out)
 		d.Helpf("the variants are %s", strings.Join(names, ", "))
 	}
 	return can

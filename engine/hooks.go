@@ -122,13 +122,13 @@ const (
 )
 
 // checkHooks demands that each hook can be called as it will be.
-func (s *Session) checkHooks(site Site, a *AgentSpec) bool {
+func (c *checker) checkHooks(a *AgentSpec) bool {
 	ok := true
 	for _, h := range a.Hooks {
 		for _, k := range hookKinds {
 			for _, f := range *k.of(h) {
 				if info := f.Info(); info.Needs > k.args {
-					ok = s.arity(site.Span, f, k.args, k.name) && ok
+					ok = arity(c.Reporter, c.at, f.Info(), k.args, k.name) && ok
 				}
 			}
 		}

@@ -52,16 +52,16 @@ var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Field
 }}
 
 // checkKnowledge checks that each piece of knowledge has a key of its own, and can be read.
-func (s *Session) checkKnowledge(at diag.Span, sk *Skill) bool {
+func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 	seen := map[string]bool{}
 	for _, k := range sk.Knowledge {
 		if seen[k.Key] {
-			d := s.Errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
+			d := c.Errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
 			d.Helpf("a model asks for a text by its key: rename one")
 			return false
 		}
 		seen[k.Key] = true
-		if k.Load != nil && k.Load.Info().Needs > 1 && !s.arity(at, k.Load, 1, "knowledge "+k.Key) {
+		if k.Load != nil && k.Load.Info().Needs > 1 && !arity(c.Reporter, at, k.Load.Info(), 1, "knowledge "+k.Key) {
 			return false
 		}
 	}

@@ -77,11 +77,11 @@ func memoryTools(a *AgentSpec) []*Tool {
 }
 
 // reserved reports a tool that has the name of one of memory's.
-func (s *Session) reserved(t *Tool, at diag.Span) bool {
+func (c *checker) reserved(t *Tool, at diag.Span) bool {
 	if !slices.Contains(memoryToolNames, t.Name) {
 		return false
 	}
-	d := s.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
+	d := c.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
 	d.Helpf("rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
 	return true
 }

@@ -224,12 +224,12 @@ func (m *mending) consult(r *Remedy) (v generable.Value, verdict Remedy, err err
 	f := m.report()
 	f.again = r.Args
 	if r.Fixer != nil {
-		in := f.Data()
-		if r.Fixer.in.Conforms(in) != nil {
+		fixer, in := r.Fixer.(*Node), f.Data()
+		if fixer.in.Conforms(in) != nil {
 			in = generable.StrOf(f.Text())
 		}
 		v, err = b.invokeAs(word, m.steps-1, GoFunc(word, 1, func(_ Branch, args []generable.Value) (generable.Value, error) {
-			return b.Call(r.Fixer, args[0])
+			return b.Call(fixer, args[0])
 		}), in)
 		return v, Remedy{Do: RemedyFixed}, err
 	}

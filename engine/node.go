@@ -188,6 +188,55 @@ func (n *Node) Label() string {
 	return n.kind.String()
 }
 
+// Acts is the most that the functions of a node do, with those of the nodes inside.
+func (n *Node) Acts() (class Class) {
+	n.Callbacks(func(f Func) { class = class.Stronger(acts(f)) })
+	return class
+}
+
+// Callbacks gives the functions that a node calls, with those of the nodes inside: of agents those that
+// are run instead of a model alone.
+func (n *Node) Callbacks(give func(Func)) {
+	if n == nil { // the map of an edge that has none
+		return
+	}
+	each := func(fs ...Func) {
+		for _, f := range fs {
+			if f != nil {
+				give(f)
+			}
+		}
+	}
+	each(n.fn)
+	if a := n.agent; a != nil {
+		each(a.Run)
+		for _, sk := range a.Skills {
+			each(sk.Run)
+		}
+	}
+	if l := n.loop; l != nil {
+		each(l.next, l.until.fn)
+	}
+	for i := range n.routes {
+		each(n.routes[i].When)
+	}
+	if g := n.graph; g != nil {
+		for i := range g.edges {
+			each(g.edges[i].Guard.When)
+			g.edges[i].Map.Callbacks(give)
+		}
+	}
+	if r := n.retry; r != nil {
+		each(r.UntilFunc, r.Feedback)
+	}
+	if v := n.vote; v != nil {
+		each(v.Key)
+	}
+	for _, kid := range n.kids {
+		kid.Callbacks(give)
+	}
+}
+
 // AgentSpec declares an agent: a typed function that a model or code carries out.
 type AgentSpec struct {
 	Name        string
@@ -244,13 +293,20 @@ type Knowledge struct {
 	Load     Func // called when the model asks, instead of Text; one that needs an argument gets what the model looks for
 }
 
+// Flow is a composition that an agent calls: as a tool, or to mend a call that failed. A [Node] is one.
+type Flow interface {
+	Label() string        // for people
+	Out() *generable.Type // of what it gives
+	Acting
+}
+
 // Tool is a function that a model can call.
 type Tool struct {
 	Name, Doc string
 	Params    *generable.Type // a schema; its fields are the parameters
 	Returns   *generable.Type // nil: any
 	Class     Class
-	Run       Func        // runs inline and again on replay; nil: an effect handled under Name
+	Run       Func        // runs inline and again on replay; nil without a Node: an effect handled under Name
 	Version   string      // of a handled tool
 	Server    *ServerSpec // that runs it, nil when none does
 	Remote    string      // its name there
@@ -262,6 +318,6 @@ type Tool struct {
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration // of one execution; 0 is without
 	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
-	Node      *Node         // that it runs, see [AsTool]; Run calls it
+	Node      Flow          // runs inline instead of Run, see [AsTool]
 	knows     bool          // it gives a piece of knowledge
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -11,19 +13,19 @@ func (b *branch) permit(sk *skillPlan, t *Tool, args *generable.Value) error {
 	if !b.ruled(sk) {
 		return nil
 	}
-	switch d := b.rules(sk, t, *args); d.ruling {
+	switch d := b.rules(sk, t, *args); d.Ruling {
 	case Allowed:
 		return nil
 	case Denied:
 		return b.denied(t, d)
 	default:
-		return b.asked(sk, t, args, d.why())
+		return b.asked(sk, t, args, d.Why())
 	}
 }
 
 // denied is what a call comes to that a rule denies.
-func (b *branch) denied(t *Tool, d decision) error {
-	err := d.forbidden(t.Name)
+func (b *branch) denied(t *Tool, d PolicyDecision) error {
+	err := d.Denial(t.Name)
 	b.tellPolicy(PhaseEnd, t.Name, "denied", err)
 	return err
 }
@@ -47,7 +49,7 @@ func (b *branch) answered(sk *skillPlan, t *Tool, args *generable.Value, by Deci
 	}
 	if by.Data != nil {
 		// A person may do what has to be asked, but not what is denied.
-		if d := b.rules(sk, t, *by.Data); d.ruling == Denied {
+		if d := b.rules(sk, t, *by.Data); d.Ruling == Denied {
 			return b.denied(t, d)
 		}
 		*args = *by.Data
@@ -69,7 +71,7 @@ func notApproved(tool, reason string) *Error {
 // become those that the call is made with, and its effect's id is that of those: nothing of the effect is
 // there while a person decides.
 func (b *branch) permitHosted(sk *skillPlan, t *Tool, args *generable.Value) (*ask, error) {
-	if !b.ruled(sk) || b.rules(sk, t, *args).ruling == Allowed || b.recorded(sk, t, *args) {
+	if !b.ruled(sk) || b.rules(sk, t, *args).Ruling == Allowed || b.recorded(sk, t, *args) {
 		return &ask{want: estimate{resToolCalls: 1}}, nil
 	}
 	if err := b.claimHosted(sk, t, *args); err != nil {
@@ -97,4 +99,49 @@ func (b *branch) claimHosted(sk *skillPlan, t *Tool, args generable.Value) error
 	}
 	held.settle(nil, Usage{})
 	return nil
+}
+
+// rules about a call: the strictest of all policies.
+func (b *branch) rules(sk *skillPlan, t *Tool, args generable.Value) (strictest PolicyDecision) {
+	if t.knows { // part of the prompt in truth
+		return strictest
+	}
+	c := t.Call()
+	if b.byClass(sk) {
+		c.Class = t.Acts()
+	}
+	for _, p := range b.run.spec.Policies {
+		strictest = stricter(strictest, p, &c, args)
+	}
+	return stricter(stricter(strictest, sk.agent.Policy, &c, args), sk.Policy, &c, args)
+}
+
+// stricter is the stricter of a verdict and that of a policy, which may be nil.
+func stricter(than PolicyDecision, p *Policy, c *PolicyCall, args generable.Value) PolicyDecision {
+	if p != nil {
+		if v := p.Judge(c, args); v.Ruling > than.Ruling {
+			return v
+		}
+	}
+	return than
+}
+
+// ruled reports whether any policy holds for a skill's calls.
+func (b *branch) ruled(sk *skillPlan) bool {
+	return sk.Policy != nil || sk.agent.Policy != nil || len(b.run.spec.Policies) > 0
+}
+
+// ruledAs is the rank that all which the function of a tool touches is held to, 0 when no rule for its
+// calls speaks of an effect. It is a second line: what a tool may touch was found before any call.
+func (b *branch) ruledAs(sk *skillPlan, t *Tool) uint8 {
+	if !b.ruled(sk) || !b.byClass(sk) {
+		return 0
+	}
+	return t.Acts().rank()
+}
+
+// byClass reports whether a rule for calls of a skill speaks of an effect.
+func (b *branch) byClass(sk *skillPlan) bool {
+	byClass := func(p *Policy) bool { return p != nil && p.ByClass() }
+	return slices.ContainsFunc(b.run.spec.Policies, byClass) || byClass(sk.agent.Policy) || byClass(sk.Policy)
 }

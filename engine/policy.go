@@ -75,99 +75,99 @@ const (
 
 func (r Ruling) String() string { return [...]string{"allow", "ask", "deny"}[r] }
 
-// Ruling tells what the policy says about a call of a tool with arguments, a record of its
-// parameters, and which rule says so.
-func (p *Policy) Ruling(t *Tool, args generable.Value) (Ruling, string) {
-	d := p.of(t, args)
-	return d.ruling, d.why()
+// PolicyCall is a call of a tool as rules see it.
+type PolicyCall struct {
+	Name   string          // under which the model calls the tool
+	Server string          // the MCP server that has it, "" when none does
+	Remote string          // its name there
+	Class  Class           // its effect
+	Params *generable.Type // a schema of its parameters
 }
 
-// decision is a ruling and its reason.
-type decision struct {
-	ruling Ruling
-	rule   *rule // nil when no rule allows the call
-	from   string
+// handled is the name under which handlers know the tool.
+func (c *PolicyCall) handled() string {
+	if c.Server != "" {
+		return c.Server + "." + c.Remote
+	}
+	return c.Name
 }
 
-// of gives the ruling about one call.
-func (p *Policy) of(t *Tool, args generable.Value) decision {
+// PolicyDecision is the ruling about a call, and its reason.
+type PolicyDecision struct {
+	Ruling Ruling
+
+	rule *rule // nil when no rule allows the call
+	from string
+}
+
+// Judge says what the policy rules about a call with arguments, a record of its parameters.
+func (p *Policy) Judge(c *PolicyCall, args generable.Value) PolicyDecision {
 	matches := func(strict bool) func(*rule) bool {
-		return func(r *rule) bool { return r.matches(t, args, strict) }
+		return func(r *rule) bool { return r.matches(c, args, strict) }
 	}
 	// What forbids is read generously, what allows strictly: see forms.
 	if i := slices.IndexFunc(p.deny, matches(false)); i >= 0 {
-		return decision{Denied, p.deny[i], p.from}
+		return PolicyDecision{Denied, p.deny[i], p.from}
 	}
 	if i := slices.IndexFunc(p.ask, matches(false)); i >= 0 {
-		return decision{Asked, p.ask[i], p.from}
+		return PolicyDecision{Asked, p.ask[i], p.from}
 	}
 	if len(p.allow) > 0 && !slices.ContainsFunc(p.allow, matches(true)) {
-		return decision{Denied, nil, p.from}
+		return PolicyDecision{Denied, nil, p.from}
 	}
-	return decision{}
+	return PolicyDecision{}
 }
 
-// rules about a call: the strictest of all policies.
-func (b *branch) rules(sk *skillPlan, t *Tool, args generable.Value) (most decision) {
-	if t.knows { // part of the prompt in truth
-		return most
+// Why says which rule decided, "" for a call that is allowed.
+func (v PolicyDecision) Why() string {
+	switch {
+	case v.Ruling == Allowed:
+		return ""
+	case v.rule == nil:
+		return "no allow rule of " + v.from + " names it"
 	}
-	stricter := func(p *Policy) {
-		if p != nil {
-			if d := p.of(t, args); d.ruling > most.ruling {
-				most = d
+	return fmt.Sprintf("the rule %s %s of %s", v.Ruling, v.rule.text, v.from)
+}
+
+// Denial is the error of a denied call. The model reads the name of the tool and nothing else; people
+// also read the rule.
+func (v PolicyDecision) Denial(tool string) *Error {
+	return Errorf(KindPolicy, diag.Denied, "the call of %q with these arguments is not allowed; do not repeat it: go on without, or say what you need", tool).
+		WithHelp("%s denies it", v.Why())
+}
+
+// ByClass reports whether a rule speaks of an effect, so that [PolicyCall].Class counts.
+func (p *Policy) ByClass() bool {
+	for _, rules := range [][]*rule{p.deny, p.ask, p.allow} {
+		for _, r := range rules {
+			if r.class != "" {
+				return true
 			}
 		}
 	}
-	for _, p := range b.run.spec.Policies {
-		stricter(p)
-	}
-	stricter(sk.agent.Policy)
-	stricter(sk.Policy)
-	return most
-}
-
-// ruled reports whether any policy holds for a skill's calls.
-func (b *branch) ruled(sk *skillPlan) bool {
-	return sk.Policy != nil || sk.agent.Policy != nil || len(b.run.spec.Policies) > 0
-}
-
-// why says which rule decided.
-func (d decision) why() string {
-	switch {
-	case d.ruling == Allowed:
-		return ""
-	case d.rule == nil:
-		return "no allow rule of " + d.from + " names it"
-	}
-	return fmt.Sprintf("the rule %s %s of %s", d.ruling, d.rule.text, d.from)
-}
-
-// forbidden is what a denied call comes to. What the model reads names the tool that it asked
-// for and nothing else; people are told the rule.
-func (d decision) forbidden(tool string) *Error {
-	return Errorf(KindPolicy, diag.Denied, "the call of %q with these arguments is not allowed; do not repeat it: go on without, or say what you need", tool).
-		WithHelp("%s denies it", d.why())
+	return false
 }
 
 // Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.
 type Unknown struct {
 	Pattern string
-	Name    string // the name in it
-	Arg     string // the argument that its tool does not have, "" when there is no such tool
-	Is      string // what the argument is, when its tool has it and it cannot be what the rule asks
-	Near    string // what was probably meant, or ""
-
-	at diag.Span
+	Name    string    // the name in it
+	Arg     string    // the argument that its tool does not have, "" when there is no such tool
+	Is      string    // what the argument is, when its tool has it and it cannot be what the rule asks
+	Near    string    // what was probably meant, or ""
+	At      diag.Span // where a script writes the pattern, or else makes the policy
 }
 
-// Unknown gives the patterns that name none of the tools, an argument that the tool named by
-// them does not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed otherwise. A name with a * may
-// name nothing.
-func (p *Policy) Unknown(tools []*Tool) []Unknown {
+// Unknown gives the patterns that name none of the tools, an argument that the tool named by them does
+// not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed
+// otherwise. A name with a * may name nothing. Of each tool it takes the Name and the Params.
+func (p *Policy) Unknown(tools []PolicyCall) []Unknown {
 	var found []Unknown
 	for _, r := range slices.Concat(p.deny, p.ask, p.allow) {
 		if u, ok := r.unknown(tools); ok {
+			if u.At = r.at; !u.At.IsValid() {
+				u.At = p.span
+			}
 			found = append(found, u)
 		}
 	}

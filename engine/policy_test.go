@@ -12,8 +12,8 @@ import (
 )
 
 // anyTool takes whatever arguments a row gives.
-func anyTool(name string, class engine.Class) *engine.Tool {
-	return &engine.Tool{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
+func anyTool(name string, class engine.Class) *engine.PolicyCall {
+	return &engine.PolicyCall{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
 }
 
 func parsed(t testing.TB, text string) generable.Value {
@@ -117,8 +117,8 @@ func TestPatterns(t *testing.T) {
 		{"pay(to.country=NL)", "pay", `{"to": "NL"}`, "-"},
 	} {
 		tool, args := anyTool(row.tool, engine.ClassRead), parsed(t, row.args)
-		forbids, _ := rules(t, engine.Rules{Deny: []string{row.pattern}}).Ruling(tool, args)
-		allows, _ := rules(t, engine.Rules{Allow: []string{row.pattern}}).Ruling(tool, args)
+		forbids := rules(t, engine.Rules{Deny: []string{row.pattern}}).Judge(tool, args).Ruling
+		allows := rules(t, engine.Rules{Allow: []string{row.pattern}}).Judge(tool, args).Ruling
 		got := map[[2]bool]string{{true, true}: "=", {true, false}: "!", {false, false}: "-"}[[2]bool{forbids == engine.Denied, allows == engine.Allowed}]
 		if got != row.want {
 			t.Errorf("%s on %s%s: %q, want %q", row.pattern, row.tool, row.args, got, row.want)
@@ -165,8 +165,8 @@ func TestDenyWins(t *testing.T) {
 			case len(rs.Allow) > 0 && !some(rs.Allow):
 				want = engine.Denied
 			}
-			if got, why := p.Ruling(anyTool(tool, class), parsed(t, "{}")); got != want {
-				t.Fatalf("%+v on %s: %s (%s), want %s", rs, tool, got, why, want)
+			if got := p.Judge(anyTool(tool, class), parsed(t, "{}")); got.Ruling != want {
+				t.Fatalf("%+v on %s: %s (%s), want %s", rs, tool, got.Ruling, got.Why(), want)
 			}
 		}
 	}
@@ -193,8 +193,8 @@ func FuzzPattern(f *testing.F) {
 		m.Set("x", generable.ListOf(generable.StrOf(value)))
 		for _, name := range []string{"send", "a", value} {
 			tool := anyTool(name, engine.ClassOnce)
-			forbids, _ := deny.Ruling(tool, m.Value())
-			allows, _ := allow.Ruling(tool, m.Value())
+			forbids := deny.Judge(tool, m.Value()).Ruling
+			allows := allow.Judge(tool, m.Value()).Ruling
 			if allows == engine.Allowed && forbids != engine.Denied {
 				t.Fatalf("%q allows %s(%q) and does not forbid it", pattern, name, value)
 			}

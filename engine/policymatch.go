@@ -16,9 +16,9 @@ import (
 // call can make it stricter, never freer.
 
 // matches reports whether a call is one that the rule speaks of. strict is for rules that allow.
-func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
+func (r *rule) matches(t *PolicyCall, args generable.Value, strict bool) bool {
 	switch {
-	case r.class != "" && r.class != t.Acts():
+	case r.class != "" && r.class != t.Class:
 		return false
 	case r.class == "" && !r.names(t, strict):
 		return false
@@ -35,9 +35,9 @@ func (r *rule) matches(t *Tool, args generable.Value, strict bool) bool {
 // that with its server. The one that its server gives it is another only where names clash, or hold what
 // providers do not take: a rule that forbids by it goes on to hold when another server comes to have
 // a tool of that name.
-func (r *rule) names(t *Tool, strict bool) bool {
+func (r *rule) names(t *PolicyCall, strict bool) bool {
 	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
-		!strict && t.Server != nil && r.name.match(t.Remote, true)
+		!strict && t.Server != "" && r.name.match(t.Remote, true)
 }
 
 func (c *condition) holds(args generable.Value, strict bool) bool {

@@ -215,16 +215,16 @@ func (s *scanner) glob(end string, quotes bool) (g glob, problem string) {
 
 // unknown reports whether the rule names none of the tools, an argument that its tool lacks, or
 // compares one with what it cannot be.
-func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
+func (r *rule) unknown(tools []PolicyCall) (Unknown, bool) {
 	if r.class != "" || len(r.name.pieces) > 1 {
 		return Unknown{}, false
 	}
-	u := Unknown{Pattern: r.text, Name: r.name.text, at: r.at}
+	u := Unknown{Pattern: r.text, Name: r.name.text}
 	names := make([]string, len(tools))
-	var tool *Tool
-	for i, t := range tools {
-		if names[i] = t.Name; r.name.match(t.Name, false) {
-			tool = t
+	var tool *PolicyCall
+	for i := range tools {
+		if names[i] = tools[i].Name; r.name.match(names[i], false) {
+			tool = &tools[i]
 		}
 	}
 	if tool == nil {
@@ -236,7 +236,7 @@ func (r *rule) unknown(tools []*Tool) (Unknown, bool) {
 		return u, true
 	}
 	for _, c := range r.args {
-		at, known := tool.params(), true
+		at, known := tool.Params, true
 		for _, field := range c.path {
 			for at.Deref().Kind == generable.ListType && at.Deref().Elem != nil {
 				at = at.Deref().Elem

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -39,7 +40,7 @@ const MaxMends = 8
 // Remedy is one thing to do about a call that failed.
 type Remedy struct {
 	Do       RemedyKind
-	Fixer    *Node           // of a fix: takes a [ToolFailureType] or a str, see [Session.Fix]
+	Fixer    Flow            // of a fix: takes a [ToolFailureType] or a str, see [Session.Fix]
 	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
 	Args     bool            // of a fix: of a failure, too, it gives arguments, with which the call is executed again
 	Times    int             // of a fix: how often it may fail itself; of again: further executions; default 1
@@ -148,6 +149,90 @@ func (r *Recovery) of(kind string) []Remedy {
 		return r.BadArgs
 	}
 	return r.Failure
+}
+
+// fixers are the flows that mend the calls of an agent's tools, each once.
+func (a *AgentSpec) fixers() []Flow {
+	var flows []Flow
+	add := func(r *Recovery) {
+		if r == nil {
+			return
+		}
+		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+			for i := range list {
+				if f := list[i].Fixer; f != nil && !slices.Contains(flows, f) {
+					flows = append(flows, f)
+				}
+			}
+		}
+	}
+	add(a.OnToolError)
+	for _, t := range a.Tools {
+		add(t.OnError)
+	}
+	for _, sk := range a.Skills {
+		for _, t := range sk.Tools {
+			add(t.OnError)
+		}
+	}
+	return flows
+}
+
+// checkRecovery checks that functions which decide about failures can be called.
+func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
+	if r == nil {
+		return true
+	}
+	ok := true
+	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+		for i := range list {
+			if j := list[i].Judge; j != nil {
+				ok = arity(c.Reporter, spanOr(list[i].Span, at), j.Info(), 1, remedyWords[list[i].Do]) && ok
+			}
+		}
+	}
+	return ok
+}
+
+// mayBe reports whether a value of one type may be converted to another.
+func mayBe(from, to *generable.Type) bool {
+	if generable.Assignable(from, to) == nil {
+		return true
+	}
+	switch from.Deref().Kind {
+	case generable.AnyType, generable.DictType, generable.UnionType, generable.IntType:
+		return true // it depends on the value
+	}
+	return false
+}
+
+// checkMended warns of what a tool's own remedies give in place of its result when that is not what the
+// tool returns: it would help no call that failed. A fixer for bad arguments gives arguments.
+func (c *checker) checkMended(at diag.Span, t *Tool, r *Recovery) {
+	if r == nil || t.Returns == nil {
+		return
+	}
+	for i := range r.Failure {
+		m := &r.Failure[i]
+		by, gives := "", ""
+		switch {
+		case m.Args || m.Do != RemedyFix && m.Do != RemedyFixed:
+			continue
+		case m.Do == RemedyFixed:
+			if _, errs := t.Returns.Convert(m.Value); errs == nil {
+				continue
+			}
+			by, gives = "the value", m.Value.TypeName()
+		case m.Fixer == nil || mayBe(m.Fixer.Out(), t.Returns):
+			continue
+		default:
+			by, gives = m.Fixer.Label(), m.Fixer.Out().String()
+		}
+		d := c.Warnf(diag.CannotJoin, spanOr(m.Span, at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
+		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
+		d.Notef(spanOr(t.Span, at).Pos, "the tool is made")
+		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
+	}
 }
 
 // remedies are those that hold for a tool of a skill: its own, its agent's, or the run's.

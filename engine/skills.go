@@ -73,41 +73,41 @@ func (a *AgentSpec) ambiguous() bool {
 
 // checkSelect checks how an agent chooses among its skills, whose types are settled, and reports
 // skills that nothing chooses.
-func (s *Session) checkSelect(site Site, a *AgentSpec) bool {
+func (c *checker) checkSelect(a *AgentSpec) bool {
 	ok := true
 	if sel := a.Select; sel != nil {
-		at := spanOr(sel.Span, site.Span)
+		at := spanOr(sel.Span, c.at)
 		if sel.By != nil {
-			ok = s.arity(at, sel.By, 1, "select") && s.checkNames(a, sel)
+			ok = arity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
 		}
 		if sel.Ask != nil {
-			ok = s.checkRouter(at, a, sel) && ok
+			ok = c.checkRouter(at, a, sel) && ok
 		}
 	}
 	if ok {
-		s.unreached(site, a)
+		c.unreached(a)
 	}
 	return ok
 }
 
 // checkNames checks the names that a function is seen to give.
-func (s *Session) checkNames(a *AgentSpec, sel *Selection) bool {
+func (c *checker) checkNames(a *AgentSpec, sel *Selection) bool {
 	ok := true
 	for _, name := range sel.Names {
-		ok = s.known(a, name, "select") && ok
+		ok = c.known(a, name, "select") && ok
 	}
 	return ok
 }
 
 // known checks that a name is that of a skill which gives the agent's output.
-func (s *Session) known(a *AgentSpec, name Literal, what string) bool {
+func (c *checker) known(a *AgentSpec, name Literal, what string) bool {
 	names := namesOf(a.candidates())
 	for _, sk := range a.candidates() {
 		if sk.Name == name.Text {
 			return true
 		}
 	}
-	d := s.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
+	d := c.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
 	for _, sk := range a.Skills {
 		if sk.Name == name.Text {
 			d.Message = fmt.Sprintf("%s cannot choose skill %q: it gives %s, and agent %q gives %s", what, sk.Name, sk.Out, a.Name, a.Out)
@@ -122,23 +122,23 @@ func (s *Session) known(a *AgentSpec, name Literal, what string) bool {
 }
 
 // checkRouter settles what a router takes over from its agent.
-func (s *Session) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
+func (c *checker) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
 	own := *sel.Ask // one router may choose for several agents
 	own.Name, own.In, own.Of = a.Name+".router", a.In, a
 	kept := *sel
 	kept.Ask, a.Select = &own, &kept
-	if sel.Otherwise.Text != "" && !s.known(a, sel.Otherwise, "otherwise") {
+	if sel.Otherwise.Text != "" && !c.known(a, sel.Otherwise, "otherwise") {
 		return false
 	}
 	if !a.ambiguous() {
-		d := s.Warnf(diag.Unreachable, at, "the router of agent %q is never asked", a.Name)
+		d := c.Warnf(diag.Unreachable, at, "the router of agent %q is never asked", a.Name)
 		d.Helpf("no input is taken by two of its skills: leave out select, or add a skill to choose from")
 	}
 	return true
 }
 
 // unreached warns of skills that no input leads to.
-func (s *Session) unreached(site Site, a *AgentSpec) {
+func (c *checker) unreached(a *AgentSpec) {
 	for _, sk := range a.Skills {
 		why := ""
 		switch {
@@ -151,7 +151,7 @@ func (s *Session) unreached(site Site, a *AgentSpec) {
 		default:
 			continue
 		}
-		d := s.Warnf(diag.Unreachable, spanOr(sk.Span, site.Span), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
+		d := c.Warnf(diag.Unreachable, spanOr(sk.Span, c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
 		d.Helpf("leave the skill out, or let something choose it")
 	}
 }

@@ -17,7 +17,7 @@ func (s *Session) Fn(site Site, f Func, in, out *generable.Type) *Node {
 		return s.failedNode(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, fn: f, in: orAny(in), out: orAny(out)}
-	n.failed = !s.arity(site.arg(0), f, 1, cmp.Or(site.What, "fn"))
+	n.failed = !arity(&s.Reporter, site.arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
 
@@ -29,8 +29,7 @@ func orAny(t *generable.Type) *generable.Type {
 }
 
 // arity checks that a callback can be called with n arguments.
-func (s *Session) arity(at diag.Span, f Func, n int, what string) bool {
-	info := f.Info()
+func arity(r *diag.Reporter, at diag.Span, info FuncInfo, n int, what string) bool {
 	if n >= info.Needs && n <= info.Params {
 		return true
 	}
@@ -38,7 +37,7 @@ func (s *Session) arity(at diag.Span, f Func, n int, what string) bool {
 	if name == "" || name == "lambda" {
 		name = "the lambda"
 	}
-	d := s.Errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, count(n, "argument"))
+	d := r.Errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, count(n, "argument"))
 	if info.Needs > n {
 		d.Label = fmt.Sprintf("it needs %s", count(info.Needs, "argument"))
 	} else {
@@ -81,7 +80,7 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 func (s *Session) Template(site Site, t *TemplateText, in *generable.Type) *Node {
 	n := &Node{kind: TemplateNode, name: site.Name, site: site, text: t, in: orAny(in), out: generable.StrT}
 	if in != nil {
-		n.failed = !s.placeholders(site.Span, t, in)
+		n.failed = !t.Check(&s.Reporter, site.Span, in)
 	}
 	n.open = isOpen(n)
 	return s.add(n)

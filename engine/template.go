@@ -67,21 +67,22 @@ func clip(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-// placeholders checks a template against the type of its input.
-func (s *Session) placeholders(at diag.Span, t *TemplateText, in *generable.Type) bool {
+// Check reports placeholders of a template, written at a place of a script, that the type of its input
+// does not have, and warns of text that looks like a placeholder.
+func (t *TemplateText) Check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
 	ok := true
 	for i := range t.parts {
 		if p := &t.parts[i]; p.path != nil {
-			ok = s.placeholder(at, p, in.Deref()) && ok
+			ok = p.check(r, at, in.Deref()) && ok
 		}
 	}
 	if ok {
-		s.singleBraces(at, t, in)
+		t.singleBraces(r, at, in)
 	}
 	return ok
 }
 
-func (s *Session) placeholder(at diag.Span, p *templatePart, in *generable.Type) bool {
+func (p *templatePart) check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
 	cur := in
 	for i, name := range p.path {
 		typ, lacks := fieldOf(cur, name)
@@ -92,17 +93,17 @@ func (s *Session) placeholder(at diag.Span, p *templatePart, in *generable.Type)
 		case i == 0 && name == wholeInput:
 			continue
 		case lacks != cur:
-			d := s.Errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
 			d.Label = fmt.Sprintf("%s has none", lacks)
 			d.Helpf("route the cases first: branch(node, {%s})", routesOf(cur))
 		case cur.Kind == generable.RecordType:
-			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
 			fieldHelp(d, name, cur, "; {{"+wholeInput+"}} is the whole input")
 		case i == 0:
-			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
 			d.Helpf("{{%s}} is the whole input", wholeInput)
 		default:
-			d := s.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
 				p, strings.Join(p.path[:i], "."), cur)
 			d.Helpf("write {{%s}}", strings.Join(p.path[:i], "."))
 		}

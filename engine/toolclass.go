@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/agentscript/agentscript/diag"
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+)
 
 // Acting is a [Func] or a [Judge] that says what the most is that it may do by itself. One that does
 // not say reads.
@@ -30,17 +34,22 @@ func (c Class) Stronger(than Class) Class {
 // Acts is the class that rules know a tool by: what is said of it, and no less than what its function
 // and those that mend its calls may do. What an agent inside calls is ruled there, and no part of it.
 func (t *Tool) Acts() Class {
-	if t.Run == nil {
+	if t.Run == nil && t.Node == nil {
 		if t.Class == "" {
 			return ClassOnce
 		}
 		return t.Class
 	}
 	class := ClassRead.Stronger(t.Class).Stronger(acts(t.Run))
+	if t.Node != nil {
+		class = class.Stronger(t.Node.Acts())
+	}
 	if r := t.OnError; r != nil {
 		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
 			for i := range list {
-				class = class.Stronger(acts(list[i].Judge)).Stronger(list[i].Fixer.acts())
+				if class = class.Stronger(acts(list[i].Judge)); list[i].Fixer != nil {
+					class = class.Stronger(list[i].Fixer.Acts())
+				}
 			}
 		}
 	}
@@ -55,106 +64,50 @@ func acts(f any) Class {
 	return ""
 }
 
-// Acts implements [Acting].
-func (t *nodeTool) Acts() Class { return t.n.acts() }
-
-func (n *Node) acts() (class Class) {
-	n.Callbacks(func(f Func) { class = class.Stronger(acts(f)) })
-	return class
+// Call is the tool as rules see it. Its class is found when the tool is asked for it: see [Tool.Acts].
+func (t *Tool) Call() PolicyCall {
+	c := PolicyCall{Name: t.Name, Remote: t.Remote, Params: t.params()}
+	if t.Server != nil {
+		c.Server = t.Server.Name
+	}
+	return c
 }
 
-// Callbacks gives the functions that a node calls, with those of the nodes inside: of agents those that
-// are run instead of a model alone.
-func (n *Node) Callbacks(give func(Func)) {
-	if n == nil {
-		return
+func callsOf(tools []*Tool) []PolicyCall {
+	calls := make([]PolicyCall, len(tools))
+	for i, t := range tools {
+		calls[i] = t.Call()
 	}
-	each := func(fs ...Func) {
-		for _, f := range fs {
-			if f != nil {
-				give(f)
-			}
-		}
-	}
-	each(n.fn)
-	if a := n.agent; a != nil {
-		each(a.Run)
-		for _, sk := range a.Skills {
-			each(sk.Run)
-		}
-	}
-	if l := n.loop; l != nil {
-		each(l.next, l.until.fn)
-	}
-	for i := range n.routes {
-		each(n.routes[i].When)
-	}
-	if g := n.graph; g != nil {
-		for i := range g.edges {
-			each(g.edges[i].Guard.When)
-			g.edges[i].Map.Callbacks(give)
-		}
-	}
-	if r := n.retry; r != nil {
-		each(r.UntilFunc, r.Feedback)
-	}
-	if v := n.vote; v != nil {
-		each(v.Key)
-	}
-	for _, kid := range n.kids {
-		kid.Callbacks(give)
-	}
+	return calls
 }
 
-// ruledAs is the rank that all which the function of a tool touches is held to, 0 when no rule for its
-// calls speaks of an effect. It is a second line: what a tool may touch was found before any call.
-func (b *branch) ruledAs(sk *skillPlan, t *Tool) uint8 {
-	if !b.ruled(sk) || !b.byClass(sk) {
-		return 0
+// checkPolicies reports rules of a script that would never hold.
+func (c *checker) checkPolicies(a *AgentSpec) bool {
+	all := a.Tools[:len(a.Tools):len(a.Tools)]
+	ok, served := true, len(a.Servers) > 0
+	for _, sk := range a.Skills {
+		ok = c.checkToolRules(append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
+		all = append(all, sk.Tools...)
+		if sk.Policy != nil {
+			ok = c.checkPolicy(sk.Policy, "skill "+quoted(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
+		}
+		served = served || len(sk.Servers) > 0
 	}
-	return t.Acts().rank()
+	if a.Policy != nil {
+		ok = c.checkPolicy(a.Policy, "agent "+quoted(a.Name), all, served) && ok
+	}
+	return ok
 }
 
-// byClass reports whether a rule for calls of a skill speaks of an effect.
-func (b *branch) byClass(sk *skillPlan) bool {
-	classed := func(p *Policy) bool {
-		if p == nil {
-			return false
-		}
-		for _, rules := range [][]*rule{p.deny, p.ask, p.allow} {
-			for _, r := range rules {
-				if r.class != "" {
-					return true
-				}
-			}
-		}
-		return false
+func (c *checker) checkPolicy(p *Policy, who string, tools []*Tool, served bool) bool {
+	calls := callsOf(tools)
+	found := p.Unknown(calls)
+	if served { // a server's tools are known when it is asked
+		found = slices.DeleteFunc(found, func(u Unknown) bool { return u.Arg == "" })
 	}
-	for _, p := range b.run.spec.Policies {
-		if classed(p) {
-			return true
-		}
+	for _, u := range found {
+		d := c.Errorf(diag.UnknownRule, spanOr(u.At, c.at), "%s", u.Message(who))
+		d.Helpf("%s", u.Help(calls))
 	}
-	return classed(sk.agent.Policy) || classed(sk.Policy)
-}
-
-// outdoes is what an operation comes to that is more than the call of the tool around it was ruled as.
-func (b *branch) outdoes(e *Effect, op *Operation) error {
-	if b.acting == 0 || e.Class.rank() <= b.acting {
-		return nil
-	}
-	if j := b.run.spec.Journal; j != nil {
-		if _, known := j.Answer(e.ID()); known {
-			return nil
-		}
-	}
-	what := string(op.Kind) + "." + op.Name
-	if op.Kind == EffectExec {
-		what = "sh.run"
-	}
-	was := [...]Class{"", ClassRead, ClassIdempotent, ClassOnce}[b.acting]
-	err := Errorf(KindPolicy, diag.Denied, "%s is of effect %s, and the call of the tool around it was ruled as one of effect %s: it is not made", what, e.Class, was).
-		WithHelp("call %s by its name in the function of the tool, so that its effect is known", what)
-	b.tellPolicy(PhaseEnd, what, "denied", err)
-	return err
+	return len(found) == 0
 }

@@ -86,7 +86,7 @@ func (t *turns) ended(made []calling) {
 }
 
 // checkToolRules reports rules that name a tool which there is not.
-func (s *Session) checkToolRules(site Site, tools []*Tool) bool {
+func (c *checker) checkToolRules(tools []*Tool) bool {
 	ok := true
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -101,7 +101,7 @@ func (s *Session) checkToolRules(site Site, tools []*Tool) bool {
 				continue
 			}
 			ok = false
-			d := s.Errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, site.Span)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
+			d := c.Errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, c.at)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
 			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
 			if near := diag.DidYouMean(after, others); near != "" {
 				d.Helpf("%s", near)

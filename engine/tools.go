@@ -218,6 +218,12 @@ func (b *branch) mendable(e *Error, tried bool) bool {
 	return !e.OfRun && !e.decides() && !IsControl(e)
 }
 
+// held reports whether what a failure used up bounds more than the branch's own position: nothing
+// would be won by telling a model about that, whose next call is refused as well.
+func (b *branch) held(e *Error) bool {
+	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.at.Path()+"/")
+}
+
 func (p *skillPlan) tool(name string) *Tool {
 	for _, t := range p.tools {
 		if t.Name == name {

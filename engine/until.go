@@ -30,7 +30,7 @@ func (b *branch) holds(u until, out generable.Value) (bool, error) {
 // same for all values. One that never holds runs to the bound, one that always does is none.
 func (s *Session) decides(at diag.Span, u until, from *Node) bool {
 	if u.fn != nil {
-		return s.arity(at, u.fn, 1, "until")
+		return arity(&s.Reporter, at, u.fn.Info(), 1, "until")
 	}
 	if u.data == nil || from.failed {
 		return true

@@ -177,15 +177,16 @@ func fixFunc(c *Call) (starlark.Value, error) {
 	}
 	switch by := c.Arg("by").(type) {
 	case *nodeValue:
-		r.Fixer = by.n
+		fixer := by.n
 		if !c.env.running() {
 			site := c.nodeSite()
 			site.What, site.Args = "fix", []diag.Span{c.spanOf("by")}
-			r.Fixer = c.env.c.session.Fix(site, by.n)
+			fixer = c.env.c.session.Fix(site, by.n)
 		}
-		if r.Fixer.Failed() {
+		if fixer.Failed() {
 			return c.standIn(), nil
 		}
+		r.Fixer = fixer
 	case starlark.Callable:
 		c.env.c.checkFields(by, engine.ToolFailureType)
 		r.Judge = &judge{callback: c.env.c.wrap(by), fixes: true}

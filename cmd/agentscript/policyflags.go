@@ -48,15 +48,19 @@ func (f *policyFlags) policy(s *script) ([]agentscript.RunOption, *failure) {
 	return []agentscript.RunOption{agentscript.Policy(p)}, nil
 }
 
-// toolsOf lists the tools that the agents of a script have, and tells whether servers give them more.
-func toolsOf(m *agentscript.Module) (tools []*engine.Tool, served bool) {
+// toolsOf lists the tools that the agents of a script have, and reports whether servers add more.
+func toolsOf(m *agentscript.Module) (tools []engine.PolicyCall, served bool) {
+	add := func(list []*engine.Tool, servers []*engine.ServerSpec) {
+		for _, t := range list {
+			tools = append(tools, t.Call())
+		}
+		served = served || len(servers) > 0
+	}
 	for _, n := range agentsOf(m) {
 		a := n.Agent()
-		tools = append(tools, a.Tools...)
-		served = served || len(a.Servers) > 0
+		add(a.Tools, a.Servers)
 		for _, sk := range a.Skills {
-			tools = append(tools, sk.Tools...)
-			served = served || len(sk.Servers) > 0
+			add(sk.Tools, sk.Servers)
 		}
 	}
 	return tools, served
