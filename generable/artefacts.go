@@ -8,6 +8,7 @@ type artefacts struct {
 	description, fragment, schemaText atomic.Pointer[string]
 	schema                            atomic.Pointer[Value]
 	names                             atomic.Pointer[*nameTable]
+	values                            atomic.Pointer[map[string]bool]
 }
 
 // kept returns what slot holds, or makes it. Two branches may make it at the same time; both

@@ -10,3 +10,33 @@ func (r *Type) BindPart(t *Type) bool {
 	}
 	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
 }
+
+// leadsTo reports whether t is the reference r again, without a list, dict or schema between.
+func leadsTo(t, r *Type) bool {
+	seen := make(map[*Type]bool)
+	var leads func(t *Type) bool
+	leads = func(t *Type) bool {
+		if t == r {
+			return true
+		}
+		if seen[t] {
+			return false
+		}
+		seen[t] = true
+		switch t.Kind {
+		case RefType:
+			next := t.target.Load()
+			return next != nil && leads(next)
+		case LimitType:
+			return leads(t.Elem)
+		case OneOfType:
+			for _, v := range t.Variants {
+				if leads(v) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return leads(t)
+}

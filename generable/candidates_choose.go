@@ -227,7 +227,7 @@ func (m *Machine) expects() string {
 	if t.Kind == AnyType {
 		return "a JSON value"
 	}
-	want, _ := wanted(t)
+	want, _ := in.Wanted(t)
 	return want + " as JSON"
 }
 

@@ -177,34 +177,6 @@ func isDataTag(tag string) bool {
 	return isJSONTag(tag)
 }
 
-// strictString reports whether text is one valid JSON string.
-func strictString(text string) bool {
-	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
-		return false
-	}
-	for p := 1; p < len(text)-1; p++ {
-		switch c := text[p]; {
-		case c == '"' || c < 0x20:
-			return false
-		case c == '\\':
-			p++
-			if p == len(text)-1 {
-				return false
-			}
-			switch text[p] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			case 'u':
-				if _, ok := hex4(text[p+1 : len(text)-1]); !ok {
-					return false
-				}
-			default:
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // takesScalars reports whether a type has values that are written without brackets. What may
 // follow from an inline union is bounded, as a type may contain itself.
 func takesScalars(t *Type, depth int) bool {

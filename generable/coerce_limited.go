@@ -13,7 +13,7 @@ func (c *coercer) endLimited(f *coerceFrame) bool {
 	if !ok || c.partial {
 		return c.pop(v, ok)
 	}
-	for _, e := range f.typ.Limits.check(v, nil, nil) {
+	for _, e := range in.Breaks(f.typ.Limits, v) {
 		c.failAt(at, e.Expected, e.Got, e.Hint)
 		ok = false
 	}

@@ -171,7 +171,7 @@ func (c *coercer) fail() bool {
 func (c *coercer) enter(at int, t *Type) bool {
 	n := &c.tape[at]
 	if t.Kind == RefType || t.Kind == LimitType {
-		if t = t.resolved(); t.Kind == LimitType {
+		if t = in.Resolved(t); t.Kind == LimitType {
 			return c.enterLimited(at, t)
 		}
 	}
@@ -308,7 +308,7 @@ func (c *coercer) stepList(f *coerceFrame) bool {
 		f.child = at
 		f.cur += int32(c.tape[at].span)
 		f.mark = c.here()
-		if !c.enter(int(at), f.typ.item(int(f.index))) {
+		if !c.enter(int(at), in.Item(f.typ, int(f.index))) {
 			return false
 		}
 		c.takeItem(f)

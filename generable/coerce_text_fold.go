@@ -42,14 +42,14 @@ func appendFold(b []byte, s string, how folding) []byte {
 
 // keepsSign reports whether the sign at s[i] is part of the value, of which b has been read.
 func keepsSign(s string, i int, b []byte) bool {
-	digitNext := i+1 < len(s) && class[s[i+1]]&isDigit != 0
+	digitNext := i+1 < len(s) && digit(s[i+1])
 	switch c := s[i]; c {
 	case '+', '#': // C++, C#, A+
 		return i > 0 && (isAlnum(s[i-1]) || s[i-1] == c) && (i+1 == len(s) || !isAlnum(s[i+1])) && len(b) < 4
 	case '.', ',':
-		return digitNext && i > 0 && class[s[i-1]]&isDigit != 0
+		return digitNext && i > 0 && digit(s[i-1])
 	case '-':
-		return digitNext && len(b) == 0 || len(b) == 1 && i+1 == len(s) && !digitNext && class[b[0]]&isDigit == 0
+		return digitNext && len(b) == 0 || len(b) == 1 && i+1 == len(s) && !digitNext && !digit(b[0])
 	case '<', '>', '=':
 		return digitNext || i+2 < len(s) && (s[i+1] == ' ' || s[i+1] == '=')
 	}
@@ -107,3 +107,5 @@ func sameFolded(a, b string) bool {
 	var x, y [64]byte
 	return string(appendFold(x[:0], a, foldKey)) == string(appendFold(y[:0], b, foldKey))
 }
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }

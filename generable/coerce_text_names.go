@@ -11,7 +11,6 @@ import (
 type nameTable struct {
 	how    folding
 	signs  bool              // some name has a sign that makes another value of it
-	values map[string]bool   // of an enum that has many
 	alias  map[string]int32  // the other names, as they are
 	folded map[string]int32  // all names and aliases; -1 where several parts have one
 	phrase map[string]int32  // what a part means, alone or behind its name
@@ -31,63 +30,17 @@ const maxName = 4 * maxSuggestLen
 // maxPhrase bounds the texts that are compared with descriptions.
 const maxPhrase = 1 << 10
 
-// partNames is the table of a nominal type.
-func (t *Type) partNames() *nameTable {
-	return kept(t, &t.made.names, func() *nameTable { return newNameTable(t) })
-}
-
-func newNameTable(t *Type) *nameTable {
-	n := &nameTable{how: foldValue, folded: make(map[string]int32)}
+// newNameTable returns an empty table for names that are reduced in that way. With signs, some name
+// has a sign that makes another value of it.
+func newNameTable(how folding, signs bool) *nameTable {
+	n := &nameTable{how: how, signs: signs, folded: make(map[string]int32)}
 	n.words = sync.OnceValue(func() []partName { return n.byLength(false) })
 	n.cased = sync.OnceValue(func() []partName { return n.byLength(true) })
-	switch t.Kind {
-	case RecordType:
-		n.how = foldKey
-		for i := range t.Fields {
-			n.add(i, t.Fields[i].Name, t.Fields[i].Alias)
-		}
-	case EnumType:
-		n.signs = hasSigns(t)
-		if len(t.Values) > fewValues {
-			n.values = make(map[string]bool, len(t.Values))
-			for _, v := range t.Values {
-				n.values[v] = true
-			}
-		}
-		for i, v := range t.Values {
-			note := t.Note(i)
-			n.add(i, v, note.Alias)
-			n.describe(i, v, note)
-		}
-	case UnionType:
-		for i, name := range t.variantNames() {
-			n.add(i, name, nil)
-		}
-	}
 	return n
 }
 
-// fewValues is how many values of an enum are compared with one by one.
-const fewValues = 16
-
-// hasValue reports whether a text is one of the values of an enum.
-func (t *Type) hasValue(s string) bool {
-	if len(t.Values) > fewValues {
-		return t.partNames().values[s]
-	}
-	return slices.Contains(t.Values, s)
-}
-
-// hasSigns reports whether signs tell the values of an enum apart from other texts.
-func hasSigns(t *Type) bool {
-	has := func(name string) bool { return len(appendSigns(nil, plainSigns(name, true))) > 0 }
-	for i, v := range t.Values {
-		if has(v) || slices.ContainsFunc(t.Note(i).Alias, has) {
-			return true
-		}
-	}
-	return false
-}
+// hasSigns reports whether a name has a sign that tells it apart from other texts.
+func hasSigns(name string) bool { return len(appendSigns(nil, plainSigns(name, true))) > 0 }
 
 // appendKey appends what a name is looked up by.
 func (n *nameTable) appendKey(b []byte, name string) []byte {
@@ -118,16 +71,16 @@ func (n *nameTable) add(i int, name string, aliases []string) {
 
 // describe adds the texts that a model copies from a prompt: the description, and a name with
 // the description behind it.
-func (n *nameTable) describe(i int, name string, note ValueNote) {
-	if note.Doc == "" {
+func (n *nameTable) describe(i int, name string, aliases []string, doc string) {
+	if doc == "" {
 		return
 	}
 	if n.phrase == nil {
 		n.phrase = make(map[string]int32)
 	}
-	enter(n.phrase, fold(note.Doc, n.how), i)
-	for _, name := range append([]string{name}, note.Alias...) {
-		enter(n.phrase, fold(name+" "+note.Doc, n.how), i)
+	enter(n.phrase, fold(doc, n.how), i)
+	for _, name := range append([]string{name}, aliases...) {
+		enter(n.phrase, fold(name+" "+doc, n.how), i)
 	}
 }
 

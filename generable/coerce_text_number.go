@@ -319,7 +319,7 @@ func foundNumber(s string) (Value, string, bool) {
 }
 
 func negative(v Value) Value {
-	switch v.kind {
+	switch v.Kind() {
 	case Int, Big:
 		b, _ := v.AsBig()
 		return BigOf(new(big.Int).Neg(b))
@@ -339,7 +339,7 @@ func fraction(s string) (Value, bool) {
 	b, ok2 := textNumber(below)
 	x, isNumber1 := a.AsNumber()
 	y, isNumber2 := b.AsNumber()
-	if !ok1 || !ok2 || !isNumber1 || !isNumber2 || a.kind == Float || b.kind == Float || y == 0 {
+	if !ok1 || !ok2 || !isNumber1 || !isNumber2 || a.Kind() == Float || b.Kind() == Float || y == 0 {
 		return Value{}, false
 	}
 	num, _ := a.AsBig()

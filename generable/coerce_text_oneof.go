@@ -102,7 +102,7 @@ func (c *coercer) affinity(n *node, t *Type) affinity {
 // affinityAt is the affinity of the node at a place, which may tell an enum's value.
 func (c *coercer) affinityAt(at int, n *node, t *Type) affinity {
 	a := c.affinity(n, t)
-	if t = t.Deref(); a == affinityExact && t.Kind == EnumType && n.isText() && t.hasValue(c.str(at)) {
+	if t = t.Deref(); a == affinityExact && t.Kind == EnumType && n.isText() && in.HasValue(t, c.str(at)) {
 		return affinityBest
 	}
 	return a
@@ -279,7 +279,7 @@ func (c *coercer) excludes(at int, t *Type) bool {
 
 func (c *coercer) unlikeEnum(at int, t *Type) bool {
 	s := c.str(at)
-	return !t.hasValue(s) && t.partNames().aliased(s) < 0 && (c.o.Level == Strict || c.enumNamed(s, t) < 0)
+	return !in.HasValue(t, s) && in.Names(t).aliased(s) < 0 && (c.o.Level == Strict || c.enumNamed(s, t) < 0)
 }
 
 // takesKeys reports whether the object at a node, of which more is to come, may be of type t:

@@ -78,7 +78,7 @@ func (c *coercer) implied(n *node, t *Type) bool {
 		return false
 	}
 	f := t.Fields[0].Type.Deref()
-	if inner := f.nonNone(); inner != nil {
+	if inner := in.NonNone(f); inner != nil {
 		f = inner
 	}
 	return isScalar(f) && c.affinity(n, f) > affinityNone
@@ -108,7 +108,7 @@ func onlyField(t *Type, kind TypeKind) *Type {
 		return nil
 	}
 	f := t.Fields[0].Type.Deref()
-	if inner := f.nonNone(); inner != nil {
+	if inner := in.NonNone(f); inner != nil {
 		f = inner
 	}
 	if f.Kind != kind {
@@ -137,7 +137,7 @@ func (c *coercer) findField(t *Type, key string) (int, repairKind) {
 	if i := t.FieldIndex(key); i >= 0 {
 		return i, repNone
 	}
-	names := t.partNames()
+	names := in.Names(t)
 	if i := names.aliased(key); i >= 0 {
 		return i, repAlias
 	}
@@ -211,12 +211,12 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 		case nodeMissing:
 			continue
 		case nodeNull:
-			if fld.nullMeansAbsent() && c.o.Level == Strict {
-				c.mismatch(at, fld.shown())
+			if in.NullMeansAbsent(fld) && c.o.Level == Strict {
+				c.mismatch(at, in.Shown(fld))
 				c.takeField(f)
 				continue
 			}
-			if fld.Optional && (fld.nullMeansAbsent() || !fld.Type.AcceptsNone()) && c.o.Level != Strict {
+			if fld.Optional && (in.NullMeansAbsent(fld) || !fld.Type.AcceptsNone()) && c.o.Level != Strict {
 				c.repair(repNullDefault, at, "null", JSON(fld.Default, fld.Type))
 				f.vals[i] = fld.Default
 				f.set(i)
@@ -234,7 +234,8 @@ func (c *coercer) stepRecord(f *coerceFrame) bool {
 // extraKey handles a key that is no field. It reports false when that is an error.
 func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 	at := keyAt + 1
-	if f.key == DefaultTag && f.tag() == "" && !f.typ.foreign && c.tape[at].isText() {
+	foreign, open := in.Foreign(f.typ)
+	if f.key == DefaultTag && f.tag() == "" && !foreign && c.tape[at].isText() {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
 		if !sameFolded(says, f.typ.Name) && c.o.Level != Loose {
@@ -246,7 +247,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		}
 	}
 	mode := c.o.ExtraKeys
-	if mode == ExtraByLevel && c.o.Level == Strict && !f.typ.open {
+	if mode == ExtraByLevel && c.o.Level == Strict && !open {
 		mode = ExtraError
 	}
 	if mode == ExtraError {
@@ -381,7 +382,7 @@ func (c *coercer) endRecord(f *coerceFrame) bool {
 			return c.pop(f.partialMap(), true)
 		default:
 			f.key = fld.Name
-			want, hint := wanted(fld.Type.Deref())
+			want, hint := in.Wanted(fld.Type.Deref())
 			if fld.Guide != "" && hint == "" {
 				hint = fld.Guide
 			}

@@ -72,7 +72,7 @@ func (c *coercer) failUnder(at int, want, got, hint string, keys ...string) bool
 
 // mismatch records that the value at a node is of another type than t.
 func (c *coercer) mismatch(at int, t *Type) bool {
-	want, hint := wanted(t)
+	want, hint := in.Wanted(t)
 	if f := c.top(); f != nil && hint == "" && f.op == opRecord && f.field >= 0 {
 		hint = f.typ.Fields[f.field].Guide
 	}

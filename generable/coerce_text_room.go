@@ -92,19 +92,32 @@ func (r *room) list(items []Value) Value {
 	}
 	l := &r.lists[0]
 	r.lists = r.lists[1:]
-	l.items = items
+	in.SetList(l, items)
 	return l.Value()
 }
 
 // newMap returns an empty dict with room for n entries, as [NewMap] does.
 func (r *room) newMap(n int) *Map {
+	m := r.blankMap()
+	in.SetMap(m, r.names(n)[:0], r.values(n)[:0])
+	return m
+}
+
+// blankMap returns a dict to be set.
+func (r *room) blankMap() *Map {
 	if len(r.dicts) == 0 {
 		r.dicts = make([]Map, nextBlock(&r.sizes.dicts, minBlock, maxBlock))
 	}
 	m := &r.dicts[0]
 	r.dicts = r.dicts[1:]
-	m.keys, m.vals = r.names(n)[:0], r.values(n)[:0]
 	return m
+}
+
+// dict returns a dict of those entries, whose keys differ.
+func (r *room) dict(keys []string, vals []Value) Value {
+	m := r.blankMap()
+	in.SetMap(m, append(r.names(len(keys))[:0], keys...), append(r.values(len(vals))[:0], vals...))
+	return m.Value()
 }
 
 // record returns an instance of t, as [NewRecord] does.
@@ -114,7 +127,7 @@ func (r *room) record(t *Type, vals []Value) Value {
 	}
 	rec := &r.records[0]
 	r.records = r.records[1:]
-	rec.typ, rec.vals = t, vals
+	in.SetRecord(rec, t, vals)
 	return rec.Value()
 }
 

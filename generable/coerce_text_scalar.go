@@ -33,8 +33,6 @@ func isScalar(t *Type) bool {
 	return t.Kind == BoolType || t.Kind == IntType || t.Kind == FloatType || t.Kind == StrType || t.Kind == EnumType
 }
 
-func (n *node) isText() bool { return n.kind == nodeStr || n.kind == nodeWord || n.kind == nodeConcat }
-
 // text is a scalar as text: the content of a string, else what stands there.
 func (c *coercer) text(at int, n *node) string {
 	if n.isText() {
@@ -152,7 +150,7 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 		return c.mismatch(at, t)
 	}
 	if t.Kind == FloatType {
-		if v.kind == Float {
+		if v.Kind() == Float {
 			return c.done(v)
 		}
 		f, _ := v.AsNumber()
@@ -164,7 +162,7 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 		c.repair(repIntToFloat, at, c.show(at), "")
 		return c.done(w)
 	}
-	if v.kind != Float {
+	if v.Kind() != Float {
 		return c.done(v)
 	}
 	if w, ok := whole(form); ok {
@@ -191,13 +189,13 @@ func (c *coercer) badNumber(at int, n *node) bool {
 
 func (c *coercer) enumAt(at int, n *node, t *Type) bool {
 	s := c.text(at, n)
-	if t.hasValue(s) && (n.isText() || c.o.Level != Strict) {
+	if in.HasValue(t, s) && (n.isText() || c.o.Level != Strict) {
 		if !n.isText() {
 			c.repair(repToString, at, s, string(AppendQuoted(nil, s)))
 		}
 		return c.done(StrOf(s))
 	}
-	names := t.partNames()
+	names := in.Names(t)
 	pick := func(rep repairKind, i int) bool {
 		c.repair(rep, at, c.show(at), t.Values[i])
 		return c.done(StrOf(t.Values[i]))
@@ -234,7 +232,7 @@ func (c *coercer) enumAt(at int, n *node, t *Type) bool {
 // name of the type before it, with its description, or by the description alone. It returns -1
 // when there is none.
 func (c *coercer) enumNamed(s string, t *Type) int {
-	names := t.partNames()
+	names := in.Names(t)
 	if i := names.find(s); i >= 0 {
 		return i
 	}

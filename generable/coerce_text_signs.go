@@ -57,7 +57,7 @@ func appendSigns(b []byte, s string) []byte {
 		case '+', '#', '~', '<', '>':
 			b = append(b, c)
 		case '-':
-			if !before && after && class[s[i+1]]&isDigit != 0 || before && i+1 == len(s) {
+			if !before && after && digit(s[i+1]) || before && i+1 == len(s) {
 				b = append(b, c)
 			}
 		case '!':

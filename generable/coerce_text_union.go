@@ -44,7 +44,7 @@ func (c *coercer) enterUnion(at int, n *node, t *Type) bool {
 		fit := slices.Clone(t.Variants)
 		return c.try(at, t, fit[:c.byKeys(at, fit, false)], nil)
 	}
-	want := string(AppendQuoted(nil, t.Tag)) + ": one of " + listNames(t.variantNames())
+	want := string(AppendQuoted(nil, t.Tag)) + ": one of " + listNames(in.VariantNames(t))
 	return c.failAt(at, want, "an object without "+t.Tag, "")
 }
 
@@ -76,7 +76,7 @@ func (c *coercer) enterOuter(at int, inner *node, t, v *Type) bool {
 func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	key, val := c.str(tagAt), &c.tape[tagAt+1]
 	if !val.isText() {
-		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), "the key "+t.Tag+" names the variant", key)
+		return c.failUnder(tagAt+1, "one of "+listNames(in.VariantNames(t)), c.show(tagAt+1), "the key "+t.Tag+" names the variant", key)
 	}
 	if c.partial && val.flags&flagOpen != 0 {
 		return c.fail()
@@ -84,7 +84,7 @@ func (c *coercer) enterTagged(at, tagAt int, t *Type) bool {
 	name := c.str(tagAt + 1)
 	v, rep := c.variantNamed(t, name)
 	if v == nil {
-		return c.failUnder(tagAt+1, "one of "+listNames(t.variantNames()), c.show(tagAt+1), c.nearest(name, t.variantNames()), key)
+		return c.failUnder(tagAt+1, "one of "+listNames(in.VariantNames(t)), c.show(tagAt+1), c.nearest(name, in.VariantNames(t)), key)
 	}
 	if rep != repNone {
 		c.repair(rep, tagAt+1, c.show(tagAt+1), v.Name)
@@ -176,7 +176,7 @@ func (c *coercer) variantNamed(t *Type, name string) (*Type, repairKind) {
 	if c.o.Level == Strict {
 		return nil, repNone
 	}
-	if i := t.partNames().find(name); i >= 0 {
+	if i := in.Names(t).find(name); i >= 0 {
 		if v := t.Variants[i].Deref(); v.Kind == RecordType {
 			return v, repTagFold
 		}

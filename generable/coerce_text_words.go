@@ -65,9 +65,9 @@ func splitText(s string, exact, signs bool) wordText {
 		case inWord && (r == '\'' || r == '’'):
 		case inWord && (r == '+' || r == '#') && (i+n == len(s) || !isAlnum(s[i+n])): // C++
 			b = append(b, byte(r))
-		case inWord && (r == '+' || r == '-') && signs && (i+n == len(s) || class[s[i+1]]&isBlank != 0): // A-
+		case inWord && (r == '+' || r == '-') && signs && (i+n == len(s) || strings.IndexByte(" \t\n\r", s[i+1]) >= 0): // A-
 			b = append(b, byte(r))
-		case !inWord && i+1 < len(s) && (r == '-' && class[s[i+1]]&isDigit != 0 && !endsInDigit(s[:i]) || signs && strings.IndexByte("+#~<>", byte(r)) >= 0 && r < utf8.RuneSelf && isAlnum(s[i+1])):
+		case !inWord && i+1 < len(s) && (r == '-' && digit(s[i+1]) && !endsInDigit(s[:i]) || signs && strings.IndexByte("+#~<>", byte(r)) >= 0 && r < utf8.RuneSelf && isAlnum(s[i+1])):
 			inWord, from = true, i
 			w.starts = append(w.starts, len(b))
 			b = append(b, byte(r))
@@ -87,7 +87,7 @@ func splitText(s string, exact, signs bool) wordText {
 // endsInDigit reports whether a text ends in a digit, blanks aside: 1 -2 is a range.
 func endsInDigit(s string) bool {
 	s = strings.TrimRight(s, " ")
-	return s != "" && class[s[len(s)-1]]&isDigit != 0
+	return s != "" && digit(s[len(s)-1])
 }
 
 // wordAt is the index of the word that begins at an offset; of the word that would come next

@@ -35,7 +35,7 @@ func checkDecodeRoundTrip(g *generator) error {
 // accept the decoder accepts too, and that errors are complete.
 func checkDecodeAnything(g *generator) error {
 	typ := g.typ(4)
-	v := g.mutate(plain(g.value(typ, 4), typ))
+	v := g.mutate(Plain(g.value(typ, 4), typ))
 	text := JSON(v, nil)
 	for _, o := range []Options{{}, {Level: Strict}, {Level: Loose}, {OnBadItem: ItemDrop}} {
 		r := Decode(typ, text, o)

@@ -33,7 +33,7 @@ func FromJSONSchema(schema Value, o SchemaOptions) (t *Type, ignored, errs Field
 }
 
 func newImporter(schema Value, o SchemaOptions) *importer {
-	return &importer{o: o, root: plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]int)}
+	return &importer{o: o, root: Plain(schema, nil), nodes: make(map[*Map]*schemaUse), names: make(map[string]int)}
 }
 
 // read makes the type of the whole schema.
@@ -47,10 +47,10 @@ func (im *importer) read() (t *Type) {
 		t = im.typ(whole, "#", "Root")
 	}
 	if len(im.errs) == 0 {
-		im.errs = append(im.errs, im.endless(t)...)
+		im.errs = append(im.errs, t.Verify()...)
 	}
 	if im.more > 0 {
-		im.errs = append(im.errs, newFieldError("", "a schema without errors", strconv.Itoa(im.more)+" errors more", ""))
+		im.errs = append(im.errs, in.Error("", "a schema without errors", strconv.Itoa(im.more)+" errors more", ""))
 	}
 	return t
 }
@@ -126,7 +126,7 @@ func (im *importer) fail(at, want, got, hint string) *Type {
 	if len(im.errs) >= maxErrors {
 		im.more++
 	} else {
-		im.errs = append(im.errs, newFieldError(at, want, got, hint))
+		im.errs = append(im.errs, in.Error(at, want, got, hint))
 	}
 	return ErrorT
 }
@@ -150,14 +150,20 @@ func (im *importer) looks(n int, at string) bool {
 	return false
 }
 
+// isBool reports whether v is that truth value.
+func isBool(v Value, b bool) bool {
+	is, ok := v.AsBool()
+	return ok && is == b
+}
+
 // never reports whether a schema says that nothing fits: false, or not everything.
 func never(v Value) bool {
 	if m, ok := v.AsMap(); ok {
 		what, has := m.Get("not")
 		all, ok := what.AsMap()
-		return has && (ok && all.Len() == 0 || what.kind == Bool && what.n != 0)
+		return has && (ok && all.Len() == 0 || isBool(what, true))
 	}
-	return v.kind == Bool && v.n == 0
+	return isBool(v, false)
 }
 
 // nothing records a schema that nothing fits. No type says that, and to leave it out would
@@ -178,7 +184,7 @@ func (im *importer) beyond(at, want, got string) {
 // note records something that is passed over.
 func (im *importer) note(at, want, got, hint string) {
 	if len(im.ignored) < maxErrors {
-		im.ignored = append(im.ignored, newFieldError(at, want, got, hint))
+		im.ignored = append(im.ignored, in.Error(at, want, got, hint))
 	}
 }
 
@@ -222,7 +228,7 @@ func (im *importer) typ(s Value, at, hint string) *Type {
 	switch {
 	case never(s):
 		return im.nothing(at)
-	case s.kind == Bool:
+	case s.Kind() == Bool:
 		return AnyT
 	}
 	m, ok := s.AsMap()
@@ -250,44 +256,12 @@ func (im *importer) typ(s Value, at, hint string) *Type {
 	t := im.build(m, at, hint)
 	u.open = false
 	im.depth--
-	if u.ref != nil {
-		if leadsTo(t, u.ref) {
-			t = im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
-		}
-		u.ref.target.Store(t)
+	if u.ref != nil && !u.ref.BindPart(t) {
+		t = im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
+		u.ref.BindPart(t)
 	}
 	u.typ = t
 	return t
-}
-
-// leadsTo reports whether t is the reference r again, without a list, dict or schema between.
-func leadsTo(t, r *Type) bool {
-	seen := make(map[*Type]bool)
-	var leads func(t *Type) bool
-	leads = func(t *Type) bool {
-		if t == r {
-			return true
-		}
-		if seen[t] {
-			return false
-		}
-		seen[t] = true
-		switch t.Kind {
-		case RefType:
-			next := t.target.Load()
-			return next != nil && leads(next)
-		case LimitType:
-			return leads(t.Elem)
-		case OneOfType:
-			for _, v := range t.Variants {
-				if leads(v) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return leads(t)
 }
 
 // build makes the type of an object of the schema.
@@ -296,7 +270,7 @@ func (im *importer) build(m *Map, at, hint string) *Type {
 		return AnyT
 	}
 	if target, path, ok := im.onlyRef(m, at); ok {
-		if target.kind == Null {
+		if target.Kind() == Null {
 			return ErrorT
 		}
 		return im.nullable(m, im.typ(target, path, hint))
@@ -315,22 +289,10 @@ func (im *importer) build(m *Map, at, hint string) *Type {
 
 // nullable is the way in which OpenAPI 3.0 says T | None.
 func (im *importer) nullable(m *Map, t *Type) *Type {
-	if v, _ := m.Get("nullable"); v.kind == Bool && v.n != 0 {
+	if v, _ := m.Get("nullable"); isBool(v, true) {
 		return OneOf(t, NoneT)
 	}
 	return t
-}
-
-// endless finds schemas of which no finite value exists.
-func (im *importer) endless(t *Type) FieldErrors {
-	var records []*Type
-	Walk(t, func(t *Type) bool {
-		if t.Kind == RecordType {
-			records = append(records, t)
-		}
-		return true
-	})
-	return endless(records)
 }
 
 // nameOf is the name of the type that an object of the schema declares: its title, the name it

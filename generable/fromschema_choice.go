@@ -128,14 +128,15 @@ func (im *importer) literals(values []Value, docs map[string]string, m, merged *
 			im.note(at, "values of type "+strings.Join(kinds, " or "), JSON(v, nil), "it can never be given")
 			continue
 		}
-		if w, ok := exactInt(v); ok {
+		if w, ok := in.Whole(v); ok {
 			v = w
 		}
-		switch v.kind {
+		switch v.Kind() {
 		case Null:
 			types = append(types, NoneT)
 		case Bool:
-			yes, no = yes || v.n != 0, no || v.n == 0
+			is, _ := v.AsBool()
+			yes, no = yes || is, no || !is
 		case Int, Big:
 			ints = append(ints, v)
 		case Float:
@@ -212,7 +213,7 @@ func (im *importer) allLiterals(m, merged *Map, branches []Value, at, hint strin
 			if s, ok := v.AsStr(); ok && doc != "" {
 				docs[s] = doc
 			}
-		} else if v, has := part.Get("enum"); has && v.kind == ListKind {
+		} else if v, has := part.Get("enum"); has && v.Kind() == ListKind {
 			values = append(values, listed(v)...)
 		} else if text(part, "type") == "null" {
 			values = append(values, Value{})
@@ -224,8 +225,11 @@ func (im *importer) allLiterals(m, merged *Map, branches []Value, at, hint strin
 		return nil
 	}
 	// Two enums stay two types: each has its own name.
-	if n := len(slices.DeleteFunc(slices.Clone(branches), func(b Value) bool { _, ok := (*Map)(b.p).Get("enum"); return !ok })); n > 0 {
-		return nil
+	for _, b := range branches {
+		part, _ := b.AsMap()
+		if _, has := part.Get("enum"); has {
+			return nil
+		}
 	}
 	return im.literals(values, docs, m, without(merged, "type"), at, hint)
 }
@@ -250,7 +254,7 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		if view == nil {
 			return ErrorT
 		}
-		if props, _ := view.Get("properties"); props.kind != MapKind {
+		if props, _ := view.Get("properties"); props.Kind() != MapKind {
 			return nil
 		}
 		if _, has := view.Get("anyOf"); has {
@@ -269,9 +273,8 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		tag = text(d, "propertyName")
 		values = im.discriminated(d, tag, views, branches, from)
 	} else {
-		props, _ := views[0].Get("properties")
 		required := requiredOf(views)
-		for _, name := range (*Map)(props.p).Keys() {
+		for _, name := range propertiesOf(views[0]).Keys() {
 			if values = im.tagValues(name, views, required, at); values != nil {
 				tag = name
 				break
@@ -300,6 +303,13 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		return OneOf(t, NoneT)
 	}
 	return t
+}
+
+// propertiesOf are the properties of an alternative, which has some.
+func propertiesOf(view *Map) *Map {
+	v, _ := view.Get("properties")
+	props, _ := v.AsMap()
+	return props
 }
 
 // requiredOf are the names that each alternative requires.
@@ -348,8 +358,7 @@ func allNew(texts []string, seen map[string]bool) bool {
 
 // constTexts are the texts that a property can have, if they are listed.
 func constTexts(view *Map, name string) []string {
-	props, _ := view.Get("properties")
-	p, _ := (*Map)(props.p).Get(name)
+	p, _ := propertiesOf(view).Get(name)
 	m, ok := p.AsMap()
 	if !ok {
 		return nil
@@ -386,7 +395,7 @@ func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []V
 	}
 	named := make(map[string][]string) // the mapped values, by the schema's reference or name
 	for j := range names.Len() {
-		if value, to := names.At(j); to.kind == Str {
+		if value, to := names.At(j); to.Kind() == Str {
 			s, _ := to.AsStr()
 			named[s] = append(named[s], value)
 		}
@@ -395,7 +404,8 @@ func (im *importer) discriminated(d *Map, tag string, views []*Map, branches []V
 	seen := make(map[string]bool)
 	for i, view := range views {
 		out[i] = constTexts(view, tag)
-		ref, _, isRef := refOf((*Map)(branches[from[i]].p))
+		branch, _ := branches[from[i]].AsMap()
+		ref, _, isRef := refOf(branch)
 		if len(out[i]) == 0 && isRef {
 			last := ref[strings.LastIndexByte(ref, '/')+1:]
 			if out[i] = named[ref]; last != ref {

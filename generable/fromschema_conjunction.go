@@ -31,7 +31,7 @@ func (im *importer) merged(m *Map, at string) *Map {
 		}
 	}
 	if c.names != nil {
-		c.out.Set("required", NewList(c.names.values()).Value())
+		c.out.Set("required", valuesOf(c.names))
 	}
 	if !title.IsNull() {
 		c.out.Set("title", title)
@@ -84,7 +84,7 @@ func (c *conjunction) collect(m *Map, at string) (title Value, ok bool) {
 		}
 		part, ok := v.AsMap()
 		switch {
-		case v.kind == Bool:
+		case v.Kind() == Bool:
 			return true
 		case !ok:
 			im.fail(place, "a schema: an object, true or false", v.TypeName(), "")
@@ -239,7 +239,7 @@ func (c *conjunction) members(key string, x, y Value, at string) bool {
 
 // required adds names to those that are required.
 func (c *conjunction) required(x, y Value, at string) bool {
-	if x.kind != ListKind || y.kind != ListKind {
+	if x.Kind() != ListKind || y.Kind() != ListKind {
 		c.names = nil
 		c.out.Set("required", y)
 		return true
@@ -265,18 +265,17 @@ func (c *conjunction) require(names Value, at string) bool {
 // is used for nothing else: else each would be one within the one before.
 func (c *conjunction) also(x, y Value, only bool) Value {
 	m, _ := x.AsMap()
-	if l := c.made[m]; m != nil && l != nil && y.kind == MapKind && (*Map)(y.p).Len() > 0 {
+	if l := c.made[m]; m != nil && l != nil && hasMembers(y) {
 		if only {
 			l.items = append(l.items, y)
 			return x
 		}
 		return c.allOf(append(l.items[:len(l.items):len(l.items)], y))
 	}
-	if v := allOf(x, y); v.p != x.p && v.p != y.p {
-		return c.allOf([]Value{x, y})
-	} else {
+	if v, one := eitherOf(x, y); one {
 		return v
 	}
+	return c.allOf([]Value{x, y})
 }
 
 func (c *conjunction) allOf(items []Value) Value {

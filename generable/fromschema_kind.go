@@ -26,7 +26,7 @@ func (im *importer) kinds(m *Map) []string {
 
 // isKind reports whether v is of a JSON type.
 func isKind(v Value, kind string) bool {
-	switch v.kind {
+	switch v.Kind() {
 	case Null:
 		return kind == "null"
 	case Bool:
@@ -34,7 +34,7 @@ func isKind(v Value, kind string) bool {
 	case Int, Big:
 		return kind == "integer" || kind == "number"
 	case Float:
-		_, whole := exactInt(v)
+		_, whole := in.Whole(v)
 		return kind == "number" || kind == "integer" && whole
 	case Str:
 		return kind == "string"
@@ -121,7 +121,7 @@ func (im *importer) array(m *Map, at, hint string) *Type {
 	name := hint + "Item"
 	var rest *Type
 	end, ends := listEnd(m)
-	if hasItems && items.kind != Bool && !ends {
+	if hasItems && items.Kind() != Bool && !ends {
 		rest = im.typ(items, pointer(at, "items"), name)
 	}
 	if !hasFirst {
@@ -154,7 +154,7 @@ func (im *importer) array(m *Map, at, hint string) *Type {
 func listEnd(m *Map) (int, bool) {
 	items, _ := m.Get("items")
 	first, hasFirst := m.Get("prefixItems")
-	if items.kind == ListKind && !hasFirst {
+	if items.Kind() == ListKind && !hasFirst {
 		first = items
 		items, _ = m.Get("additionalItems")
 	}
@@ -176,7 +176,7 @@ func (im *importer) limited(t *Type, m *Map, at string) *Type {
 		l.MinLen, l.MaxLen = im.size(m, "minLength", at), im.size(m, "maxLength", at)
 		l.Pattern = goPattern(text(m, "pattern"))
 		if f := text(m, "format"); f != "" {
-			if _, known := formats[f]; known {
+			if slices.Contains(FormatNames(), f) {
 				l.Format = f
 			} else {
 				im.note(pointer(at, "format"), "one of the formats "+strings.Join(FormatNames(), ", "), quoteShort(f), "it is not checked")
@@ -184,7 +184,7 @@ func (im *importer) limited(t *Type, m *Map, at string) *Type {
 		}
 	case ListType:
 		l.MinLen, l.MaxLen = im.size(m, "minItems", at), im.size(m, "maxItems", at)
-		if v, _ := m.Get("uniqueItems"); v.kind == Bool && v.n != 0 {
+		if v, _ := m.Get("uniqueItems"); isBool(v, true) {
 			l.Unique = true
 		}
 		if n, ends := listEnd(m); ends && (l.MaxLen == nil || *l.MaxLen > n) {
@@ -219,8 +219,8 @@ func (im *importer) bounds(l *Limits, m *Map, at string) {
 		switch {
 		case ok && !math.IsInf(f, 0) && (b.key != "multipleOf" || f > 0):
 			*b.to = &f
-		case v.kind == Bool && strings.HasPrefix(b.key, "exclusive"): // draft 4 marks minimum
-			if v.n == 0 {
+		case v.Kind() == Bool && strings.HasPrefix(b.key, "exclusive"): // draft 4 marks minimum
+			if isBool(v, false) {
 				continue
 			}
 			if b.key == "exclusiveMinimum" {
@@ -239,12 +239,12 @@ func (im *importer) size(m *Map, key, at string) *int {
 	if !has || v.IsNull() {
 		return nil
 	}
-	if w, ok := exactInt(v); ok {
+	if w, ok := in.Whole(v); ok {
 		v = w
 	}
 	n, ok := v.AsInt()
 	if !ok || n < 0 || n > math.MaxInt32 {
-		if v.kind == Big || n > math.MaxInt32 {
+		if v.Kind() == Big || n > math.MaxInt32 {
 			return nil // no text or list is as long
 		}
 		im.fail(pointer(at, key), "a whole number of at least 0", shorten(JSON(v, nil)), "")
@@ -298,7 +298,7 @@ func (im *importer) unsupported(m *Map, at string) {
 		case slices.Contains(beyondTypes, key):
 			_, then := m.Get("then")
 			_, otherwise := m.Get("else")
-			if v.kind == Bool && (strings.HasPrefix(key, "unevaluated") || v.n == 0 && key == "not") || key == "if" && !then && !otherwise {
+			if v.Kind() == Bool && (strings.HasPrefix(key, "unevaluated") || isBool(v, false) && key == "not") || key == "if" && !then && !otherwise {
 				continue
 			}
 			im.beyond(pointer(at, key), "something that a type can say", quoteShort(key))

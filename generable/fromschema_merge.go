@@ -15,21 +15,45 @@ next:
 	return out
 }
 
-// allOf is the schema of what fits both. true and {} change nothing; false leaves nothing.
+// allOf is the schema of what fits both.
 func allOf(x, y Value) Value {
+	if v, one := eitherOf(x, y); one {
+		return v
+	}
+	return object("allOf", ListOf(x, y)).Value()
+}
+
+// eitherOf is the one of two schemas that says what fits both, if one does: true and {} change
+// nothing; false leaves nothing.
+func eitherOf(x, y Value) (Value, bool) {
 	trivial := func(v Value) bool {
 		if m, ok := v.AsMap(); ok {
 			return m.Len() == 0
 		}
-		return v.kind == Bool && v.n != 0
+		return isBool(v, true)
 	}
 	switch {
-	case trivial(x) || y.kind == Bool && y.n == 0:
-		return y
-	case trivial(y) || x.kind == Bool && x.n == 0:
-		return x
+	case trivial(x) || isBool(y, false):
+		return y, true
+	case trivial(y) || isBool(x, false):
+		return x, true
 	}
-	return object("allOf", ListOf(x, y)).Value()
+	return Value{}, false
+}
+
+// hasMembers reports whether v is an object with members.
+func hasMembers(v Value) bool {
+	m, ok := v.AsMap()
+	return ok && m.Len() > 0
+}
+
+// valuesOf is the list of the values of a map.
+func valuesOf(m *Map) Value {
+	out := make([]Value, m.Len())
+	for i := range out {
+		_, out[i] = m.At(i)
+	}
+	return NewList(out).Value()
 }
 
 // commonTypes are the type names in both, null when there are none; an integer is a number.
@@ -46,7 +70,7 @@ func commonTypes(x, y Value) Value {
 		if _, both := names[s]; !both {
 			switch _, number := names["number"]; {
 			case s == "integer" && number:
-			case s == "number" && names["integer"].kind == Str:
+			case s == "number" && names["integer"].Kind() == Str:
 				s, a = "integer", names["integer"]
 			default:
 				continue
@@ -92,7 +116,7 @@ func commonItems(x, y Value) Value {
 
 // appendValueKey appends what equal values have in common.
 func appendValueKey(b []byte, v Value) []byte {
-	if w, ok := exactInt(v); ok {
+	if w, ok := in.Whole(v); ok {
 		v = w
 	}
 	return AppendCanon(b, v)

@@ -41,7 +41,7 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 		}
 		return im.limited(DictOfType(elem), m, at)
 	}
-	if hasExtra && !closed && extra.kind == MapKind && (*Map)(extra.p).Len() > 0 {
+	if hasExtra && !closed && hasMembers(extra) {
 		im.beyond(pointer(at, "additionalProperties"), "true or false beside properties", "a schema")
 	}
 	for _, k := range []string{"minProperties", "maxProperties"} {
@@ -74,11 +74,10 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 			fields = append(fields, Field{Name: key, Type: AnyT, Explicit: true})
 		}
 	}
-	t, errs := newSchema(name, text(m, "description"), fields, true)
+	t, errs := in.NewForeign(name, text(m, "description"), fields, !closed)
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, joinHints(e.Path, e.Hint))
 	}
-	t.foreign, t.open = true, !closed
 	return t
 }
 
@@ -104,7 +103,7 @@ func (im *importer) members(m *Map, key, at string) *Map {
 func (im *importer) required(m *Map, at string) *Map {
 	out := NewMap(0)
 	v, has := m.Get("required")
-	if !has || v.kind == Bool { // drafts before 4 marked the property itself
+	if !has || v.Kind() == Bool { // drafts before 4 marked the property itself
 		return out
 	}
 	list, ok := v.AsList()
@@ -154,7 +153,7 @@ func (im *importer) keyNames(names Value, at string) []string {
 // property makes a field of a property.
 func (im *importer) property(name string, s Value, required bool, at string) Field {
 	f := Field{Name: name, Type: im.typ(s, at, typeAfterKey(name))}
-	f.Type, f.Limits = unlimited(f.Type)
+	f.Type, f.Limits = in.Unlimited(f.Type)
 	none := f.Type.AcceptsNone()
 	if f.Type.Kind == RefType { // it is still being made
 		none = im.takesNull(s, at, make(map[*Map]bool))
@@ -179,9 +178,7 @@ func (im *importer) property(name string, s Value, required bool, at string) Fie
 	case hasDefault:
 	case required:
 		f.Explicit = none
-	case f.Type.Deref().Kind == AnyType:
-		f.Optional, f.Default, f.Omit = true, absent, true
-	case !none:
+	case !none || f.Type.Deref().Kind == AnyType:
 		f = OmittedField(f)
 	}
 	examples, _ := m.Get("examples")
@@ -208,7 +205,7 @@ func (im *importer) takesNull(s Value, at string, seen map[*Map]bool) bool {
 		return false
 	}
 	seen[m] = true
-	if v, _ := m.Get("nullable"); v.kind == Bool && v.n != 0 || slices.Contains(im.kinds(m), "null") {
+	if v, _ := m.Get("nullable"); isBool(v, true) || slices.Contains(im.kinds(m), "null") {
 		return true
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
@@ -222,19 +219,8 @@ func (im *importer) takesNull(s Value, at string, seen map[*Map]bool) bool {
 
 // misfit tells what is wrong with a field's default or examples.
 func (f Field) misfit() *FieldError {
-	if errs := f.normalise(); len(errs) > 0 {
+	if errs := in.Mismatch(f); len(errs) > 0 {
 		return errs[0]
 	}
 	return nil
-}
-
-// unlimited takes the limits off a type that a field will carry itself.
-func unlimited(t *Type) (*Type, *Limits) {
-	switch {
-	case t.Kind == LimitType:
-		return t.Elem, t.Limits
-	case t.Kind == OneOfType && len(t.Variants) == 2 && t.Variants[0].Kind == LimitType && t.Variants[1].Kind == NoneType && t.Variants[0].Limits.Only == nil:
-		return OneOf(t.Variants[0].Elem, NoneT), t.Variants[0].Limits
-	}
-	return t, nil
 }

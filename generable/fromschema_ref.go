@@ -17,13 +17,12 @@ func (im *importer) index(v Value, at string, depth int) {
 		}
 		return
 	}
-	switch v.kind {
-	case ListKind:
-		for _, item := range (*List)(v.p).Items() {
+	if list, ok := v.AsList(); ok {
+		for _, item := range list.Items() {
 			im.index(item, at, depth+1)
 		}
-	case MapKind:
-		m := (*Map)(v.p)
+	}
+	if m, ok := v.AsMap(); ok {
 		if im.anchors == nil {
 			im.anchors = make(map[string]*Map)
 		}
@@ -43,7 +42,7 @@ func (im *importer) index(v Value, at string, depth int) {
 			im.anchor(strings.TrimSuffix(im.absolute(id), "#"), m)
 		}
 		for i := range m.Len() {
-			if key, part := m.At(i); !notSchemas[key] && (part.kind == MapKind || part.kind == ListKind) {
+			if key, part := m.At(i); !notSchemas[key] && (part.Kind() == MapKind || part.Kind() == ListKind) {
 				im.index(part, at, depth+1)
 			}
 		}

@@ -42,7 +42,9 @@ func isAbsent(v Value) bool { return v.kind == Null && v.n != 0 }
 // OmittedField makes a field one that may be left out although its type does not accept None:
 // read from an object without it, the field is None, and JSON leaves it out again.
 func OmittedField(f Field) Field {
-	f.Type = OneOf(f.Type, NoneT)
+	if f.Type.Deref().Kind != AnyType {
+		f.Type = OneOf(f.Type, NoneT)
+	}
 	f.Optional, f.Default, f.Omit = true, absent, true
 	return f
 }
@@ -121,4 +123,15 @@ func twice(items []Value) (first, second int) {
 		seen[string(b)] = i
 	}
 	return 0, 0
+}
+
+// unlimited takes the limits off a type that a field will carry itself.
+func unlimited(t *Type) (*Type, *Limits) {
+	switch {
+	case t.Kind == LimitType:
+		return t.Elem, t.Limits
+	case t.Kind == OneOfType && len(t.Variants) == 2 && t.Variants[0].Kind == LimitType && t.Variants[1].Kind == NoneType && t.Variants[0].Limits.Only == nil:
+		return OneOf(t.Variants[0].Elem, NoneT), t.Variants[0].Limits
+	}
+	return t, nil
 }

@@ -18,7 +18,7 @@ func (l *live) emit(kind StreamKind, text string, v Value, offset, depth int) {
 	if text != "" || e.Text != "" {
 		e.Text = text
 	}
-	if v.kind != Null || e.Value.kind != Null {
+	if v.Kind() != Null || e.Value.Kind() != Null {
 		e.Value = v
 	}
 	if e.path != "" {

@@ -35,7 +35,7 @@ func (l *live) whole(at int) opening {
 
 // open pushes a frame for the container at a node when it is certain to be an instance of t.
 func (l *live) open(at int, t *Type) opening {
-	if t.resolved().Kind == LimitType {
+	if in.Resolved(t).Kind == LimitType {
 		l.exact = false // what a whole list or dict has to keep is not looked at here
 	}
 	t = t.Deref()

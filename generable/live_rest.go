@@ -96,11 +96,11 @@ func (f *liveFrame) others(v Value, open bool, each func(step string, v Value)) 
 		}
 		return
 	}
-	if r, ok := v.AsRecord(); ok && f.op == opRecord && Same(r.typ, f.typ) {
-		for i := range r.typ.Fields {
-			fld := &r.typ.Fields[i]
-			if f.place[i] == 0 && !(open && fld.Name == f.key) && !(fld.Optional && Equal(r.vals[i], fld.Default)) && !isAbsent(r.vals[i]) {
-				each(string(appendKey(nil, fld.Name)), r.vals[i])
+	if r, ok := v.AsRecord(); ok && f.op == opRecord && Same(r.Type(), f.typ) {
+		for i := range r.Type().Fields {
+			fld := &r.Type().Fields[i]
+			if f.place[i] == 0 && !(open && fld.Name == f.key) && !(fld.Optional && Equal(r.At(i), fld.Default)) && !in.IsAbsent(r.At(i)) {
+				each(string(appendKey(nil, fld.Name)), r.At(i))
 			}
 		}
 	}

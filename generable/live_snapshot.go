@@ -21,41 +21,42 @@ func (l *live) build(states bool) Value {
 			break
 		}
 	}
-	var tail *lastItem
+	last, growing := Value{}, false
 	if shown == len(l.frames) && l.text.node >= 0 {
-		tail = &lastItem{v: l.text.value(l.m.src)}
+		last, growing = l.text.value(l.m.src), true
 	}
 	for i := shown - 1; i >= 0; i-- {
-		tail = &lastItem{v: l.frames[i].show(tail, states)}
+		last, growing = l.frames[i].show(last, growing, states), true
 	}
-	if tail == nil {
-		return Value{}
-	}
-	return tail.v
+	return last
 }
 
 // show is the snapshot of one frame, with what is known of the child it reads.
-func (f *liveFrame) show(tail *lastItem, states bool) Value {
+func (f *liveFrame) show(last Value, growing, states bool) Value {
 	n := len(f.vals)
 	f.shared = true
+	vals := f.vals[:n:n]
 	if f.op == opList {
-		return (&List{items: f.vals[:n:n], tail: tail}).Value()
+		if growing {
+			return in.GrowingList(vals, last)
+		}
+		return NewList(vals).Value()
 	}
 	keys := f.names(n)
-	if tail != nil && len(f.keys) == n {
+	if growing && len(f.keys) == n {
 		f.keys = append(f.keys, f.key)
 	}
-	if states && f.op == opRecord && f.typ.streams(StreamState) {
-		return f.showStates(tail)
+	switch {
+	case states && f.op == opRecord && streams(f.typ, StreamState):
+		return f.showStates(last, growing)
+	case growing:
+		return in.GrowingMap(f.keys[:n+1:n+1], vals, last)
 	}
-	if tail != nil {
-		keys = f.keys[: n+1 : n+1]
-	}
-	return (&Map{keys: keys, vals: f.vals[:n:n], tail: tail}).Value()
+	return mapOf(keys, vals)
 }
 
 // showStates is the snapshot of a schema some of whose fields show their state.
-func (f *liveFrame) showStates(tail *lastItem) Value {
+func (f *liveFrame) showStates(last Value, growing bool) Value {
 	m := NewMap(len(f.typ.Fields) + 1)
 	with := func(v *Value, s FieldState) Value {
 		w := NewMap(2)
@@ -73,13 +74,13 @@ func (f *liveFrame) showStates(tail *lastItem) Value {
 	}
 	for i := range f.typ.Fields {
 		fld := &f.typ.Fields[i]
-		reading := tail != nil && f.field == i
+		reading := growing && f.field == i
 		switch {
 		case f.place[i] > 0:
 		case reading && fld.Stream&StreamState != 0:
-			m.Set(fld.Name, with(&tail.v, Incomplete))
+			m.Set(fld.Name, with(&last, Incomplete))
 		case reading:
-			m.Set(fld.Name, tail.v)
+			m.Set(fld.Name, last)
 		case fld.Stream&StreamState != 0:
 			m.Set(fld.Name, with(nil, Pending))
 		}
@@ -88,7 +89,7 @@ func (f *liveFrame) showStates(tail *lastItem) Value {
 }
 
 // streams reports whether a field of schema t has policy p.
-func (t *Type) streams(p StreamPolicy) bool {
+func streams(t *Type, p StreamPolicy) bool {
 	for i := range t.Fields {
 		if t.Fields[i].Stream&p != 0 {
 			return true
@@ -178,8 +179,8 @@ func lookupKey(v Value, path string) (Value, string, bool) {
 		}
 	}
 	if r, ok := v.AsRecord(); ok {
-		for i := range r.typ.Fields {
-			try(r.typ.Fields[i].Name, r.vals[i])
+		for i := range r.Type().Fields {
+			try(r.Type().Fields[i].Name, r.At(i))
 		}
 	}
 	return best, rest, found
@@ -188,7 +189,7 @@ func lookupKey(v Value, path string) (Value, string, bool) {
 // extends reports whether b keeps all that a showed: texts and lists only get longer, members
 // stay, scalars do not change. A dict may become the instance of the schema that it was the
 // beginning of. Null as the whole is nothing known yet.
-func extends(a, b Value) bool { return a.kind == Null || keeps(a, b, textsGrow) }
+func extends(a, b Value) bool { return a.Kind() == Null || keeps(a, b, textsGrow) }
 
 // growth tells which texts may have become longer.
 type growth uint8
@@ -206,7 +207,7 @@ func (l *live) ends(shown, final Value) bool {
 	if l.text.node >= 0 || len(l.frames) == 0 {
 		how = lastGrows
 	}
-	return shown.kind == Null || keeps(shown, final, how)
+	return shown.Kind() == Null || keeps(shown, final, how)
 }
 
 // of is the growth of one of several children.
@@ -218,7 +219,7 @@ func (g growth) of(last bool) growth {
 }
 
 func keeps(a, b Value, g growth) bool {
-	switch a.kind {
+	switch a.Kind() {
 	case Str:
 		x, _ := a.AsStr()
 		y, ok := b.AsStr()
@@ -255,7 +256,7 @@ func mapExtends(x *Map, b Value, g growth) bool {
 		if isMap {
 			w, ok = m.Get(k)
 		} else if w, ok = r.Get(k); !ok { // the tag
-			w, ok = StrOf(r.typ.Name), v.kind == Str
+			w, ok = StrOf(r.Type().Name), v.Kind() == Str
 		}
 		if !ok || !keeps(v, w, g.of(i == x.Len()-1)) {
 			return false

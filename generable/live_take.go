@@ -198,6 +198,13 @@ func (l *live) close() {
 	l.place(v, true)
 }
 
+// mapOf is a dict that has keys and vals as they are.
+func mapOf(keys []string, vals []Value) Value {
+	m := new(Map)
+	in.SetMap(m, keys, vals)
+	return m.Value()
+}
+
 // complete makes the value of a frame that is read to its end. Where fields are missing it
 // stays the dict of those that are there: what was shown stays, and the end says what is
 // wrong.
@@ -215,11 +222,9 @@ func (f *liveFrame) complete(r *room) Value {
 		case f.op == opList:
 			return r.list(append(r.values(n)[:0], f.vals...))
 		case f.shared:
-			return (&Map{keys: f.keys[:n], vals: f.vals}).Value()
+			return mapOf(f.keys[:n], f.vals)
 		}
-		m := r.newMap(n)
-		m.keys, m.vals = append(m.keys, f.keys[:n]...), append(m.vals, f.vals...)
-		return m.Value()
+		return r.dict(f.keys[:n], f.vals)
 	}
 	if from := f.first() - 1; f.sorted && n-from == len(f.typ.Fields) {
 		return r.record(f.typ, f.vals[from:n:n])
@@ -234,7 +239,7 @@ func (f *liveFrame) complete(r *room) Value {
 			vals[i] = fld.Default
 		case !fld.Type.AcceptsNone():
 			f.shared = true
-			return (&Map{keys: f.names(n), vals: f.vals}).Value()
+			return mapOf(f.names(n), f.vals)
 		}
 	}
 	return r.record(f.typ, vals)

@@ -1,7 +1,6 @@
 package generable
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unsafe"
@@ -22,9 +21,6 @@ type Machine struct {
 	spare  *coercer // to be used once, or nil
 	held   *scratch // where scan and spare are, to be given back
 }
-
-// maxText bounds the text: offsets have 32 bits.
-const maxText = math.MaxInt32
 
 // NewMachine returns a machine that reads a value of type t; nil accepts any value.
 func NewMachine(t *Type, o Options) *Machine {

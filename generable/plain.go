@@ -1,15 +1,16 @@
 package generable
 
-// plain is v without records: what [AppendJSON] writes, as a value. Where t says that a
-// declared union is expected, the discriminator comes first.
-func plain(v Value, t *Type) Value {
+// Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value. Where t says
+// that a declared union is expected, the discriminator comes first. A nil t means that nothing is
+// known.
+func Plain(v Value, t *Type) Value {
 	switch v.kind {
 	case ListKind:
 		elem := elemFor(t, ListType, v)
 		items := (*List)(v.p).Items()
 		out := make([]Value, len(items))
 		for i, item := range items {
-			out[i] = plain(item, elem)
+			out[i] = Plain(item, elem)
 		}
 		return NewList(out).Value()
 	case MapKind:
@@ -17,7 +18,7 @@ func plain(v Value, t *Type) Value {
 		m := (*Map)(v.p)
 		out := NewMap(m.Len())
 		for i, key := range m.keys {
-			out.Set(key, plain(m.val(i), elem))
+			out.Set(key, Plain(m.val(i), elem))
 		}
 		return out.Value()
 	case RecordKind:
@@ -30,7 +31,7 @@ func plain(v Value, t *Type) Value {
 			if isAbsent(r.vals[i]) {
 				continue
 			}
-			out.Set(r.typ.Fields[i].Name, plain(r.vals[i], r.typ.Fields[i].Type))
+			out.Set(r.typ.Fields[i].Name, Plain(r.vals[i], r.typ.Fields[i].Type))
 		}
 		return out.Value()
 	}

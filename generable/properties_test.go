@@ -19,7 +19,7 @@ func checkValueOfType(g *generator) error {
 	if errs != nil || changed(v, same) {
 		return fmt.Errorf("%s: converting its own value changes it: %v", typ, errs)
 	}
-	wire := plain(v, typ)
+	wire := Plain(v, typ)
 	if JSON(wire, nil) != JSON(v, typ) {
 		return fmt.Errorf("%s: plain form and JSON differ: %s, %s", typ, JSON(wire, nil), JSON(v, typ))
 	}
@@ -36,7 +36,7 @@ func checkValueOfType(g *generator) error {
 // checkAnyInput holds what must be true when a type is given something else.
 func checkAnyInput(g *generator) error {
 	typ := g.typ(4)
-	v := g.mutate(plain(g.value(typ, 4), typ))
+	v := g.mutate(Plain(g.value(typ, 4), typ))
 	out, errs := typ.Convert(v)
 	if errs != nil {
 		for _, e := range errs {
@@ -103,7 +103,7 @@ func TestSchemaAgreesWithConvert(t *testing.T) {
 		g.wire = true
 		typ := g.typ(4)
 		schema := parseStd(t, typ.JSONSchema()).(map[string]any)
-		v := plain(g.value(typ, 5), typ)
+		v := Plain(g.value(typ, 5), typ)
 		for i := range 4 {
 			if i > 0 {
 				v = g.mutate(v)

@@ -33,7 +33,7 @@ func FromGo(v any, opts ...GoOption) (Value, error) {
 }
 
 func goError(at *path, want, got, hint string) error {
-	return newFieldError(at.String(), want, got, hint)
+	return in.Error(at.String(), want, got, hint)
 }
 
 func (c *goCodec) from(v reflect.Value, at *path) (Value, error) {
@@ -259,7 +259,7 @@ func (c *goCodec) fromStruct(m *Map, v reflect.Value, skip string, at *path) err
 		if err != nil {
 			return err
 		}
-		if g.asText && w.kind >= Bool && w.kind <= Float {
+		if g.asText && w.Kind() >= Bool && w.Kind() <= Float {
 			w = StrOf(JSON(w, nil))
 		}
 		m.Set(g.name, w)

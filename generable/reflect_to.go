@@ -3,7 +3,6 @@ package generable
 import (
 	"encoding/base64"
 	"fmt"
-	"math"
 	"math/big"
 	"reflect"
 	"strconv"
@@ -17,10 +16,6 @@ func To[T any](v Value, opts ...GoOption) (T, error) {
 	return out, err
 }
 
-// Plain is v as dicts, lists and scalars: what its JSON says. Where t tells that a declared
-// union is expected, the discriminator is among the keys. A nil t means that nothing is known.
-func Plain(v Value, t *Type) Value { return plain(v, t) }
-
 // Into reads a value into what dst, a pointer, points to: by the json tags of structs and the
 // methods UnmarshalJSON and UnmarshalText, as encoding/json would read the value's JSON. Keys
 // that no field has are left out, and None leaves things as they are.
@@ -32,7 +27,7 @@ func Plain(v Value, t *Type) Value { return plain(v, t) }
 func Into(v Value, dst any, opts ...GoOption) error {
 	rv := reflect.ValueOf(dst)
 	if rv.Kind() != reflect.Pointer || rv.IsNil() {
-		return newFieldError("", "a pointer to read into", fmt.Sprintf("%T", dst), "")
+		return in.Error("", "a pointer to read into", fmt.Sprintf("%T", dst), "")
 	}
 	c := newGoCodec(opts)
 	c.into(v, rv.Elem(), nil)
@@ -121,7 +116,7 @@ func (c *goCodec) into(v Value, dst reflect.Value, at *path) {
 }
 
 func wholeNumber(v Value) Value {
-	if w, ok := exactInt(v); ok {
+	if w, ok := in.Whole(v); ok {
 		return w
 	}
 	return v
@@ -129,16 +124,16 @@ func wholeNumber(v Value) Value {
 
 func (c *goCodec) misfit(v Value, want string, at *path) {
 	got := v.TypeName()
-	if v.kind >= Bool && v.kind <= Float {
+	if v.Kind() >= Bool && v.Kind() <= Float {
 		got += " " + shorten(JSON(v, nil))
 	}
 	c.bad(at, want, got, "")
 }
 
 func (c *goCodec) intoFloat(v Value, dst reflect.Value, at *path) {
-	w, ok := v, v.kind == Float
+	w, ok := v, v.Kind() == Float
 	if !ok {
-		w, ok = exactFloat(v)
+		w, ok = in.ExactFloat(v)
 	}
 	f, _ := w.AsFloat()
 	if !ok || dst.OverflowFloat(f) {
@@ -152,7 +147,7 @@ func (c *goCodec) intoFloat(v Value, dst reflect.Value, at *path) {
 func (c *goCodec) unmarshaled(v Value, dst reflect.Value, at *path) bool {
 	if isNumberText(dst.Type()) {
 		switch s, isStr := v.AsStr(); {
-		case v.kind == Int, v.kind == Big, v.kind == Float:
+		case v.Kind() == Int, v.Kind() == Big, v.Kind() == Float:
 			dst.SetString(JSON(v, nil))
 		case isStr && numberText(s):
 			dst.SetString(s)
@@ -190,7 +185,7 @@ func (c *goCodec) unmarshaled(v Value, dst reflect.Value, at *path) bool {
 // numberText reports whether s is a number as JSON writes it.
 func numberText(s string) bool {
 	r := Decode(AnyT, s, Options{Level: Strict})
-	return r.OK && r.Value.kind >= Int && r.Value.kind <= Float && strings.TrimSpace(s) == s
+	return r.OK && r.Value.Kind() >= Int && r.Value.Kind() <= Float && strings.TrimSpace(s) == s
 }
 
 func (c *goCodec) intoList(v Value, dst reflect.Value, at *path) {
@@ -235,9 +230,9 @@ func members(v Value, f func(key string, v Value)) bool {
 	}
 	r, ok := v.AsRecord()
 	if ok {
-		for i := range r.vals {
-			if !isAbsent(r.vals[i]) {
-				f(r.typ.Fields[i].Name, r.vals[i])
+		for i := range r.Type().Fields {
+			if v := r.At(i); !in.IsAbsent(v) {
+				f(r.Type().Fields[i].Name, v)
 			}
 		}
 	}
@@ -338,7 +333,7 @@ func (c *goCodec) intoInterface(v Value, dst reflect.Value, at *path) {
 	if u := c.unions[t]; u != nil {
 		name := ""
 		if r, ok := v.AsRecord(); ok {
-			name = r.typ.Name
+			name = r.Type().Name
 		} else if m, ok := v.AsMap(); ok {
 			tag, _ := m.Get(u.tag)
 			name, _ = tag.AsStr()
@@ -364,23 +359,26 @@ func (c *goCodec) intoInterface(v Value, dst reflect.Value, at *path) {
 
 // goAny is a value as the Go types that stand for JSON.
 func goAny(v Value) any {
-	switch v.kind {
+	switch v.Kind() {
 	case Bool:
-		return v.n != 0
+		b, _ := v.AsBool()
+		return b
 	case Int:
-		return int64(v.n)
+		i, _ := v.AsInt()
+		return i
 	case Big:
 		i, _ := v.AsBig()
 		return new(big.Int).Set(i)
 	case Float:
-		return math.Float64frombits(v.n)
+		f, _ := v.AsFloat()
+		return f
 	case Str:
 		s, _ := v.AsStr()
 		return s
 	case ListKind:
-		items := (*List)(v.p).Items()
-		out := make([]any, len(items))
-		for i, item := range items {
+		list, _ := v.AsList()
+		out := make([]any, list.Len())
+		for i, item := range list.Items() {
 			out[i] = goAny(item)
 		}
 		return out

@@ -41,7 +41,7 @@ func TypeOf(t reflect.Type, opts ...GoOption) (*Type, error) {
 
 func (c *goCodec) bad(at *path, want, got, hint string) *Type {
 	if len(c.errs) < maxErrors {
-		c.errs = append(c.errs, newFieldError(at.String(), want, got, hint))
+		c.errs = append(c.errs, in.Error(at.String(), want, got, hint))
 	}
 	return ErrorT
 }
@@ -193,16 +193,9 @@ func (c *goCodec) fieldType(g *goField, at *path) Field {
 	var l Limits
 	f.Type, l = takeLimits(f.Type)
 	required := c.tags(&f, &l, g, step)
-	switch limits, errs := l.validated(f.Type, step); {
-	case len(errs) > 0:
-		c.errs = append(c.errs, errs...)
-	default:
-		f.Limits = limits
-	}
+	f.Limits = &l
 	switch {
 	case f.Optional || required:
-	case g.omitEmpty && f.Type.Kind == AnyType:
-		f.Optional, f.Default, f.Omit = true, absent, true
 	case g.omitEmpty:
 		f = OmittedField(f)
 	}
@@ -211,7 +204,7 @@ func (c *goCodec) fieldType(g *goField, at *path) Field {
 
 // takeLimits is unlimited with the limits as a value that can be added to.
 func takeLimits(t *Type) (*Type, Limits) {
-	t, l := unlimited(t)
+	t, l := in.Unlimited(t)
 	if l == nil {
 		return t, Limits{}
 	}
@@ -319,8 +312,8 @@ func (c *goCodec) enum(words []string, t *Type, g *goField, at *path) *Type {
 	switch {
 	case t.Kind == ListType:
 		return ListOfType(c.enum(words, t.Elem, g, at))
-	case t.Kind == OneOfType && t.nonNone() != nil:
-		return OneOf(c.enum(words, t.nonNone(), g, at), NoneT)
+	case t.Kind == OneOfType && in.NonNone(t) != nil:
+		return OneOf(c.enum(words, in.NonNone(t), g, at), NoneT)
 	case t.Deref().Kind == StrType:
 		name := goName(deref(g.typ))
 		if name == "" || name == "string" {

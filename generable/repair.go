@@ -1,16 +1,5 @@
 package generable
 
-// Repair says what the decoder changed to read a text as a value. Kinds are stable words,
-// listed by [RepairKinds]. Cost grows with the risk that the change is not what the author meant.
-type Repair struct {
-	Kind   string
-	Path   string // where in the value: ".plan.steps[2]"; empty for the root
-	Offset int    // byte offset in the text
-	Before string // what stood there, shortened
-	After  string // what it was read as, shortened; may be empty
-	Cost   int
-}
-
 // repairKind names a repair of the syntax or a coercion.
 type repairKind uint8
 

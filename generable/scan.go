@@ -1,5 +1,7 @@
 package generable
 
+import "math"
+
 // The scanner turns text into a tape: a flat, preorder array of nodes over byte ranges of
 // the text. It is an automaton with an explicit stack. Each decision depends on the bytes
 // read so far and never on where a chunk ended, so that any chunking of a text gives the
@@ -50,6 +52,9 @@ type node struct {
 	end   uint32
 	span  uint32 // nodes in this subtree, itself included; 0 while it is open
 }
+
+// isText reports whether the node is a text, with quotes or without.
+func (n *node) isText() bool { return n.kind == nodeStr || n.kind == nodeWord || n.kind == nodeConcat }
 
 // scanState is where the automaton stands.
 type scanState uint8
@@ -183,6 +188,12 @@ type scanner struct {
 
 const defaultDepth = 512
 
+// keptStack is how much of the stack is kept for the next text.
+const keptStack = 1 << 13
+
+// maxText bounds the text: offsets have 32 bits.
+const maxText = math.MaxInt32
+
 func newScanner(maxDepth int) *scanner {
 	s := new(scanner)
 	s.reset(maxDepth)
@@ -254,7 +265,7 @@ func (s *scanner) close() {
 			break
 		}
 	}
-	if cap(s.stack) > keptRepairs { // nothing is open any more
+	if cap(s.stack) > keptStack { // nothing is open any more
 		s.stack = nil
 	}
 }

@@ -153,3 +153,31 @@ func completeNumber(w string) string {
 	}
 	return w
 }
+
+// strictString reports whether text is one valid JSON string.
+func strictString(text string) bool {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return false
+	}
+	for p := 1; p < len(text)-1; p++ {
+		switch c := text[p]; {
+		case c == '"' || c < 0x20:
+			return false
+		case c == '\\':
+			p++
+			if p == len(text)-1 {
+				return false
+			}
+			switch text[p] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if _, ok := hex4(text[p+1 : len(text)-1]); !ok {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}

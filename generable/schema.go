@@ -177,12 +177,12 @@ func (w *schemaWriter) property(f *Field) *Map {
 	}
 	limitSchema(m, t, f.Limits)
 	if f.Optional && !f.Omit {
-		m.Set("default", plain(f.Default, f.Type))
+		m.Set("default", Plain(f.Default, f.Type))
 	}
 	if len(f.Examples) > 0 {
 		examples := make([]Value, len(f.Examples))
 		for i, e := range f.Examples {
-			examples[i] = plain(e, f.Type)
+			examples[i] = Plain(e, f.Type)
 		}
 		m.Set("examples", NewList(examples).Value())
 	}

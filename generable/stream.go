@@ -1,18 +1,5 @@
 package generable
 
-// StreamPolicy tells how a field shows itself while it arrives. Policies combine.
-type StreamPolicy uint8
-
-const (
-	// StreamAtomic shows the field when it is complete, not while it grows.
-	StreamAtomic StreamPolicy = 1 << iota
-	// StreamFirst holds back the instance that the field belongs to until the field is there.
-	StreamFirst
-	// StreamState shows the field as {"value": …, "state": "pending"|"incomplete"|"complete"}
-	// in snapshots, from the beginning.
-	StreamState
-)
-
 // FieldState tells how much of a value has arrived.
 type FieldState uint8
 
@@ -153,9 +140,9 @@ func (s *Stream) Partial() (Partial, bool) {
 		v = s.m.live.build(false)
 	}
 	if r, ok := v.AsRecord(); ok {
-		p.typ = r.typ
-		for i := range r.typ.Fields {
-			p = p.with(i, r.vals[i])
+		p, _ = NewPartial(r.Type())
+		for i := range r.Type().Fields {
+			p, _ = p.WithField(r.Type().Fields[i].Name, r.At(i))
 		}
 		return p, true
 	}
@@ -163,16 +150,15 @@ func (s *Stream) Partial() (Partial, bool) {
 	if !ok {
 		return p, true
 	}
-	if p.typ.Kind == UnionType {
-		tag, _ := m.Get(p.typ.Tag)
-		if p, err = p.WithField(p.typ.Tag, tag); err != nil {
+	if t := p.Type(); t.Kind == UnionType {
+		tag, _ := m.Get(t.Tag)
+		if p, err = p.WithField(t.Tag, tag); err != nil {
 			return p, true
 		}
 	}
 	for i := range m.Len() {
-		k, v := m.At(i)
-		if field := p.typ.FieldIndex(k); field >= 0 {
-			p = p.with(field, v)
+		if k, v := m.At(i); p.Type().FieldIndex(k) >= 0 {
+			p, _ = p.WithField(k, v)
 		}
 	}
 	return p, true
@@ -219,7 +205,7 @@ func (s *Stream) Close() Result {
 	}
 	l := s.m.live
 	if l.telling {
-		return Result{Errors: FieldErrors{newFieldError("", "the end of an event", "a stream that is telling it", "close the stream when Feed has returned")}}
+		return Result{Errors: FieldErrors{in.Error("", "the end of an event", "a stream that is telling it", "close the stream when Feed has returned")}}
 	}
 	s.closed = true
 	l.advance()

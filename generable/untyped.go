@@ -46,21 +46,21 @@ func (c *coercer) untyped(at int) (Value, bool) {
 			}
 			vals := c.values(k)[:0]
 			for range k {
-				if item := stack[len(stack)-1]; !isAbsent(item) {
+				if item := stack[len(stack)-1]; !in.IsAbsent(item) {
 					vals = append(vals, item)
 				}
 				stack = stack[:len(stack)-1]
 			}
 			v = c.list(vals)
 			if lists := c.listsAround(at, i); lists >= manyLists {
-				v = nested(v, lists)
+				v = in.Nested(v, lists)
 				i -= lists
 			}
 		case nodeObj:
 			m := c.newMap(k)
 			key := i + 1
 			for range k {
-				if member := stack[len(stack)-1]; !isAbsent(member) {
+				if member := stack[len(stack)-1]; !in.IsAbsent(member) {
 					m.Set(c.str(key), member)
 				}
 				stack = stack[:len(stack)-1]
@@ -79,7 +79,7 @@ func (c *coercer) untyped(at int) (Value, bool) {
 			known = false
 		}
 		if !known {
-			v = absent
+			v = in.Absent()
 		}
 		if len(c.repairs) > int(mark.repairs) || c.cost > int(mark.cost) {
 			c.rollback(mark)
@@ -87,7 +87,7 @@ func (c *coercer) untyped(at int) (Value, bool) {
 		}
 		stack = append(stack, v)
 	}
-	return stack[0], !isAbsent(stack[0])
+	return stack[0], !in.IsAbsent(stack[0])
 }
 
 // inOrder turns the items of a list around, which were read from the last to the first, and leaves
@@ -96,7 +96,7 @@ func inOrder(items []Value) []Value {
 	slices.Reverse(items)
 	n := 0
 	for _, v := range items {
-		if !isAbsent(v) {
+		if !in.IsAbsent(v) {
 			items[n] = v
 			n++
 		}

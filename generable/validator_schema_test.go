@@ -43,7 +43,7 @@ func checkStrictAgrees(g *generator) error {
 		}
 		return schema.Validate(x)
 	}
-	v := plain(g.value(typ, 4), typ)
+	v := Plain(g.value(typ, 4), typ)
 	for range 4 {
 		text := JSON(v, nil)
 		r := Decode(typ, text, Options{Level: Strict})

@@ -1,0 +1,3 @@
+package generable
+
+var in = internals{}

@@ -1,0 +1,97 @@
+package generable
+
+import "github.com/agentscript/agentscript/generable/internal/access"
+
+// Internal gives the packages below this directory what they need of types and values and hosts
+// do not. Its argument cannot be named elsewhere.
+func Internal(access.Key) internals { return internals{} }
+
+// internals are methods without state, so that calls of them are calls of functions.
+type internals struct{}
+
+// Error makes an error about a value that has no text behind it.
+func (internals) Error(path, want, got, hint string) *FieldError {
+	return newFieldError(path, want, got, hint)
+}
+
+// Wanted says in words what t takes.
+func (internals) Wanted(t *Type) (want, hint string) { return wanted(t) }
+
+// Resolved follows bound references, up to limits.
+func (internals) Resolved(t *Type) *Type { return t.resolved() }
+
+// Item is the type of item i of a list.
+func (internals) Item(t *Type, i int) *Type { return t.item(i) }
+
+// NonNone is T when t is T | None, else nil.
+func (internals) NonNone(t *Type) *Type { return t.nonNone() }
+
+// VariantNames lists the names of a union's variants.
+func (internals) VariantNames(t *Type) []string { return t.variantNames() }
+
+// HasValue reports whether a text is one of the values of an enum.
+func (internals) HasValue(t *Type, s string) bool { return t.hasValue(s) }
+
+// Names is the table of the names of a nominal type's parts.
+func (internals) Names(t *Type) *nameTable { return t.partNames() }
+
+// Foreign reports whether a schema was read from a JSON Schema, and open whether such a one
+// accepts keys that are none of its fields.
+func (internals) Foreign(t *Type) (foreign, open bool) { return t.foreign, t.open }
+
+// NewForeign declares the schema of a JSON Schema, as [NewSchema] does. Its fields may have an empty
+// text as their name.
+func (internals) NewForeign(name, doc string, fields []Field, open bool) (*Type, FieldErrors) {
+	t, errs := newSchema(name, doc, fields, true)
+	t.foreign, t.open = true, open
+	return t, errs
+}
+
+// Unlimited takes the limits off a type that a field will carry itself.
+func (internals) Unlimited(t *Type) (*Type, *Limits) { return unlimited(t) }
+
+// NullMeansAbsent reports whether None for a field says that there is none.
+func (internals) NullMeansAbsent(f *Field) bool { return f.nullMeansAbsent() }
+
+// Shown is the type of a field for those who write its values.
+func (internals) Shown(f *Field) *Type { return f.shown() }
+
+// Mismatch tells what is wrong with a field by itself, its default and its examples.
+func (internals) Mismatch(f Field) FieldErrors { return f.normalise() }
+
+// Breaks tells how v breaks limits.
+func (internals) Breaks(l *Limits, v Value) FieldErrors { return l.check(v, nil, nil) }
+
+// Absent is the value of a field that was not given and has no default.
+func (internals) Absent() Value { return absent }
+
+// IsAbsent reports whether v is that value.
+func (internals) IsAbsent(v Value) bool { return isAbsent(v) }
+
+// Whole returns a whole float as an integer.
+func (internals) Whole(v Value) (Value, bool) { return exactInt(v) }
+
+// ExactFloat returns an integer as a float when no digit is lost.
+func (internals) ExactFloat(v Value) (Value, bool) { return exactFloat(v) }
+
+// SetList makes l, which nobody knows yet, a list of items.
+func (internals) SetList(l *List, items []Value) { l.items = items }
+
+// SetMap makes m, which nobody knows yet, a map of these entries, whose keys differ.
+func (internals) SetMap(m *Map, keys []string, vals []Value) { m.keys, m.vals = keys, vals }
+
+// SetRecord makes r, which nobody knows yet, an instance of t.
+func (internals) SetRecord(r *Record, t *Type, vals []Value) { r.typ, r.vals = t, vals }
+
+// Nested is a value in so many lists, of which each is the only item of the next; one or more.
+func (internals) Nested(v Value, lists int) Value { return nested(v, lists) }
+
+// GrowingList is a list with one more item than items, last, which is still growing.
+func (internals) GrowingList(items []Value, last Value) Value {
+	return (&List{items: items, tail: &lastItem{v: last}}).Value()
+}
+
+// GrowingMap is a map whose last value is still growing: keys has one more than vals.
+func (internals) GrowingMap(keys []string, vals []Value, last Value) Value {
+	return (&Map{keys: keys, vals: vals, tail: &lastItem{v: last}}).Value()
+}

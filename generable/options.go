@@ -1,0 +1,108 @@
+package generable
+
+import (
+	"slices"
+	"strings"
+)
+
+// Level tells how far the decoder goes to make a text fit a type. The syntax is repaired at
+// all levels but Strict.
+type Level uint8
+
+const (
+	// Safe, the default, changes nothing that was said: it reads numeric strings as numbers,
+	// folds the case and punctuation of keys and enum values, unwraps, fills in defaults. A
+	// declared union is decided by its tag alone.
+	Safe Level = iota
+	// Strict finds a value in fences and prose, but repairs and coerces nothing; keys that
+	// are no fields are errors. An integer still serves as a float.
+	Strict
+	// Loose guesses where that is better than nothing: it rounds, finds numbers and enum
+	// values in sentences, drops bad items, takes defaults for bad values and empty lists for
+	// missing ones, and picks a union's variant by fit.
+	Loose
+)
+
+// Pick tells which value to take when a text holds several that fit.
+type Pick uint8
+
+const (
+	PickBest  Pick = iota // the one with the least repairs; of equals one in a fence, then the last
+	PickFirst             // the first that fits
+	PickLast              // the last that fits
+	PickError             // several that fit are an error
+)
+
+// BadItem tells what becomes of a list item or dict entry that does not fit.
+type BadItem uint8
+
+const (
+	ItemError BadItem = iota // an error; at level Loose, the item is dropped
+	ItemDrop                 // the item is left out, with a repair on record
+	ItemKeep                 // the item is kept as it is, whatever the type says
+)
+
+// ExtraKeys tells what becomes of keys that are no fields of a schema.
+type ExtraKeys uint8
+
+const (
+	ExtraByLevel ExtraKeys = iota // an error at level Strict, else dropped
+	ExtraDrop                     // left out, with a repair on record
+	ExtraError                    // an error
+)
+
+// Options direct the decoder. The zero value is the default.
+type Options struct {
+	Level     Level
+	Pick      Pick
+	OnBadItem BadItem
+	ExtraKeys ExtraKeys
+	MaxDepth  int // nesting of lists and objects; 0 means 512
+	MaxCost   int // what repairs may cost together; 0 means no limit
+	// Partial reads a text that was cut: when its value is not complete, the Result holds
+	// what is known of it, as a snapshot of a stream shows it: members that have not arrived
+	// are absent, scalars that may still change as well, and instances of schemas are dicts
+	// as long as a field is missing.
+	Partial bool
+}
+
+// optionWords are the words for the options that are chosen from a few, in the order of their
+// constants.
+func optionWords(option string) []string {
+	switch option {
+	case "level":
+		return []string{"safe", "strict", "loose"}
+	case "pick":
+		return []string{"best", "first", "last", "error"}
+	case "on_bad_item":
+		return []string{"error", "drop", "keep"}
+	case "extra_keys":
+		return []string{"by_level", "drop", "error"}
+	}
+	return nil
+}
+
+// OptionWords lists the words that [Options.Set] knows for an option, the default first; nil
+// for what is none of level, pick, on_bad_item and extra_keys.
+func OptionWords(option string) []string { return optionWords(option) }
+
+// Set sets one of the options level, pick, on_bad_item and extra_keys by a word, as command
+// lines and scripts give it. The error lists the words and suggests the nearest.
+func (o *Options) Set(option, word string) error {
+	words := optionWords(option)
+	i := slices.Index(words, word)
+	if i < 0 {
+		return newFieldError(keyPath(option), "one of "+strings.Join(words, ", "), quoteShort(word), didYouMean(word, words))
+	}
+	switch option {
+	case "level":
+		o.Level = Level(i)
+	case "pick":
+		o.Pick = Pick(i)
+	case "on_bad_item":
+		o.OnBadItem = BadItem(i)
+	case "extra_keys":
+		o.ExtraKeys = ExtraKeys(i)
+	}
+	return nil
+}
