@@ -24,7 +24,7 @@ func excerptOf(line string, span Span, width int) excerpt {
 	shown := make([]string, len(runes))
 	cell := make([]int, len(runes)+1)
 	for i, c := range runes {
-		text, w := visible(c)
+		text, w := drawn(c)
 		shown[i], cell[i+1] = text, cell[i]+w
 	}
 	lo, hi := 0, len(runes)

@@ -2,8 +2,9 @@ package diag
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // A List is what one pass found. As an error it stands for all of them; Err
@@ -100,11 +101,8 @@ func (l List) summary() string {
 		n    int
 		word string
 	}{{errors, "error"}, {warnings, "warning"}, {notes, "note"}} {
-		switch {
-		case p.n == 1:
-			parts = append(parts, "1 "+p.word)
-		case p.n > 1:
-			parts = append(parts, strconv.Itoa(p.n)+" "+p.word+"s")
+		if p.n > 0 {
+			parts = append(parts, text.Count(p.n, p.word))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // longestName bounds the quadratic distance; nobody mistypes a longer name.
@@ -120,32 +122,11 @@ func spelling(s string) string {
 	}, s)
 }
 
-// distance is the number of insertions, deletions, substitutions and swaps of
-// neighbours (each rune edited once) between a and b; false when above limit.
+// distance counts the edits between a and b, swaps of neighbours included; false when above limit.
 func distance(a, b []rune, limit int) (int, bool) {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return 0, false
 	}
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	before, last, row := rows[0], rows[1], rows[2]
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			d := min(row[j]+1, last[j+1]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				d = min(d, before[j-1]+1)
-			}
-			row[j+1] = d
-		}
-		before, last, row = last, row, before
-	}
-	d := last[len(b)]
+	d := text.Distance(a, b, true)
 	return d, d <= limit
 }

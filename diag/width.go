@@ -8,10 +8,10 @@ import (
 // tabWidth is how wide a tab of a quoted line is drawn.
 const tabWidth = 4
 
-// visible gives what stands for r on a terminal and how many cells it takes.
+// drawn gives what stands for r on a terminal and how many cells it takes.
 // Control characters become their pictures, so that no quoted text can move the
 // cursor, change colours or reorder the line.
-func visible(r rune) (string, int) {
+func drawn(r rune) (string, int) {
 	switch {
 	case r == '\t':
 		return "    ", tabWidth
@@ -50,7 +50,7 @@ func plain(s string) string {
 			b.WriteByte('\n')
 			continue
 		}
-		t, _ := visible(r)
+		t, _ := drawn(r)
 		b.WriteString(t)
 	}
 	return b.String()

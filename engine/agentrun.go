@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // agent runs an agent once, within its budget.
@@ -354,7 +355,7 @@ func (t *turns) badOutput(raw string, cause error) (generable.Value, error) {
 }
 
 func (t *turns) spent(n int64) error {
-	e := Errorf(KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.a.Name, count(int(n), "turn"))
+	e := Errorf(KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.a.Name, text.CountInWords(int(n), "turn"))
 	e.Usage = t.usage
 	if t.asked > 0 && t.made == 0 {
 		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")

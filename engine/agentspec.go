@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/agentscript/agentscript/internal/text"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -194,7 +195,7 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 		}
 		seen[t.Name] = t
 		if bad := badToolName(t.Name); bad != "" {
-			d := c.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", clip(t.Name, maxToolName), bad)
+			d := c.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", text.Clip(t.Name, maxToolName), bad)
 			d.Helpf("use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
 			ok = false
 		}

@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // EffectApproval asks a person. Its request is an *[ApprovalRequest], its value an [ApprovalType].
@@ -139,10 +141,10 @@ func decisionOf(v generable.Value) (d Decision, err error) {
 
 // waits is the failure of a run that goes no further without a decision.
 func (r *ApprovalRequest) waits(why string) *Error {
-	what, forbid := quoted(r.Question), ""
+	what, forbid := strconv.Quote(r.Question), ""
 	if r.Tool != "" {
 		forbid = ", or forbid the call with --deny"
-		what = "the call " + r.Tool + clip(generable.JSON(r.Data, nil), maxShownArgs) + " of agent " + quoted(r.Agent)
+		what = "the call " + r.Tool + text.Clip(generable.JSON(r.Data, nil), maxShownArgs) + " of agent " + strconv.Quote(r.Agent)
 	}
 	return Errorf(KindApproval, diag.NeedsApproval, "%s waits for a person's decision, and %s", what, why).
 		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes%s; a host answers with agentscript.WithApproval", forbid)
@@ -235,6 +237,6 @@ func (b *branch) Approved(question string, v generable.Value, t *generable.Type)
 	if reason == "" {
 		reason = "no reason was given"
 	}
-	return out, b.locate(Errorf(KindPolicy, diag.Denied, "%s was not approved: %s", quoted(question), reason).
+	return out, b.locate(Errorf(KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), reason).
 		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
 }

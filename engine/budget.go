@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"strconv"
 	"sync"
 )
 
@@ -88,7 +89,7 @@ func newBudget(up *budget, at *Frame, who string, l *Limits, whole bool) *budget
 		b.pot = known
 		return b
 	}
-	b.own.who = "the budget " + quoted(l.Name)
+	b.own.who = "the budget " + strconv.Quote(l.Name)
 	if b.run.named == nil {
 		b.run.named = map[string]*pot{}
 	}
@@ -118,7 +119,7 @@ func (p *pot) bound(l *Limits, whole bool) {
 // label is how messages call it. It is made when somebody reads it.
 func (p *pot) label() string {
 	if p.agent {
-		return "the budget of agent " + quoted(p.who)
+		return "the budget of agent " + strconv.Quote(p.who)
 	}
 	return p.who
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // BudgetNews is what an event tells of a budget.
@@ -146,4 +147,4 @@ func (t *turns) news(what BudgetWhat, r resource, used, limit int64, part float6
 		Used: inUnits(used, r), Limit: inUnits(limit, r), At: part}}, false)
 }
 
-func (t *turns) label() string { return "the budget of agent " + quoted(t.a.Name) }
+func (t *turns) label() string { return "the budget of agent " + strconv.Quote(t.a.Name) }

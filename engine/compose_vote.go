@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // VoteBy says how a vote is counted.
@@ -105,7 +106,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 	case o.Quorum < 0:
 		wrong(o.QuorumSpan, "quorum must be at least 1, not %d", o.Quorum).Helpf("it is the number of voters that must succeed; left out, all must")
 	case voters > 0 && o.Quorum > voters:
-		wrong(o.QuorumSpan, "a quorum of %d is never reached by %s", o.Quorum, count(voters, "voter")).Helpf("it is the number of voters that must succeed")
+		wrong(o.QuorumSpan, "a quorum of %d is never reached by %s", o.Quorum, text.CountInWords(voters, "voter")).Helpf("it is the number of voters that must succeed")
 	case o.Quorum > 0 && voters > 0 && !n.kids[0].keeps():
 		wrong(o.QuorumSpan, "the first failure fails this vote, whatever the quorum").Helpf("give the voters themselves, vote(a, b, c), or par(..., on_error = \"keep\")")
 	}
@@ -115,7 +116,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 		wrong(o.WeightsSpan, "weights belong to a vote by majority").Helpf("leave them out, or let the votes be counted")
 	case voters != len(o.Weights):
 		d := wrong(o.WeightsSpan, "there must be a weight for each voter")
-		d.Label = fmt.Sprintf("%s for %s", count(len(o.Weights), "weight"), count(voters, "voter"))
+		d.Label = fmt.Sprintf("%s for %s", text.CountInWords(len(o.Weights), "weight"), text.CountInWords(voters, "voter"))
 		if voters == 0 {
 			d.Label = "how many vote is only known in a run"
 		}

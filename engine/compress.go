@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // CompressHow is a way to shorten a conversation.
 type CompressHow string
@@ -128,18 +132,18 @@ func (t *turns) compressed(req *Request, turn int) (*Request, error) {
 	if len(old) < 2 || why == dueTokens && tokensOf(old) < int64(c.Tokens/4) {
 		return req, nil // what would stand for it is hardly shorter
 	}
-	text, how, err := t.inShort(c, req, old, turn)
+	short, how, err := t.inShort(c, req, old, turn)
 	if err != nil {
 		return nil, err
 	}
 	next := *req
-	next.Messages = append([]Message{TextMessage(RoleUser, text)}, own...)
+	next.Messages = append([]Message{TextMessage(RoleUser, short)}, own...)
 	next.Messages = append(next.Messages, req.Messages[at:]...)
 	next.chain, next.hashed = [32]byte{}, 0
 	t.seen = 0
 	t.own = max(t.own-at, 0) + 1
 	if t.b.Wants(EventHistory) {
-		t.b.emit(Event{Kind: EventHistory, Name: t.a.Name, Text: fmt.Sprintf("%s of %d %s", count(len(old), "message"), len(req.Messages), how)})
+		t.b.emit(Event{Kind: EventHistory, Name: t.a.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)})
 	}
 	return &next, nil
 }

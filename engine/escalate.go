@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"strconv"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // EscalateTool is a tool by which a model tells people that it needs them: an event carries its reason
@@ -59,7 +62,7 @@ func (b *branch) escalates(err error) (generable.Value, error) {
 	v, said := *e.Verdict, string(e.Verdict.Severity)
 	var known bool
 	if v.Severity, known = ParseSeverity(said); !known && b.Wants(EventRepair) {
-		b.emit(Event{Kind: EventRepair, Name: "escalate", Text: "severity " + quoted(clip(said, mostShown)) + " → " + string(v.Severity)})
+		b.emit(Event{Kind: EventRepair, Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, mostShown)) + " → " + string(v.Severity)})
 	}
 	if b.mending {
 		own := *e

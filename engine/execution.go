@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -89,7 +90,7 @@ func (x *Execution) GiveUp() (failed *Error, tell func()) {
 	if busy := x.run.pending.list(); len(busy) > 0 {
 		names := make([]string, 0, maxNamed)
 		for _, f := range busy[:min(len(busy), maxNamed)] {
-			names = append(names, string(f.Kind)+" "+quoted(cmp.Or(f.Name, f.Agent)))
+			names = append(names, string(f.Kind)+" "+strconv.Quote(cmp.Or(f.Name, f.Agent)))
 		}
 		more := ""
 		if n := len(busy) - len(names); n > 0 {

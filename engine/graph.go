@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // jump runs a graph: a node, then the first of its edges that takes the output. Its space does
@@ -38,7 +39,7 @@ func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
 			return v, nil
 		}
 	}
-	return v, Errorf(KindScript, diag.LoopLimit, "the graph did not end within %s", count(g.maxSteps, "step")).
+	return v, Errorf(KindScript, diag.LoopLimit, "the graph did not end within %s", text.CountInWords(g.maxSteps, "step")).
 		WithHelp("let an edge lead to FINISH earlier, or raise max_steps")
 }
 

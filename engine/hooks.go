@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -237,7 +238,7 @@ func (b *branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (gener
 	name := generable.StrOf(t.Name)
 	failed := func(err error) (generable.Value, *Error, bool) { return generable.Value{}, asError(err), true }
 	refused := func(i Intercept) (generable.Value, *Error, bool) {
-		e := i.refusal("the call of " + quoted(t.Name))
+		e := i.refusal("the call of " + strconv.Quote(t.Name))
 		e.Pos = t.Span.Pos
 		b.tellPolicy(PhaseEnd, t.Name, "denied", e)
 		return generable.Value{}, e, false
@@ -342,7 +343,7 @@ func (t *turns) askHooked(req *Request, turn int) (*Request, *Response, error) {
 // ask makes the call, changed as an interceptor says.
 func (b *branch) around(a *AgentSpec, name string, req *Request, turn int, ask func(change func(*Request) (*Request, error)) (*Response, error)) (*Response, error) {
 	denied := func(i Intercept) error {
-		e := i.refusal("the model call of agent " + quoted(name))
+		e := i.refusal("the model call of agent " + strconv.Quote(name))
 		b.tellPolicy(PhaseEnd, name, "denied", e)
 		return e
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // exec runs one step of a plan. It is the only interpreter.
@@ -291,7 +292,7 @@ func (b *branch) loop(s *step, v generable.Value) (generable.Value, error) {
 	if spec.until.given() {
 		end = "let until give True earlier"
 	}
-	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", count(spec.max, "turn")).
+	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", text.CountInWords(spec.max, "turn")).
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // joint is where a script joined a step to what stands before it or around it.
@@ -81,4 +82,4 @@ func converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 const mostShown = 60
 
 // shown is a value as an error shows it.
-func shown(v generable.Value) string { return clip(generable.JSON(v, nil), mostShown) }
+func shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), mostShown) }

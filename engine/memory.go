@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -96,7 +97,7 @@ func (b *branch) memory(m *MemoryBank, op MemoryOp, slot, text string) (string, 
 	if out.Err != nil {
 		return "", b.locate(out.Err, nil)
 	}
-	v, err := converted(out.Value, memoryEntryType, "what was recorded of memory "+quoted(m.Name))
+	v, err := converted(out.Value, memoryEntryType, "what was recorded of memory "+strconv.Quote(m.Name))
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +157,7 @@ func (r *run) remember(ctx context.Context, e *Effect, req *MemoryRequest) Outco
 	}
 	was, err := at.Load(ctx, req.key())
 	if err != nil {
-		return Failed(storeFailed(err, "read memory "+quoted(req.Bank)))
+		return Failed(storeFailed(err, "read memory "+strconv.Quote(req.Bank)))
 	}
 	now := was
 	if req.Op.writes() {
@@ -165,7 +166,7 @@ func (r *run) remember(ctx context.Context, e *Effect, req *MemoryRequest) Outco
 			return Failed(tooMuch(req, len(text)))
 		}
 		if now, err = at.Save(ctx, req.key(), e.Run+"/"+e.ID(), text); err != nil {
-			return Failed(storeFailed(err, "write memory "+quoted(req.Bank)))
+			return Failed(storeFailed(err, "write memory "+strconv.Quote(req.Bank)))
 		}
 	}
 	gives := now.Text

@@ -31,7 +31,7 @@ func (b *branch) take() error {
 	out := b.sched.Do(&catching{HandlerFunc(func(ctx context.Context, _ *Effect, _ Sink) Outcome {
 		open, err := s.Store.OpenSession(ctx, s.ID, s.Script)
 		if err != nil {
-			return Failed(storeFailed(err, "open session "+quoted(s.ID)))
+			return Failed(storeFailed(err, "open session "+strconv.Quote(s.ID)))
 		}
 		notes := b.run.notes()
 		notes.mu.Lock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // The names of the tools that memory gives an agent. No other tool may have them.
@@ -50,8 +51,8 @@ func (m *MemoryBank) tools(agent string, at diag.Span) []*Tool {
 		})
 		return t
 	}
-	same := func(text string) string { return text }
-	saved := func(text string) string { return "saved: " + count(countLines(text), "line") + " now" }
+	same := func(s string) string { return s }
+	saved := func(s string) string { return "saved: " + text.CountInWords(countLines(s), "line") + " now" }
 	return []*Tool{
 		tool(toolMemoryRead, "Gives "+whose+": all that was kept, or nothing.", MemoryRead, "", "", same),
 		tool(toolMemoryWrite, "Replaces "+whose+" by the content.", MemoryWrite, "content", "what is kept, instead of all before", saved),

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/agentscript/agentscript/internal/text"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -61,7 +62,7 @@ func (b *branch) mend(c *calling) generable.Value {
 	c.failure, c.ends = nil, false
 	if b.Wants(EventRepair) {
 		b.emit(Event{Kind: EventRepair, Name: c.Name, Attempt: m.runs, Value: &Datum{m.out},
-			Text: "mended by " + by + " after " + count(m.steps, "step") + ": " + first.Message})
+			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message})
 	}
 	return m.out
 }
@@ -98,7 +99,7 @@ func (m *mending) step() bool {
 		return true
 	}
 	m.steps--
-	e := Errorf(KindTool, diag.ToolNotMended, "tool %q was not mended in %s: %w", m.t.Name, count(MaxMends, "step"), m.failure)
+	e := Errorf(KindTool, diag.ToolNotMended, "tool %q was not mended in %s: %w", m.t.Name, text.CountInWords(MaxMends, "step"), m.failure)
 	e.Pos = m.t.Span.Pos
 	m.fail(e.WithHelp("see in the events what its fixers made of it"))
 	return false
@@ -311,12 +312,12 @@ func (m *mending) result(v generable.Value) (generable.Value, error) {
 	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
 		return out, err
 	}
-	text, ok := out.AsStr()
-	if !ok || len(m.t.params().Fields) == 0 || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+	given, ok := out.AsStr()
+	if !ok || len(m.t.params().Fields) == 0 || !strings.HasPrefix(strings.TrimSpace(given), "{") {
 		return out, nil
 	}
-	if _, failure, _ := m.b.arguments(m.t, text, ""); failure == nil {
-		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, clip(text, mostShown)).
+	if _, failure, _ := m.b.arguments(m.t, given, ""); failure == nil {
+		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, text.Clip(given, mostShown)).
 			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer give the result")
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // rule is one pattern: a tool and what is asked of its arguments.
@@ -45,15 +46,15 @@ var operators = []string{"!=", "<=", ">=", "=", "<", ">"}
 //
 // In a glob * stands for any text, and a backslash takes the next character as it is. A quoted
 // glob may hold commas and parentheses.
-func parseRule(text string) (*rule, error) {
-	r := &rule{text: strings.TrimSpace(text)}
-	s := scanner{text: text}
+func parseRule(src string) (*rule, error) {
+	r := &rule{text: strings.TrimSpace(src)}
+	s := scanner{text: src}
 	fail := func(format string, args ...any) (*rule, error) {
-		return nil, Errorf(KindConfig, diag.BadRule, "the pattern %s cannot be read: %s", strconv.Quote(text), fmt.Sprintf(format, args...)).
+		return nil, Errorf(KindConfig, diag.BadRule, "the pattern %s cannot be read: %s", strconv.Quote(src), fmt.Sprintf(format, args...)).
 			WithHelp(`write "name", "name*" or "name(arg=glob, other>10)"; a * is any text, and a glob that holds , or ) is quoted`)
 	}
-	if len(text) > maxPattern {
-		text = text[:40] + "…"
+	if len(src) > maxPattern {
+		src = text.ClipBytes(src, 40)
 		return fail("it is longer than %d bytes", maxPattern)
 	}
 	name, err := s.glob("()", false)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // PredOp is what a predicate asks of a value.
@@ -91,7 +92,7 @@ func (p *Predicate) append(b []byte) []byte {
 	}
 	b = append(append(b, predNames[p.op]...), '(')
 	if p.field != "" {
-		b = generable.AppendQuoted(b, p.field)
+		b = text.AppendQuoted(b, p.field)
 		if p.given {
 			b = append(b, ", "...)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // tests calls f for each test that a predicate is made of.
@@ -36,7 +37,7 @@ func (p *Predicate) operands() []*Predicate {
 
 // appendKey appends a text that predicates have in common that ask the same.
 func (p *Predicate) appendKey(b []byte) []byte {
-	b = append(generable.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
+	b = append(text.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
 	if f, ok := p.value.AsNumber(); ok { // 1 and 1.0 are equal
 		b = strconv.AppendFloat(b, f, 'g', -1, 64)
 	} else if p.given {

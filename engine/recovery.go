@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -136,7 +137,7 @@ func (f *ToolFailure) Text() string {
 	if f.Kind == FailedRun && !f.again {
 		want = "Answer with what the tool should have given, and nothing else."
 	}
-	return "A call of the tool " + quoted(f.Tool) + " failed: " + f.Err.Message +
+	return "A call of the tool " + strconv.Quote(f.Tool) + " failed: " + f.Err.Message +
 		"\n\n## Arguments\n\n" + f.Args + "\n\n## Schema of the arguments\n\n" + f.Schema + "\n\n" + want
 }
 

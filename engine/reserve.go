@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"github.com/agentscript/agentscript/internal/text"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -222,14 +223,7 @@ func amountOf(n int64, r resource) string {
 		}
 		return "$" + usd
 	}
-	return fmt.Sprintf("%d %s%s", n, resourceNames[r], plural(n))
-}
-
-func plural(n int64) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
+	return text.Count(n, resourceNames[r])
 }
 
 // Steps debits interpreter steps and reports cancellation. The host language calls it every

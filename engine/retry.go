@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // retry runs a node until it gives what will do. A turn's position is the attempt's index, so
@@ -47,7 +48,7 @@ func (b *branch) retry(s *step, v generable.Value) (generable.Value, error) {
 	if o.LastWins {
 		return last, nil
 	}
-	e := Errorf(KindScript, diag.LoopLimit, "until did not hold within %s", count(o.Max, "attempt")).
+	e := Errorf(KindScript, diag.LoopLimit, "until did not hold within %s", text.CountInWords(o.Max, "attempt")).
 		WithHelp("raise max, ask for less, or take the last output with on_limit = \"last\"")
 	return last, withNotes(e, failed)
 }

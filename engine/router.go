@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/agentscript/agentscript/internal/text"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
@@ -133,7 +134,7 @@ func (b *branch) routerRequest(p *agentPlan, fit []*skillPlan, t *generable.Type
 // readChoice reads a router's answer, or says what is wrong with it. A name alone is a choice, too.
 func (b *branch) readChoice(p *agentPlan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *Response) (c choice, complaint string, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
-		return c, "There are no tools here, and " + clip(calls[0].Name, maxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
+		return c, "There are no tools here, and " + text.Clip(calls[0].Name, maxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
 	}
 	text := resp.Text()
 	res, err := b.decode(t, text, resp.Dialect)

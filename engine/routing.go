@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // routing says how the values of a type part among the routes of a branch.
@@ -293,7 +294,7 @@ func valuesOf(c *generable.Type) []string {
 	case generable.EnumType:
 		keys := make([]string, len(c.Values))
 		for i, v := range c.Values {
-			keys[i] = string(generable.AppendQuoted(nil, v))
+			keys[i] = text.Quote(v)
 		}
 		return keys
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // repeated counts calls of one tool with the same arguments, one after the other.
@@ -99,7 +100,7 @@ func (t *turns) repeats(calls []*ToolCall) error {
 			continue // at once, not one after the other
 		}
 		if t.same.add(c) > most {
-			return Errorf(KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.a.Name, times(int(t.same.n)), clip(c.Name, maxToolName)).
+			return Errorf(KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.a.Name, times(int(t.same.n)), text.Clip(c.Name, maxToolName)).
 				WithHelp("say in the prompt what to do with its result, let the result differ, or raise it with budget(same_call = ...)")
 		}
 	}

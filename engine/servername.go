@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/hex"
+	"github.com/agentscript/agentscript/internal/text"
 	"path"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (s *ServerSpec) choose(listed []ServerTool) ([]ServerTool, error) {
 	var names []string
 	for i := range listed {
 		if slices.Contains(names, listed[i].Name) {
-			return nil, Errorf(KindTool, diag.ServerTools, "MCP server %q lists the tool %q twice", s.Name, clip(listed[i].Name, maxToolName)).
+			return nil, Errorf(KindTool, diag.ServerTools, "MCP server %q lists the tool %q twice", s.Name, text.Clip(listed[i].Name, maxToolName)).
 				WithHelp("tell the server's author: a call names its tool, and each name is one tool's")
 		}
 		names = append(names, listed[i].Name)
@@ -30,7 +31,7 @@ func (s *ServerSpec) choose(listed []ServerTool) ([]ServerTool, error) {
 		if hint := diag.DidYouMean(bare, names); hint != "" {
 			return nil, e.WithHelp("%s", hint)
 		}
-		return nil, e.WithHelp("its tools are: %s", clip(strings.Join(names, ", "), 600))
+		return nil, e.WithHelp("its tools are: %s", text.Clip(strings.Join(names, ", "), 600))
 	}
 	only := slices.ContainsFunc(s.Tools, func(g string) bool { return !strings.HasPrefix(g, "!") })
 	var out []ServerTool

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/hex"
+	"github.com/agentscript/agentscript/internal/text"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -33,8 +34,8 @@ func (s *ServerSpec) tool(listed *ServerTool) (*Tool, error) {
 func (s *ServerSpec) parameters(t *Tool, schema string) error {
 	bad := func(format string, args ...any) error {
 		e := Errorf(KindTool, diag.ServerTools, "the tool %q of MCP server %q cannot be offered to a model: "+format,
-			append([]any{clip(t.Remote, maxToolName), s.Name}, args...)...)
-		return e.WithHelp("tell the server's author, or go without it: mcp(..., tools = [%q])", "!"+clip(t.Remote, maxToolName))
+			append([]any{text.Clip(t.Remote, maxToolName), s.Name}, args...)...)
+		return e.WithHelp("tell the server's author, or go without it: mcp(..., tools = [%q])", "!"+text.Clip(t.Remote, maxToolName))
 	}
 	if t.Remote == "" {
 		return bad("it has no name")
@@ -45,7 +46,7 @@ func (s *ServerSpec) parameters(t *Tool, schema string) error {
 	read := generable.Decode(generable.AnyT, schema, generable.Options{Level: generable.Strict})
 	m, ok := read.Value.AsMap()
 	if !read.OK || !ok {
-		return bad("its input schema is no JSON object: %s", clip(schema, 80))
+		return bad("its input schema is no JSON object: %s", text.Clip(schema, 80))
 	}
 	if kind, has := m.Get("type"); has {
 		if word, _ := kind.AsStr(); word != "object" {
@@ -77,6 +78,6 @@ func (t *Tool) given(v generable.Value) (generable.Value, error) {
 		return out, nil
 	}
 	e := Errorf(KindTool, diag.ServerResult, "the answer of MCP server %q to %s is not what its output schema says: %w; it is %s",
-		t.Server.Name, strconv.Quote(t.Remote), errs, clip(generable.JSON(v, nil), 400))
+		t.Server.Name, strconv.Quote(t.Remote), errs, text.Clip(generable.JSON(v, nil), 400))
 	return v, e.WithHelp("tell the server's author")
 }

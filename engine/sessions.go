@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"github.com/agentscript/agentscript/internal/text"
 	"maps"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func CheckSessionID(id string) error {
 	if ok {
 		return nil
 	}
-	return Errorf(KindInput, diag.BadSession, "%q is no id of a session", clip(id, mostShown)).
+	return Errorf(KindInput, diag.BadSession, "%q is no id of a session", text.Clip(id, mostShown)).
 		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxSessionID)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"github.com/agentscript/agentscript/internal/text"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -263,7 +264,7 @@ func (p *agentPlan) named(name string, v generable.Value, by string) (*skillPlan
 			return nil, p.notChosen(v, "%s chose skill %q for agent %q, which gives %s, not %s", by, name, p.spec.Name, sk.Out, p.spec.Out)
 		}
 	}
-	return nil, p.notChosen(v, "%s chose skill %q, which agent %q does not have", by, clip(name, maxToolName), p.spec.Name)
+	return nil, p.notChosen(v, "%s chose skill %q, which agent %q does not have", by, text.Clip(name, maxToolName), p.spec.Name)
 }
 
 // notChosen is the failure of a choice. It lists the skills that take the input.

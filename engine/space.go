@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // A space is the values of one type, divided into cells so finely that each of the conditions it
@@ -241,9 +242,9 @@ func (s *space) describe(subject string, in func(cell int) bool) []string {
 	}
 	var texts []string
 	rest := s.anyText >= 0 && in(s.anyText)
-	for i, text := range s.texts {
+	for i, name := range s.texts {
 		if in(len(s.numbers)+len(s.values)+i) != rest {
-			texts = append(texts, string(generable.AppendQuoted(nil, text)))
+			texts = append(texts, text.Quote(name))
 		}
 	}
 	switch {

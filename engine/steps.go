@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Fn makes a pure step of a callback. Types that are not declared are any and checked when
@@ -37,11 +38,11 @@ func arity(r *diag.Reporter, at diag.Span, info FuncInfo, n int, what string) bo
 	if name == "" || name == "lambda" {
 		name = "the lambda"
 	}
-	d := r.Errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, count(n, "argument"))
+	d := r.Errorf(diag.CallbackArity, at, "%s calls %s with %s", what, name, text.CountInWords(n, "argument"))
 	if info.Needs > n {
-		d.Label = fmt.Sprintf("it needs %s", count(info.Needs, "argument"))
+		d.Label = fmt.Sprintf("it needs %s", text.CountInWords(info.Needs, "argument"))
 	} else {
-		d.Label = fmt.Sprintf("it takes %s", count(info.Params, "argument"))
+		d.Label = fmt.Sprintf("it takes %s", text.CountInWords(info.Params, "argument"))
 	}
 	if info.Pos.IsValid() {
 		d.Notef(info.Pos, "%s is defined", name)
@@ -49,19 +50,9 @@ func arity(r *diag.Reporter, at diag.Span, info FuncInfo, n int, what string) bo
 	if n == 0 {
 		d.Helpf("let it take none")
 	} else {
-		d.Helpf("let it take %s; others need a default", count(n, "parameter"))
+		d.Helpf("let it take %s; others need a default", text.CountInWords(n, "parameter"))
 	}
 	return false
-}
-
-func count(n int, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "one " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Pick makes a projection of one field. Its types follow the declared input, or else the node

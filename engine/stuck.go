@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"github.com/agentscript/agentscript/internal/text"
 	"strings"
 	"unicode/utf8"
 
@@ -39,7 +40,7 @@ func (s *stuck) tell(err error) error {
 		return err
 	}
 	own := *e
-	name := clip(s.tool, maxToolName)
+	name := text.Clip(s.tool, maxToolName)
 	if s.on.Code == diag.UnknownTool {
 		own.Message += fmt.Sprintf("; the model asked for the tool %q, which does not exist, %s", name, times(s.turns))
 	} else {
@@ -79,7 +80,7 @@ func (p *skillPlan) unknownTool(name string) *Error {
 	for i, t := range p.tools {
 		names[i] = t.Name
 	}
-	name = clip(name, maxToolName)
+	name = text.Clip(name, maxToolName)
 	if len(names) == 0 {
 		return Errorf(KindTool, diag.UnknownTool, "there is no tool %q; there are no tools", name).
 			WithHelp("give the agent tools = [...], or say in the prompt that there are none")

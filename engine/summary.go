@@ -2,6 +2,8 @@ package engine
 
 import (
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // summarySystem tells a model how to sum up a conversation.
@@ -12,9 +14,9 @@ const summarySystem = "You sum up a conversation so that it can be continued wit
 const summaryBegins = "Summary of the conversation before this:\n\n"
 
 // inShort is what stands for old messages, and how it came about.
-func (t *turns) inShort(c *Compression, req *Request, old []Message, turn int) (text, how string, err error) {
+func (t *turns) inShort(c *Compression, req *Request, old []Message, turn int) (short, how string, err error) {
 	if c.How != CompressSummary {
-		return "(" + count(len(old), "earlier message") + " left out)", "left out", nil
+		return "(" + text.CountInWords(len(old), "earlier message") + " left out)", "left out", nil
 	}
 	model := req.Model
 	if c.Model != "" {
@@ -61,14 +63,14 @@ func transcribed(messages []Message, most int) string {
 				said = append(said, "("+p.Result.Name+" gave: "+p.Result.Text+")")
 			}
 		}
-		text := strings.Join(said, " ")
-		if rest, ok := strings.CutPrefix(text, summaryBegins); ok {
-			text = rest
+		line := strings.Join(said, " ")
+		if rest, ok := strings.CutPrefix(line, summaryBegins); ok {
+			line = rest
 		} else if most > 0 {
-			text = clip(strings.Join(strings.Fields(text), " "), most)
+			line = text.Clip(strings.Join(strings.Fields(line), " "), most)
 		}
-		if text != "" {
-			b.WriteString(string(messages[i].Role) + ": " + text + "\n")
+		if line != "" {
+			b.WriteString(string(messages[i].Role) + ": " + line + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")

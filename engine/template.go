@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // TemplateText is a text with placeholders {{field}}, {{a.b}} or {{input}}.
@@ -25,27 +26,27 @@ func (p *templatePart) String() string { return strings.Join(p.path, ".") }
 const wholeInput = "input"
 
 // ParseTemplate reads a template. Braces that are not doubled are literal.
-func ParseTemplate(text string) (*TemplateText, error) {
+func ParseTemplate(src string) (*TemplateText, error) {
 	t := &TemplateText{}
 	for at := 0; ; {
-		open := strings.Index(text[at:], "{{")
+		open := strings.Index(src[at:], "{{")
 		if open < 0 {
-			t.parts = append(t.parts, templatePart{text: text[at:]})
+			t.parts = append(t.parts, templatePart{text: src[at:]})
 			return t, nil
 		}
 		open += at
-		end := strings.Index(text[open:], "}}")
+		end := strings.Index(src[open:], "}}")
 		if end < 0 {
-			return nil, fmt.Errorf("the placeholder %q is not closed with }}", clip(text[open:], 20))
+			return nil, fmt.Errorf("the placeholder %q is not closed with }}", text.Clip(src[open:], 20))
 		}
-		inner := strings.TrimSpace(text[open+2 : open+end])
+		inner := strings.TrimSpace(src[open+2 : open+end])
 		path := strings.Split(inner, ".")
 		for _, p := range path {
 			if !isName(p) {
 				return nil, fmt.Errorf("{{%s}} is no placeholder: want a field name, as in {{title}} or {{author.name}}", inner)
 			}
 		}
-		t.parts = append(t.parts, templatePart{text: text[at:open], path: path})
+		t.parts = append(t.parts, templatePart{text: src[at:open], path: path})
 		at = open + end + 2
 	}
 }
@@ -57,14 +58,6 @@ func isName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }
 
 // Check reports placeholders of a template, written at a place of a script, that the type of its input

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -89,12 +90,12 @@ func (c *checker) checkPolicies(a *AgentSpec) bool {
 		ok = c.checkToolRules(append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
 		all = append(all, sk.Tools...)
 		if sk.Policy != nil {
-			ok = c.checkPolicy(sk.Policy, "skill "+quoted(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
+			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
 		}
 		served = served || len(sk.Servers) > 0
 	}
 	if a.Policy != nil {
-		ok = c.checkPolicy(a.Policy, "agent "+quoted(a.Name), all, served) && ok
+		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), all, served) && ok
 	}
 	return ok
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"github.com/agentscript/agentscript/generable"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // withPictures is a request with the pictures that the tools of its last turn gave. Results of tools
 // are text for most providers, so that the pictures stand in a message of their own behind them.
@@ -11,7 +15,7 @@ func withPictures(req *Request, results []Part) *Request {
 		if len(r.pictures) == 0 {
 			continue
 		}
-		msg.Parts = append(msg.Parts, Part{Kind: PartText, Text: "What " + clip(r.Name, maxToolName) + " gave beside its text:"})
+		msg.Parts = append(msg.Parts, Part{Kind: PartText, Text: "What " + text.Clip(r.Name, maxToolName) + " gave beside its text:"})
 		for i := range r.pictures {
 			msg.Parts = append(msg.Parts, Part{Kind: PartImage, Image: &r.pictures[i]})
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"github.com/agentscript/agentscript/internal/text"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
@@ -40,7 +41,7 @@ func capped(text string, most int) string {
 func (b *branch) blame(e *Error, sk *skillPlan, tool string, runs int) *Error {
 	own := *asError(b.locate(e, nil))
 	if own.Tool == nil {
-		own.Tool = &FailedCall{Agent: sk.agent.Name, Skill: sk.Name, Name: clip(tool, maxToolName), Attempt: runs}
+		own.Tool = &FailedCall{Agent: sk.agent.Name, Skill: sk.Name, Name: text.Clip(tool, maxToolName), Attempt: runs}
 	}
 	if own.Help == "" {
 		own.Help = "mend such calls before the model hears of them: tool(f, on_error = fix(...))"

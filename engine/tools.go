@@ -2,12 +2,12 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // maxToolName bounds the part of a position that a model makes up: the name of a tool that
@@ -75,7 +75,7 @@ func (t *turns) callings(calls []*ToolCall) []calling {
 	barred := t.barred(calls)
 	made := make([]calling, len(calls))
 	for i, call := range calls {
-		name := clip(call.Name, maxToolName)
+		name := text.Clip(call.Name, maxToolName)
 		c := &made[i]
 		*c = calling{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.at.child("tool", name, t.calls.count(callKey{word: name}))}
 		if c.failure = barred.of(i); c.t == nil {
@@ -298,5 +298,3 @@ func (b *branch) hosted(sk *skillPlan, t *Tool, args generable.Value) *Effect {
 	return (&inFlight{effect: Effect{Kind: EffectTool, Name: t.handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.at,
 		Req: &ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, ClassOnce), Timeout: t.Timeout}}).begin()
 }
-
-func quoted(s string) string { return fmt.Sprintf("%q", s) }

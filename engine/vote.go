@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // ballot is what one voter gave.
@@ -23,7 +24,7 @@ func (b *branch) elect(s *step, v generable.Value) (generable.Value, error) {
 	}
 	o := s.node.vote
 	if need := max(1, o.Quorum); len(ballots) < need {
-		e := Errorf(KindScript, diag.NoQuorum, "the vote has %s and needs %d", count(len(ballots), "ballot"), need).
+		e := Errorf(KindScript, diag.NoQuorum, "the vote has %s and needs %d", text.CountInWords(len(ballots), "ballot"), need).
 			WithHelp("see in the notes why voters failed, or ask for a smaller quorum")
 		return v, withNotes(e, failed)
 	}

@@ -1,7 +1,10 @@
 package generable
 
 import (
+	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // attemptAt is one candidate decoded.
@@ -96,7 +99,7 @@ func (m *Machine) choose() Result {
 	if m.o.Pick == PickError && fits > 1 {
 		r.OK, r.Value = false, Value{}
 		r.Errors = append(r.Errors, &FieldError{
-			Expected: "one value", Got: count(fits, "value") + " that fit", Offset: second,
+			Expected: "one value", Got: text.Count(fits, "value") + " that fit", Offset: second,
 			Hint: "answer with a single value",
 		})
 	}
@@ -113,7 +116,7 @@ func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
 	switch {
 	case cand.tooDeep:
 		limit := m.scan.maxDepth
-		c.errs = FieldErrors{{Expected: "at most " + count(limit, "level") + " of nesting", Got: "more", Offset: cand.deepAt, Hint: "answer with a flatter value"}}
+		c.errs = FieldErrors{{Expected: "at most " + text.Count(limit, "level") + " of nesting", Got: "more", Offset: cand.deepAt, Hint: "answer with a flatter value"}}
 	case cand.broken && m.o.Level == Strict:
 		m.scan.tape = c.tape // the candidate may be a node that was added to it
 		c.errs = m.syntaxErrors(cand)
@@ -125,10 +128,10 @@ func (m *Machine) attempt(c *coercer, cand candidate) *attemptAt {
 	a.repairs, a.errs = c.repairs, c.errs
 	if a.ok && m.o.MaxCost > 0 && a.cost > m.o.MaxCost {
 		a.ok = false
-		a.errs = append(a.errs, &FieldError{Expected: "repairs that cost at most " + itoa(m.o.MaxCost), Got: "cost " + itoa(a.cost), Offset: cand.start, Hint: "answer with valid JSON"})
+		a.errs = append(a.errs, &FieldError{Expected: "repairs that cost at most " + strconv.Itoa(m.o.MaxCost), Got: "cost " + strconv.Itoa(a.cost), Offset: cand.start, Hint: "answer with valid JSON"})
 	}
 	if c.more > 0 {
-		a.errs = append(a.errs, &FieldError{Expected: "a value without errors", Got: itoa(c.more) + " errors more", Offset: cand.start})
+		a.errs = append(a.errs, &FieldError{Expected: "a value without errors", Got: strconv.Itoa(c.more) + " errors more", Offset: cand.start})
 	}
 	return a
 }
@@ -198,7 +201,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	list := m.scan.repairs[a.candidate.repairs:a.repairsEnd]
 	r.Repairs = m.surroundings(a, len(list)+len(a.repairs))
 	if a.items > 0 {
-		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: count(a.items, "item"), Cost: repairInfo[repSequence].cost})
+		r.Repairs = append(r.Repairs, Repair{Kind: repSequence.String(), Offset: a.start, After: text.Count(a.items, "item"), Cost: repairInfo[repSequence].cost})
 	}
 	r.Repairs = m.appendSyntax(r.Repairs, a.candidate, list)
 	r.Repairs = append(r.Repairs, a.repairs...)
@@ -233,7 +236,7 @@ func (m *Machine) expects() string {
 
 func (m *Machine) gotText() string {
 	if t := trimBOM(m.src); t != "" {
-		return "text without JSON: " + quoteShort(cutValid(t))
+		return "text without JSON: " + quoteShort(text.Cut(t, 2*maxShown))
 	}
 	return "an empty text"
 }
@@ -264,7 +267,7 @@ func (m *Machine) surroundings(a *attemptAt, more int) []Repair {
 	if before := strings.TrimLeft(m.src[:from], "\ufeff \t\r\n"); before != "" && !m.inThink(from) {
 		out = append(out, Repair{Kind: repProse.String(), Before: shorten(before)})
 	}
-	if after := strings.TrimSpace(cutValid(m.src[min(to, len(m.src)):])); after != "" {
+	if after := strings.TrimSpace(text.Cut(m.src[min(to, len(m.src)):], 2*maxShown)); after != "" {
 		out = append(out, Repair{Kind: repProse.String(), Offset: to, Before: shorten(after)})
 	}
 	return out

@@ -1,6 +1,10 @@
 package generable
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // coercer turns a tape into values of a type. It works on an explicit stack, as the scanner
 // does, so that nesting costs no goroutine stack; and it tries the branches of an inline
@@ -249,7 +253,7 @@ func (c *coercer) enterAny(at int, n *node) bool {
 // asks for a number, and the rest of the document is worth reading.
 func (c *coercer) numberAsText(at int, n *node) bool {
 	s := c.raw(n)
-	c.repair(repToString, at, s, string(AppendQuoted(nil, shorten(s))))
+	c.repair(repToString, at, s, text.Quote(shorten(s)))
 	return c.done(StrOf(s))
 }
 

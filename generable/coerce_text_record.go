@@ -3,6 +3,8 @@ package generable
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // enterRecord begins an instance of schema t. tag is the discriminator's key when the
@@ -239,7 +241,7 @@ func (c *coercer) extraKey(f *coerceFrame, keyAt int) bool {
 		// The object says what it is. Another name than the schema's contradicts it.
 		says := c.str(at)
 		if !sameFolded(says, f.typ.Name) && c.o.Level != Loose {
-			c.failAt(at, string(AppendQuoted(nil, f.typ.Name)), c.show(at), "the key "+DefaultTag+" tells which type an object has")
+			c.failAt(at, text.Quote(f.typ.Name), c.show(at), "the key "+DefaultTag+" tells which type an object has")
 			return false
 		}
 		if says == f.typ.Name {

@@ -1,8 +1,6 @@
 package generable
 
-import (
-	"unicode/utf8"
-)
+import "github.com/agentscript/agentscript/internal/text"
 
 // repair records a coercion of the value at a node.
 func (c *coercer) repair(kind repairKind, at int, before, after string) {
@@ -95,7 +93,7 @@ func (c *coercer) show(at int) string {
 	case nodeMissing:
 		return "nothing"
 	case nodeArr:
-		return count(int(n.count), "item") + " in a list"
+		return text.Count(int(n.count), "item") + " in a list"
 	case nodeObj:
 		return "an object"
 	case nodeConcat:
@@ -105,29 +103,9 @@ func (c *coercer) show(at int) string {
 		if n.flags&flagEscape != 0 && len(s) < 4*maxShown {
 			s, _ = unescape(s, endCut)
 		}
-		return quoteShort(cutValid(s))
+		return quoteShort(text.Cut(s, 2*maxShown))
 	}
 	return shorten(c.raw(n))
-}
-
-// shorten cuts a text that is too long to show.
-func shorten(s string) string {
-	if len(s) <= 2*maxShown {
-		return s
-	}
-	return cutValid(s) + "…"
-}
-
-// cutValid is the first bytes of s, cut between runes.
-func cutValid(s string) string {
-	if len(s) <= 2*maxShown {
-		return s
-	}
-	n := 2 * maxShown
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // appendStep appends the step to a key of the text, which may be of any length: each record

@@ -1,6 +1,7 @@
 package generable
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,7 @@ import (
 func TestManyErrors(t *testing.T) {
 	values := make([]string, 3000)
 	for i := range values {
-		values[i] = "value number " + itoa(i)
+		values[i] = "value number " + strconv.Itoa(i)
 	}
 	enum, errs := NewEnum("E", "", values)
 	if len(errs) > 0 {
@@ -28,7 +29,7 @@ func TestManyErrors(t *testing.T) {
 				t.Fatalf("%s at level %d: OK %v, %d errors", typ, level, r.OK, len(r.Errors))
 			}
 			said := r.Errors.Error()
-			if len(said) > maxErrors*512 || !strings.Contains(said, "and 2988 more") || !strings.Contains(said, itoa(wrong-maxErrors)+" errors more") {
+			if len(said) > maxErrors*512 || !strings.Contains(said, "and 2988 more") || !strings.Contains(said, strconv.Itoa(wrong-maxErrors)+" errors more") {
 				t.Errorf("%s at level %d: %d bytes: %.2000s", typ, level, len(said), said)
 			}
 		}

@@ -2,6 +2,8 @@ package generable
 
 import (
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // scalar makes the value of a scalar type, or of an enum, at a node.
@@ -49,7 +51,7 @@ func (c *coercer) strAt(at int, n *node, t *Type) bool {
 		return c.mismatch(at, t)
 	}
 	s := c.raw(n)
-	c.repair(repToString, at, s, string(AppendQuoted(nil, s)))
+	c.repair(repToString, at, s, text.Quote(s))
 	return c.done(StrOf(s))
 }
 
@@ -182,7 +184,7 @@ func (c *coercer) numberAt(at int, n *node, t *Type) bool {
 func (c *coercer) badNumber(at int, n *node) bool {
 	want := "a number that a float can hold"
 	if n.kind == nodeInt {
-		want = "an integer of at most " + count(maxDigits, "digit")
+		want = "an integer of at most " + text.Count(maxDigits, "digit")
 	}
 	return c.failAt(at, want, c.show(at), "")
 }
@@ -191,7 +193,7 @@ func (c *coercer) enumAt(at int, n *node, t *Type) bool {
 	s := c.text(at, n)
 	if in.HasValue(t, s) && (n.isText() || c.o.Level != Strict) {
 		if !n.isText() {
-			c.repair(repToString, at, s, string(AppendQuoted(nil, s)))
+			c.repair(repToString, at, s, text.Quote(s))
 		}
 		return c.done(StrOf(s))
 	}

@@ -1,6 +1,10 @@
 package generable
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // enterUnion begins a value of a declared union. Its tag alone decides which variant it is,
 // exact or folded, wherever it stands, also as the only key around the body; only at level
@@ -44,7 +48,7 @@ func (c *coercer) enterUnion(at int, n *node, t *Type) bool {
 		fit := slices.Clone(t.Variants)
 		return c.try(at, t, fit[:c.byKeys(at, fit, false)], nil)
 	}
-	want := string(AppendQuoted(nil, t.Tag)) + ": one of " + listNames(in.VariantNames(t))
+	want := text.Quote(t.Tag) + ": one of " + listNames(in.VariantNames(t))
 	return c.failAt(at, want, "an object without "+t.Tag, "")
 }
 
@@ -55,7 +59,7 @@ func (c *coercer) enterOuter(at int, inner *node, t, v *Type) bool {
 		if tagAt := c.findTag(at+2, inner, t.Tag); tagAt >= 0 && c.tape[tagAt+1].isText() {
 			name := c.str(tagAt + 1)
 			if says, _ := c.variantNamed(t, name); says != v && !(c.partial && c.tape[tagAt+1].flags&flagOpen != 0) {
-				return c.failUnder(tagAt+1, string(AppendQuoted(nil, v.Name)), c.show(tagAt+1), "the key around it says "+v.Name, c.str(at+1), c.str(tagAt))
+				return c.failUnder(tagAt+1, text.Quote(v.Name), c.show(tagAt+1), "the key around it says "+v.Name, c.str(at+1), c.str(tagAt))
 			}
 		}
 		c.repair(repOuterTag, at+1, c.show(at+1), "")

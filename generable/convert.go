@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Convert makes v a value of type t without losing anything, or tells all that stands
@@ -195,13 +197,7 @@ func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
 	return v, c.mismatch(v, t, at)
 }
 
-func quoteDigits(v Value) string {
-	s := JSON(v, nil)
-	if len(s) > maxShown {
-		return s[:maxShown] + "…"
-	}
-	return s
-}
+func quoteDigits(v Value) string { return text.ClipBytes(JSON(v, nil), maxShown) }
 
 func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
 	items := (*List)(v.p).Items()

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // NewSchema declares a schema. The name may be empty; such a schema cannot be a variant.
@@ -185,7 +187,7 @@ func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
 func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, FieldErrors) {
 	var errs FieldErrors
 	if len(notes) > len(values) {
-		errs = append(errs, newFieldError("", "at most one note for each value", count(len(notes), "note"), ""))
+		errs = append(errs, newFieldError("", "at most one note for each value", text.Count(len(notes), "note"), ""))
 	}
 	t := &Type{Kind: EnumType, Name: name, Doc: doc}
 	listed := make(map[string]bool, len(values))

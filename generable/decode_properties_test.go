@@ -3,8 +3,11 @@ package generable
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // checkDecodeRoundTrip holds that the JSON of a value of any type decodes to that value, at
@@ -103,7 +106,7 @@ func TestRootStrings(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 7))
 	for range rounds {
 		want := strings.ToValidUTF8(randomTokens(rnd), "?")
-		text := string(AppendQuoted(nil, want))
+		text := text.Quote(want)
 		for _, typ := range []*Type{nil, StrT} {
 			for _, level := range []Level{Safe, Strict, Loose} {
 				r := Decode(typ, text, Options{Level: level})
@@ -183,7 +186,7 @@ func TestAnnouncedObjects(t *testing.T) {
 	for range rounds {
 		m := NewMap(0)
 		for i := range 1 + rnd.IntN(4) {
-			m.Set("k"+itoa(i), StrOf(strings.ToValidUTF8(randomTokens(rnd), "?")))
+			m.Set("k"+strconv.Itoa(i), StrOf(strings.ToValidUTF8(randomTokens(rnd), "?")))
 		}
 		for _, before := range []string{"Here:\n", "Here: ", "Here it is: "} {
 			text := before + JSON(m.Value(), nil)

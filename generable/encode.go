@@ -5,7 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // AppendJSON appends v as compact JSON: records in declared order, maps in insertion order,
@@ -26,7 +27,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 		return appendFloat(b, math.Float64frombits(v.n))
 	case Str:
 		s, _ := v.AsStr()
-		return AppendQuoted(b, s)
+		return text.AppendQuoted(b, s)
 	case ListKind:
 		elem := elemFor(t, ListType, v)
 		b = append(b, '[')
@@ -44,7 +45,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(AppendQuoted(b, k), ':')
+			b = append(text.AppendQuoted(b, k), ':')
 			b = AppendJSON(b, m.val(i), elem)
 		}
 		return append(b, '}')
@@ -53,8 +54,8 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 		b = append(b, '{')
 		first := true
 		if u := unionFor(t, r.typ); u != nil {
-			b = append(AppendQuoted(b, u.Tag), ':')
-			b = AppendQuoted(b, r.typ.Name)
+			b = append(text.AppendQuoted(b, u.Tag), ':')
+			b = text.AppendQuoted(b, r.typ.Name)
 			first = false
 		}
 		for i := range r.typ.Fields {
@@ -66,7 +67,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 			}
 			first = false
 			f := &r.typ.Fields[i]
-			b = append(AppendQuoted(b, f.Name), ':')
+			b = append(text.AppendQuoted(b, f.Name), ':')
 			b = AppendJSON(b, r.vals[i], f.Type)
 		}
 		return append(b, '}')
@@ -151,7 +152,7 @@ func AppendCanon(b []byte, v Value) []byte {
 		slices.Sort(keys)
 		b = append(b, '{')
 		for _, k := range keys {
-			b = append(AppendQuoted(b, k), ':')
+			b = append(text.AppendQuoted(b, k), ':')
 			item, _ := m.Get(k)
 			b = append(AppendCanon(b, item), ',')
 		}
@@ -183,53 +184,4 @@ func appendFloat(b []byte, f float64) []byte {
 		b = append(b, ".0"...)
 	}
 	return b
-}
-
-const hexDigits = "0123456789abcdef"
-
-// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character;
-// the line separators that JavaScript dislikes are escaped.
-func AppendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			b = append(b, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			case '\r':
-				b = append(b, '\\', 'r')
-			case '\t':
-				b = append(b, '\\', 't')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			i++
-			start = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if (r == utf8.RuneError && n == 1) || r == '\u2028' || r == '\u2029' {
-			b = append(b, s[start:i]...)
-			switch {
-			case r == utf8.RuneError:
-				b = append(b, "\ufffd"...)
-			default:
-				b = append(b, '\\', 'u', '2', '0', '2', hexDigits[r&15])
-			}
-			i += n
-			start = i
-			continue
-		}
-		i += n
-	}
-	return append(append(b, s[start:]...), '"')
 }

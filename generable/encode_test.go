@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestAppendJSON(t *testing.T) {
@@ -88,25 +87,6 @@ func standard(v Value) any {
 		return out
 	}
 	return json.Number(JSON(v, nil))
-}
-
-func FuzzAppendQuoted(f *testing.F) {
-	for _, s := range []string{"", "a", `"\/`, "\x00\x1f\x7f", "é日𝄞", "\u2028\u2029\ufffd", "\xff\xc3", "<&>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		quoted := AppendQuoted(nil, s)
-		if !utf8.Valid(quoted) || strings.ContainsAny(string(quoted), "\n\u2028\u2029") {
-			t.Fatalf("%q", quoted)
-		}
-		var back string
-		if err := json.Unmarshal(quoted, &back); err != nil {
-			t.Fatalf("%v: %q", err, quoted)
-		}
-		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
-			t.Fatalf("%q became %q", s, back)
-		}
-	})
 }
 
 func FuzzFloat(f *testing.F) {

@@ -3,6 +3,8 @@ package generable
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // FieldError says why a value, or the text of one, does not fit a type at one place.
@@ -68,7 +70,7 @@ func (l FieldErrors) Complaint() string {
 	b.WriteString("Your answer does not fit:\n")
 	for i, e := range l {
 		if i == maxComplaints || b.Len() > maxComplaint {
-			b.WriteString("- and " + count(len(l)-i, "error") + " more\n")
+			b.WriteString("- and " + text.Count(len(l)-i, "error") + " more\n")
 			break
 		}
 		b.WriteString("- ")
@@ -93,6 +95,9 @@ func newFieldError(path, want, got, hint string) *FieldError {
 // maxShown is how much of a text an error shows.
 const maxShown = 40
 
+// shorten clips a text that is too long to show.
+func shorten(s string) string { return text.ClipBytes(s, 2*maxShown) }
+
 // quoteShort quotes s for an error, cut where it is long.
 func quoteShort(s string) string {
 	n := 0
@@ -102,7 +107,7 @@ func quoteShort(s string) string {
 			break
 		}
 	}
-	return string(AppendQuoted(nil, s))
+	return text.Quote(s)
 }
 
 // Repair says what the decoder changed to read a text as a value. Kinds are stable words.

@@ -356,7 +356,7 @@ func pointer(at, step string) string {
 	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
 
-func text(m *Map, key string) string {
+func stringAt(m *Map, key string) string {
 	v, _ := m.Get(key)
 	s, _ := v.AsStr()
 	return s

@@ -170,7 +170,7 @@ func (im *importer) literals(values []Value, docs map[string]string, m, merged *
 				notes = append(notes, ValueNote{Doc: docs[s]})
 			}
 		}
-		t, errs := NewNotedEnum(im.nameOf(m, hint), text(merged, "description"), strs, notes)
+		t, errs := NewNotedEnum(im.nameOf(m, hint), stringAt(merged, "description"), strs, notes)
 		if len(errs) > 0 {
 			return im.fail(at, errs[0].Expected, errs[0].Got, errs[0].Hint)
 		}
@@ -206,16 +206,16 @@ func (im *importer) allLiterals(m, merged *Map, branches []Value, at, hint strin
 		}
 		if v, has := part.Get("const"); has {
 			values = append(values, v)
-			doc := text(part, "description")
+			doc := stringAt(part, "description")
 			if doc == "" {
-				doc = text(part, "title")
+				doc = stringAt(part, "title")
 			}
 			if s, ok := v.AsStr(); ok && doc != "" {
 				docs[s] = doc
 			}
 		} else if v, has := part.Get("enum"); has && v.Kind() == ListKind {
 			values = append(values, listed(v)...)
-		} else if text(part, "type") == "null" {
+		} else if stringAt(part, "type") == "null" {
 			values = append(values, Value{})
 		} else {
 			return nil
@@ -246,7 +246,7 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		if !ok {
 			return nil
 		}
-		if text(part, "type") == "null" {
+		if stringAt(part, "type") == "null" {
 			none = true
 			continue
 		}
@@ -269,8 +269,8 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 		return nil
 	}
 	tag, values := "", [][]string(nil)
-	if d, ok := disc.AsMap(); ok && text(d, "propertyName") != "" {
-		tag = text(d, "propertyName")
+	if d, ok := disc.AsMap(); ok && stringAt(d, "propertyName") != "" {
+		tag = stringAt(d, "propertyName")
 		values = im.discriminated(d, tag, views, branches, from)
 	} else {
 		required := requiredOf(views)
@@ -295,7 +295,7 @@ func (im *importer) tagged(m, merged *Map, branches []Value, key, at, hint strin
 			variants = append(variants, v)
 		}
 	}
-	t, errs := NewUnion(im.nameOf(m, hint), text(merged, "description"), tag, variants)
+	t, errs := NewUnion(im.nameOf(m, hint), stringAt(merged, "description"), tag, variants)
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, e.Hint)
 	}

@@ -174,8 +174,8 @@ func (im *importer) limited(t *Type, m *Map, at string) *Type {
 	switch t.Deref().Kind {
 	case StrType:
 		l.MinLen, l.MaxLen = im.size(m, "minLength", at), im.size(m, "maxLength", at)
-		l.Pattern = goPattern(text(m, "pattern"))
-		if f := text(m, "format"); f != "" {
+		l.Pattern = goPattern(stringAt(m, "pattern"))
+		if f := stringAt(m, "format"); f != "" {
 			if slices.Contains(FormatNames(), f) {
 				l.Format = f
 			} else {

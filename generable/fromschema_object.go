@@ -74,7 +74,7 @@ func (im *importer) object(m *Map, at, name, tag string) *Type {
 			fields = append(fields, Field{Name: key, Type: AnyT, Explicit: true})
 		}
 	}
-	t, errs := in.NewForeign(name, text(m, "description"), fields, !closed)
+	t, errs := in.NewForeign(name, stringAt(m, "description"), fields, !closed)
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, joinHints(e.Path, e.Hint))
 	}
@@ -162,7 +162,7 @@ func (im *importer) property(name string, s Value, required bool, at string) Fie
 	if !ok {
 		m = NewMap(0)
 	}
-	f.Guide = text(m, "description")
+	f.Guide = stringAt(m, "description")
 	d, hasDefault := m.Get("default")
 	if hasDefault {
 		if d.IsNull() && !none {

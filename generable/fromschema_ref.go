@@ -27,12 +27,12 @@ func (im *importer) index(v Value, at string, depth int) {
 			im.anchors = make(map[string]*Map)
 		}
 		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-			if s := text(m, key); s != "" {
+			if s := stringAt(m, key); s != "" {
 				im.anchor("#"+s, m)
 			}
 		}
 		for _, key := range []string{"$id", "id"} {
-			id := text(m, key)
+			id := stringAt(m, key)
 			if id == "" {
 				continue
 			}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // CheckLimits tells how v, which has the field's type, breaks the field's limits; nothing
@@ -50,10 +52,10 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 	if l.MinLen != nil || l.MaxLen != nil {
 		if n, unit := sizeOf(v); unit != "" {
 			if l.MinLen != nil && n < *l.MinLen {
-				broken("at least "+count(*l.MinLen, unit), count(n, unit))
+				broken("at least "+text.Count(*l.MinLen, unit), text.Count(n, unit))
 			}
 			if l.MaxLen != nil && n > *l.MaxLen {
-				broken("at most "+count(*l.MaxLen, unit), count(n, unit))
+				broken("at most "+text.Count(*l.MaxLen, unit), text.Count(n, unit))
 			}
 		}
 	}
@@ -216,16 +218,6 @@ func sizeOf(v Value) (n int, unit string) {
 		return (*Map)(v.p).Len(), "entry"
 	}
 	return 0, ""
-}
-
-func count(n int, unit string) string {
-	switch {
-	case n == 1:
-		return "1 " + unit
-	case unit == "entry":
-		return strconv.Itoa(n) + " entries"
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
 }
 
 // formatBound writes a bound the way a person would: 0, 1, 0.5.

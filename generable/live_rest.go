@@ -1,5 +1,7 @@
 package generable
 
+import "strconv"
+
 // tellRest tells what only the end of the text made certain: the rest of a text, the members
 // and items that came with it, and the containers that are complete now, from the inside out.
 // The final value extends what was shown.
@@ -84,7 +86,7 @@ func (f *liveFrame) others(v Value, open bool, each func(step string, v Value)) 
 			n++
 		}
 		for ; n < l.Len(); n++ {
-			each("["+itoa(n)+"]", l.At(n))
+			each("["+strconv.Itoa(n)+"]", l.At(n))
 		}
 		return
 	}

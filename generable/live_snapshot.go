@@ -1,5 +1,7 @@
 package generable
 
+import "strconv"
+
 // snapshot is what is known of the value. It shares all that is complete with the snapshots
 // before and after it; what it makes anew is one node for each container that is open.
 func (l *live) snapshot() Value {
@@ -118,7 +120,7 @@ func (l *live) state(path string) FieldState {
 			return Incomplete
 		}
 		if f.op == opList {
-			open += "[" + itoa(len(f.vals)) + "]"
+			open += "[" + strconv.Itoa(len(f.vals)) + "]"
 		} else {
 			open = string(appendKey([]byte(open), f.key))
 		}

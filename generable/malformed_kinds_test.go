@@ -3,6 +3,8 @@ package generable
 import (
 	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // malformation breaks a document, which stands for the same value. It reports whether it could.
@@ -15,7 +17,7 @@ type malformation struct {
 func (t *docToken) whole() bool {
 	switch t.kind {
 	case 's':
-		return t.text == string(AppendQuoted(nil, t.value))
+		return t.text == text.Quote(t.value)
 	case '{', '}', '[', ']', ':', ',':
 		return t.text == string(t.kind)
 	}
@@ -77,7 +79,7 @@ func valueText(t *docToken) bool     { return t.kind == 's' && !t.key }
 func plainString(t *docToken) bool   { return t.plain() }
 func plainKey(t *docToken) bool      { return t.key && t.plain() }
 func plainValue(t *docToken) bool    { return !t.key && t.plain() }
-func content(t *docToken) string     { q := string(AppendQuoted(nil, t.value)); return q[1 : len(q)-1] }
+func content(t *docToken) string     { q := text.Quote(t.value); return q[1 : len(q)-1] }
 func inside(i int, _ *docToken) bool { return i > 0 }
 
 // constantly gives the same text to a token.

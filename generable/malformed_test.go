@@ -3,6 +3,8 @@ package generable
 import (
 	"math/rand/v2"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // A document of tokens, to be broken in the ways models break JSON. What it stands for is known,
@@ -129,7 +131,7 @@ func (d *document) write(v Value, depth int, inObj bool) {
 		d.add(docToken{kind: '{', pre: pre, text: "{", obj: inObj, depth: depth})
 		for i := range m.Len() {
 			key, item := m.At(i)
-			k := docToken{kind: 's', pre: line(depth + 1), text: string(AppendQuoted(nil, key)), value: key, key: true, obj: true, depth: depth + 1}
+			k := docToken{kind: 's', pre: line(depth + 1), text: text.Quote(key), value: key, key: true, obj: true, depth: depth + 1}
 			if i > 0 {
 				d.add(docToken{kind: ',', text: ",", obj: true, depth: depth + 1})
 				if k.pre == "" {

@@ -3,6 +3,8 @@ package generable
 import (
 	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // path is the way from the root of a value to one place in it, linked upwards so that a walk
@@ -58,7 +60,7 @@ func appendKey(b []byte, name string) []byte {
 	if isWord(name) {
 		return append(append(b, '.'), name...)
 	}
-	return append(AppendQuoted(append(b, '['), name), ']')
+	return append(text.AppendQuoted(append(b, '['), name), ']')
 }
 
 // keyPath is the path of a field at the root.

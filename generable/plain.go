@@ -1,5 +1,7 @@
 package generable
 
+import "github.com/agentscript/agentscript/internal/text"
+
 // Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value. Where t says
 // that a declared union is expected, the discriminator comes first. A nil t means that nothing is
 // known.
@@ -69,7 +71,7 @@ func appendIndented(b []byte, v Value, indent string) []byte {
 				b = append(b, ',')
 			}
 			newline(indent + step)
-			b = append(AppendQuoted(b, key), ": "...)
+			b = append(text.AppendQuoted(b, key), ": "...)
 			b = appendIndented(b, m.val(i), indent+step)
 		}
 		newline(indent)

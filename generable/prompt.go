@@ -3,6 +3,8 @@ package generable
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // PromptFragment tells a model how to write an answer of this type: an instruction, a
@@ -48,7 +50,7 @@ func (w *fragmentWriter) root(t *Type) {
 		w.names.name(t)
 		w.seen[t] = true
 		w.line("Respond with a JSON object for one of the following variants.")
-		w.line("Set ", quoted(t.Tag), " to the variant name.")
+		w.line("Set ", text.Quote(t.Tag), " to the variant name.")
 		w.variants(t)
 	case EnumType:
 		w.line("Respond with one of these values and nothing else:")
@@ -105,14 +107,14 @@ func (w *fragmentWriter) sections() {
 		case RecordType:
 			w.template(t, "")
 		case UnionType:
-			w.line("A JSON object for one of the following variants, with ", quoted(t.Tag), " set to the variant name.")
+			w.line("A JSON object for one of the following variants, with ", text.Quote(t.Tag), " set to the variant name.")
 			w.variants(t)
 		case RefType:
 			w.line(w.typeName(t.resolved()))
 		case EnumType:
 			values := make([]string, len(t.Values))
 			for i, v := range t.Values {
-				values[i] = quoted(v)
+				values[i] = text.Quote(v)
 			}
 			w.line("One of ", strings.Join(values, ", "))
 			for i, v := range values {
@@ -153,11 +155,11 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 	}
 	var lines []string
 	if tag != "" {
-		lines = append(lines, "  "+quoted(tag)+": "+quoted(t.Name))
+		lines = append(lines, "  "+text.Quote(tag)+": "+text.Quote(t.Name))
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		lines = append(lines, "  "+quoted(f.Name)+": <"+titled(w.typeName(f.Type), f.Guide)+">")
+		lines = append(lines, "  "+text.Quote(f.Name)+": <"+titled(w.typeName(f.Type), f.Guide)+">")
 	}
 	w.line("{")
 	if len(lines) > 0 {
@@ -261,10 +263,10 @@ func (l *Limits) words(t *Type) []string {
 	}
 	unit := lengthUnit(t)
 	if l.MinLen != nil {
-		parts = append(parts, "at least "+count(*l.MinLen, unit))
+		parts = append(parts, "at least "+text.Count(*l.MinLen, unit))
 	}
 	if l.MaxLen != nil {
-		parts = append(parts, "at most "+count(*l.MaxLen, unit))
+		parts = append(parts, "at most "+text.Count(*l.MaxLen, unit))
 	}
 	if l.Pattern != "" {
 		parts = append(parts, "matches the regular expression "+l.Pattern)
@@ -294,5 +296,3 @@ func lengthUnit(t *Type) string {
 	}
 	return "entry"
 }
-
-func quoted(s string) string { return string(AppendQuoted(nil, s)) }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // maxGoDepth bounds the nesting of Go values, which may lead back to themselves.
@@ -118,7 +120,7 @@ func (c *goCodec) float(f float64, at *path) (Value, error) {
 
 func (c *goCodec) text(s string, at *path) (Value, error) {
 	if !utf8.ValidString(s) {
-		return Value{}, goError(at, "valid UTF-8", strconv.QuoteToASCII(cutValid(s)), "bytes that are no text belong into a []byte")
+		return Value{}, goError(at, "valid UTF-8", strconv.QuoteToASCII(text.Cut(s, 2*maxShown)), "bytes that are no text belong into a []byte")
 	}
 	return StrOf(s), nil
 }

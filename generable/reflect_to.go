@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // To reads a value into a new Go value; see [Into].
@@ -207,7 +209,7 @@ func (c *goCodec) intoList(v Value, dst reflect.Value, at *path) {
 	n := list.Len()
 	if t.Kind() == reflect.Array {
 		if n != t.Len() {
-			c.bad(at, count(t.Len(), "item"), count(n, "item"), "")
+			c.bad(at, text.Count(t.Len(), "item"), text.Count(n, "item"), "")
 			return
 		}
 	} else {

@@ -2,12 +2,11 @@ package generable
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
-)
 
-func itoa(n int) string { return strconv.Itoa(n) }
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // appendSyntax appends the records of what the scanner changed in a candidate.
 func (m *Machine) appendSyntax(out []Repair, cand candidate, list []synRepair) []Repair {
@@ -84,7 +83,7 @@ func repairAfter(kind repairKind, before string) string {
 			return string(c)
 		}
 	case repMissingQuotes:
-		return quoteShort(cutValid(before))
+		return quoteShort(text.Cut(before, 2*maxShown))
 	case repNumber:
 		if v, ok := looseNumeral(before); ok {
 			return JSON(v, nil)

@@ -1,6 +1,10 @@
 package generable
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // maxSuggestLen bounds the names that are compared, and with them the work.
 const maxSuggestLen = 64
@@ -16,7 +20,7 @@ func didYouMean(name string, candidates []string) string {
 		if len(c) > maxSuggestLen || c == name || max(len(c)-len(name), len(name)-len(c)) >= bestDist {
 			continue
 		}
-		if d := editDistance(folded, strings.ToLower(c)); d < bestDist {
+		if d := text.Distance([]byte(folded), []byte(strings.ToLower(c)), false); d < bestDist {
 			best, bestDist = c, d
 		}
 	}
@@ -25,25 +29,4 @@ func didYouMean(name string, candidates []string) string {
 		return ""
 	}
 	return "did you mean " + best + "?"
-}
-
-// editDistance is the least number of single-byte edits that turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next := min(row[j]+1, row[j-1]+1, diag+cost)
-			diag, row[j] = row[j], next
-		}
-	}
-	return row[len(b)]
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // part is what the values that only agents take have in common: they are opaque.
@@ -164,7 +165,7 @@ func knowledgeFunc(c *Call) (starlark.Value, error) {
 	}
 	if k.Load != nil && k.Load.Info().Needs > 1 {
 		d := c.complain(diag.CallbackArity, c.spanOf("content"), "the function that gives a knowledge text is called with what the model looks for, or without arguments")
-		d.Label = "it needs " + counted(k.Load.Info().Needs, "argument")
+		d.Label = "it needs " + text.CountInWords(k.Load.Info().Needs, "argument")
 		d.Help = []string{"write lambda query: ..., lambda: text, or give the text itself"}
 		return nil, nil
 	}

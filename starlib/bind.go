@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
@@ -227,7 +228,7 @@ func (c *Call) tooMany(i int, ref argRef) {
 			most++
 		}
 	}
-	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.shownName(), counted(most, "argument"))
+	d := c.complain(diag.TooManyArguments, c.argSpan(ref), "%s takes %s by position", c.row.shownName(), text.CountInWords(most, "argument"))
 	if most == 0 {
 		d.Help = append(d.Help, "its arguments are keywords: "+joined(c.keywordNames()))
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
@@ -315,12 +316,12 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 	if n >= a.needs && n <= a.most {
 		return
 	}
-	d := l.report(diag.CallbackArity, at, "%s calls %s with %s", what, name, counted(n, "argument"))
-	d.Label = "it takes " + counted(a.most, "argument")
+	d := l.report(diag.CallbackArity, at, "%s calls %s with %s", what, name, text.CountInWords(n, "argument"))
+	d.Label = "it takes " + text.CountInWords(a.most, "argument")
 	if n < a.needs {
-		d.Label = "it needs " + counted(a.needs, "argument")
+		d.Label = "it needs " + text.CountInWords(a.needs, "argument")
 	}
-	d.Help = []string{fmt.Sprintf("let it take %s; others need a default", counted(n, "parameter"))}
+	d.Help = []string{fmt.Sprintf("let it take %s; others need a default", text.CountInWords(n, "parameter"))}
 	if n == 0 {
 		d.Help = []string{"let it take none, or give the arguments: (f, x)"}
 	}
@@ -351,7 +352,7 @@ func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Fun
 		name := keywordOf(arg)
 		if name == nil {
 			if given == positional && !fn.HasVarargs() {
-				noted(l.report(diag.TooManyArguments, arg, "%s takes %s by position", as, counted(positional, "argument")), "its parameters are "+joined(keywords))
+				noted(l.report(diag.TooManyArguments, arg, "%s takes %s by position", as, text.CountInWords(positional, "argument")), "its parameters are "+joined(keywords))
 			}
 			if given < positional {
 				n, _ := fn.Param(given)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // callForms are how builtins that compose nodes are called in a function that runs: there they
@@ -74,7 +75,7 @@ func retryCall(c *Call) (starlark.Value, error) {
 	case err != nil && !(given && c.Str("on_limit") == "last"):
 		return nil, err
 	case at < 0 && c.Str("on_limit") != "last":
-		return nil, errorf(diag.LoopLimit, "until did not hold within %s", counted(most, "call")).
+		return nil, errorf(diag.LoopLimit, "until did not hold within %s", text.CountInWords(most, "call")).
 			WithHelp("raise max, ask for less, or take the last value with on_limit = \"last\"")
 	}
 	return r.form, nil

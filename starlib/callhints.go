@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // calledBy is what a builtin calls in a run, with what to write instead of a call that was made
@@ -71,7 +72,7 @@ func withoutInput(name string, f starlark.Value, args int, at diag.Span) *diag.D
 		return nil
 	}
 	d := &diag.Diagnostic{Code: diag.WrongArgument, Span: at,
-		Message: fmt.Sprintf("%s takes its input as the only argument, and %s calls it with %s", n.label(), name, counted(args, "argument"))}
+		Message: fmt.Sprintf("%s takes its input as the only argument, and %s calls it with %s", n.label(), name, text.CountInWords(args, "argument"))}
 	d.Help = []string{"several values are one input: a schema, a dict or a list"}
 	if args == 0 {
 		d.Help = []string{fmt.Sprintf("in a function that runs, give the input as well: %s", callOf(name, n.label()))}

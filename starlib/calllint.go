@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
@@ -244,7 +245,7 @@ func (l *callLint) nodeCall(id *syntax.Ident, n *engine.Node, args []syntax.Expr
 	switch {
 	case n.Failed():
 	case len(args) != 1:
-		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), counted(len(args), "argument")), id.Name, n)
+		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n)
 	case keywordOf(args[0]) != nil:
 		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n)
 	default:

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Entry is what a run begins with: a node, or a function with parameters.
@@ -185,7 +186,7 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 
 func (m *mainRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	if len(args) != len(m.params) {
-		return generable.Value{}, badInput("%s takes %s, got %s", m.info.Name, counted(len(m.params), "argument"), counted(len(args), "argument"))
+		return generable.Value{}, badInput("%s takes %s, got %s", m.info.Name, text.CountInWords(len(m.params), "argument"), text.CountInWords(len(args), "argument"))
 	}
 	args, err := m.converted(args)
 	if err != nil {

@@ -3,7 +3,6 @@ package starlib
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"go.starlark.net/starlark"
@@ -133,17 +132,6 @@ func position(p syntax.Position) diag.Pos {
 		return diag.Pos{}
 	}
 	return diag.Pos{File: p.Filename(), Line: int(p.Line), Col: int(p.Col)}
-}
-
-// counted gives "no arguments", "one argument", "3 arguments".
-func counted(n int, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "one " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // engineError finds the engine's error in a chain, nil when there is none.

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // nodeValue is an agent, a step or a composition as a value of the language.
@@ -77,7 +78,7 @@ func (v *nodeValue) CallInternal(thread *starlark.Thread, args starlark.Tuple, k
 		return &failedValue{}, nil
 	}
 	if len(args) != 1 || len(kwargs) > 0 {
-		err := errorf(diag.WrongArgument, "%s takes its input as the only argument, got %s", v.label(), counted(len(args)+len(kwargs), "argument"))
+		err := errorf(diag.WrongArgument, "%s takes its input as the only argument, got %s", v.label(), text.CountInWords(len(args)+len(kwargs), "argument"))
 		if len(args) == 0 && len(kwargs) == 1 && len(kwargs[0]) == 2 {
 			err.Message = v.label() + " takes its input by position, not by name"
 			err.Help = "write " + v.label() + "(x)"

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // onlookerSteps bounds one call of a function that looks at an answer: it holds up the stream.
@@ -46,7 +47,7 @@ func (c *Call) beside(param string) *starlark.Function {
 	switch {
 	case info.Needs > 1 || info.Params < 1:
 		d := c.complain(diag.CallbackArity, c.spanOf(param), "%s is called with one argument", param)
-		d.Label = "it takes " + counted(info.Params, "argument")
+		d.Label = "it takes " + text.CountInWords(info.Params, "argument")
 		d.Help = []string{"let it take one parameter; others need a default"}
 	case fn.NumFreeVars() > 0:
 		v, _ := fn.FreeVar(0)

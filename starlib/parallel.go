@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 func orchestrationRows() []Builtin {
@@ -232,7 +233,7 @@ func (c *Call) limits(stages int) []int {
 		return out
 	}
 	if list.Len() != stages {
-		c.complain(diag.WrongArgument, c.spanOf("limit"), "limit: %s for %s", counted(list.Len(), "number"), counted(stages, "stage")).Help =
+		c.complain(diag.WrongArgument, c.spanOf("limit"), "limit: %s for %s", text.CountInWords(list.Len(), "number"), text.CountInWords(stages, "stage")).Help =
 			[]string{"give one number for all stages, or a list with one for each"}
 		return out
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // cassetteFlags say where model calls, and all else that a run does to the world, are kept, and whether
@@ -103,5 +104,5 @@ func (f *cassetteFlags) unasked(r *llm.Replayer) diag.List {
 	if len(lines) == 0 {
 		return nil
 	}
-	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.replay, plural(len(lines), "call"), lines[0])}}
+	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.replay, text.Count(len(lines), "call"), lines[0])}}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 func (c *command) checkVerb() *cobra.Command {
@@ -181,7 +182,7 @@ func (c *command) check(ctx context.Context, files []string, root string, how ch
 				code = max(code, exitCheck)
 			}
 		case how.format == formatHuman:
-			fmt.Fprintln(c.stderr, legible(file)+": ok"+withoutMain(m))
+			fmt.Fprintln(c.stderr, text.Terminal(file)+": ok"+withoutMain(m))
 		}
 		for _, d := range found {
 			texts[d.Span.File] = sources

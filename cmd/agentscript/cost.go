@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // costReport is the most that a run of a script can ask of models, by what the script says.
@@ -139,9 +140,9 @@ func (r costReport) String() string {
 	if r.Code {
 		what = "main is code: one call of each agent makes"
 	}
-	fmt.Fprintf(&b, "%s: %s at most %s", r.File, what, plural(r.Calls, "model call"))
+	fmt.Fprintf(&b, "%s: %s at most %s", r.File, what, number(r.Calls)+" "+text.Noun(r.Calls, "model call"))
 	if r.Tokens > 0 {
-		fmt.Fprintf(&b, ", %s in and out", plural(r.Tokens, "token"))
+		fmt.Fprintf(&b, ", %s in and out", number(r.Tokens)+" "+text.Noun(r.Tokens, "token"))
 	}
 	if r.CostUSD > 0 {
 		fmt.Fprintf(&b, ", $%s", amount(r.CostUSD))
@@ -165,7 +166,7 @@ func (r costReport) String() string {
 	}
 	_ = w.Flush() // a Builder takes everything
 	if items {
-		fmt.Fprintf(&b, "  * for lists of %s, whose length only a run knows: --items N\n", plural(r.Items, "item"))
+		fmt.Fprintf(&b, "  * for lists of %s, whose length only a run knows: --items N\n", text.Count(r.Items, "item"))
 	}
 	if len(r.Unpriced) > 0 {
 		fmt.Fprintf(&b, "  no price or context window is known for %s: it is not in the sum (--prices FILE, --model)\n", strings.Join(r.Unpriced, ", "))

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const (
@@ -37,10 +38,7 @@ func noRow(text string, line int) generable.Result {
 // shown is the beginning of a text, quoted.
 func shown(s string) string {
 	const most = 40
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return string(generable.AppendQuoted(nil, s))
+	return text.Quote(text.ClipBytes(s, most))
 }
 
 // brokenID finds the id of a row that is no JSON: that of the object it begins with, else that

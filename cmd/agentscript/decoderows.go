@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const (
@@ -245,7 +246,7 @@ func appendAnswer(b []byte, id string, t *generable.Type, r generable.Result) []
 // appendOutcome appends errors, repairs and cost as members of an object.
 func appendOutcome(b []byte, r generable.Result) []byte {
 	str := func(key, s string) {
-		b = generable.AppendQuoted(append(append(append(b, ",\""...), key...), "\":"...), s)
+		b = text.AppendQuoted(append(append(append(b, ",\""...), key...), "\":"...), s)
 	}
 	num := func(key string, n int) {
 		b = strconv.AppendInt(append(append(append(b, ",\""...), key...), "\":"...), int64(n), 10)
@@ -255,7 +256,7 @@ func appendOutcome(b []byte, r generable.Result) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = generable.AppendQuoted(append(b, `{"path":`...), e.Path)
+		b = text.AppendQuoted(append(b, `{"path":`...), e.Path)
 		str("expected", e.Expected)
 		str("got", e.Got)
 		str("hint", e.Hint)
@@ -270,7 +271,7 @@ func appendOutcome(b []byte, r generable.Result) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = generable.AppendQuoted(append(b, `{"kind":`...), fix.Kind)
+		b = text.AppendQuoted(append(b, `{"kind":`...), fix.Kind)
 		str("path", fix.Path)
 		num("offset", fix.Offset)
 		str("before", fix.Before)

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // decodeOptions say what an answer is read as, and how.
@@ -180,19 +181,19 @@ func (c *command) tellDecoded(r generable.Result, asJSON bool) {
 			break
 		}
 		before, after := strings.TrimSpace(fix.Before), strings.TrimSpace(fix.After)
-		text := "repaired: " + strings.ReplaceAll(fix.Kind, "-", " ")
+		line := "repaired: " + strings.ReplaceAll(fix.Kind, "-", " ")
 		if fix.Path != "" {
-			text += " in " + strings.TrimPrefix(fix.Path, ".")
+			line += " in " + strings.TrimPrefix(fix.Path, ".")
 		}
 		switch {
 		case before != "" && after != "":
-			text += ": " + before + " -> " + after
+			line += ": " + before + " -> " + after
 		case before+after != "":
-			text += ": " + before + after
+			line += ": " + before + after
 		}
-		_, _ = fmt.Fprintln(c.stderr, legible(text))
+		_, _ = fmt.Fprintln(c.stderr, text.Terminal(line))
 	}
 	for _, e := range r.Errors {
-		_, _ = fmt.Fprintln(c.stderr, legible("error: "+e.Error()))
+		_, _ = fmt.Fprintln(c.stderr, text.Terminal("error: "+e.Error()))
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // longestRaw is how much of a model's text a diagnostic quotes, in runes.
@@ -85,7 +85,7 @@ func diagnose(err error) *diag.Diagnostic {
 		if e.Kind == engine.KindPanic {
 			label = ""
 		}
-		note(label + shorten(e.Raw, longestRaw))
+		note(label + text.ClipMiddle(e.Raw, longestRaw))
 	}
 	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
 		d.Trace = append(d.Trace, e.Trace...)
@@ -130,15 +130,6 @@ func raisedBy(e *engine.Error) string {
 		return "raise it with --max-steps, or find the loop that does not end"
 	}
 	return boundFlagHelp(e)
-}
-
-// shorten keeps the beginning and the end of a long text.
-func shorten(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:most*2/3]) + " … " + string(r[len(r)-most/3:])
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

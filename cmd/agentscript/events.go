@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // sink takes the events of a run, one at a time.
@@ -50,7 +51,7 @@ func (p *prints) kinds() engine.EventKind {
 func (p *prints) event(e engine.Event) { // a stderr that is gone cannot be told
 	switch {
 	case e.Kind == engine.EventLog:
-		_, _ = fmt.Fprintln(p.w, legible(e.Text))
+		_, _ = fmt.Fprintln(p.w, text.Terminal(e.Text))
 	case e.Phase != engine.PhaseEnd:
 	case e.Kind != engine.EventRun:
 		p.tools.count(e)
@@ -70,5 +71,5 @@ func (c *toolCount) count(e engine.Event) {
 }
 
 func (c *toolCount) String() string {
-	return fmt.Sprintf("%d of %s failed", c.failed, plural(c.ended, "tool call"))
+	return fmt.Sprintf("%d of %s failed", c.failed, text.Count(c.ended, "tool call"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // tokenDir is where sign-ins are kept, "" where the user has no directory for it.
@@ -42,7 +43,7 @@ func (c *command) showSignIn(_ context.Context, s mcp.SignIn) error {
 		what = ", for " + strings.Join(s.Scopes, " ")
 	}
 	_, err := fmt.Fprintf(c.stderr, "\nsign in to MCP server %s at %s%s\nopen this in a browser:\n\n  %s\n\nwaiting until it comes back\n",
-		visible(s.Server), visible(s.Issuer), visible(what), visible(s.Address))
+		text.Visible(s.Server), text.Visible(s.Issuer), text.Visible(what), text.Visible(s.Address))
 	return err
 }
 
@@ -163,7 +164,7 @@ func signedIn(in mcp.SignedIn) string {
 	for _, host := range in.Hosts {
 		fmt.Fprintf(&b, " %s", engine.Use{Kind: engine.EffectHTTP, Target: host}.Flag())
 	}
-	return legible(b.String())
+	return text.Terminal(b.String())
 }
 
 func (c *command) mcpLogoutVerb() *cobra.Command {
@@ -186,7 +187,7 @@ func (c *command) mcpLogoutVerb() *cobra.Command {
 			was, err := client.SignOut(ctx, args[0])
 			switch {
 			case !was && err == nil:
-				return usagef("agentscript mcp logins lists them", "nobody is signed in to %s", visible(args[0]))
+				return usagef("agentscript mcp logins lists them", "nobody is signed in to %s", text.Visible(args[0]))
 			case err != nil:
 				return storeFailure(err)
 			}
@@ -233,7 +234,7 @@ func loginList(all []mcp.SignedIn) string {
 		default:
 			ends = in.Expires.Format(time.RFC3339)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(in.URL), visible(in.Issuer), visible(strings.Join(in.Scopes, " ")), ends)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", text.Visible(in.URL), text.Visible(in.Issuer), text.Visible(strings.Join(in.Scopes, " ")), ends)
 	}
 	_ = w.Flush() // a Builder takes everything
 	return strings.TrimRight(b.String(), "\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const mcpToolsLong = `Tools starts the MCP server that COMMAND is, or reaches the one at URL, and lists its tools as the
@@ -254,19 +255,19 @@ func toolList(rows []toolRow) string {
 			b.WriteByte('\n')
 		}
 		if r.Error != "" {
-			fmt.Fprintf(&b, "%s\n  error: %s\n", visible(r.Remote), visible(r.Error))
+			fmt.Fprintf(&b, "%s\n  error: %s\n", text.Visible(r.Remote), text.Visible(r.Error))
 			continue
 		}
-		fmt.Fprintf(&b, "%s\n", visible(r.Signature))
+		fmt.Fprintf(&b, "%s\n", text.Visible(r.Signature))
 		if lines := strings.Split(strings.TrimSpace(r.Description), "\n"); lines[0] != "" {
-			text := lines[0]
+			about := lines[0]
 			if len(lines) > 1 {
-				text += " …"
+				about += " …"
 			}
-			fmt.Fprintf(&b, "  %s\n", visible(text))
+			fmt.Fprintf(&b, "  %s\n", text.Visible(about))
 		}
 		for _, w := range r.Warnings {
-			fmt.Fprintf(&b, "  warning: %s\n", visible(w))
+			fmt.Fprintf(&b, "  warning: %s\n", text.Visible(w))
 		}
 	}
 	if len(rows) == 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // progress writes a line per event for people.
@@ -116,7 +117,7 @@ func (p *progress) run(e engine.Event) {
 	}
 	var sums []string
 	if p.calls > 0 {
-		sums = append(sums, plural(p.calls, "model call"))
+		sums = append(sums, text.Count(p.calls, "model call"))
 		if p.usage != (engine.Usage{}) {
 			sums = append(sums, tokens(p.usage))
 		}
@@ -209,14 +210,14 @@ func (p *progress) line(word, at string, parts ...string) {
 		}
 		padded = "\x1b[" + code + "m" + padded + "\x1b[0m"
 	}
-	text := at
+	all := at
 	for _, part := range parts {
 		if part != "" {
-			text += "  " + part
+			all += "  " + part
 		}
 	}
-	text = strings.ReplaceAll(legible(strings.TrimRight(text, "\n")), "\n", "\n       ")
-	_, _ = fmt.Fprintln(p.w, padded, text)
+	all = strings.ReplaceAll(text.Terminal(strings.TrimRight(all, "\n")), "\n", "\n       ")
+	_, _ = fmt.Fprintln(p.w, padded, all)
 }
 
 // isNamed reports whether a position for people ends with a node of that name.
@@ -244,7 +245,7 @@ func money(u engine.Usage) string {
 		return ""
 	}
 	if u.Unpriced > 0 {
-		return fmt.Sprintf(", $%s and %s without a known price", amount(u.CostUSD), plural(u.Unpriced, "call"))
+		return fmt.Sprintf(", $%s and %s without a known price", amount(u.CostUSD), text.Count(u.Unpriced, "call"))
 	}
 	return ", $" + amount(u.CostUSD)
 }
@@ -256,13 +257,6 @@ func amount(usd float64) string {
 		digits = 1 - int(math.Floor(math.Log10(usd)))
 	}
 	return strconv.FormatFloat(usd, 'f', digits, 64)
-}
-
-func plural[N int | int64](n N, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return number(int64(n)) + " " + what + "s"
 }
 
 // duration gives a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
@@ -280,4 +274,6 @@ func duration(d time.Duration) string {
 }
 
 // oneLine makes a text one short line.
-func oneLine(s string, most int) string { return shorten(strings.Join(strings.Fields(s), " "), most) }
+func oneLine(s string, most int) string {
+	return text.ClipMiddle(strings.Join(strings.Fields(s), " "), most)
+}

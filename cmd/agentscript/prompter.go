@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // approver settles who answers approvals: everybody is told yes, or a person at the terminal is
@@ -117,7 +118,7 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 			if err == nil {
 				return engine.ApproveWith(v), nil
 			}
-			t.say("%s\n", folded("  that does not fit: "+visible(err.Error())))
+			t.say("%s\n", folded("  that does not fit: "+text.Visible(err.Error())))
 		}
 	}
 }
@@ -130,11 +131,11 @@ func (t *prompter) say(format string, args ...any) {
 func question(r *engine.ApprovalRequest) string {
 	var b strings.Builder
 	if r.Tool == "" {
-		b.WriteString("\n" + folded(visible(r.Question)) + "\n")
+		b.WriteString("\n" + folded(text.Visible(r.Question)) + "\n")
 	} else {
-		what := "agent " + visible(r.Agent) + " wants to call " + visible(r.Tool)
+		what := "agent " + text.Visible(r.Agent) + " wants to call " + text.Visible(r.Tool)
 		if r.Why != "" {
-			what += " (" + visible(r.Why) + ")"
+			what += " (" + text.Visible(r.Why) + ")"
 		}
 		b.WriteString("\n" + folded(what) + "\n")
 	}
@@ -142,10 +143,10 @@ func question(r *engine.ApprovalRequest) string {
 	switch {
 	case ok:
 		for i, f := range rec.Type().Fields {
-			b.WriteString(folded("  "+visible(f.Name)+": "+visible(generable.JSON(rec.At(i), f.Type))) + "\n")
+			b.WriteString(folded("  "+text.Visible(f.Name)+": "+text.Visible(generable.JSON(rec.At(i), f.Type))) + "\n")
 		}
 	case !r.Data.IsNull():
-		b.WriteString(folded("  "+visible(generable.JSON(r.Data, nil))) + "\n")
+		b.WriteString(folded("  "+text.Visible(generable.JSON(r.Data, nil))) + "\n")
 	}
 	return b.String()
 }
@@ -154,5 +155,5 @@ func choices(r *engine.ApprovalRequest) string {
 	if r.Tool == "" {
 		return "y(es), n(o) REASON, e(dit) JSON: "
 	}
-	return "y(es), n(o) REASON, a(lways " + visible(r.Tool) + "), e(dit) JSON: "
+	return "y(es), n(o) REASON, a(lways " + text.Visible(r.Tool) + "), e(dit) JSON: "
 }

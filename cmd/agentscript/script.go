@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -92,13 +93,13 @@ func (c *command) load(ctx context.Context, file, root string, opts ...agentscri
 }
 
 func (c *command) engine(opts ...agentscript.Option) *agentscript.Engine {
-	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, text string) {
+	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {
 		switch { // a stderr that is gone cannot be told
 		case c.printed:
 		case c.json:
-			(&jsonLines{w: c.jsonOut()}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: text})
+			(&jsonLines{w: c.jsonOut()}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: said})
 		default:
-			_, _ = fmt.Fprintln(c.stderr, legible(text))
+			_, _ = fmt.Fprintln(c.stderr, text.Terminal(said))
 		}
 	}))...)
 }

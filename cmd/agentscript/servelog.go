@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // serveLog tells on stderr of the calls that a server carries out: a line when one begins and one
@@ -57,7 +58,7 @@ func (l *serveLog) event(tool string, e engine.Event) {
 	case l.json.only&e.Kind != 0:
 		l.json.event(e)
 	case e.Kind == engine.EventLog && l.json.only == 0:
-		fmt.Fprintln(l.c.stderr, legible("log    "+tool+"  "+oneLine(e.Text, 300)))
+		fmt.Fprintln(l.c.stderr, text.Terminal("log    "+tool+"  "+oneLine(e.Text, 300)))
 	}
 }
 
@@ -67,5 +68,5 @@ func (l *serveLog) line(format string, args ...any) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.c.stderr, legible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(l.c.stderr, text.Terminal(fmt.Sprintf(format, args...)))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/reaper"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Exec grants commands. A word without a slash is looked up on the path, now; what it is then is
@@ -96,7 +97,7 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	stderr, much := c.err.text(g.cap, &known)
 	if c.stopped {
 		e := a.tooSlow(ctx, what)
-		e.Raw = cut(stdout+stderr, 4096)
+		e.Raw = text.Cut(stdout+stderr, 4096)
 		return engine.Failed(e)
 	}
 	return done(engine.CompletedType, generable.IntOf(int64(code)), generable.StrOf(stdout), generable.StrOf(stderr), generable.BoolOf(more || much))

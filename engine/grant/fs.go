@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Access is what may be done in a directory.
@@ -246,7 +247,7 @@ func (f *filing) read() (generable.Value, *engine.Error) {
 			return generable.Value{}, failed(diag.TouchTooBig, "fs.read: %q has more than %d bytes", f.path, limit).
 				WithHelp("read the first part of it: fs.read(path, limit = %d)", limit)
 		}
-		data = []byte(cut(string(data), int(limit)))
+		data = []byte(text.Cut(string(data), int(limit)))
 	}
 	if !utf8.Valid(data) {
 		return generable.Value{}, failed(diag.TouchFailed, "fs.read: %q is no UTF-8 text", f.path)

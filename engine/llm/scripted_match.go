@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // take finds the row for a call and marks it used.
@@ -113,7 +114,7 @@ func lastTold(r *engine.Request) string {
 	var told []string
 	for _, p := range r.Messages[len(r.Messages)-1].Parts {
 		if p.Result != nil {
-			told = append(told, fmt.Sprintf("%s %q", p.Result.Name, shorten(p.Result.Text, 100)))
+			told = append(told, fmt.Sprintf("%s %q", p.Result.Name, text.ClipMiddle(p.Result.Text, 100)))
 		}
 	}
 	if more := len(told) - maxListed; more > 0 {
@@ -125,7 +126,7 @@ func lastTold(r *engine.Request) string {
 // noRow says which call found nothing and why.
 func (s *Scripted) noRow(e *engine.Effect, req *engine.Request, user string) *engine.Error {
 	q := s.queueOf(e.Agent)
-	why := fmt.Sprintf("all of its %s are used up", plural(len(q.rows), "row"))
+	why := fmt.Sprintf("all of its %s are used up", text.Count(len(q.rows), "row"))
 	if len(q.rows) == 1 {
 		why = "its only row is used up"
 	}
@@ -158,7 +159,7 @@ func (s *Scripted) noRow(e *engine.Effect, req *engine.Request, user string) *en
 	if s.name != "" {
 		file = " to " + s.name
 	}
-	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, shorten(user, 200), lastTold(req)).
+	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req)).
 		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
 }
 
@@ -170,20 +171,4 @@ func (s *Scripted) agents() []string {
 		}
 	}
 	return names
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// shorten keeps the beginning and the end of a long text.
-func shorten(s string, limit int) string {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s
-	}
-	return string(r[:limit*2/3]) + " … " + string(r[len(r)-limit/3:])
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // scriptedJSON is a row as a file writes it.
@@ -109,7 +110,7 @@ func ReadScripted(r io.Reader, name string) (*Scripted, error) {
 		}
 	}
 	if more := len(problems) - maxListed; more > 0 {
-		problems = append(problems[:maxListed], fmt.Errorf("and %s like these", plural(more, "more row")))
+		problems = append(problems[:maxListed], fmt.Errorf("and %s like these", text.Count(more, "more row")))
 	}
 	if len(problems) > 0 {
 		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%w", errors.Join(problems...)).

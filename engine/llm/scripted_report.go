@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Requests returns the calls that were made, in the order in which they came; branches that
@@ -54,7 +55,7 @@ func (s *Scripted) Err() error {
 	if s.name != "" {
 		from = " of " + s.name
 	}
-	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s%s answered nothing: %s", plural(len(rows), "scripted row"), from, strings.Join(list, "; ")).
+	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s%s answered nothing: %s", text.Count(len(rows), "scripted row"), from, strings.Join(list, "; ")).
 		WithHelp("the run itself came to its end, with fewer model calls than the script expects: find out why, or keep a file of answers for each input")
 }
 
@@ -69,7 +70,7 @@ func (row *ScriptedRow) describe() string {
 	}
 	fmt.Fprintf(&b, "agent %q", agent)
 	if row.Match != "" {
-		fmt.Fprintf(&b, " matching %q", shorten(row.Match, 40))
+		fmt.Fprintf(&b, " matching %q", text.ClipMiddle(row.Match, 40))
 	}
 	if row.Path != "" {
 		fmt.Fprintf(&b, " at %s", row.Path)

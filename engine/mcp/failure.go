@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // settle is how long an ending process is waited for when an error is to say how it ended.
@@ -138,11 +139,7 @@ func (x *session) said(err error) string { return x.hidden.brief(err.Error()) }
 
 // brief bounds a text that the other side decides about.
 func brief(s string) string {
-	s = strings.ToValidUTF8(plain(s), "")
-	if r := []rune(s); len(r) > 400 {
-		return string(r[:400]) + "…"
-	}
-	return s
+	return text.Clip(strings.ToValidUTF8(plain(s), ""), 400)
 }
 
 // timeouts are how long the server may take to say hello and list its tools, and to answer a call.

@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // Decode reads an answer as [generable.Decode] does, with the same options, repairs and
 // errors. It takes the wire form and, since a model may not have been held to the schema, the
@@ -79,7 +83,7 @@ func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
 	r.Visits += u.visits
 	r.mixed = u.mixed
 	if o.MaxCost > 0 && r.Cost > o.MaxCost && u.cost > 0 {
-		u.fail(nil, "repairs that cost at most "+itoa(o.MaxCost), "cost "+itoa(r.Cost), "answer with valid JSON")
+		u.fail(nil, "repairs that cost at most "+strconv.Itoa(o.MaxCost), "cost "+strconv.Itoa(r.Cost), "answer with valid JSON")
 	}
 	if len(u.errs) > 0 {
 		r.OK, r.Value, r.Errors = false, generable.Value{}, u.errs

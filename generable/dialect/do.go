@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -42,7 +43,7 @@ func (d *doer) value(s *shape, v generable.Value) generable.Value {
 		list, _ := v.AsList()
 		m := generable.NewMap(len(s.parts))
 		for i, p := range s.parts {
-			m.Set(itoa(i), d.value(p, list.At(i)))
+			m.Set(strconv.Itoa(i), d.value(p, list.At(i)))
 		}
 		return m.Value()
 	case digits:

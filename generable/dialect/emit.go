@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strconv"
+
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -247,7 +249,7 @@ func slotName(s *shape, i int) string {
 		}
 	}
 	if n > 1 {
-		return base + "_" + itoa(n)
+		return base + "_" + strconv.Itoa(n)
 	}
 	return base
 }

@@ -52,10 +52,10 @@ func (e *emitter) sayBounds(at spot, ge, le *float64) {
 
 func (e *emitter) sayLengths(at spot, least, most *int, unit string) {
 	if least != nil && *least > 0 {
-		e.say("length", at, "at least "+itoa(*least)+" "+unit)
+		e.say("length", at, "at least "+strconv.Itoa(*least)+" "+unit)
 	}
 	if most != nil {
-		e.say("length", at, "at most "+itoa(*most)+" "+unit)
+		e.say("length", at, "at most "+strconv.Itoa(*most)+" "+unit)
 	}
 }
 

@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // list writes a list or, where the target knows them, a tuple.
 func (e *emitter) list(s *shape, at spot) *generable.Map {
@@ -9,7 +13,7 @@ func (e *emitter) list(s *shape, at spot) *generable.Map {
 	if len(s.parts) > 0 {
 		first := make([]generable.Value, len(s.parts))
 		for i, p := range s.parts {
-			first[i] = e.described(p, at.down("["+itoa(i)+"]", 1)).Value()
+			first[i] = e.described(p, at.down("["+strconv.Itoa(i)+"]", 1)).Value()
 		}
 		m.Set("prefixItems", generable.NewList(first).Value())
 	}
@@ -18,7 +22,7 @@ func (e *emitter) list(s *shape, at spot) *generable.Map {
 	}
 	if n := len(s.nat.Variants); n > 0 && len(s.parts) == 0 {
 		for i, v := range s.nat.Variants {
-			e.say("tuple-as-list", at, "item "+itoa(i)+" is "+article(v.String()))
+			e.say("tuple-as-list", at, "item "+strconv.Itoa(i)+" is "+article(v.String()))
 		}
 	}
 	e.items(m, at)
@@ -34,7 +38,7 @@ func (e *emitter) tuple(s *shape, at spot) *generable.Map {
 	}
 	props := make([]property, len(s.parts))
 	for i, p := range s.parts {
-		props[i] = property{itoa(i), e.described(p, at.down("["+itoa(i)+"]", 1)), true}
+		props[i] = property{strconv.Itoa(i), e.described(p, at.down("["+strconv.Itoa(i)+"]", 1)), true}
 	}
 	return e.object(props)
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -81,10 +82,10 @@ func jsonList(values []generable.Value) string {
 		if i > 0 {
 			list += ", "
 		}
-		list += shortened(generable.JSON(v, nil))
+		list += clipped(generable.JSON(v, nil))
 	}
 	if n := len(values) - maxListed; n > 0 {
-		list += " and " + itoa(n) + " more"
+		list += " and " + strconv.Itoa(n) + " more"
 	}
 	return list
 }

@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // property is one member of an object schema.
 type property struct {
@@ -73,7 +76,7 @@ func (e *emitter) field(f *member, parent spot) *generable.Map {
 	at.owner, at.below = f.nat, 0
 	at.inName += len(f.name) + 1
 	if f.name != f.nat.Name {
-		e.rewrite("renamed", at, f.nat.Name, f.name, "written under the key "+quoted(f.name))
+		e.rewrite("renamed", at, f.nat.Name, f.name, "written under the key "+text.Quote(f.name))
 	}
 	inner := at
 	if f.presence == listed {
@@ -91,7 +94,7 @@ func (e *emitter) field(f *member, parent spot) *generable.Map {
 	}
 	m = e.present(f, m, at)
 	if f.nat.Optional && !f.nat.Default.IsNull() {
-		def := shortened(generable.JSON(f.nat.Default, f.nat.Type))
+		def := clipped(generable.JSON(f.nat.Default, f.nat.Type))
 		e.say("default", at, e.lack(f)+" means "+def)
 	}
 	if len(f.nat.Examples) > 0 {

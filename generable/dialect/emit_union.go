@@ -1,11 +1,15 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 func (e *emitter) enum(s *shape, at spot) *generable.Map {
 	m := typed("string")
 	if s.wide {
-		e.rewrite("enum-as-text", at, "an enum of "+itoa(len(s.nat.Values))+" values", "a string", "")
+		e.rewrite("enum-as-text", at, "an enum of "+strconv.Itoa(len(s.nat.Values))+" values", "a string", "")
 		at.notes.add("one of " + valueList(s.nat.Values))
 		e.limit(at, "one of "+valueList(s.nat.Values))
 		return m

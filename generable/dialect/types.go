@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // typer makes the types that the decoder reads the wire with. Where the natural form cannot
 // be mistaken for the wire's, they take both: a list of pairs and an object, text and what it
@@ -51,7 +55,7 @@ func (d *typer) typ(s *shape) *generable.Type {
 	case nominal:
 	case s.loop:
 		d.loops++
-		name = "part " + itoa(d.loops)
+		name = "part " + strconv.Itoa(d.loops)
 	default:
 		s.wire = d.body(s)
 		return s.wire
@@ -87,7 +91,7 @@ func (d *typer) body(s *shape) *generable.Type {
 		fields, items := make([]generable.Field, len(s.parts)), make([]*generable.Type, len(s.parts))
 		for i, p := range s.parts {
 			items[i] = d.typ(p)
-			fields[i] = generable.Field{Name: itoa(i), Type: items[i], Explicit: items[i].AcceptsNone()}
+			fields[i] = generable.Field{Name: strconv.Itoa(i), Type: items[i], Explicit: items[i].AcceptsNone()}
 		}
 		return generable.OneOf(d.schema("", "", fields...), generable.TupleType(items, nil))
 	case digits:

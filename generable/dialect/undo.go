@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Undo gives the natural value of one in wire form, be it as [Wire.Type] decodes it or made
@@ -95,7 +96,7 @@ func (u *undoer) restored(s *shape, v generable.Value, at *step) generable.Value
 			u.did(s, "tuple-as-object", at)
 			items := make([]generable.Value, len(s.parts))
 			for i, p := range s.parts {
-				items[i] = u.value(p, r.At(i), at.key(itoa(i)))
+				items[i] = u.value(p, r.At(i), at.key(strconv.Itoa(i)))
 			}
 			return generable.NewList(items).Value()
 		}
@@ -196,7 +197,7 @@ func (u *undoer) pairs(s *shape, list *generable.List, at *step) generable.Value
 		p, _ := item.AsRecord()
 		key, _ := p.At(0).AsStr()
 		if _, twice := out.Get(key); twice {
-			u.fail(at.index(i).key(pairKey), "each key once", "a second "+quoted(key), "")
+			u.fail(at.index(i).key(pairKey), "each key once", "a second "+text.Quote(key), "")
 			continue
 		}
 		out.Set(key, u.value(s.items, p.At(1), at.index(i).key(valueKey)))
@@ -252,7 +253,7 @@ func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
 			u.did(f.shape, "list-of-one", at)
 			return f.nat.Default
 		case list.Len() > 1:
-			return u.fail(at, "at most 1 item", itoa(list.Len())+" items", "")
+			return u.fail(at, "at most 1 item", strconv.Itoa(list.Len())+" items", "")
 		default:
 			u.did(f.shape, "list-of-one", at)
 			return u.value(f.shape, list.At(0), at.index(0))
@@ -353,7 +354,7 @@ func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
 		}
 	}
 	if n != 1 {
-		return u.fail(at, "one item in one of the lists", itoa(n)+" items", "one variant of "+s.nat.String()+" applies")
+		return u.fail(at, "one item in one of the lists", strconv.Itoa(n)+" items", "one variant of "+s.nat.String()+" applies")
 	}
 	return out
 }

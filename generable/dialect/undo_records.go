@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+)
 
 // undone counts what was undone. One record tells of all places that share a shape: a list of
 // a thousand dicts is one.
@@ -34,7 +38,7 @@ func (u *undoer) did(s *shape, kind string, at *step) {
 func (n *undone) records() []generable.Repair {
 	for i, times := range n.times {
 		if times > 1 {
-			n.list[i].After += " (" + itoa(times) + " times)"
+			n.list[i].After += " (" + strconv.Itoa(times) + " times)"
 		}
 	}
 	return n.list

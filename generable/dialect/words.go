@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // note is one sentence about one place.
@@ -144,12 +145,7 @@ func section(head string, list []note) string {
 // maxRepeated is how much of a default or an example a description repeats, in bytes.
 const maxRepeated = 400
 
-func shortened(s string) string {
-	if len(s) <= maxRepeated {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxRepeated], "") + "…"
-}
+func clipped(s string) string { return text.ClipBytes(s, maxRepeated) }
 
 // maxListed is how many values of an enum a description lists.
 const maxListed = 200
@@ -157,11 +153,11 @@ const maxListed = 200
 func valueList(values []string) string {
 	shown := make([]string, 0, min(len(values), maxListed))
 	for _, v := range values[:cap(shown)] {
-		shown = append(shown, quoted(v))
+		shown = append(shown, text.Quote(v))
 	}
 	list := strings.Join(shown, ", ")
 	if n := len(values) - len(shown); n > 0 {
-		list += " and " + itoa(n) + " more"
+		list += " and " + strconv.Itoa(n) + " more"
 	}
 	return list
 }
@@ -169,7 +165,7 @@ func valueList(values []string) string {
 func examples(f *member) string {
 	shown := make([]string, len(f.nat.Examples))
 	for i, x := range f.nat.Examples {
-		shown[i] = shortened(generable.JSON(x, f.nat.Type))
+		shown[i] = clipped(generable.JSON(x, f.nat.Type))
 	}
 	return "for example " + strings.Join(shown, " or ")
 }
@@ -181,15 +177,11 @@ func article(what string) string {
 	return "a " + what
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-func quoted(s string) string { return string(generable.AppendQuoted(nil, s)) }
-
 // keyStep is one step of a path, as errors write it.
 func keyStep(name string) string {
 	for i, c := range []byte(name) {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return "[" + quoted(name) + "]"
+			return "[" + text.Quote(name) + "]"
 		}
 	}
 	if name == "" {

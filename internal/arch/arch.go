@@ -66,7 +66,7 @@ func Files(root string, visit func(rel string) error) error {
 			return nil
 		}
 		name := d.Name()
-		if !d.Type().IsRegular() || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".prof") ||
+		if !d.Type().IsRegular() || name == ".git" || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".prof") ||
 			strings.HasSuffix(name, "~") || strings.HasPrefix(name, ".#") {
 			return nil
 		}

@@ -34,35 +34,44 @@ var (
 	drivers     = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
 )
 
-// ImportRules is the direction of imports: cmd → root → starlib, flowjson → engine → generable → diag.
+// texts is below everything: how messages quote, count and clip. It is of the standard library alone, so
+// diag and generable stay of use without the rest of the module.
+const texts = module + "/internal/text"
+
+// ImportRules is the direction of imports: cmd → root → starlib, flowjson → engine → generable → diag → internal/text.
 // A rule whose package does not exist holds nothing back, and begins to when the package appears.
 var ImportRules = []ImportRule{
 	{
+		Package: texts,
+		May:     []string{texts},
+		Why:     "the wording of texts is the bottom: the standard library alone",
+	},
+	{
 		Package: module + "/diag/...",
-		May:     []string{module + "/diag/..."},
-		Why:     "diag is the bottom: the standard library alone",
+		May:     []string{module + "/diag/...", texts},
+		Why:     "diag is of use alone: the standard library, and how texts are worded",
 	},
 	{
 		Package: module + "/generable/...",
-		May:     []string{module + "/generable/..."},
+		May:     []string{module + "/generable/...", texts},
 		Never:   []string{"encoding/json/..."},
 		Why:     "generable is of use alone: the standard library only, and its own JSON, which keeps order and numbers",
 	},
 	{
 		Package: module + "/engine",
-		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts},
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "a host that embeds engine alone links neither a language nor a provider nor a store",
 	},
 	{
 		Package: module + "/engine/internal/...",
-		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts},
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "as engine, which links it",
 	},
 	{
 		Package: module + "/engine/llm/...",
-		May: []string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...",
+		May: []string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts,
 			langchain},
 		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
 		Why:   "the model port knows providers and no language",
@@ -70,7 +79,7 @@ var ImportRules = []ImportRule{
 	{
 		Package: module + "/engine/journal/...",
 		May: append([]string{module + "/engine", module + "/engine/journal/...", module + "/engine/internal/disk", module + "/generable/...",
-			module + "/diag/..."}, sqlite...),
+			module + "/diag/...", texts}, sqlite...),
 		Never: []string{starlark, langchain, observed, temporal, grpc, commandLine},
 		Why:   "a store knows effects and no language",
 	},
@@ -81,7 +90,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/grant/...",
-		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts},
 		Never:   append([]string{starlark}, drivers...),
 		Why:     "commands, requests and files stand here alone; they know the engine and no language",
 	},
@@ -93,7 +102,7 @@ var ImportRules = []ImportRule{
 	{
 		Package: module + "/starlib/...",
 		May: []string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...",
-			module + "/internal/startree", starlark},
+			module + "/internal/startree", texts, starlark},
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
 		Why:   "the language drives the engine and knows no provider",
 	},
@@ -104,7 +113,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/flowjson/...",
-		May:     []string{module + "/flowjson/...", module + "/engine", module + "/generable/...", module + "/diag/..."},
+		May:     []string{module + "/flowjson/...", module + "/engine", module + "/generable/...", module + "/diag/...", texts},
 		Never:   append([]string{starlark, module + "/engine/llm/..."}, drivers...),
 		Why:     "flows in JSON lower to the engine, not to the language",
 	},

@@ -131,7 +131,9 @@ func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) { imports(t, "cmd/agentscr
 
 // Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and
 // `generable` reads and writes JSON itself.
-func TestPromise_1_4_BottomPackages(t *testing.T) { imports(t, "diag/...", "generable/...") }
+func TestPromise_1_4_BottomPackages(t *testing.T) {
+	imports(t, "diag/...", "generable/...", "internal/text")
+}
 
 // Promise 1.5 (repository): all other packages import in one direction, from the command through the
 // root, the language and the engine to the types.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // stringHabits finds f-strings, prefixes Starlark lacks, and neighbouring strings.
@@ -44,7 +45,7 @@ func (f *file) prefix(i int) {
 	case written != "" && written != "r" && written != "b" && written != "rb":
 		fixed := rewriteString(t.text)
 		d := f.report(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`",
-			write(clip(fixed)))
+			write(text.Clip(fixed, longestHelp)))
 		f.fix(d, i, i+1, fixed)
 	}
 }
@@ -85,13 +86,6 @@ func outdent(s string, n int) string {
 
 // longestHelp is how much of the user's text a remedy repeats, in runes.
 const longestHelp = 400
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > longestHelp {
-		return string(r[:longestHelp]) + "…"
-	}
-	return s
-}
 
 // rewriteString gives a string literal as Starlark has it: an f-string becomes
 // a call of format, a prefix that Starlark lacks goes. What cannot be

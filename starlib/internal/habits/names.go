@@ -1,13 +1,10 @@
 package habits
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // constants are the spellings that other languages have for Starlark's three.
 var constants = map[string]string{

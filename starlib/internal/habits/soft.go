@@ -1,6 +1,7 @@
 package habits
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -240,16 +241,16 @@ func (f *file) unstar(s, i int) (help, message string) {
 		switch {
 		case f.toks[it[0]].is("*"):
 			star = n
-			rest := value + "[" + itoa(n) + ":" + itoa(n-len(items)+1) + "]"
+			rest := value + "[" + strconv.Itoa(n) + ":" + strconv.Itoa(n-len(items)+1) + "]"
 			if n == len(items)-1 {
-				rest = value + "[" + itoa(n) + ":]"
+				rest = value + "[" + strconv.Itoa(n) + ":]"
 			}
 			names, values = append(names, f.text(it[0]+1, it[1])), append(values, rest)
 			f.used[it[0]] = true
 		case n < star:
-			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+itoa(n)+"]")
+			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+strconv.Itoa(n)+"]")
 		default:
-			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+itoa(n-len(items))+"]")
+			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+strconv.Itoa(n-len(items))+"]")
 		}
 	}
 	return write(lead + strings.Join(names, ", ") + " = " + strings.Join(values, ", ")), message

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // reservedHabits finds the statements of Python that begin with, or consist
@@ -67,7 +68,7 @@ func (f *file) reservedName(i int) {
 		help = write(owner + `["` + word + `"]`)
 	case f.after(i).is("=") && f.toks[i].open >= 0:
 		if b, ok := f.right(i+2, 0); ok {
-			value := clip(f.text(i+2, b))
+			value := text.Clip(f.text(i+2, b), longestHelp)
 			help = "give it in a dict: `{\"" + word + "\": " + value + "}`, or spread that: `**{\"" + word + "\": " + value + "}`"
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // A spot is where a syntax error really is: a token, or the gap after one.
@@ -322,8 +323,8 @@ func (f *file) lineAt(line int) string {
 
 func firstLine(s string) string {
 	line, _, more := strings.Cut(s, "\n")
-	if r := []rune(line); len(r) > 40 {
-		return string(r[:40]) + "…"
+	if short := text.Clip(line, 40); short != line {
+		return short
 	}
 	if more {
 		return line + "…"

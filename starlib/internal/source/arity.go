@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Calls that do not fit (AS202, AS203, AS204, AS205). Code at the top level runs
@@ -93,7 +94,7 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 		}
 		if count == len(g.positional) && !g.varargs {
 			noted(l.report(diag.TooManyArguments, l.f.span(arg),
-				fmt.Sprintf("`%s` takes %s by position, not %d", b.name, counted(len(g.positional)), positional(x)),
+				fmt.Sprintf("`%s` takes %s by position, not %d", b.name, text.CountInWords(len(g.positional), "argument"), positional(x)),
 				"no parameter is left for this"))
 		} else if count < len(g.positional) {
 			byPosition[g.positional[count]] = true
@@ -155,16 +156,6 @@ func positional(x *syntax.CallExpr) int {
 		n++
 	}
 	return n
-}
-
-func counted(n int) string {
-	switch n {
-	case 0:
-		return "no arguments"
-	case 1:
-		return "1 argument"
-	}
-	return fmt.Sprintf("%d arguments", n)
 }
 
 // quoted gives `a`, `b` and `c`.

@@ -1,0 +1,99 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Quote returns s as a JSON string; see [AppendQuoted].
+func Quote(s string) string { return string(AppendQuoted(nil, s)) }
+
+const hexDigits = "0123456789abcdef"
+
+// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character;
+// the line separators that JavaScript dislikes are escaped.
+func AppendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = append(b, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			case '\r':
+				b = append(b, '\\', 'r')
+			case '\t':
+				b = append(b, '\\', 't')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && n == 1) || r == '\u2028' || r == '\u2029' {
+			b = append(b, s[start:i]...)
+			switch {
+			case r == utf8.RuneError:
+				b = append(b, "\ufffd"...)
+			default:
+				b = append(b, '\\', 'u', '2', '0', '2', hexDigits[r&15])
+			}
+			i += n
+			start = i
+			continue
+		}
+		i += n
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+// Terminal returns s such that it cannot steer a terminal. Line ends, tabs and everything that the
+// letters of any language need stay; what moves the cursor, sets titles or the clipboard, reverses the
+// direction of letters or is invisible is escaped.
+func Terminal(s string) string {
+	return escape(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r == '\u00ad': // joiners, and the soft hyphen
+			return true
+		case r == '\u2028', r == '\u2029', unicode.Is(unicode.Cc, r):
+			return false
+		}
+		return !unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	})
+}
+
+// Visible returns s as one line in which what is read is what is there: as [Terminal], but without
+// exceptions. A text that a person decides on must be shown so.
+func Visible(s string) string {
+	return escape(s, func(r rune) bool { return r == ' ' || unicode.IsPrint(r) })
+}
+
+// escape writes out the characters that are not kept, and bytes that are no UTF-8.
+func escape(s string, keep func(rune) bool) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case keep(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
