@@ -2,10 +2,15 @@ package llm_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -118,14 +123,51 @@ func scenarios() map[string]*engine.Request {
 	}
 }
 
-func TestRequestBodies(t *testing.T) {
-	models := map[string]string{
-		"openai": "openai/gpt-5-mini", "openai_o3": "openai/o3-mini", "openai_o1": "openai/o1", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
-		"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "deepseek4": "deepseek/deepseek-v4", "openrouter": "openrouter/x/y:free",
-		"anthropic": "anthropic/claude-haiku-4-5",
-		"google":    "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
+// wireModels are the models to which the scenarios are sent: one of each dialect.
+var wireModels = map[string]string{
+	"openai": "openai/gpt-5-mini", "openai_o3": "openai/o3-mini", "openai_o1": "openai/o1", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
+	"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "deepseek4": "deepseek/deepseek-v4", "openrouter": "openrouter/x/y:free",
+	"anthropic": "anthropic/claude-haiku-4-5",
+	"google":    "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
+}
+
+// TestRequestBytes holds requests to the byte, streamed and not: paths, headers and bodies, by their
+// digests. The file is of an earlier version and is never rewritten. TestRequestBodies shows in what a body
+// differs.
+func TestRequestBytes(t *testing.T) {
+	var lines []string
+	for provider, model := range wireModels {
+		for name, req := range scenarios() {
+			for _, stream := range []bool{false, true} {
+				s := server(t, llmtest.Reply{Text: "yes"})
+				e := effect(model, req)
+				e.Stream = stream
+				port(t, s).Do(t.Context(), e, func(engine.Token) {})
+				for _, got := range s.Requests() {
+					sum := sha256.New()
+					fmt.Fprintln(sum, got.Path)
+					for _, key := range slices.Sorted(maps.Keys(got.Header)) {
+						fmt.Fprintln(sum, key, got.Header[key])
+					}
+					sum.Write(got.Body)
+					lines = append(lines, fmt.Sprintf("%s %s stream=%t %x\n", provider, name, stream, sum.Sum(nil)[:12]))
+				}
+			}
+		}
 	}
-	for provider, model := range models {
+	frozen, err := os.ReadFile("testdata/requests/bytes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(frozen)) {
+		if !slices.Contains(lines, line) {
+			t.Errorf("this request is another one now: %s", line)
+		}
+	}
+}
+
+func TestRequestBodies(t *testing.T) {
+	for provider, model := range wireModels {
 		for name, req := range scenarios() {
 			for _, stream := range []bool{false, true} {
 				if strings.HasPrefix(provider, "openai_o") && name != "system" && name != "texts" {

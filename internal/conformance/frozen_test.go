@@ -1,0 +1,259 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The corpus in testdata/frozen was written by an earlier version and holds what no later one may
+// change: the ids of effects, what was recorded, codes, exit codes, the keys of all JSON that the
+// command writes, and the names and defaults of the language. It is never rewritten. -freeze adds the
+// files that are missing, which belong to cases that are new.
+var freeze = flag.Bool("freeze", false, "write the files of the frozen corpus that are missing")
+
+const frozenDir = "testdata/frozen"
+
+// frozen compares a text with a file of the corpus.
+func frozen(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join(frozenDir, filepath.FromSlash(name))
+	want, err := os.ReadFile(file)
+	if os.IsNotExist(err) && *freeze {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := 0; i < len(was) || i < len(is); i++ {
+		if i >= len(was) || i >= len(is) || was[i] != is[i] {
+			t.Fatalf("%s is frozen, and line %d differs:\nwas %s\nis  %s", file, i+1, lineAt(was, i), lineAt(is, i))
+		}
+	}
+}
+
+func lineAt(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(no such line)"
+}
+
+// frozenFlows copies the flows of the corpus and what was recorded of them, and returns the directory
+// in which the cases run.
+func frozenFlows(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(frozenDir)); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "flows")
+}
+
+// frozenCommand runs the command in a directory, with no key and no settings.
+func frozenCommand(t *testing.T, dir string, args ...string) output {
+	t.Helper()
+	path := command(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"NO_COLOR=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return output{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// frozenCases are the cases of the corpus by their names: the arguments of the command.
+func frozenCases(t *testing.T) ([]string, map[string][]string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(frozenDir, "cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	cases := map[string][]string{}
+	for line := range strings.Lines(string(data)) {
+		var words []string
+		if err := json.Unmarshal([]byte(line), &words); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, words[0])
+		cases[words[0]] = words[1:]
+	}
+	return names, cases
+}
+
+// TestFrozenRuns holds exit codes, results and the shape of every line of JSON: keys, their order,
+// paths, ids, codes and positions, but not the words of messages.
+func TestFrozenRuns(t *testing.T) {
+	dir := frozenFlows(t)
+	names, cases := frozenCases(t)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			args := cases[name]
+			if *freeze {
+				args = recorded(t, name, args)
+			}
+			got := frozenCommand(t, dir, args...)
+			stdout := got.stdout
+			if args[0] != "run" {
+				stdout = shapes(t, stdout, "\n")
+			}
+			frozen(t, "runs/"+name+".txt", fmt.Sprintf("exit %d\n%s\n%s", got.code, stdout, eventsOf(t, args, got.stderr)))
+		})
+	}
+}
+
+// eventsOf gives the shapes of what a case wrote to stderr, which is JSON with --json. Runs that race are
+// without it: which branch begins first, and what of the other is seen, nobody decides.
+func eventsOf(t *testing.T, args []string, stderr string) string {
+	if slices.Contains(args, "-q") {
+		return ""
+	}
+	return byPath(shapes(t, stderr, ""))
+}
+
+// recorded adds --record to a run that is answered by a script, when the case is new.
+func recorded(t *testing.T, name string, args []string) []string {
+	file, err := filepath.Abs(filepath.Join(frozenDir, "recorded", name+".rec"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(frozenDir, "runs", name+".txt")); err == nil || !slices.Contains(args, "--scripted") {
+		return args
+	}
+	return append(slices.Clone(args), "--record", file)
+}
+
+// TestFrozenCassettes replays what was recorded: result, exit code and ids are those of the run that was
+// recorded.
+func TestFrozenCassettes(t *testing.T) {
+	dir := frozenFlows(t)
+	names, cases := frozenCases(t)
+	replayed := 0
+	for _, name := range names {
+		cassette := filepath.Join(dir, "..", "recorded", name+".rec")
+		i := slices.Index(cases[name], "--scripted")
+		if _, err := os.Stat(cassette); err != nil || i < 0 {
+			continue
+		}
+		replayed++
+		t.Run(name, func(t *testing.T) {
+			args := slices.Clone(cases[name])
+			args[i], args[i+1] = "--replay", cassette
+			got := frozenCommand(t, dir, args...)
+			was, err := os.ReadFile(filepath.Join(frozenDir, "runs", name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, events, _ := strings.Cut(string(was), "\n\n")
+			if is := strings.TrimSuffix(fmt.Sprintf("exit %d\n%s", got.code, got.stdout), "\n"); is != head {
+				t.Errorf("got\n%s\nwant\n%s\n%s", is, head, got.stderr)
+			}
+			if is, want := ids(eventsOf(t, args, got.stderr)), ids(events); !slices.Equal(is, want) {
+				t.Errorf("ids of a replay\n%s\nof the run\n%s", strings.Join(is, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+	if replayed < 30 {
+		t.Errorf("only %d recorded runs are there", replayed)
+	}
+}
+
+// ids are the ids of the effects among shapes of events, in their order.
+func ids(events string) []string {
+	var out []string
+	for line := range strings.Lines(events) {
+		if _, id, ok := strings.Cut(line, ` id:"`); ok && strings.HasPrefix(line, `{kind:"effect" phase:"start"`) {
+			id, _, _ = strings.Cut(id, `"`)
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// TestFrozenCodes holds the codes of all diagnostics: later versions may have more.
+func TestFrozenCodes(t *testing.T) {
+	got := frozenCommand(t, t.TempDir(), "explain")
+	var codes []string
+	for line := range strings.Lines(got.stdout) {
+		if code, _, ok := strings.Cut(line, " "); ok {
+			codes = append(codes, code)
+		}
+	}
+	held(t, "codes.txt", codes)
+}
+
+// TestFrozenNames holds how everything is called that the language predeclares: names, parameters, the
+// order of those by position, defaults, and what it gives. Later versions may have more of them.
+func TestFrozenNames(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	for line := range strings.Lines(frozenCommand(t, dir, "doc").stdout) {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(line, "  ") {
+			names = append(names, fields[0])
+		}
+	}
+	slices.Sort(names)
+	var lines []string
+	for _, name := range slices.Compact(names) {
+		got := frozenCommand(t, dir, "doc", name)
+		if got.code != 0 {
+			t.Errorf("doc %s: exit code %d\n%s", name, got.code, got.stderr)
+		}
+		head, _, _ := strings.Cut(got.stdout, "\n\n")
+		for line := range strings.Lines(head) { // an overloaded name has several
+			params, gives, _ := strings.Cut(strings.TrimSpace(line), ") -> ")
+			_, params, _ = strings.Cut(params, "(")
+			lines = append(lines, name+" -> "+gives)
+			for param := range strings.SplitSeq(params, ", ") {
+				lines = append(lines, name+" "+param)
+			}
+		}
+	}
+	held(t, "names.txt", lines)
+}
+
+// held demands that the lines of a file of the corpus are among the lines, in their order.
+func held(t *testing.T, name string, lines []string) {
+	t.Helper()
+	file := filepath.Join(frozenDir, name)
+	if _, err := os.Stat(file); os.IsNotExist(err) {
+		frozen(t, name, strings.Join(lines, "\n")+"\n")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		i := slices.Index(lines, strings.TrimSuffix(line, "\n"))
+		if i < 0 {
+			t.Errorf("%s is frozen, and this is not there any more, or not in its place:\n%s", file, line)
+			continue
+		}
+		lines = lines[i+1:]
+	}
+}
