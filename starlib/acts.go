@@ -26,7 +26,7 @@ func (c *state) actsOf(fn starlark.Value) engine.Class {
 		class = class.Stronger(more)
 		return class == all
 	}
-	s := c.speech(func(v starlark.Value) bool {
+	s := c.newSpeech(func(v starlark.Value) bool {
 		switch v := v.(type) {
 		case *moduleValue:
 			return add(classOf(v.name, "", ""))
@@ -67,10 +67,10 @@ func (c *state) actsOf(fn starlark.Value) engine.Class {
 func (f *callback) callable() starlark.Callable { return f.fn }
 
 // Acts implements [engine.Acting].
-func (f *callback) Acts() engine.Class { return f.c.actsOf(f.fn) }
+func (f *callback) Acts() engine.Class { return f.c.classOf(f.fn) }
 
 // Acts implements [engine.Acting].
-func (t *toolRun) Acts() engine.Class { return t.acts }
+func (t *toolRun) Acts() engine.Class { return t.class }
 
 // inText reports whether a place lies in a text.
 func inText(at diag.Pos, from, to syntax.Position) bool {
@@ -110,12 +110,16 @@ func classOf(of, op, method string) engine.Class {
 // checkEffects warns of tools that are said to do less than their functions may.
 func (c *state) checkEffects() {
 	for _, t := range c.claimed {
-		run, ok := t.Run.(*toolRun)
-		if !ok || run.acts.Stronger(t.Class) == t.Class {
+		run, ok := t.Run.(engine.Acting)
+		if !ok {
+			continue
+		}
+		acts := run.Acts()
+		if acts.Stronger(t.Class) == t.Class {
 			continue
 		}
 		c.session.Report(&diag.Diagnostic{Code: diag.WrongArgument, Severity: diag.Warning, Span: t.Span,
-			Message: fmt.Sprintf("the tool %q is said to be of effect %s, and what its function may do is of effect %s: rules and the manifest hold it for that", t.Name, t.Class, run.acts),
+			Message: fmt.Sprintf("the tool %q is said to be of effect %s, and what its function may do is of effect %s: rules and the manifest hold it for that", t.Name, t.Class, acts),
 			Help:    []string{"leave effect out: it is what the function may do; whoever runs the script allows a call by the tool's name"}})
 	}
 	c.claimed = nil

@@ -1,11 +1,18 @@
 package starlib
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
+
+// agentsRows are the builtins that make agents and their parts.
+func agentsRows() []Builtin {
+	return slices.Concat(agentRows(), routerRows(), asToolRows(), serverRows(), verifyRows(), imageRows(), budgetRows(), recoveryRows(), policyRows(), hookRows(), memoryRows())
+}
 
 func agentRows() []Builtin {
 	opt := func(name string, kind Kind, def, doc string) Param {
@@ -21,14 +28,14 @@ func agentRows() []Builtin {
 				opt("output", TypeKind, "str", "what it gives"),
 				opt("name", nameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
 				opt("model", modelsKind, "None", modelDoc),
-				opt("prompt", either(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
+				opt("prompt", anyOf(StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
 				opt("run", CallKind, "None", "a function of the input that gives the output: no model is called"),
 				opt("skills", listOf(skillKind), "[]", "what it can do; one of them must give the output type"),
 				opt("tools", listOf(toolKind), "[]", "what the model may call: tool(...), functions that declare their parameters, the tools of a server: mcp(...), escalate, give_up"),
 				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
 				opt("budget", budgetKind, "None", "bounds of one call of the agent"),
 				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
-				opt("hooks", either(hooksKind, listOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
+				opt("hooks", anyOf(hooksKind, listOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				opt("on_bad_output", CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
 				opt("repairs", countKind, "1", "how often the model is asked again for an answer that fits"),
 				opt("tool_choice", toolNameKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
@@ -70,7 +77,7 @@ func agentRows() []Builtin {
 		{Name: "knowledge", Group: GroupAgents, Returns: "knowledge", Effect: Compose, Func: knowledgeFunc,
 			Params: []Param{
 				{Name: "doc", Kind: StrKind, Doc: "what the text is about: the model decides by it"},
-				{Name: "content", Kind: either(StrKind, CallKind), Doc: "the text, or a function that gives it when it is asked for; one with a parameter gets what the model looks for"},
+				{Name: "content", Kind: anyOf(StrKind, CallKind), Doc: "the text, or a function that gives it when it is asked for; one with a parameter gets what the model looks for"},
 			},
 			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
 		{Name: "budget", Group: GroupAgents, Aside: "name turns tool_calls model_calls tokens usd steps wall depth same_call arg_bytes on_limit warn_at", Returns: "budget", Effect: Compose, Func: budgetFunc,
@@ -78,7 +85,7 @@ func agentRows() []Builtin {
 			Params: budgetParams(),
 			Doc:    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."},
 		{Name: "model", Group: GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: Compose, Func: modelFunc,
-			Params: append([]Param{{Name: "name", Kind: either(StrKind, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
+			Params: append([]Param{{Name: "name", Kind: anyOf(StrKind, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
 	}
 }
@@ -105,7 +112,7 @@ func agentFunc(c *Call) (starlark.Value, error) {
 	spec := &engine.AgentSpec{Name: name, In: c.typ("input"), Out: c.typ("output"), Run: c.callback("run"),
 		Select: c.selection(), OnBadOutput: c.callback("on_bad_output"), Repairs: c.Int("repairs", 1),
 		OnToolError: c.recovery("on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", engine.DefaultToolsAtOnce)}
-	c.settings().over(c.modelNamed()).into(spec)
+	c.settingsGiven().over(c.modelNamed()).into(spec)
 	spec.Choice = c.toolChoice()
 	spec.Policy, spec.Hooks = c.policy(), c.hookList()
 	if p, ok := c.Arg("enough").(*predicateValue); ok {
@@ -144,15 +151,15 @@ func agentFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	v, err := c.made(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
-	c.env.c.checkFields(c.Arg("run"), spec.In) // Agent has settled the types
-	c.env.c.checkFields(c.Arg("select"), spec.In)
+	c.state.checkFields(c.Arg("run"), spec.In) // Agent has settled the types
+	c.state.checkFields(c.Arg("select"), spec.In)
 	for item := range c.items("skills") {
 		if sk, ok := item.(*skillValue); ok && sk.run != nil {
 			in := sk.sk.In
 			if in == nil {
 				in = spec.In
 			}
-			c.env.c.checkFields(sk.run, in)
+			c.state.checkFields(sk.run, in)
 		}
 	}
 	return v, err

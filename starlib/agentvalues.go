@@ -94,7 +94,7 @@ var (
 		return hintFunction(v)
 	}}
 	// toolFunctionKind takes what tool makes a tool of, or changes.
-	toolFunctionKind = either(hinted(functionKind, func(v starlark.Value) string {
+	toolFunctionKind = anyOf(hinted(functionKind, func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {
 			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
 		}
@@ -187,7 +187,7 @@ func (c *Call) knowledge() []engine.Knowledge {
 		case starlark.String:
 			k.Text = string(item)
 		case *starlark.Function:
-			k.Load = c.env.c.callback(item)
+			k.Load = c.state.funcOf(item)
 		case *failedValue:
 			c.stood = true
 		}

@@ -34,7 +34,7 @@ func algebraRows() []Builtin {
 			nodes,
 			opt("by", oneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
 			opt("weights", listOf(FloatKind), "None", "of a majority: how much each voter counts, in their order"),
-			opt("key", either(StrKind, CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
+			opt("key", anyOf(StrKind, CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
 			opt("judge", NodeKind, "None", "a node that gets the list of outputs and gives one, instead of counting"),
 			opt("quorum", boundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
 			opt("output", TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
@@ -58,13 +58,13 @@ func (c *Call) onError() engine.OnError {
 
 func fallbackFunc(c *Call) (starlark.Value, error) {
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.env.c.session.Fallback(site, engine.FirstOptions{Output: c.typ("output")}, nodes...)
+		return c.state.session.Fallback(site, engine.FirstOptions{Output: c.typ("output")}, nodes...)
 	})
 }
 
 func raceFunc(c *Call) (starlark.Value, error) {
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.env.c.session.Race(site, engine.FirstOptions{Output: c.typ("output")}, nodes...)
+		return c.state.session.Race(site, engine.FirstOptions{Output: c.typ("output")}, nodes...)
 	})
 }
 
@@ -82,14 +82,14 @@ func retryFunc(c *Call) (starlark.Value, error) {
 		o.Until = p.p
 	} else {
 		o.UntilFunc = c.callback("until")
-		c.env.c.checkFields(c.Arg("until"), body.Out())
+		c.state.checkFields(c.Arg("until"), body.Out())
 	}
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.spanOf("node")}
-	return c.env.c.node(c.env.c.session.Retry(site, body, o)), nil
+	return c.state.node(c.state.session.Retry(site, body, o)), nil
 }
 
 func voteFunc(c *Call) (starlark.Value, error) {
@@ -125,9 +125,9 @@ func voteFunc(c *Call) (starlark.Value, error) {
 		return c.standIn(), nil
 	}
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		n := c.env.c.session.Vote(site, o, nodes...)
+		n := c.state.session.Vote(site, o, nodes...)
 		if f, ok := o.Key.(*callback); ok && !n.Failed() {
-			c.env.c.checkFields(f.fn, n.Out())
+			c.state.checkFields(f.fn, n.Out())
 		}
 		return n
 	})
@@ -139,7 +139,7 @@ func wrapFunc(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.spanOf("teacher"), c.spanOf("student")}
-	return c.env.c.node(c.env.c.session.Wrap(site, c.nodeArg("teacher"), c.nodeArg("student"))), nil
+	return c.state.node(c.state.session.Wrap(site, c.nodeArg("teacher"), c.nodeArg("student"))), nil
 }
 
 // generic is a type that is made for another one: Attempt[str]. By itself it is that of any.

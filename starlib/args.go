@@ -77,7 +77,10 @@ func (c *Call) Thread() *starlark.Thread { return c.thread }
 
 // Context returns the context of loading; it is never nil. Runs have their own, which
 // reaches handlers of effects alone.
-func (c *Call) Context() context.Context { return c.env.c.ctx }
+func (c *Call) Context() context.Context { return c.state.ctx }
+
+// running reports whether the call is made by a function that runs.
+func (c *Call) running() bool { return c.running() }
 
 // typ returns a type argument, nil when it was not given.
 func (c *Call) typ(name string) *generable.Type { return typeOf(c.Arg(name)) }
@@ -97,7 +100,7 @@ func typeOf(v starlark.Value) *generable.Type {
 
 // callback wraps a function argument for the engine, nil when it was not given.
 func (c *Call) callback(name string) engine.Func {
-	return c.env.c.callback(c.Arg(name))
+	return c.state.funcOf(c.Arg(name))
 }
 
 // name is the variable that takes the call's result, or "".

@@ -212,7 +212,7 @@ func partialFunc(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, errorf("AS204", "%s", err)
 	}
-	return &partialValue{p, c.env.c}, nil
+	return &partialValue{p, c.state}, nil
 }
 
 func (c *Call) part() *partialValue { return c.recv.(*partialValue) }
@@ -226,7 +226,7 @@ func withField(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, errorf("AS503", "%s", err)
 	}
-	return &partialValue{next, c.env.c}, nil
+	return &partialValue{next, c.state}, nil
 }
 
 func partialGet(c *Call) (starlark.Value, error) {

@@ -43,7 +43,7 @@ func asToolFunc(c *Call) (starlark.Value, error) {
 	if a := n.Agent(); doc == "" && a != nil && len(a.Skills) == 1 {
 		doc = a.Skills[0].Doc
 	}
-	if doc == "" && name != "" && c.env.c.session.Strict && !c.env.running() {
+	if doc == "" && name != "" && c.state.session.Strict && !c.running() {
 		c.noDescription(name, c.fnSpan(), `say what it does, and when to use it: as_tool(name, "...")`)
 	}
 	t := engine.AsTool(n, name, doc)

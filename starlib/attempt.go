@@ -34,11 +34,11 @@ func attemptRows() []Builtin {
 }
 
 func attemptFunc(c *Call) (starlark.Value, error) {
-	if !c.env.running() {
-		if n, ok := c.Arg("f").(*nodeValue); ok && len(c.rest) == 0 && len(c.kw) == 0 {
+	if !c.running() {
+		if n, ok := c.Arg("f").(*nodeValue); ok && len(c.Rest()) == 0 && len(c.kw) == 0 {
 			site := c.nodeSite()
 			site.Args = []diag.Span{c.spanOf("f")}
-			return c.env.c.node(c.env.c.session.Attempt(site, n.n)), nil
+			return c.state.node(c.state.session.Attempt(site, n.n)), nil
 		}
 		what := "f"
 		if v := c.Arg("f"); v != nil && nameOf(v) != "lambda" {
@@ -48,13 +48,13 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 			[]string{"use it in a function that runs: def main(x): result = attempt(" + what + ", x)"}
 		return nil, nil
 	}
-	if wrong := withoutInput("attempt", c.Arg("f"), len(c.rest), c.spanOf("f")); wrong != nil && len(c.kw) == 0 {
+	if wrong := withoutInput("attempt", c.Arg("f"), len(c.Rest()), c.spanOf("f")); wrong != nil && len(c.kw) == 0 {
 		c.wrong.Add(wrong)
 		return nil, nil
 	}
 	s := c.env.strand
 	defer c.env.branch.Apart()()
-	out, err := starlark.Call(c.thread, c.Arg("f"), starlark.Tuple(c.rest), c.kw)
+	out, err := starlark.Call(c.Thread(), c.Arg("f"), starlark.Tuple(c.Rest()), c.kw)
 	if err != nil {
 		e := c.env.branch.Catch(s.failure(err, diag.ScriptError))
 		if e == nil {
@@ -66,7 +66,7 @@ func attemptFunc(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, prefixed("what "+nameOf(c.Arg("f"))+" gives", err)
 	}
-	s.keep(c.thread, out, v, "attempt")
+	s.keep(c.Thread(), out, v, "attempt")
 	return attempted(v, nil), nil
 }
 

@@ -18,6 +18,7 @@ import (
 // Call is one call of a builtin: its bound arguments, and where it stands.
 type Call struct {
 	row    *Builtin
+	state  *state
 	env    *env
 	thread *starlark.Thread
 	recv   starlark.Value
@@ -60,7 +61,7 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	if b.inRun != nil && e.running() {
 		b = b.inRun
 	}
-	c := &Call{row: b, env: e, thread: thread, recv: recv}
+	c := &Call{row: b, state: e.c, env: e, thread: thread, recv: recv}
 	c.bind(args, kwargs)
 	said := c.wrong
 	if len(said) > 0 && (c.halted || e.running()) {
@@ -77,7 +78,7 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	case c.flawed:
 		c.report(said)
 		if n, ok := v.(*nodeValue); ok && b.Group == GroupCompose {
-			c.env.c.session.Refuse(n.n) // what fails claims nothing
+			c.state.session.Refuse(n.n) // what fails claims nothing
 		} else if v == nil {
 			v = c.standIn()
 		}
@@ -310,7 +311,7 @@ func (c *Call) complain(code diag.Code, at diag.Span, format string, args ...any
 // file goes on; in a run the call raises.
 func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	c.wrong = nil
-	if c.env.running() {
+	if c.running() {
 		return nil, raised(found...)
 	}
 	c.report(found)
@@ -320,7 +321,7 @@ func (c *Call) fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 // report reports mistakes while composing.
 func (c *Call) report(found diag.List) {
 	for _, d := range found {
-		c.env.c.session.Report(d)
+		c.state.session.Report(d)
 	}
 }
 
@@ -334,9 +335,9 @@ var nodeKinds = map[string]engine.NodeKind{"agent": engine.AgentNode, "fn": engi
 func (c *Call) standIn() starlark.Value {
 	switch c.row.Returns {
 	case "node":
-		return c.env.c.node(c.env.c.session.Failed(nodeKinds[c.row.Name], c.nodeSite()))
+		return c.state.node(c.state.session.Failed(nodeKinds[c.row.Name], c.nodeSite()))
 	case "type":
-		return c.env.c.typ(generable.ErrorT)
+		return c.state.typ(generable.ErrorT)
 	}
 	return &failedValue{}
 }
@@ -355,12 +356,12 @@ func (c *Call) lookup() {
 		return
 	}
 	c.pos = c.thread.CallFrame(1).Pos
-	u := c.env.c.shown[c.pos.Filename()]
+	u := c.state.shown[c.pos.Filename()]
 	if u == nil || u.file == nil {
 		return
 	}
 	c.file = u.file
-	if c.env.running() {
+	if c.running() {
 		c.site, _ = c.file.CallAt(c.pos)
 		return
 	}

@@ -22,7 +22,7 @@ func (e *env) apart(br engine.Branch, what string, body func(thread *starlark.Th
 	own.around = around.around + around.depth
 	own.frozen, own.taker = around.frozen, around.taker
 	br.SetHost(own)
-	s, err := e.c.strand(br)
+	s, err := e.c.enter(br)
 	if err != nil {
 		return result{}, err
 	}
@@ -48,8 +48,8 @@ func (c *Call) share(values ...starlark.Value) error {
 		return err
 	}
 	s := c.env.strand.(*strand)
-	if c.thread.CallStackDepth() > 1 {
-		s.frozen, s.taker = position(c.thread.CallFrame(1).Pos), c.row.Name
+	if c.Thread().CallStackDepth() > 1 {
+		s.frozen, s.taker = position(c.Thread().CallFrame(1).Pos), c.row.Name
 	}
 	return s.settle() // the branches' steps are not charged for it
 }
@@ -70,7 +70,7 @@ type outcomes struct {
 	items  []starlark.Value
 }
 
-func (c *Call) outcomes(n int) *outcomes {
+func (c *Call) newOutcomes(n int) *outcomes {
 	o := &outcomes{policy: raiseErrors, items: make([]starlark.Value, n)}
 	if c.Has("on_error") {
 		o.policy = c.Str("on_error")

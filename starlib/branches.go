@@ -91,14 +91,14 @@ func branchFunc(c *Call) (starlark.Value, error) {
 	source := c.nodeArg("node")
 	for i := range routes {
 		if f, ok := routes[i].When.(*callback); ok {
-			c.env.c.checkFields(f.fn, source.Out())
+			c.state.checkFields(f.fn, source.Out())
 		}
 	}
 	o := engine.BranchOptions{Otherwise: c.nodeArg("otherwise"), Output: c.typ("output")}
 	if c.row.Name == "handoff" {
-		return c.env.c.node(c.env.c.session.Handoff(site, source, routes, o)), nil
+		return c.state.node(c.state.session.Handoff(site, source, routes, o)), nil
 	}
-	return c.env.c.node(c.env.c.session.Branch(site, source, routes, o)), nil
+	return c.state.node(c.state.session.Branch(site, source, routes, o)), nil
 }
 
 // dictRoutes reads {key: handler}.
@@ -158,7 +158,7 @@ func (c *Call) handler(v starlark.Value, at diag.Span) *engine.Node {
 	case *nodeValue:
 		return v.n
 	case *failedValue:
-		return c.env.c.session.Failed(engine.FnNode, c.nodeSite())
+		return c.state.session.Failed(engine.FnNode, c.nodeSite())
 	}
 	d := c.complain(diag.NotANode, at, "the handler of this route is no node, got %s", describe(v))
 	if h := hintNode(v); h != "" {

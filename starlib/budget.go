@@ -124,16 +124,16 @@ type namedBudget struct {
 
 // sameBudget refuses a budget of a name that one with other bounds has.
 func (c *Call) sameBudget(l *engine.Limits) {
-	if l.Name == "" || c.env.running() { // a run takes the least of them
+	if l.Name == "" || c.running() { // a run takes the least of them
 		return
 	}
-	first, known := c.env.c.budgets[l.Name]
+	first, known := c.state.budgets[l.Name]
 	switch {
 	case !known:
-		if c.env.c.budgets == nil {
-			c.env.c.budgets = map[string]namedBudget{}
+		if c.state.budgets == nil {
+			c.state.budgets = map[string]namedBudget{}
 		}
-		c.env.c.budgets[l.Name] = namedBudget{*l, c.fnSpan()}
+		c.state.budgets[l.Name] = namedBudget{*l, c.fnSpan()}
 	case !first.limits.Same(l):
 		d := c.complain(diag.BudgetsDiffer, c.fnSpan(), "two budgets are named %q, and their bounds differ", l.Name)
 		d.Notes = append(d.Notes, diag.Note{Pos: first.at.Pos, Message: "the first is made"})
@@ -164,5 +164,5 @@ func boundedFunc(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.spanOf("node")}
-	return c.env.c.node(c.env.c.session.Bounded(site, body, l)), nil
+	return c.state.node(c.state.session.Bounded(site, body, l)), nil
 }

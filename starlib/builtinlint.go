@@ -52,7 +52,7 @@ func (l *callLint) bound(call *syntax.CallExpr, b *Builtin) *Call {
 			args = append(args, l.value(arg))
 		}
 	}
-	c := &Call{row: b, env: &env{c: l.c}, file: l.u.file, pos: call.Lparen}
+	c := &Call{row: b, state: l.c, env: &env{c: l.c}, file: l.u.file, pos: call.Lparen}
 	c.bind(args, kwargs)
 	return c
 }

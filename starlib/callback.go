@@ -11,7 +11,7 @@ import (
 )
 
 // callback makes a function of the script callable by the engine, nil for nil.
-func (c *state) callback(v starlark.Value) engine.Func {
+func (c *state) funcOf(v starlark.Value) engine.Func {
 	fn, ok := v.(starlark.Callable)
 	if !ok {
 		return nil
@@ -22,7 +22,7 @@ func (c *state) callback(v starlark.Value) engine.Func {
 // wrap makes a callback. What it captures is frozen, since any branch may call it: with the
 // module while that loads, at once in a run.
 func (c *state) wrap(fn starlark.Callable) *callback {
-	f := &callback{fn: fn, c: c, info: infoOf(fn), code: diag.CallbackFailed}
+	f := &callback{fn: fn, c: c, about: infoOf(fn), code: diag.CallbackFailed}
 	if c.sealed.Load() {
 		f.unshared = freezeShared(fn)
 	} else {
@@ -33,15 +33,15 @@ func (c *state) wrap(fn starlark.Callable) *callback {
 
 // callback is a Starlark callable as the engine sees it.
 type callback struct {
-	fn   starlark.Callable
-	c    *state
-	info engine.FuncInfo
-	code diag.Code
+	fn    starlark.Callable
+	c     *state
+	about engine.FuncInfo
+	code  diag.Code
 
 	unshared error // why it cannot be called from any branch
 }
 
-func (f *callback) Info() engine.FuncInfo { return f.info }
+func (f *callback) Info() engine.FuncInfo { return f.about }
 
 // infoOf describes a callable. Builtins do not tell how many arguments they take.
 func infoOf(fn starlark.Callable) engine.FuncInfo {
@@ -75,7 +75,7 @@ func (f *callback) Call(b engine.Branch, args []generable.Value) (generable.Valu
 	if f.unshared != nil {
 		return generable.Value{}, f.unshared
 	}
-	s, err := f.c.strand(b)
+	s, err := f.c.enter(b)
 	if err != nil {
 		return generable.Value{}, err
 	}
@@ -109,7 +109,7 @@ func (f *callback) result(s *strand, args starlark.Tuple, kwargs []starlark.Tupl
 		var x *crossingError
 		if errors.As(err, &x) {
 			e := errorf(f.code, "%s gives what cannot leave it: %s", f.label(), x.Error())
-			e.Help, e.Pos, e.Cause = x.help, f.info.Pos, err
+			e.Help, e.Pos, e.Cause = x.help, f.about.Pos, err
 			return v, e
 		}
 		return v, err
@@ -119,10 +119,10 @@ func (f *callback) result(s *strand, args starlark.Tuple, kwargs []starlark.Tupl
 }
 
 func (f *callback) label() string {
-	if f.info.Name == "lambda" {
+	if f.about.Name == "lambda" {
 		return "the lambda"
 	}
-	return f.info.Name
+	return f.about.Name
 }
 
 // shared reports whether comparing by identity is comparing the same container.

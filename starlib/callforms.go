@@ -29,14 +29,15 @@ func callForms() []*Builtin {
 	}
 }
 
-// addForms gives rows the form in which a run calls them.
-func (t *Table) addForms(forms []*Builtin) {
+// withForms gives rows the form in which a run calls them.
+func (t *Table) withForms(forms []*Builtin) *Table {
 	for _, form := range forms {
 		form.index, form.table = indexOf(form.Params), t
 		if b, ok := t.Lookup(form.Name); ok {
 			b.inRun = form
 		}
 	}
+	return t
 }
 
 // onBranch makes a call on a branch.
@@ -48,7 +49,7 @@ func (c *Call) onBranch(br engine.Branch, f starlark.Value, args starlark.Tuple)
 
 func retryCall(c *Call) (starlark.Value, error) {
 	most := c.Int("max", engine.DefaultRetryMax)
-	if wrong := withoutInput("retry", c.Arg("f"), len(c.rest), c.spanOf("f")); wrong != nil {
+	if wrong := withoutInput("retry", c.Arg("f"), len(c.Rest()), c.spanOf("f")); wrong != nil {
 		c.wrong.Add(wrong)
 		return nil, nil
 	}
@@ -58,7 +59,7 @@ func retryCall(c *Call) (starlark.Value, error) {
 	var r result
 	given, asked := false, error(nil)
 	at, err := engine.CallsAt(c.env.branch, c.row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
-		out, err := c.onBranch(br, c.Arg("f"), starlark.Tuple(c.rest))
+		out, err := c.onBranch(br, c.Arg("f"), starlark.Tuple(c.Rest()))
 		if err != nil {
 			return false, err
 		}
@@ -89,7 +90,7 @@ func (c *Call) willDo(r result) (bool, error) {
 	case *predicateValue:
 		return until.p.Holds(r.data), nil
 	default:
-		v, err := starlark.Call(c.thread, until, starlark.Tuple{r.form}, nil)
+		v, err := starlark.Call(c.Thread(), until, starlark.Tuple{r.form}, nil)
 		if err != nil {
 			return false, c.env.strand.failure(err, diag.CallbackFailed)
 		}
@@ -110,10 +111,10 @@ func (c *Call) alternatives() []branchCall {
 	}
 	calls := make([]branchCall, len(list))
 	for i, item := range list {
-		calls[i] = branchCall{item, starlark.Tuple(c.rest)}
+		calls[i] = branchCall{item, starlark.Tuple(c.Rest())}
 		if own, ok := item.(starlark.Tuple); ok {
 			calls[i] = branchCall{own[0], own[1:]}
-			if len(c.rest) > 0 {
+			if len(c.Rest()) > 0 {
 				c.wrong.Add(argumentsBesideCalls(c.argSpan(c.refs[0]), c.row.Name))
 				return nil
 			}
@@ -147,7 +148,7 @@ func raceCall(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
-	if err := c.share(append([]starlark.Value{c.Arg("calls")}, c.rest...)...); err != nil {
+	if err := c.share(append([]starlark.Value{c.Arg("calls")}, c.Rest()...)...); err != nil {
 		return nil, err
 	}
 	results := make([]result, len(calls))

@@ -1,12 +1,19 @@
 package starlib
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
+
+// composeAllRows are the builtins that compose nodes, and those by which functions that run call them.
+func composeAllRows() []Builtin {
+	return slices.Concat(composeRows(), predicateRows(), graphRows(), algebraRows(), nodeMethodRows(), attemptRows(), orchestrationRows(), approvalRows())
+}
 
 // nodesKind takes a node, or one list of nodes in the place of all.
 var nodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
@@ -79,7 +86,7 @@ var stepKind = Kind{Word: CallKind.Word, Stub: CallKind.Stub, accept: CallKind.a
 // nodes lists the nodes of a composition, given one by one or as one list.
 func (c *Call) nodes() ([]*engine.Node, engine.Site, bool) {
 	site := c.nodeSite()
-	items, spans := c.rest, make([]diag.Span, 0, len(c.rest))
+	items, spans := c.Rest(), make([]diag.Span, 0, len(c.Rest()))
 	for _, ref := range c.refs {
 		spans = append(spans, c.argSpan(ref))
 	}
@@ -102,7 +109,7 @@ func (c *Call) nodes() ([]*engine.Node, engine.Site, bool) {
 		case *nodeValue:
 			nodes = append(nodes, item.n)
 		case *failedValue:
-			nodes = append(nodes, c.env.c.session.Failed(engine.FnNode, site))
+			nodes = append(nodes, c.state.session.Failed(engine.FnNode, site))
 		default:
 			d := c.complain(diag.NotANode, spans[i], "%s composes nodes, got %s", c.row.Name, describe(item))
 			if h := hintNode(item); h != "" {
@@ -116,7 +123,7 @@ func (c *Call) nodes() ([]*engine.Node, engine.Site, bool) {
 
 // composing refuses to compose in a run; ok is false when there is nothing more to do.
 func (c *Call) composing() error {
-	if c.env.running() || c.env.c.sealed.Load() {
+	if c.running() || c.state.sealed.Load() {
 		return composedWhileRunning(c.row.Name)
 	}
 	return nil
@@ -131,12 +138,12 @@ func (c *Call) composed(make func(nodes []*engine.Node, site engine.Site) *engin
 	if !ok {
 		return nil, nil
 	}
-	return c.env.c.node(make(nodes, site)), nil
+	return c.state.node(make(nodes, site)), nil
 }
 
 func thenFunc(c *Call) (starlark.Value, error) {
 	return c.composed(func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.env.c.session.Then(site, nodes...)
+		return c.state.session.Then(site, nodes...)
 	})
 }
 
@@ -150,7 +157,7 @@ func parFunc(c *Call) (starlark.Value, error) {
 			o.Merge = c.step("merge")
 			site.Args = append(site.Args, c.spanOf("merge"))
 		}
-		return c.env.c.session.Par(site, o, nodes...)
+		return c.state.session.Par(site, o, nodes...)
 	})
 }
 
@@ -166,7 +173,7 @@ func forumFunc(c *Call) (starlark.Value, error) {
 				site.Args = append(site.Args, c.spanOf(name))
 			}
 		}
-		return c.env.c.session.Forum(site, o, nodes...)
+		return c.state.session.Forum(site, o, nodes...)
 	})
 }
 
@@ -179,7 +186,7 @@ func (c *Call) nodeArg(name string) *engine.Node {
 	case *nodeValue:
 		return v.n
 	case *failedValue:
-		return c.env.c.session.Failed(engine.FnNode, c.nodeSite())
+		return c.state.session.Failed(engine.FnNode, c.nodeSite())
 	}
 	return nil
 }
@@ -202,7 +209,7 @@ func eachFunc(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.receiverSpan()}
-	return c.env.c.node(c.env.c.session.Each(site, engine.EachOptions{Limit: limit, OnError: c.onError()}, c.nodeArg("node"))), nil
+	return c.state.node(c.state.session.Each(site, engine.EachOptions{Limit: limit, OnError: c.onError()}, c.nodeArg("node"))), nil
 }
 
 func fnFunc(c *Call) (starlark.Value, error) {
@@ -218,7 +225,7 @@ func fnFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	c.env.c.checkFields(c.Arg("f"), in)
+	c.state.checkFields(c.Arg("f"), in)
 	return c.made(func(s *engine.Session, site engine.Site) *engine.Node {
 		site.Args = []diag.Span{c.spanOf("f")}
 		return s.Fn(site, c.callback("f"), in, out)
@@ -253,8 +260,8 @@ func templateFunc(c *Call) (starlark.Value, error) {
 // made makes a single node: in the session while composing, in one of its own in a run,
 // where a node may be made and called, though not composed.
 func (c *Call) made(make func(s *engine.Session, site engine.Site) *engine.Node) (starlark.Value, error) {
-	if !c.env.running() {
-		return c.env.c.node(make(c.env.c.session, c.nodeSite())), nil
+	if !c.running() {
+		return c.state.node(make(c.state.session, c.nodeSite())), nil
 	}
 	s := engine.NewSession()
 	n := make(s, c.nodeSite())
@@ -262,7 +269,7 @@ func (c *Call) made(make func(s *engine.Session, site engine.Site) *engine.Node)
 		return nil, raised(found...)
 	}
 	s.Seal()
-	return c.env.c.node(n), nil
+	return c.state.node(n), nil
 }
 
 // thenMethod is a.then(b).
@@ -272,5 +279,5 @@ func thenMethod(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{site.Span, c.spanOf("next")}
-	return c.env.c.node(c.env.c.session.Then(site, c.nodeArg("node"), c.nodeArg("next"))), nil
+	return c.state.node(c.state.session.Then(site, c.nodeArg("node"), c.nodeArg("next"))), nil
 }

@@ -46,7 +46,7 @@ func (c *state) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnos
 	}
 	doc, _ := parseDoc(fn.Doc())
 	e := &Entry{Name: name, Doc: doc}
-	run := &mainRun{callback: &callback{fn: fn, c: c, info: infoOf(fn), code: diag.ScriptError}}
+	run := &mainRun{callback: &callback{fn: fn, c: c, about: infoOf(fn), code: diag.ScriptError}}
 	for _, p := range params {
 		f := p.field
 		if f.Type == nil {
@@ -159,7 +159,7 @@ type mainRun struct {
 
 // Info tells that every parameter is given.
 func (m *mainRun) Info() engine.FuncInfo {
-	info := m.info
+	info := m.about
 	info.Params, info.Needs = len(m.params), len(m.params)
 	return info
 }
@@ -186,13 +186,13 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 
 func (m *mainRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	if len(args) != len(m.params) {
-		return generable.Value{}, badInput("%s takes %s, got %s", m.info.Name, text.CountInWords(len(m.params), "argument"), text.CountInWords(len(args), "argument"))
+		return generable.Value{}, badInput("%s takes %s, got %s", m.about.Name, text.CountInWords(len(m.params), "argument"), text.CountInWords(len(args), "argument"))
 	}
 	args, err := m.converted(args)
 	if err != nil {
 		return generable.Value{}, err
 	}
-	s, err := m.c.strand(b)
+	s, err := m.c.enter(b)
 	if err != nil {
 		return generable.Value{}, err
 	}

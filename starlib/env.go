@@ -27,13 +27,14 @@ type state struct {
 	disk        disk
 	files       map[string]string // texts that file() read, by path
 	types       declared
-	callbacks   []starlark.Value       // functions that the graph calls, to be frozen with it
-	ends        []func()               // called once composing has ended, when all functions are there
-	claimed     []*engine.Tool         // whose effect the script says
-	undescribed map[diag.Pos]bool      // functions of which it was said that they describe no tool
-	budgets     map[string]namedBudget // that have a name
-	uses        []Use                  // of capabilities
-	compared    int                    // names, for suggestions
+	callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
+	classOf     func(fn starlark.Value) engine.Class // the most that a function may do to the world
+	ends        []func()                             // called once composing has ended, when all functions are there
+	claimed     []*engine.Tool                       // whose effect the script says
+	undescribed map[diag.Pos]bool                    // functions of which it was said that they describe no tool
+	budgets     map[string]namedBudget               // that have a name
+	uses        []Use                                // of capabilities
+	compared    int                                  // names, for suggestions
 	sealed      atomic.Bool
 }
 

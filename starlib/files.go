@@ -35,30 +35,30 @@ func fileFunc(c *Call) (starlark.Value, error) {
 // it cannot be had, which was complained of or is the error.
 func (c *Call) ownFile(name string, at diag.Span) (content string, ok bool, err error) {
 	c.lookup()
-	from := c.env.c.shown[c.pos.Filename()]
+	from := c.state.shown[c.pos.Filename()]
 	if from == nil {
 		return "", false, errorf(diag.ScriptError, "%s is called from outside of a script's file", c.row.Name)
 	}
-	p, bad := c.env.c.resolve(from, name, at)
+	p, bad := c.state.resolve(from, name, at)
 	if bad != nil {
 		c.wrong = append(c.wrong, bad)
 		return "", false, nil
 	}
-	if text, ok := c.env.c.files[p]; ok {
+	if text, ok := c.state.files[p]; ok {
 		return text, true, nil
 	}
-	if c.env.running() {
+	if c.running() {
 		return "", false, errorf(diag.FileMissing, "%s(%q) is read for the first time while the flow runs", c.row.Name, name).
 			WithHelp("read it at the top level, so that it belongs to the script: text = %s(%q)", c.row.Name, name)
 	}
-	data, err := c.env.c.read(p)
+	data, err := c.state.read(p)
 	if err != nil {
 		d := c.complain(diag.FileMissing, at, "cannot read %s: %s", name, reason(err))
 		d.Cause = err
-		d.Help = c.env.c.unreadHelp(p, err)
+		d.Help = c.state.unreadHelp(p, err)
 		return "", false, nil
 	}
-	c.env.c.files[p] = string(data)
+	c.state.files[p] = string(data)
 	return string(data), true, nil
 }
 

@@ -16,7 +16,7 @@ func graphRows() []Builtin {
 			Params: []Param{
 				{Name: "start", Kind: NodeKind, Doc: "the node that gets the input"},
 				{Name: "edges", Kind: listOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
-				{Name: "on_no_match", Kind: either(oneOf("error", "finish"), NodeKind), Shape: KeywordOnly, Default: "None",
+				{Name: "on_no_match", Kind: anyOf(oneOf("error", "finish"), NodeKind), Shape: KeywordOnly, Default: "None",
 					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
 				{Name: "max_steps", Kind: boundKind, Shape: KeywordOnly, Default: "1000", Doc: "how many nodes run at most"},
 				{Name: "output", Kind: TypeKind, Shape: KeywordOnly, Default: "None", Doc: "the declared output, where it cannot be inferred"},
@@ -130,7 +130,7 @@ func edgeFunc(c *Call) (starlark.Value, error) {
 		e.Guard.Value = &v
 	default:
 		e.Guard.When = c.callback("when")
-		c.env.c.checkFields(when, e.From.Out())
+		c.state.checkFields(when, e.From.Out())
 	}
 	if c.Has("map") {
 		e.Map = c.step("map")
@@ -166,7 +166,7 @@ func graphFunc(c *Call) (starlark.Value, error) {
 	}
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.spanOf("start")}
-	return c.env.c.node(c.env.c.session.Graph(site, c.nodeArg("start"), edges, o)), nil
+	return c.state.node(c.state.session.Graph(site, c.nodeArg("start"), edges, o)), nil
 }
 
 // stepNodeKind takes a node, or what fn makes one of.
@@ -189,5 +189,5 @@ func (c *Call) step(name string) *engine.Node {
 	if t, ok := v.(*typeValue); ok {
 		out = t.t
 	}
-	return c.env.c.session.Fn(site, c.callback(name), generable.AnyT, out)
+	return c.state.session.Fn(site, c.callback(name), generable.AnyT, out)
 }

@@ -21,7 +21,7 @@ func (t *Table) Help(v starlark.Value) string {
 			return b.help()
 		}
 		var names []string
-		for _, b := range t.rows {
+		for _, b := range t.Rows() {
 			names = append(names, b.QualifiedName())
 		}
 		if hint := didYouMean(string(v), names); hint != "" {
@@ -32,12 +32,12 @@ func (t *Table) Help(v starlark.Value) string {
 		if b, ok := t.Lookup(v.Name()); ok && b.member() {
 			return b.help()
 		}
-		for _, b := range t.rows {
+		for _, b := range t.Rows() {
 			if b.Name == v.Name() && (b.Of == "") == (v.Receiver() == nil) && !b.member() {
 				return b.help()
 			}
 		}
-		for _, b := range t.rows {
+		for _, b := range t.Rows() {
 			if b.Name == v.Name() {
 				return b.help()
 			}
@@ -78,7 +78,7 @@ func (t *Table) overview() string {
 	var out strings.Builder
 	for _, g := range groupOrder {
 		started := false
-		for _, b := range t.rows {
+		for _, b := range t.Rows() {
 			if b.Group != g || b.Of != "" {
 				continue
 			}

@@ -44,7 +44,7 @@ func hookRows() []Builtin {
 }
 
 // hookFuncs takes a function, or a list of them.
-var hookFuncs = either(CallKind, listOf(CallKind))
+var hookFuncs = anyOf(CallKind, listOf(CallKind))
 
 type hooksValue struct {
 	part
@@ -64,7 +64,7 @@ func hooksFunc(c *Call) (starlark.Value, error) {
 			continue
 		}
 		for item := range c.items(name) {
-			if f := c.env.c.callback(item); f != nil {
+			if f := c.state.funcOf(item); f != nil {
 				h.Add(name, f)
 			}
 		}
@@ -123,7 +123,7 @@ func ruleParams() []Param {
 	return []Param{
 		opt("untrusted", BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
 		opt("max", boundKind, "None", "how often it may be called in one call of the agent"),
-		opt("only_after", either(toolNameKind, listOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
+		opt("only_after", anyOf(toolNameKind, listOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
 		opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
 	}
 }

@@ -59,7 +59,7 @@ func jsonDecode(c *Call) (starlark.Value, error) {
 			[]string{"give default = ... to go on without it"}
 		return nil, nil
 	}
-	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.thread, args, nil)
+	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.Thread(), args, nil)
 }
 
 func jsonIndent(c *Call) (starlark.Value, error) {
@@ -100,7 +100,7 @@ func (m *moduleValue) Attr(name string) (starlark.Value, error) {
 }
 
 // checkModules reports members that json and budget do not have, also where no run has come to yet.
-func (c *loader) checkModules(u *unit) {
+func (c *linter) checkModules(u *unit) {
 	syntax.Walk(u.file.Syntax(), func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)
 		if !ok {

@@ -326,7 +326,7 @@ func oneOf(words ...string) Kind {
 }
 
 // either accepts what one of the given kinds does, the first that fits.
-func either(kinds ...Kind) Kind {
+func anyOf(kinds ...Kind) Kind {
 	k := Kind{alts: kinds}
 	for i, one := range kinds {
 		if i > 0 {

@@ -104,20 +104,19 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		c.checkFields(main, types...)
 		c.checkDoc(main)
 	}
-	l := &linter{state: c.state, table: c.table, heard: map[*engine.Node]bool{}, grants: o.Grants, serverMay: o.ServerMay, ungranted: o.Ungranted}
 	for _, u := range c.units {
 		if u.state == unitDone {
-			l.checkCalls(u, u == entry)
+			c.lint.checkCalls(u, u == entry)
 		}
 		if u.file != nil {
-			l.findUses(u)
+			c.lint.findUses(u)
 		}
 	}
 	sortUses(c.uses)
 	for _, d := range c.types.check(c.suggest) {
 		c.session.Report(d)
 	}
-	c.checkUnused(entry)
+	c.lint.checkUnused(entry)
 	c.seal()
 	found := c.session.Diagnostics()
 	found.Sort()
@@ -131,6 +130,7 @@ type loader struct {
 	*state
 	opts        Options
 	table       *Table
+	lint        *linter
 	environment starlark.StringDict              // the names of the language, and what the compiler adds
 	loading     []*unit                          // the chain of files that load each other, outermost first
 	steps       uint64                           // of the interpreter, left for loading
@@ -141,15 +141,17 @@ type loader struct {
 
 func newLoader(ctx context.Context, o Options) *loader {
 	t := Universe(o.Builtins...)
-	return &loader{opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
-		state: &state{ctx: ctx, session: engine.NewSession(), methods: t, disk: disk{o.FS, o.Entry, o.Root, o.MaxFile},
-			units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, undescribed: map[diag.Pos]bool{}}}
+	s := &state{ctx: ctx, session: engine.NewSession(), methods: t, disk: disk{o.FS, o.Entry, o.Root, o.MaxFile},
+		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, undescribed: map[diag.Pos]bool{}}
+	s.classOf = s.actsOf
+	return &loader{state: s, opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
+		lint: &linter{state: s, table: t, heard: map[*engine.Node]bool{}, grants: o.Grants, serverMay: o.ServerMay, ungranted: o.Ungranted}}
 }
 
 // predeclare makes the names of the language.
 func (c *loader) predeclare() {
 	c.predeclared = starlark.StringDict{}
-	for _, b := range c.table.rows {
+	for _, b := range c.table.Rows() {
 		switch {
 		case b.made != nil:
 			c.predeclared[b.Name] = b.made(c.state, c.table)
@@ -233,7 +235,7 @@ func (c *loader) compileAndRun(u *unit) (ok bool) {
 	if c.reportFrom(u, wrong); prog == nil {
 		return false
 	}
-	c.checkModules(u)
+	c.lint.checkModules(u)
 	thread := c.newThread(u)
 	outer := c.thread
 	c.thread = thread
@@ -296,7 +298,7 @@ type panicError struct {
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
 // reportFrom reports what was found in a file, and how the file came to be loaded.
-func (c *loader) reportFrom(u *unit, found diag.List) {
+func (c *state) reportFrom(u *unit, found diag.List) {
 	for _, d := range found {
 		if u.from.IsValid() && d.Severity == diag.Error {
 			d.Notes = append(d.Notes, diag.Note{Message: u.shown + " is loaded", Pos: u.from})
@@ -312,7 +314,7 @@ func (c *loader) names() source.Names {
 		b, ok := c.table.Lookup(name)
 		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
 	})
-	for _, b := range c.table.rows {
+	for _, b := range c.table.Rows() {
 		if b.Of != "" || b.made != nil {
 			continue
 		}

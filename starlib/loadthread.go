@@ -71,12 +71,6 @@ func (c *loader) tick(thread *starlark.Thread) error {
 	return nil
 }
 
-// What a thread is cancelled by from beside, and how the interpreter says so.
-const (
-	interruption = "interrupted"
-	interrupted  = "Starlark computation cancelled: " + interruption
-)
-
 // stopped puts the reason for which a thread was cancelled in the place of the interpreter's
 // words, and keeps where it was.
 func (c *loader) stopped(err error) error {

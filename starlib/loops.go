@@ -64,12 +64,12 @@ func loopFunc(c *Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	body := c.nodeArg("node")
-	c.env.c.checkFields(c.Arg("next"), body.Out())
-	c.env.c.checkFields(c.Arg("until"), body.Out())
+	c.state.checkFields(c.Arg("next"), body.Out())
+	c.state.checkFields(c.Arg("until"), body.Out())
 	site := c.nodeSite()
 	site.Args = []diag.Span{c.receiverSpan(), o.NextSpan}
 	if o.Repair != nil {
 		site.Args[1] = o.RepairSpan
 	}
-	return c.env.c.node(c.env.c.session.Loop(site, body, o)), nil
+	return c.state.node(c.state.session.Loop(site, body, o)), nil
 }

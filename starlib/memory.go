@@ -89,7 +89,7 @@ var (
 		}
 		return "an agent has one memory: memory = notes"
 	}}
-	historyKind = either(oneOf("fresh", "shared", "summary"), Kind{Word: "compress(...)", Stub: "History", accept: as[*historyValue], hint: func(v starlark.Value) string {
+	historyKind = anyOf(oneOf("fresh", "shared", "summary"), Kind{Word: "compress(...)", Stub: "History", accept: as[*historyValue], hint: func(v starlark.Value) string {
 		if b, ok := v.(starlark.Bool); ok {
 			return map[bool]string{true: `write history = "shared"`, false: `write history = "fresh"`}[bool(b)]
 		}
@@ -113,7 +113,7 @@ func memoryFunc(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 {
 		return nil, nil
 	}
-	return &memoryValue{m: c.env.c.session.Memory(c.fnSpan(), m), c: c.env.c}, nil
+	return &memoryValue{m: c.state.session.Memory(c.fnSpan(), m), c: c.state}, nil
 }
 
 // memoryCall is one operation of a script on a memory.
@@ -205,6 +205,6 @@ func conversationFunc(c *Call) (starlark.Value, error) {
 	if h == nil {
 		h = &engine.History{Shared: true}
 	}
-	c.env.c.session.WithHistory(c.fnSpan(), n.n, h)
+	c.state.session.WithHistory(c.fnSpan(), n.n, h)
 	return n, nil
 }

@@ -25,7 +25,7 @@ func samplingParams() []Param {
 		opt("top_p", rangeKind(1), "0 to 1"),
 		opt("max_tokens", leastKind(1, diag.WrongArgument), "the most tokens of one answer"),
 		opt("seed", IntKind, "asks for the same answer again, where the provider can"),
-		opt("stop", either(StrKind, listOf(StrKind)), "texts that end the answer"),
+		opt("stop", anyOf(StrKind, listOf(StrKind)), "texts that end the answer"),
 		opt("effort", oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how long a model that thinks is to think"),
 		opt("reasoning_tokens", leastKind(0, diag.WrongArgument), "the most tokens of thinking, where the provider counts them; 0 turns it off"),
 		opt("cache", BoolKind, "marks the prompt for the provider's cache, where it must be marked"),
@@ -42,7 +42,7 @@ type settings struct {
 	params     engine.Params
 }
 
-func (c *Call) settings() settings {
+func (c *Call) settingsGiven() settings {
 	s := settings{structured: engine.Structured(c.Str("structured"))}
 	p := &s.params
 	*p = engine.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
@@ -108,7 +108,7 @@ var (
 		}
 		return nil
 	})
-	modelsKind = either(StrKind, modelKind, modelNames)
+	modelsKind = anyOf(StrKind, modelKind, modelNames)
 )
 
 // models reads a model, or a list of them.
@@ -218,7 +218,7 @@ func (c *Call) chosen(choice engine.ToolChoice, tools []string) {
 }
 
 func modelFunc(c *Call) (starlark.Value, error) {
-	s := c.settings()
+	s := c.settingsGiven()
 	c.models("name", &s)
 	return &modelValue{s: s}, nil
 }

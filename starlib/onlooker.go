@@ -25,7 +25,7 @@ var tokenShape = shapeOf("Token", "kind", "text", "tool", "attempt")
 
 // onlooker reads the functions that are to see the agent's answers; nil when there are none.
 func (c *Call) onlooker(out *generable.Type) engine.Onlooker {
-	o := &onlooker{c: c.env.c, token: c.beside("on_token"), partial: c.beside("on_partial")}
+	o := &onlooker{c: c.state, token: c.beside("on_token"), partial: c.beside("on_partial")}
 	if o.partial != nil && (out == nil || !out.HasSchema()) {
 		c.complain(diag.WrongArgument, c.spanOf("on_partial"), "the agent answers with a text, of which no part is a value").Help =
 			[]string{"use on_token, or give the agent an output with fields"}
@@ -42,7 +42,7 @@ func (c *Call) beside(param string) *starlark.Function {
 	if !ok {
 		return nil
 	}
-	c.env.c.callback(fn) // frozen with the module
+	c.state.funcOf(fn) // frozen with the module
 	info := infoOf(fn)
 	switch {
 	case info.Needs > 1 || info.Params < 1:

@@ -80,7 +80,7 @@ var branchKind = Kind{Word: "function, node or list of calls", Stub: "Callable |
 var stageKind = Kind{Word: calledKind.Word, Stub: calledKind.Stub, accept: calledKind.accept,
 	hint: func(starlark.Value) string { return "give the function itself: stream(items, f, g) calls f and g" }}
 
-var limitsKind = either(boundKind, listOf(boundKind))
+var limitsKind = anyOf(boundKind, listOf(boundKind))
 
 // branchCall is one call that is made on a branch.
 type branchCall struct {
@@ -96,7 +96,7 @@ var composed = map[string]string{
 
 // inRun reports whether the call is made in a run; else it says where it belongs.
 func (c *Call) inRun(example string) bool {
-	if c.env.running() {
+	if c.running() {
 		return true
 	}
 	d := c.complain(diag.CalledWhileComposing, c.fnSpan(), "%s is called while the file loads", c.row.QualifiedName())
@@ -197,7 +197,7 @@ func parallelFunc(c *Call) (starlark.Value, error) {
 	if err := c.share(shared...); err != nil {
 		return nil, err
 	}
-	out := c.outcomes(len(calls))
+	out := c.newOutcomes(len(calls))
 	err := engine.CallsAt(c.env.branch, c.row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
 		r, err := c.env.apart(br, "what "+nameOf(calls[i].f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			return starlark.Call(thread, calls[i].f, calls[i].args, nil)

@@ -57,7 +57,7 @@ func streamItems(c *Call) (starlark.Value, error) {
 	if !c.inRun("results = stream(items, f, g)") {
 		return nil, nil
 	}
-	stages := c.rest
+	stages := c.Rest()
 	if len(stages) == 0 {
 		c.wrong.Add(noStages(c.fnSpan()))
 		return nil, nil
@@ -75,7 +75,7 @@ func streamItems(c *Call) (starlark.Value, error) {
 		busy += min(n, len(items))
 	}
 	free := &rooms{free: limits}
-	out := c.outcomes(len(items))
+	out := c.newOutcomes(len(items))
 	err := engine.CallsAt(c.env.branch, c.row.Name).All(len(items), busy, func(i int, br engine.Branch) error {
 		r, err := c.env.apart(br, "what "+nameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			v := items[i]

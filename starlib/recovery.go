@@ -100,9 +100,9 @@ var (
 		}
 		return hintFunction(v)
 	}}
-	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", either(remedyKind, listOf(remedyKind)))
+	remediesKind = worded("a remedy such as fix(...), a function, or a list of them", anyOf(remedyKind, listOf(remedyKind)))
 	recoveryKind = worded("recover(...), a remedy such as fix(...), a function, or a list of them",
-		either(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue], hint: func(v starlark.Value) string {
+		anyOf(Kind{Word: "recover(...)", Stub: "Recovery", accept: as[*recoveryValue], hint: func(v starlark.Value) string {
 			if _, ok := v.(*starlark.Dict); ok {
 				return callHint("recover", "bad_args", "failure")(v)
 			}
@@ -147,8 +147,8 @@ func (c *Call) remedies(name string) []engine.Remedy {
 		case *remedyValue:
 			out = append(out, v.r)
 		case *starlark.Function:
-			c.env.c.checkFields(v, engine.ToolFailureType)
-			out = append(out, engine.Remedy{Do: engine.RemedyAsk, Judge: &judge{callback: c.env.c.wrap(v)}, Span: c.spanOf(name)})
+			c.state.checkFields(v, engine.ToolFailureType)
+			out = append(out, engine.Remedy{Do: engine.RemedyAsk, Judge: &judge{callback: c.state.wrap(v)}, Span: c.spanOf(name)})
 		case *failedValue:
 			c.stood = true
 		}
@@ -178,18 +178,18 @@ func fixFunc(c *Call) (starlark.Value, error) {
 	switch by := c.Arg("by").(type) {
 	case *nodeValue:
 		fixer := by.n
-		if !c.env.running() {
+		if !c.running() {
 			site := c.nodeSite()
 			site.What, site.Args = "fix", []diag.Span{c.spanOf("by")}
-			fixer = c.env.c.session.Fix(site, by.n)
+			fixer = c.state.session.Fix(site, by.n)
 		}
 		if fixer.Failed() {
 			return c.standIn(), nil
 		}
 		r.Fixer = fixer
 	case starlark.Callable:
-		c.env.c.checkFields(by, engine.ToolFailureType)
-		r.Judge = &judge{callback: c.env.c.wrap(by), fixes: true}
+		c.state.checkFields(by, engine.ToolFailureType)
+		r.Judge = &judge{callback: c.state.wrap(by), fixes: true}
 	}
 	return &remedyValue{r: r}, nil
 }
@@ -210,7 +210,7 @@ func giveUpFunc(c *Call) (starlark.Value, error) {
 func fixedFunc(c *Call) (starlark.Value, error) {
 	v, err := toValue(c.Arg("value"))
 	if err != nil {
-		if c.env.running() {
+		if c.running() {
 			return nil, prefixed("value", err)
 		}
 		d := c.complain(diag.WrongArgument, c.spanOf("value"), "%s", prefixed("value", err))
@@ -219,8 +219,8 @@ func fixedFunc(c *Call) (starlark.Value, error) {
 		}
 		return nil, nil
 	}
-	if c.env.running() {
-		c.env.strand.keep(c.thread, c.Arg("value"), v, "fixed")
+	if c.running() {
+		c.env.strand.keep(c.Thread(), c.Arg("value"), v, "fixed")
 	}
 	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.fnSpan()}}, nil
 }
@@ -236,7 +236,7 @@ func (j *judge) Judge(b engine.Branch, f *engine.ToolFailure) (engine.Remedy, er
 	if j.unshared != nil {
 		return engine.Remedy{}, j.unshared
 	}
-	s, err := j.c.strand(b)
+	s, err := j.c.enter(b)
 	if err != nil {
 		return engine.Remedy{}, err
 	}

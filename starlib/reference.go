@@ -54,13 +54,13 @@ func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
 func (t *Table) group(g Group) []*Builtin {
 	var rows []*Builtin
 	of := []string{""}
-	for _, b := range t.rows {
+	for _, b := range t.Rows() {
 		if b.Group == g && b.Of != "" && of[len(of)-1] != b.Of {
 			of = append(of, b.Of)
 		}
 	}
 	for _, o := range of {
-		for _, b := range t.rows {
+		for _, b := range t.Rows() {
 			if b.Group == g && b.Of == o {
 				rows = append(rows, b)
 			}

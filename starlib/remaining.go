@@ -17,7 +17,7 @@ func budgetRows() []Builtin {
 // makerValue is a builtin that has members of its own: budget(...) and budget.remaining().
 type makerValue struct {
 	*starlark.Builtin
-	members map[string]*Builtin
+	members starlark.HasAttrs
 }
 
 var (
@@ -28,23 +28,18 @@ var (
 // maker is the value of a row whose name has members.
 func maker(t *Table, name string) starlark.Value {
 	row, _ := t.Lookup(name)
-	return &makerValue{row.value(), t.members[name]}
+	return &makerValue{row.value(), &moduleValue{name: name, members: t.members[name]}}
 }
 
-func (m *makerValue) AttrNames() []string { return names(m.members) }
+func (m *makerValue) AttrNames() []string { return m.members.AttrNames() }
 
-func (m *makerValue) Attr(name string) (starlark.Value, error) {
-	if b := m.members[name]; b != nil {
-		return b.value(), nil
-	}
-	return nil, noAttr(m.Name(), name, m.AttrNames())
-}
+func (m *makerValue) Attr(name string) (starlark.Value, error) { return m.members.Attr(name) }
 
 func remainingFunc(c *Call) (starlark.Value, error) {
 	if !c.inRun("left = budget.remaining()") {
 		return nil, nil
 	}
-	if err := c.env.strand.debit(c.thread.Steps); err != nil { // all of them: they are told of
+	if err := c.env.strand.debit(c.Thread().Steps); err != nil { // all of them: they are told of
 		return nil, err
 	}
 	v, err := engine.Remaining(c.env.branch)

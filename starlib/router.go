@@ -85,8 +85,8 @@ func (c *Call) selection() *engine.Selection {
 		sel := v.sel
 		return &sel
 	default:
-		sel := &engine.Selection{By: c.env.c.callback(v), Span: c.spanOf("select")}
-		sel.Names, sel.All = c.env.c.textsGiven(v)
+		sel := &engine.Selection{By: c.state.funcOf(v), Span: c.spanOf("select")}
+		sel.Names, sel.All = c.state.textsGiven(v)
 		return sel
 	}
 }

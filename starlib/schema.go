@@ -10,6 +10,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
+// dataRows are the builtins of types, values, texts and files, and of what a script may touch.
+func dataRows() []Builtin {
+	return slices.Concat(typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), textRows(), jsonRows(), scriptRows(), describeRows(), capabilityRows())
+}
+
 func typeRows() []Builtin {
 	scalar := func(name, doc string, t *generable.Type) Builtin {
 		return Builtin{Name: name, Group: GroupTypes, Returns: "type", Effect: Pure, Doc: doc,
@@ -55,10 +60,10 @@ func typeRows() []Builtin {
 				{Name: "max_len", Kind: countKind, Shape: KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
 				{Name: "pattern", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "a regular expression (RE2) that some part of the text must match"},
 				{Name: "format", Kind: oneOf(generable.FormatNames()...), Shape: KeywordOnly, Default: "None", Doc: "a well-known format of text"},
-				{Name: "alias", Kind: either(StrKind, listOf(StrKind)), Shape: KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
+				{Name: "alias", Kind: anyOf(StrKind, listOf(StrKind)), Shape: KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
 				{Name: "examples", Kind: ListKind, Shape: KeywordOnly, Default: "None", Doc: "examples of values"},
 				{Name: "check", Kind: predicateKind, Shape: KeywordOnly, Default: "None", Doc: "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"},
-				{Name: "stream", Kind: either(streamPolicy, listOf(streamPolicy)), Shape: KeywordOnly, Default: "None",
+				{Name: "stream", Kind: anyOf(streamPolicy, listOf(streamPolicy)), Shape: KeywordOnly, Default: "None",
 					Doc: "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"},
 			},
 			Doc: "Describes a field of a schema, or a parameter of a tool or of def main."},
@@ -228,7 +233,7 @@ func unionFunc(c *Call) (starlark.Value, error) {
 	}
 	var variants []*generable.Type
 	names := map[string]bool{}
-	for i, v := range c.rest {
+	for i, v := range c.Rest() {
 		t, at := typeOf(v), c.argSpan(c.refs[i])
 		d := t.Deref()
 		switch {
@@ -250,7 +255,7 @@ func unionFunc(c *Call) (starlark.Value, error) {
 		}
 		names[d.Name] = true
 	}
-	if len(c.rest) == 0 {
+	if len(c.Rest()) == 0 {
 		out := c.complain(diag.MissingArgument, c.fnSpan(), "union needs variants")
 		out.Help = append(out.Help, `union("doc", A, B)`)
 	}
@@ -268,7 +273,7 @@ func unionFunc(c *Call) (starlark.Value, error) {
 
 func enumFunc(c *Call) (starlark.Value, error) {
 	var values []string
-	for _, v := range c.rest {
+	for _, v := range c.Rest() {
 		s, _ := v.(starlark.String)
 		values = append(values, string(s))
 	}
@@ -346,24 +351,24 @@ func (c *Call) declare(t *generable.Type) starlark.Value {
 	if c.Has("_llm_description") && t.Kind != generable.ErrorType {
 		t.Description = c.Str("_llm_description")
 	}
-	if !c.env.running() {
+	if !c.running() {
 		c.lookup()
-		c.env.c.types.declare(c.pos.Filename(), t)
+		c.state.types.declare(c.pos.Filename(), t)
 		if t.Kind == generable.UnionType {
-			c.env.c.session.DeclareUnion(t)
+			c.state.session.DeclareUnion(t)
 		}
 	}
-	return c.env.c.typ(t)
+	return c.state.typ(t)
 }
 
 func refFunc(c *Call) (starlark.Value, error) {
 	if c.stood {
 		return c.standIn(), nil
 	}
-	if c.env.running() {
+	if c.running() {
 		return nil, errorf(diag.UnresolvedRef, "ref refers to a type while the flow runs").
 			WithHelp("declare recursive types at the top level")
 	}
 	c.lookup()
-	return c.env.c.typ(c.env.c.types.refer(c.pos.Filename(), c.Str("name"), c.spanOf("name"))), nil
+	return c.state.typ(c.state.types.refer(c.pos.Filename(), c.Str("name"), c.spanOf("name"))), nil
 }

@@ -11,7 +11,7 @@ func schemaTypeRows() []Builtin {
 	return []Builtin{
 		{Name: "type_from_json_schema", Group: GroupTypes, Returns: "type", Effect: Pure, Func: typeFromJSONSchema,
 			Params: []Param{
-				{Name: "schema", Kind: either(DictKind, StrKind), Doc: "the JSON Schema, as a dict or as its text"},
+				{Name: "schema", Kind: anyOf(DictKind, StrKind), Doc: "the JSON Schema, as a dict or as its text"},
 				{Name: "name", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "the name; otherwise the variable's, else the schema's title"},
 				{Name: "lenient", Kind: BoolKind, Shape: KeywordOnly, Default: "False", Doc: "leave out what a type cannot say, with a warning, instead of refusing it"},
 				{Name: "_llm_description", Kind: StrKind, Shape: KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"},
@@ -53,15 +53,15 @@ func typeFromJSONSchema(c *Call) (starlark.Value, error) {
 		}
 		return c.fail(list...)
 	}
-	if !c.env.running() {
+	if !c.running() {
 		for _, e := range ignored {
 			d := found(e)
 			d.Severity, d.Message = diag.Warning, "not checked: "+d.Message
-			c.env.c.session.Report(d)
+			c.state.session.Report(d)
 		}
 	}
 	if !t.IsNominal() {
-		return c.env.c.typ(t), nil
+		return c.state.typ(t), nil
 	}
 	return c.declare(t), nil
 }

@@ -28,7 +28,7 @@ func (c *Call) text() (string, error) {
 		sep = c.Str("sep")
 	}
 	var b strings.Builder
-	for i, v := range c.rest {
+	for i, v := range c.Rest() {
 		if i > 0 {
 			b.WriteString(sep)
 		}
@@ -46,7 +46,7 @@ func printFunc(c *Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.thread.Print(c.thread, text)
+	c.Thread().Print(c.Thread(), text)
 	return starlark.None, nil
 }
 
@@ -64,6 +64,6 @@ func failFunc(c *Call) (starlark.Value, error) {
 }
 
 func helpFunc(c *Call) (starlark.Value, error) {
-	c.thread.Print(c.thread, c.row.table.Help(c.Arg("about")))
+	c.Thread().Print(c.Thread(), c.row.table.Help(c.Arg("about")))
 	return starlark.None, nil
 }

@@ -20,7 +20,7 @@ type speech struct {
 	within func(v starlark.Value) bool
 }
 
-func (c *state) speech(is func(starlark.Value) bool) *speech {
+func (c *state) newSpeech(is func(starlark.Value) bool) *speech {
 	return &speech{c: c, seen: map[starlark.Value]bool{}, is: is}
 }
 
@@ -122,7 +122,7 @@ func (s *speech) function(fn *starlark.Function) bool {
 func (c *state) noting(t *toolRun) {
 	settle := func() {
 		t.notes = c.session.Banks() > 0 && c.usesMemory(t.fn)
-		t.acts = c.actsOf(t.fn)
+		t.class = c.actsOf(t.fn)
 	}
 	if c.sealed.Load() {
 		settle()
@@ -134,5 +134,5 @@ func (c *state) noting(t *toolRun) {
 // usesMemory reports whether a function uses a memory: calls of such tools in one answer are made in
 // the order of the answer. What an agent does with its notes is its own.
 func (c *state) usesMemory(v starlark.Value) bool {
-	return c.speech(func(v starlark.Value) bool { _, is := v.(*memoryValue); return is }).of(v)
+	return c.newSpeech(func(v starlark.Value) bool { _, is := v.(*memoryValue); return is }).of(v)
 }

@@ -34,7 +34,7 @@ type strand struct {
 }
 
 // strand finds or makes the branch's strand and enters it. The caller leaves it by done.
-func (c *state) strand(b engine.Branch) (*strand, error) {
+func (c *state) enter(b engine.Branch) (*strand, error) {
 	s, ok := b.Host().(*strand)
 	if !ok || s.thread == nil {
 		s = c.newStrand(b)

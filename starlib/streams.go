@@ -74,7 +74,7 @@ func streamFunc(c *Call) (starlark.Value, error) {
 	if err != nil || len(c.wrong) > 0 {
 		return nil, err
 	}
-	s := &streamValue{t: c.self(), c: c.env.c}
+	s := &streamValue{t: c.self(), c: c.state}
 	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.Int("min_text", 0), On: s.on})
 	return s, nil
 }

@@ -164,7 +164,7 @@ var stubTypes = map[string]string{
 func (t *Table) Stub() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, stubHead, t.stubMethods("type"), t.stubMethods("node"), t.stubMethods("partial"), t.stubMethods("stream"), t.stubMethods("memory"))
-	for _, b := range t.rows {
+	for _, b := range t.Rows() {
 		switch {
 		case b.Of != "":
 		case b.Name == "json":

@@ -3,7 +3,6 @@ package starlib
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"go.starlark.net/starlark"
 )
@@ -156,35 +155,17 @@ func (b *Builtin) Signature() string {
 
 // Table is a set of builtins. It is immutable.
 type Table struct {
-	rows    []*Builtin
+	list    []*Builtin
 	byName  map[string]*Builtin            // by qualified name
 	methods map[string]map[string]*Builtin // by receiver
 	members map[string]map[string]*Builtin // by module
 }
 
-// standard is the table of the language alone. It is made once, since it is half of what
-// loading a short script costs.
-var standard = sync.OnceValue(func() *Table { return newTable(nil) })
-
-// Universe returns the table of the language, with the host's own builtins at its end.
-func Universe(host ...Builtin) *Table {
-	if len(host) == 0 {
-		return standard()
-	}
-	return newTable(host)
-}
-
-func newTable(host []Builtin) *Table {
+// newTable makes a table of rows, in the order of the reference.
+func newTable(parts ...[]Builtin) *Table {
 	t := &Table{byName: map[string]*Builtin{}, methods: map[string]map[string]*Builtin{}, members: map[string]map[string]*Builtin{}}
-	for _, rows := range [][]Builtin{typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), agentRows(), routerRows(), asToolRows(), serverRows(), composeRows(), predicateRows(), graphRows(), algebraRows(), verifyRows(), imageRows(), nodeMethodRows(), textRows(), jsonRows(), scriptRows(), attemptRows(), orchestrationRows(), describeRows(), budgetRows(), recoveryRows(), policyRows(), capabilityRows(), hookRows(), memoryRows()} {
+	for _, rows := range parts {
 		t.add(rows)
-	}
-	t.addForms(callForms())
-	for _, b := range host {
-		if b.Group == "" {
-			b.Group = GroupHost
-		}
-		t.add([]Builtin{b})
 	}
 	return t
 }
@@ -196,7 +177,7 @@ func (t *Table) add(rows []Builtin) {
 		for i := range b.Params {
 			b.Params[i].aside = slices.Contains(strings.Fields(b.Aside), b.Params[i].Name)
 		}
-		t.rows = append(t.rows, b)
+		t.list = append(t.list, b)
 		if name := b.QualifiedName(); t.byName[name] == nil {
 			t.byName[name] = b
 		}
@@ -226,7 +207,7 @@ func indexOf(params []Param) map[string]int {
 }
 
 // Rows returns all rows in the order of the reference.
-func (t *Table) Rows() []*Builtin { return t.rows }
+func (t *Table) Rows() []*Builtin { return t.list }
 
 // Lookup finds a row by its qualified name.
 func (t *Table) Lookup(name string) (*Builtin, bool) {

@@ -19,7 +19,7 @@ const longestTime = 1e9
 
 // timeUpTo takes a time up to a greatest one; 0 is none.
 func timeUpTo(most time.Duration, atMost string) Kind {
-	return vetted(either(StrKind, FloatKind), func(_ *Param, v starlark.Value) []fault {
+	return vetted(anyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []fault {
 		d, ok := timeOf(v)
 		switch {
 		case ok && (most == 0 || d <= most):

@@ -35,8 +35,8 @@ func toolFunc(c *Call) (starlark.Value, error) {
 	}
 	if c.Has("effect") {
 		t.Class = engine.Class(c.Str("effect"))
-		if !c.env.c.sealed.Load() {
-			c.env.c.claimed = append(c.env.c.claimed, t)
+		if !c.state.sealed.Load() {
+			c.state.claimed = append(c.state.claimed, t)
 		}
 	}
 	c.guarded(t)
@@ -122,19 +122,19 @@ func (c *Call) tool(fn *starlark.Function, given *starlark.Dict, at diag.Span) *
 	for i := range params {
 		types[i] = params[i].field.Type
 	}
-	c.env.c.checkFields(fn, types...)
-	c.env.c.checkDoc(fn)
+	c.state.checkFields(fn, types...)
+	c.state.checkDoc(fn)
 	if strings.TrimSpace(doc) == "" {
 		c.undescribed(name, fn)
 	}
-	run := &toolRun{callback: c.env.c.wrap(fn)}
-	c.env.c.noting(run)
+	run := &toolRun{callback: c.state.wrap(fn)}
+	c.state.noting(run)
 	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: run}
 }
 
 // undescribed warns a strict session, once for each function, of a tool that says nothing about itself.
 func (c *Call) undescribed(name string, fn *starlark.Function) {
-	if c.env.running() || !c.env.c.session.Strict {
+	if c.running() || !c.state.session.Strict {
 		return
 	}
 	at := diag.Span{Pos: position(fn.Position()), Len: len("def")}
@@ -143,15 +143,15 @@ func (c *Call) undescribed(name string, fn *starlark.Function) {
 		name, at.Len = c.Str("name"), len("lambda")
 		help = "make it a def, whose docstring says what it does"
 	}
-	if c.env.c.undescribed[at.Pos] {
+	if c.state.undescribed[at.Pos] {
 		return
 	}
-	c.env.c.undescribed[at.Pos] = true
+	c.state.undescribed[at.Pos] = true
 	c.noDescription(name, at, help)
 }
 
 func (c *Call) noDescription(name string, at diag.Span, help string) {
-	c.env.c.session.Report(&diag.Diagnostic{Code: diag.UndescribedTool, Severity: diag.Warning, Span: at,
+	c.state.session.Report(&diag.Diagnostic{Code: diag.UndescribedTool, Severity: diag.Warning, Span: at,
 		Message: fmt.Sprintf("nothing tells the model what the tool %q does", name), Help: []string{help}})
 }
 
@@ -312,14 +312,14 @@ func typeOfDefault(v generable.Value) *generable.Type {
 type toolRun struct {
 	*callback
 	notes bool         // it uses a memory of the script
-	acts  engine.Class // the most that it does
+	class engine.Class // the most that it does
 }
 
 // UsesMemory tells the engine which calls of an answer keep its order.
 func (t *toolRun) UsesMemory() bool { return t.notes }
 
 func (t *toolRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
-	s, err := t.c.strand(b)
+	s, err := t.c.enter(b)
 	if err != nil {
 		return generable.Value{}, err
 	}
@@ -335,7 +335,7 @@ func (t *toolRun) Call(b engine.Branch, args []generable.Value) (generable.Value
 
 // Info tells that the engine gives one argument, the record.
 func (t *toolRun) Info() engine.FuncInfo {
-	info := t.info
+	info := t.about
 	info.Params, info.Needs = 1, 1
 	return info
 }

@@ -14,7 +14,7 @@ import (
 // checkUnused warns of agents of the entry script that are declared and then forgotten: they have
 // no place, and the script does not speak of them again. Where something else is wrong, that may
 // be why; where there is no main, all that is declared is there for whoever loads the script.
-func (c *loader) checkUnused(u *unit) {
+func (c *linter) checkUnused(u *unit) {
 	if u.state != unitDone || u.globals["main"] == nil || c.session.Diagnostics().HasErrors() {
 		return
 	}

@@ -95,11 +95,11 @@ func typeofFunc(c *Call) (starlark.Value, error) {
 		t = v.p.Type()
 	case *nodeValue:
 		if !v.n.Failed() {
-			return c.env.c.signature(v.n), nil
+			return c.state.signature(v.n), nil
 		}
 		return &failedValue{}, nil
 	}
-	return c.env.c.typ(t), nil
+	return c.state.typ(t), nil
 }
 
 func replaceFunc(c *Call) (starlark.Value, error) {
@@ -152,11 +152,11 @@ func matchFunc(c *Call) (starlark.Value, error) {
 	}
 	for key, f := range cases.Entries() {
 		if takesCase(key, v) {
-			return starlark.Call(c.thread, f, starlark.Tuple{v}, nil)
+			return starlark.Call(c.Thread(), f, starlark.Tuple{v}, nil)
 		}
 	}
 	if f := c.Arg("otherwise"); f != nil {
-		return starlark.Call(c.thread, f, starlark.Tuple{v}, nil)
+		return starlark.Call(c.Thread(), f, starlark.Tuple{v}, nil)
 	}
 	return nil, errorf(diag.NoRoute, "match has no case for %s", describe(v)).WithHelp("add one, or otherwise = function")
 }
@@ -184,7 +184,7 @@ func (c *Call) unmatched(v starlark.Value, cases *starlark.Dict) (of *generable.
 		}
 		keys[t.t.Deref().ID()] = true
 	}
-	for _, u := range c.env.c.types.all {
+	for _, u := range c.state.types.all {
 		if u.Kind != generable.UnionType || generable.Assignable(rec.r.Type(), u) != nil {
 			continue
 		}

@@ -15,7 +15,7 @@ func verifyRows() []Builtin {
 		{Name: "verify", Group: GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: Compose, Func: verifyFunc, May: true,
 			Params: []Param{
 				opt("model", modelsKind, "None", modelDoc),
-				opt("prompt", either(StrKind, promptKind), "None", "the system text, or template(...)"),
+				opt("prompt", anyOf(StrKind, promptKind), "None", "the system text, or template(...)"),
 				opt("task", StrKind, "None", "what was asked for: the model judges by it"),
 				opt("input", TypeKind, "str", "what it takes"),
 				opt("name", nameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
@@ -63,7 +63,7 @@ func verifyFunc(c *Call) (starlark.Value, error) {
 	if len(c.wrong) > 0 || c.stood {
 		return c.standIn(), nil
 	}
-	s, site := c.env.c.session, c.nodeSite()
+	s, site := c.state.session, c.nodeSite()
 	judge := s.Agent(site, spec)
-	return c.env.c.node(s.Verify(site, judge)), nil
+	return c.state.node(s.Verify(site, judge)), nil
 }

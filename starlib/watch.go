@@ -83,3 +83,9 @@ func (s *strand) noticed() {
 		}
 	}
 }
+
+// What a thread is cancelled by from beside, and how the interpreter says so.
+const (
+	interruption = "interrupted"
+	interrupted  = "Starlark computation cancelled: " + interruption
+)
