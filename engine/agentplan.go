@@ -2,7 +2,6 @@ package engine
 
 import (
 	"strings"
-	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
@@ -27,7 +26,7 @@ type skillPlan struct {
 	hasRules bool // some tool may not always be called
 	defs     []ToolDef
 	output   *Output
-	head     atomic.Pointer[headDigest]
+	head     headCache
 	servers  *servers // whose tools it has as well, nil without
 	history  *History // nil: each call begins anew
 }

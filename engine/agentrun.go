@@ -59,9 +59,9 @@ func (b *branch) skill(p *agentPlan, v generable.Value, said told) (generable.Va
 		if err != nil {
 			return v, err
 		}
-		t := &turns{b: b, a: sk.agent, sk: sk, input: v, said: said, outer: b.inside}
+		t := &turns{dialogue: dialogue{a: sk.agent, outer: b.inside}, b: b, sk: sk, input: v, said: said}
 		acting := b.acting
-		b.inside, b.acting = t, 0 // its calls are ruled by themselves
+		b.inside, b.acting = &t.dialogue, 0 // its calls are ruled by themselves
 		if t.begin(); t.closes() {
 			v, err = t.lasting()
 		} else {
@@ -95,9 +95,8 @@ type told struct {
 
 // turns is the conversation of one agent call.
 type turns struct {
+	dialogue
 	b     *branch
-	outer *turns // the conversation for which this one is had, nil for none
-	a     *AgentSpec
 	sk    *skillPlan
 	input generable.Value
 	said  told
@@ -106,9 +105,7 @@ type turns struct {
 	asked int32  // how often the model was asked again
 	calls *tally // of each tool, for positions; nil before the first
 	stuck stuck  // on a tool
-	turn  int
 	words []Part // of the model's last answer
-	seen  int64  // tokens of the conversation up to and with words, 0 when not known
 	same  repeated
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
@@ -123,7 +120,7 @@ func (t *turns) run() (generable.Value, error) {
 	}
 	for ; ; t.turn++ {
 		if req, err = t.next(req); err == nil && t.turn > 0 {
-			req, err = t.compressed(req, t.turn)
+			req, err = t.compressed(req, int(t.turn))
 		}
 		if err != nil {
 			return generable.Value{}, t.stuck.tell(t.partial(err))
@@ -156,7 +153,7 @@ func (t *turns) run() (generable.Value, error) {
 // here, so its frames are kept small.
 func (t *turns) ask(req *Request) (*Request, *Response, error) {
 	if t.b.hooked(t.a) {
-		return t.askHooked(req, t.turn)
+		return t.askHooked(req, int(t.turn))
 	}
 	resp, err := t.askModel(req)
 	if err == nil && resp == nil {
@@ -186,7 +183,7 @@ func (t *turns) askLast(req *Request, change func(*Request) (*Request, error)) (
 func (t *turns) askModel(req *Request) (*Response, error) {
 	a := t.claim()
 	t.b.onlooker = t.a.Onlooker
-	out := t.b.model(req, t.a.Name, t.turn, &a)
+	out := t.b.model(req, t.a.Name, int(t.turn), &a)
 	t.b.onlooker = nil
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
@@ -213,7 +210,7 @@ func (a *AgentSpec) atModel(asked string, e *Error) error {
 // called makes the calls that an answer asks for. A run whose call waits for a person stands here, so
 // the frames down to there are kept small.
 func (t *turns) called(req *Request, parts []Part, calls []*ToolCall) (*Request, error) {
-	if t.end.asked {
+	if t.closing {
 		return nil, t.calledLast(calls[0].Name)
 	}
 	results, err := t.tools(calls)
@@ -244,7 +241,7 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 	if complaint == "" { // no other answer would do
 		return nil, v, err
 	}
-	if int(t.asked) >= t.a.Repairs || t.end.asked {
+	if int(t.asked) >= t.a.Repairs || t.closing {
 		v, err = t.badOutput(text, err)
 		return nil, v, err
 	}
@@ -281,8 +278,9 @@ func (t *turns) request() (*Request, error) {
 	model, fallbacks := t.b.run.modelFor(t.a)
 	req := &Request{
 		Model: model, Fallbacks: fallbacks, Choice: t.a.Choice, System: system, Messages: []Message{user},
-		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params, known: &t.sk.head,
+		Tools: t.sk.defs, Output: t.sk.output, Params: t.a.Params,
 	}
+	req.cacheHead(&t.sk.head)
 	if t.sk.history == nil {
 		return req, nil
 	}

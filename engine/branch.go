@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -21,20 +20,20 @@ type branch struct {
 type scope struct {
 	at       *Frame
 	budget   *budget
-	callback callback      // that runs now
-	heard    hearing       // what a forum said so far, until an agent has read it
-	brief    *brief        // what is said to the agent that comes next, or nil
-	inside   *turns        // the conversation for which it works, nil for none
-	talk     *conversation // that agents with a shared history go on with; nil: none yet
-	depth    int32         // of nodes inside each other
-	agents   int32         // that called each other
-	deepest  int32         // one more than agents may come to; 0 is the default
-	timed    bool          // the time of an agent is bounded, which a flow may go on after
-	mending  bool          // it runs what mends a call of a tool
-	acting   uint8         // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
-	onlooker Onlooker      // of the agent whose model is asked, nil when nobody looks
-	deadline time.Time     // the earliest of what bounds the time; zero when nothing does
-	keeper   *reserve      // for a last answer, of the innermost conversation around that keeps one
+	callback callback  // that runs now
+	heard    hearing   // what a forum said so far, until an agent has read it
+	brief    *brief    // what is said to the agent that comes next, or nil
+	inside   *dialogue // the conversation for which it works, nil for none
+	talk     *thread   // that agents with a shared history go on with; nil: none yet
+	depth    int32     // of nodes inside each other
+	agents   int32     // that called each other
+	deepest  int32     // one more than agents may come to; 0 is the default
+	timed    bool      // the time of an agent is bounded, which a flow may go on after
+	mending  bool      // it runs what mends a call of a tool
+	acting   uint8     // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
+	onlooker Onlooker  // of the agent whose model is asked, nil when nobody looks
+	deadline time.Time // the earliest of what bounds the time; zero when nothing does
+	keeper   *reserve  // for a last answer, of the innermost conversation around that keeps one
 }
 
 // callback is what a branch knows of the callback that runs now.
@@ -99,34 +98,15 @@ func Call(b Branch, n *Node, input generable.Value) (generable.Value, error) {
 	return b.(*branch).Call(n, input)
 }
 
-// Call is the method behind the function [Call].
+// Call is the method behind the function [Call]. Tools that are nodes find it by its signature.
 func (b *branch) Call(n *Node, input generable.Value) (generable.Value, error) {
-	if n.failed {
-		return generable.Value{}, b.locate(uncomposed(n), n)
-	}
-	v, errs := n.in.Convert(input)
-	if errs != nil {
-		return generable.Value{}, b.misfit(n, input, errs)
-	}
-	s := n.compiled().root
-	if i := b.ordinal(callKey{s.word, n.name}); i != s.n { // most are called once, and a call that waits holds it
-		again := *s
-		again.n = i
-		s = &again
-	}
-	outer, at, said, words := b.callback, b.at, b.heard, b.brief
-	if outer.scope != "" {
-		b.at = at.child(outer.scope, "", outer.n)
-	}
-	b.callback, b.heard, b.brief = callback{}, hearing{}, nil
-	out, err := b.exec(s, v)
-	b.callback, b.at, b.heard, b.brief = outer, at, said, words
-	return out, err
+	return b.run.nodes.call(b, n, input)
 }
 
-func uncomposed(n *Node) *Error {
-	return Errorf(KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
-		WithHelp("a script with errors does not run; mend what loading reported")
+// interpreter runs nodes: what this side of the engine knows of it.
+type interpreter interface {
+	// call runs a node for a callback, which counts its calls of the node's kind and name.
+	call(b *branch, n *Node, input generable.Value) (generable.Value, error)
 }
 
 // invoke calls a callback inside its own scope of calls. A panic becomes an error: neither

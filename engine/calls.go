@@ -97,7 +97,7 @@ func (c Calls) One(i int, body func(br Branch) error) error {
 
 // branch is the branch of body i.
 func (c Calls) branch(i int, s Sched) *branch {
-	br := c.b.fork(s, c.at.index(c.word, "", c.n, i))
+	br := c.b.fork(s, c.at.child(c.word, "", c.n).index(i))
 	br.heard = hearing{} // a forum's members alone hear what was said
 	br.depth++
 	br.Apart()

@@ -137,9 +137,7 @@ func (t *turns) compressed(req *Request, turn int) (*Request, error) {
 		return nil, err
 	}
 	next := *req
-	next.Messages = append([]Message{TextMessage(RoleUser, short)}, own...)
-	next.Messages = append(next.Messages, req.Messages[at:]...)
-	next.chain, next.hashed = [32]byte{}, 0
+	next.replace(append(append([]Message{TextMessage(RoleUser, short)}, own...), req.Messages[at:]...))
 	t.seen = 0
 	t.own = max(t.own-at, 0) + 1
 	if t.b.Wants(EventHistory) {

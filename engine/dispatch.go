@@ -160,7 +160,7 @@ func (b *branch) sink(e *Effect) Sink {
 
 // effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
 // recorded before anybody sees them.
-func effectSide(spec *RunSpec) Handler {
+func effectSide(spec *config) Handler {
 	h := spec.Handler
 	if h == nil {
 		h = Handlers{}

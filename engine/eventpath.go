@@ -29,16 +29,16 @@ func (b *branch) eventPath() string {
 // near reads a frame that is the position, a few segments above it, or below one of these.
 func (r *reading) near(f *Frame, most int) (string, bool) {
 	path := r.path
-	for at, n := r.at, 0; at != nil && n <= nearby; at, n = at.up, n+1 {
+	for at, n := r.at, 0; at != nil && n <= nearby; at, n = at.parent(), n+1 {
 		if at == f {
 			return path, true
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '/'))] // no segment holds one
 	}
-	if most == 0 || f.up == nil || r.at == nil {
+	if most == 0 || f.parent() == nil || r.at == nil {
 		return "", false
 	}
-	up, known := r.near(f.up, most-1)
+	up, known := r.near(f.parent(), most-1)
 	if !known {
 		return "", false
 	}

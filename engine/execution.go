@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // Execution is one execution of a node or function that its host can give up. A handler that
@@ -16,26 +14,13 @@ import (
 // must not wait for that runs it on a goroutine of its own and gives it up.
 type Execution struct {
 	sched Sched
+	spec  *RunSpec
 	run   run
-}
-
-// run is the shared state of a run's branches.
-type run struct {
-	spec    *RunSpec
-	id      string
-	events  *emitter
-	handler Handler
-	memory  atomic.Pointer[runMemory] // nil until it is needed
-	pending pending
-	forms   dialect.Compiler // of answers that a provider's schema gave another form
-	left    atomic.Int64     // calls that were left behind and have not returned
-	over    atomic.Bool      // it has ended, or was given up: whoever sets it tells its end
 }
 
 // NewExecution makes an execution on a scheduler. It runs once.
 func NewExecution(s Sched, spec *RunSpec) *Execution {
-	id := cmp.Or(spec.ID, "run")
-	return &Execution{s, run{spec: spec, id: id, events: &emitter{Listener: spec.Listener, run: id}, handler: effectSide(spec)}}
+	return &Execution{s, spec, newRun((*config)(spec), interp{})}
 }
 
 // Run runs to the end and returns the value, see [Exec].
@@ -43,11 +28,7 @@ func (x *Execution) Run() (generable.Value, error) {
 	r := &x.run
 	var out generable.Value
 	err := x.sched.Par(1, 0, func(_ int, s Sched) error {
-		b := &branch{run: r, sched: s, scope: scope{at: &Frame{kind: "main", idx: -1}}}
-		b.budget = newBudget(nil, b.at, "the budget of the run", &r.spec.Limits, true)
-		if most, set := r.spec.Limits.Depth.Value(); set {
-			b.deepest = nestBound(0, most)
-		}
+		b := r.begin(s)
 		b.tellRun(PhaseStart, nil)
 		gone := true
 		defer func() {
@@ -60,7 +41,7 @@ func (x *Execution) Run() (generable.Value, error) {
 			if err = b.resume(); err != nil {
 				return err
 			}
-			if out, err = b.root(r.spec); err != nil {
+			if out, err = b.root(x.spec); err != nil {
 				return err
 			}
 			return b.keep()
@@ -104,7 +85,7 @@ func (x *Execution) GiveUp() (failed *Error, tell func()) {
 		e.Help = "one operation on very much data and a builtin of the host cannot be interrupted; until it ends, its goroutine is left behind"
 	}
 	return &e, func() {
-		b := &branch{run: &x.run, sched: x.sched, scope: scope{at: &Frame{kind: "main", idx: -1}}}
+		b := x.run.branch(x.sched)
 		if err := x.run.giveBack(); err != nil { // what is left behind is to save nothing more
 			e.Notes = append(e.Notes, err.Error())
 		}

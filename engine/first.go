@@ -46,7 +46,7 @@ func (b *branch) race(s *step, v generable.Value) (generable.Value, error) {
 	at := b.at
 	out := make([]generable.Value, len(s.kids))
 	won, err := b.compete(b.choice(s, v), len(s.kids), func(i int, sched Sched) *branch {
-		return b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
+		return b.fork(sched, at.index(i))
 	}, func(i int, br *branch) error {
 		return br.guard(func() (err error) {
 			out[i], err = br.exec(s.kids[i], v)

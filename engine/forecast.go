@@ -80,16 +80,6 @@ func (b *branch) price(req *Request, in, out int64) (int64, *Error) {
 	return nanos(usd), nil
 }
 
-// since gives the messages after the last answer.
-func (r *Request) since() []Message {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == RoleAssistant {
-			return r.Messages[i+1:]
-		}
-	}
-	return r.Messages
-}
-
 func clampInt(n int64) int { return int(min(n, MaxUsage)) }
 
 // cost is what a call has cost: as its handler says, or else by the prices that are known.

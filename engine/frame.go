@@ -22,13 +22,21 @@ type Frame struct {
 	idx  int32 // branch or turn, -1 when there is none
 }
 
+// mainFrame is the position of a run.
+func mainFrame() *Frame { return &Frame{kind: "main", idx: -1} }
+
+// child is a position below this one.
 func (f *Frame) child(kind, name string, n int) *Frame {
 	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: -1}
 }
 
-func (f *Frame) index(kind, name string, n, idx int) *Frame {
-	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: int32(idx)}
+// index is the position of a branch or turn at this one.
+func (f *Frame) index(idx int) *Frame {
+	return &Frame{up: f.up, kind: f.kind, name: f.name, n: f.n, idx: int32(idx)}
 }
+
+// parent is the position above, nil of a run's.
+func (f *Frame) parent() *Frame { return f.up }
 
 // root is the position of the run.
 func (f *Frame) root() *Frame {

@@ -13,7 +13,7 @@ func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
 	defer func() { b.at = at }()
 	k := 0
 	for turn := range g.maxSteps {
-		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
+		b.at = at.index(turn)
 		out, err := b.exec(s.kids[k], v)
 		if err != nil {
 			return out, err

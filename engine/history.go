@@ -74,28 +74,13 @@ func (s *step) inherit(h *History) {
 	}
 }
 
-// conversation is what was said so far on a branch, by agents that share their history. It never
-// changes, so that branches fork it at no cost.
-type conversation struct {
-	messages []Message
-	chain    [sha256.Size]byte // as of a Request
-	hashed   int
-	kept     bool // in the session already
-}
-
-// conversation is a request's, with the answer to it.
-func (r *Request) conversation(parts []Part) *conversation {
-	full := r.Extend(Message{Role: RoleAssistant, Parts: parts})
-	return &conversation{messages: full.Messages, chain: full.chain, hashed: full.hashed}
-}
-
 // shares adds a call that has come to an answer to what agents share. Its frame is not to be one
 // with that of [turns.run], on which parked runs stand.
 //
 //go:noinline
 func (t *turns) shares(req *Request, parts []Part, err error) {
 	if err == nil && t.sk.history.shared() {
-		t.b.talk = req.conversation(parts)
+		t.b.talk = req.thread(parts)
 	}
 }
 
@@ -103,9 +88,10 @@ func (t *turns) shares(req *Request, parts []Part, err error) {
 func (t *turns) continued(req *Request) (*Request, error) {
 	if c := t.b.talk; c != nil && t.sk.history.shared() {
 		input := req.Messages
-		req.Messages, req.chain, req.hashed = c.messages, c.chain, c.hashed
 		if len(req.Tools) == 0 && hasCalls(c.messages) {
-			req.Messages, req.chain, req.hashed = withoutCalls(c.messages), [sha256.Size]byte{}, 0
+			req.replace(withoutCalls(c.messages))
+		} else {
+			req.resume(c)
 		}
 		t.own = len(req.Messages)
 		req = req.Extend(input...)
@@ -216,14 +202,15 @@ func (b *branch) resume() error {
 	if err != nil || len(t.Messages) == 0 {
 		return err
 	}
-	b.talk = &conversation{messages: t.Messages, kept: true}
+	b.talk = &thread{messages: t.Messages}
+	b.run.resumed = b.talk
 	return nil
 }
 
 // keep has the session keep the conversation that the run has come to. A run that fails leaves the
 // session's as it was.
 func (b *branch) keep() error {
-	if b.run.spec.Session == nil || b.talk == nil || b.talk.kept || b.run.spec.Session.Keep != nil && !b.run.spec.Session.Keep() {
+	if b.run.spec.Session == nil || b.talk == nil || b.talk == b.run.resumed || b.run.spec.Session.Keep != nil && !b.run.spec.Session.Keep() {
 		return nil
 	}
 	if err := b.run.events.err(); err != nil { // the run has failed by its listener

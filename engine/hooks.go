@@ -399,7 +399,7 @@ func answered(v generable.Value) *Response {
 // changedRequest is a request with another system text or model, for this call alone.
 func changedRequest(req *Request, v generable.Value) (*Request, error) {
 	next := *req
-	next.headed, next.known = false, nil
+	next.reheaded()
 	for key, field := range fieldsOf(v) {
 		text, ok := field.AsStr()
 		switch {

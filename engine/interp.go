@@ -6,6 +6,38 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
+// interp is the interpreter of plans, as branches know it.
+type interp struct{}
+
+func (interp) call(b *branch, n *Node, input generable.Value) (generable.Value, error) {
+	if n.failed {
+		return generable.Value{}, b.locate(uncomposed(n), n)
+	}
+	v, errs := n.in.Convert(input)
+	if errs != nil {
+		return generable.Value{}, b.misfit(n, input, errs)
+	}
+	s := n.compiled().root
+	if i := b.ordinal(callKey{s.word, n.name}); i != s.n { // most are called once, and a call that waits holds it
+		again := *s
+		again.n = i
+		s = &again
+	}
+	outer, at, said, words := b.callback, b.at, b.heard, b.brief
+	if outer.scope != "" {
+		b.at = at.child(outer.scope, "", outer.n)
+	}
+	b.callback, b.heard, b.brief = callback{}, hearing{}, nil
+	out, err := b.exec(s, v)
+	b.callback, b.at, b.heard, b.brief = outer, at, said, words
+	return out, err
+}
+
+func uncomposed(n *Node) *Error {
+	return Errorf(KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
+		WithHelp("a script with errors does not run; mend what loading reported")
+}
+
 // exec runs one step of a plan. It is the only interpreter.
 func (b *branch) exec(s *step, v generable.Value) (generable.Value, error) {
 	if err := b.sched.Err(); err != nil {
@@ -24,7 +56,7 @@ func (b *branch) exec(s *step, v generable.Value) (generable.Value, error) {
 		err = b.locate(err, s.node)
 	}
 	b.depth--
-	b.at = b.at.up
+	b.at = b.at.parent()
 	return out, err
 }
 
@@ -167,7 +199,7 @@ func (b *branch) fan(segment string, ordinal, n, limit int, failed []*Error, kid
 	}
 	out := make([]generable.Value, n)
 	err := b.sched.Par(n, limit, func(i int, sched Sched) error {
-		br := b.fork(sched, at.up.index(at.kind, at.name, int(at.n), i))
+		br := b.fork(sched, at.index(i))
 		if failed != nil {
 			br.Apart()
 		}
@@ -270,7 +302,7 @@ func (b *branch) loop(s *step, v generable.Value) (generable.Value, error) {
 	args := make([]generable.Value, 1) // of the callback, the same for all turns
 	var out generable.Value
 	for turn := range spec.max {
-		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
+		b.at = at.index(turn)
 		var err error
 		if out, err = b.exec(s.kids[0], v); err != nil {
 			return out, err

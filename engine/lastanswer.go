@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -18,14 +17,10 @@ const lastShare = 0.8
 
 // ending is how a conversation comes to its end before the model ends it.
 type ending struct {
-	keep    *reserve  // for a last answer; nil when there is none
-	due     bool      // the next turn is the last
-	asked   bool      // the last answer was asked for
-	why     error     // the limit that ended it
-	mostOwn int64     // turns; the host may raise it
-	mostUse int64     // tool calls, likewise
-	until   time.Time // no turn but the first begins later
-	pause   *pause    // of that time; nil: nobody was asked
+	due     bool  // the next turn is the last
+	why     error // the limit that ended it
+	mostOwn int64 // turns; the host may raise it
+	mostUse int64 // tool calls, likewise
 }
 
 // begin settles the bounds that the conversation counts itself. Those of a named budget count for
@@ -41,18 +36,18 @@ func (t *turns) begin() {
 	t.end.mostOwn, t.end.mostUse = own(l.Turns, DefaultTurns), own(l.ToolCalls, DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
-		t.end.until = t.b.sched.Now().Add(DefaultAgentWall)
+		t.until = t.b.sched.Now().Add(DefaultAgentWall)
 	case l.Wall > 0 && t.closes():
-		t.end.until = t.b.sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
+		t.until = t.b.sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
 	}
 }
 
 // claim is what the turn's call asks of the budgets.
 func (t *turns) claim() ask {
-	a := ask{want: estimate{resModelCalls: 1, resTurns: 1}, of: t}
-	if k := t.end.keep; k != nil {
+	a := ask{want: estimate{resModelCalls: 1, resTurns: 1}, of: &t.dialogue}
+	if k := t.keep; k != nil {
 		k.next = estimate{}
-		if !t.end.asked {
+		if !t.closing {
 			k.next = a.want
 		}
 	}
@@ -65,19 +60,20 @@ func (t *turns) closes() bool { return t.a.Budget.OnLimit == OnLimitAnswer && le
 
 // close makes the request for a last answer.
 func (t *turns) close(req *Request, why error) *Request {
-	t.end.asked, t.end.why = true, why
+	t.closing, t.end.why = true, why
 	if t.b.Wants(EventBudget) {
 		t.news(BudgetLastAnswer, resTurns, int64(t.turn), t.end.mostOwn, 0)
 	}
 	next := req.Extend(TextMessage(RoleUser, lastWords))
-	next.Choice, next.headed = ToolChoice{Mode: ChoiceNone}, false // the tools stay: calls of them were made
+	next.Choice = ToolChoice{Mode: ChoiceNone} // the tools stay: calls of them were made
+	next.reheaded()
 	return next
 }
 
 // next gives the request of a turn, which may have become the one for a last answer.
 func (t *turns) next(req *Request) (*Request, error) {
 	turn := int64(t.turn)
-	for !t.end.asked {
+	for !t.closing {
 		switch {
 		case t.end.due:
 			return t.close(req, t.end.why), nil
@@ -105,7 +101,7 @@ func (t *turns) extend(r resource, most *int64, used int64) (bool, error) {
 		return false, nil
 	}
 	l := BudgetLimit{Budget: t.label(), Scope: t.b.Path(), Resource: resourceArgs[r], Agent: t.a.Name, Limit: AtMost(*most), Used: AtMost(used)}
-	to, err := t.b.askHost(l, t.b.at, t.turn)
+	to, err := t.b.askHost(l, t.b.at, int(t.turn))
 	if err != nil || to <= *most {
 		return false, err
 	}
@@ -119,7 +115,7 @@ func (t *turns) extend(r resource, most *int64, used int64) (bool, error) {
 // refused is what becomes of a call that failed, nil when a budget refused it, which was not made
 // then, and a last answer may be asked for instead.
 func (t *turns) refused(req *Request, e *Error, attempt int) error {
-	if t.closes() && !t.end.asked && attempt == 0 && e.Kind == KindBudget && e.Code == diag.BudgetExceeded {
+	if t.closes() && !t.closing && attempt == 0 && e.Kind == KindBudget && e.Code == diag.BudgetExceeded {
 		t.end.why = e
 		return nil
 	}
@@ -129,7 +125,7 @@ func (t *turns) refused(req *Request, e *Error, attempt int) error {
 // lasting is run for a conversation that keeps room for a last answer.
 func (t *turns) lasting() (generable.Value, error) {
 	k := &reserve{in: t.b.budget, outer: t.b.keeper}
-	t.end.keep, t.b.keeper = k, k
+	t.keep, t.b.keeper = k, k
 	defer func() {
 		t.b.keeper = k.outer
 		t.b.release(k)
@@ -164,20 +160,6 @@ func (t *turns) partial(err error) error {
 		own.Raw = textIn(t.words)
 	}
 	return &own
-}
-
-// untimely refuses a turn that would begin after the agent's time.
-func (b *branch) untimely(a *ask) error {
-	t := a.of
-	if t == nil || t.turn == 0 || t.end.asked || t.end.until.IsZero() || b.sched.Now().Before(t.until()) {
-		return nil
-	}
-	return outOfTime(t.a.Name, cmp.Or(t.a.Budget.Wall, DefaultAgentWall))
-}
-
-func outOfTime(agent string, wall time.Duration) *Error {
-	return Errorf(KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
-		WithHelp("raise it with budget(wall = ...)")
 }
 
 // calledLast is the error of a last answer that is a call: what ended the conversation, and that it

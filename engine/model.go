@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strings"
-	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -177,7 +176,7 @@ type Request struct {
 	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
 	hashed int               // messages covered by chain
 	headed bool
-	known  *atomic.Pointer[headDigest] // of the agent that makes the request, nil when there is none
+	known  *headCache // of the agent that makes the request, nil when there is none
 }
 
 // Extend returns a request that continues r's conversation. It shares r's messages and the

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"strconv"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
@@ -31,6 +32,12 @@ type headDigest struct {
 	sum [sha256.Size]byte
 }
 
+// headCache holds the digest that the requests of an agent share.
+type headCache struct{ last atomic.Pointer[headDigest] }
+
+// cacheHead has the request take its digest from a cache, and put it there.
+func (r *Request) cacheHead(c *headCache) { r.known = c }
+
 // headKey tells heads apart by what they point to, which does not change.
 type headKey struct {
 	model, system   string
@@ -57,13 +64,13 @@ func (r *Request) digestHead() [sha256.Size]byte {
 		unsafe.SliceData(p.Stop), len(r.Tools), len(p.Stop), r.Choice, p.Effort, p.ReasoningTokens, p.Cache, p.ParallelCalls,
 		unsafe.SliceData(p.Extra), unsafe.SliceData(r.Fallbacks), len(p.Extra), len(r.Fallbacks)}
 	if r.known != nil {
-		if d := r.known.Load(); d != nil && d.of == key {
+		if d := r.known.last.Load(); d != nil && d.of == key {
 			return d.sum
 		}
 	}
 	sum := sha256.Sum256(r.appendHead(make([]byte, 0, 512+len(r.System))))
 	if r.known != nil {
-		r.known.Store(&headDigest{key, sum})
+		r.known.last.Store(&headDigest{key, sum})
 	}
 	return sum
 }

@@ -10,9 +10,9 @@ import (
 
 // ask is what a branch wants of its budgets before an effect.
 type ask struct {
-	want estimate // must fit
-	more estimate // is held as well, as far as it is there: an answer of no set length may need it
-	of   *turns   // whose call it is, nil of a tool
+	want estimate  // must fit
+	more estimate  // is held as well, as far as it is there: an answer of no set length may need it
+	of   *dialogue // of the conversation whose call it is, nil of a tool
 }
 
 // kept is what the conversation keeps for a last answer, nil for none.
@@ -20,7 +20,7 @@ func (a *ask) kept() *reserve {
 	if a.of == nil {
 		return nil
 	}
-	return a.of.end.keep
+	return a.of.keep
 }
 
 // reserve is what a conversation keeps for its last answer, on every level.

@@ -18,7 +18,7 @@ func (b *branch) retry(s *step, v generable.Value) (generable.Value, error) {
 		words = words.talking(&talk{})
 	}
 	for turn := range o.Max {
-		b.at = at.up.index(at.kind, at.name, int(at.n), turn)
+		b.at = at.index(turn)
 		b.heard, b.brief, b.talk = said, words, before
 		out, err := b.exec(s.kids[0], v)
 		b.brief = nil
@@ -87,14 +87,14 @@ func (b *branch) located(err error, n *Node) error {
 // talk is a conversation that outlives the call that held it. A call that fails before the
 // model answered leaves it as it was.
 type talk struct {
-	request *Request   // that the next call begins with, nil at first
-	skill   *skillPlan // that it is about, nil at first
-	own     int        // where in its messages the input stands
+	request *Request // that the next call begins with, nil at first
+	plan    any      // of the skill that it is about, nil at first
+	own     int      // where in its messages the input stands
 }
 
 // keep remembers what a request has become by an answer, and by what followed it.
-func (t *talk) keep(sk *skillPlan, req *Request, parts []Part, next *Request) {
-	t.skill = sk
+func (t *talk) keep(sk any, req *Request, parts []Part, next *Request) {
+	t.plan = sk
 	switch {
 	case next != nil:
 		t.request = next

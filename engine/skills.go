@@ -190,8 +190,8 @@ func (b *branch) pickSkill(p *agentPlan, v generable.Value, said told) (*skillPl
 	switch {
 	case p.only != nil:
 		return p.only, nil
-	case said.brief != nil && said.brief.talk != nil && said.brief.talk.skill != nil:
-		return said.brief.talk.skill, nil // a conversation goes on as it began
+	case said.brief != nil && said.brief.talk != nil && said.brief.talk.plan != nil:
+		return said.brief.talk.plan.(*skillPlan), nil // a conversation goes on as it began
 	case sel == nil:
 		sk, err := p.skillFor(v)
 		return b.chose(p, sk, choice{}, err)

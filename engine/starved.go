@@ -90,7 +90,7 @@ func (s *starved) before(other *starved) bool {
 func (s *starved) rank() int {
 	own := s.a.kept()
 	switch {
-	case own != nil && own.kept != (estimate{}) && !s.a.of.end.asked:
+	case own != nil && own.kept != (estimate{}) && !s.a.of.closing:
 		return 0
 	case own != nil && own.kept != (estimate{}):
 		return 2 // its last answer
