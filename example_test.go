@@ -146,7 +146,7 @@ main = upper
 	}
 	run := mod.Start(context.Background(), agentscript.Input("x"),
 		agentscript.OnEvent(engine.EventNode|engine.EventEffect, func(e engine.Event) {
-			log.Info(e.Kind.String(), "phase", e.Phase, "path", e.Path)
+			log.Info(e.Kind.String(), "phase", e.Phase(), "path", e.Path)
 		}))
 	if _, err := run.Wait(); err != nil {
 		fmt.Println(err)

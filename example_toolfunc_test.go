@@ -42,8 +42,8 @@ func ExampleToolFunc() {
 		return
 	}
 	run := mod.Start(context.Background(), agentscript.Input("Bergen"), agentscript.OnEvent(engine.EventTool, func(e engine.Event) {
-		if e.Phase == engine.PhaseEnd {
-			fmt.Println(e.Text)
+		if e.Phase() == engine.PhaseEnd {
+			fmt.Println(e.Text())
 		}
 	}))
 	fmt.Println(agentscript.As[string](run.Wait()))

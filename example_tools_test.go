@@ -44,7 +44,10 @@ def main(q = str):
 		return
 	}
 	run := mod.Start(context.Background(), agentscript.Args(map[string]any{"q": "A17"}),
-		agentscript.OnEvent(engine.EventEscalation, func(e engine.Event) { fmt.Println(e.Severity, e.Name+":", e.Text) }))
+		agentscript.OnEvent(engine.EventEscalation, func(e engine.Event) {
+			d := e.Data.(*engine.EscalationData)
+			fmt.Println(d.Severity, d.Name+":", d.Text)
+		}))
 	res, err := run.Wait()
 	fmt.Println(res.Text(), err)
 	fmt.Println(failures, "executions,", run.LeftBehind(), "left behind")

@@ -90,7 +90,7 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 				for ev := range run.Events() {
 					last = ev
 				}
-				if last.Kind != engine.EventRun || last.Phase != engine.PhaseEnd || last.Err == nil || last.Err.Message != e.Message {
+				if last.Kind != engine.EventRun || last.Phase() != engine.PhaseEnd || last.Err() == nil || last.Err().Message != e.Message {
 					t.Errorf("the last event is %+v", last)
 				}
 				close(release) // what was left behind ends by itself, and changes nothing

@@ -106,7 +106,7 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 		agentscript.OnEvent(engine.EventToken, func(engine.Event) { at("token")() }),
 		agentscript.OnEvent(engine.EventTool, func(engine.Event) { at("listener")() }),
 		agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
-			if e.Phase == engine.PhaseEnd {
+			if e.Phase() == engine.PhaseEnd {
 				at("end")()
 			}
 		})}, more...)...).Wait()

@@ -122,11 +122,12 @@ func TestModelOverride(t *testing.T) {
 	var sent, got []string
 	_, err := m.Start(t.Context(), agentscript.ModelOverride("ollama/c"), agentscript.ModelFor("fixed", "ollama/d"),
 		agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-			if r, ok := e.Request.(*engine.Request); ok {
+			d := e.Data.(*engine.EffectData)
+			if r, ok := d.Request.(*engine.Request); ok {
 				sent = append(sent, r.Model+" "+r.System)
 			}
-			if e.Response != nil {
-				got = append(got, e.Response.Text())
+			if d.Response != nil {
+				got = append(got, d.Response.Text())
 			}
 		})).Wait()
 	if err != nil {

@@ -53,7 +53,7 @@ func TestApprovedTooLate(t *testing.T) {
 			}
 			record := &journal.Memory{}
 			opts := []agentscript.RunOption{in, agentscript.ID("run"), agentscript.Journal(record), agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
-				if strings.Contains(e.Text, "began") {
+				if strings.Contains(e.Text(), "began") {
 					began.Add(1)
 				}
 			})}

@@ -247,7 +247,7 @@ func (t *turns) take(req *Request, resp *Response) (next *Request, v generable.V
 	}
 	t.asked++
 	if t.b.Wants(EventRepair) {
-		t.b.emit(Event{Kind: EventRepair, Name: t.a.Name, Text: "asked again: " + complaint})
+		t.b.emit(Event{Kind: EventRepair, Data: &RepairData{Name: t.a.Name, Text: "asked again: " + complaint}})
 	}
 	return req.Extend(Message{Role: RoleAssistant, Parts: resp.Parts}, TextMessage(RoleUser, complaint)), v, nil
 }

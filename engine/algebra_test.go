@@ -223,7 +223,11 @@ func TestHandoffsAndDropsAreTold(t *testing.T) {
 	c.sound(t)
 	var told []string
 	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: all, Input: generable.StrOf("no"), Listener: engine.Listener{Kinds: engine.EventHandoff | engine.EventDropped, Emit: func(e engine.Event) {
-		told = append(told, fmt.Sprintf("%s %s %s>%s %s", e.Kind, e.Path, e.From, e.Name, e.Text))
+		from := ""
+		if d, ok := e.Data.(*engine.HandoffData); ok {
+			from = d.From
+		}
+		told = append(told, fmt.Sprintf("%s %s %s>%s %s", e.Kind, e.Path, from, e.Name(), e.Text()))
 	}}})
 	if got := strings.Join(told, "; "); err != nil || got != "handoff main/then0/handoff0 source>sad bool; dropped main/then0/par0 >fn number 1 of 2 failed: planned failure" {
 		t.Errorf("%v, told: %s", err, got)

@@ -189,7 +189,7 @@ func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
 // tellPolicy emits the event of a decision about a call.
 func (b *branch) tellPolicy(phase Phase, name, text string, err *Error) {
 	if b.Wants(EventPolicy) {
-		b.emit(Event{Kind: EventPolicy, Phase: phase, Name: name, Text: text, Err: err})
+		b.emit(Event{Kind: EventPolicy, Data: &PolicyData{phase, name, text, err}})
 	}
 }
 

@@ -129,3 +129,29 @@ func TestAllocationsPerNode(t *testing.T) {
 		}
 	}
 }
+
+// A token event costs no allocation of its own: the data of several is allocated at once.
+func TestAllocationsPerToken(t *testing.T) {
+	c := compose()
+	main := c.prompted("a", strT, strT)
+	c.sound(t)
+	count := func(n int) float64 {
+		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+			for i := range n {
+				sink(engine.Token{Attempt: 1, Seq: i, Text: "token"})
+			}
+			return echo(ctx, e, sink)
+		})
+		spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
+			Listener: engine.Listener{Kinds: engine.EventToken, Emit: func(engine.Event) {}}}
+		return testing.AllocsPerRun(20, func() {
+			if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	const tokens = 6400
+	if per := (count(tokens+100) - count(100)) / tokens; per > 1.0/64 {
+		t.Errorf("%.4f allocations per token, at most one for 64", per)
+	}
+}

@@ -68,7 +68,7 @@ func (b *branch) SetHost(h any) { b.host = h }
 // Log emits a log event.
 func (b *branch) Log(text string) {
 	if b.run.events.wants(EventLog) {
-		b.emit(Event{Kind: EventLog, Text: text})
+		b.emit(Event{Kind: EventLog, Data: &LogData{Text: text}})
 	}
 }
 
@@ -77,7 +77,7 @@ func (b *branch) Log(text string) {
 // what stands there ends.
 func (b *branch) Phase(name string) {
 	if b.run.events.wants(EventPhase) {
-		b.emit(Event{Kind: EventPhase, Name: name})
+		b.emit(Event{Kind: EventPhase, Data: &PhaseData{name}})
 	}
 }
 

@@ -69,11 +69,12 @@ func (n *news) listener() engine.Listener {
 	return engine.Listener{Kinds: engine.EventBudget, Emit: func(e engine.Event) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if e.Budget == nil {
+		change := e.Data.(*engine.BudgetData).Change
+		if change == nil {
 			n.all = append(n.all, "refused")
 			return
 		}
-		n.all = append(n.all, fmt.Sprintf("%s %s %g/%g %g", strings.TrimPrefix(string(e.Budget.What), "budget."), e.Budget.Resource, e.Budget.Used, e.Budget.Limit, e.Budget.At))
+		n.all = append(n.all, fmt.Sprintf("%s %s %g/%g %g", strings.TrimPrefix(string(change.What), "budget."), change.Resource, change.Used, change.Limit, change.At))
 	}}
 }
 

@@ -100,7 +100,7 @@ func inUnits(n int64, r resource) float64 {
 func (b *branch) tellBudget(news []BudgetNews, replayed bool) {
 	for i := range news {
 		n := &news[i]
-		b.emit(Event{Kind: EventBudget, Name: n.Resource, Text: n.String(), Budget: n, Replayed: replayed})
+		b.emit(Event{Kind: EventBudget, Data: &BudgetData{Name: n.Resource, Text: n.String(), Change: n, Replayed: replayed}})
 	}
 }
 

@@ -43,7 +43,7 @@ func (b *branch) claim(agent string) error {
 	default:
 		out = Outcome{Err: asError(err)}
 		if b.Wants(EventBudget) {
-			b.emit(Event{Kind: EventBudget, Name: "tool_calls", Err: out.Err})
+			b.emit(Event{Kind: EventBudget, Data: &BudgetData{Name: "tool_calls", Err: out.Err}})
 		}
 	}
 	out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)

@@ -141,7 +141,7 @@ func (t *turns) compressed(req *Request, turn int) (*Request, error) {
 	t.seen = 0
 	t.own = max(t.own-at, 0) + 1
 	if t.b.Wants(EventHistory) {
-		t.b.emit(Event{Kind: EventHistory, Name: t.a.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)})
+		t.b.emit(Event{Kind: EventHistory, Data: &HistoryData{t.a.Name, fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
 	}
 	return &next, nil
 }

@@ -178,7 +178,7 @@ func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 			})
 			var told []string
 			spec := engine.RunSpec{Main: main, Handler: h, Model: "test/model",
-				Listener: engine.Listener{Kinds: engine.EventHistory, Emit: func(e engine.Event) { told = append(told, e.Text) }}}
+				Listener: engine.Listener{Kinds: engine.EventHistory, Emit: func(e engine.Event) { told = append(told, e.Text()) }}}
 			if _, err := engine.Exec(engine.NewCoopSched(1), &spec); err != nil {
 				t.Fatal(err)
 			}

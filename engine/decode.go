@@ -26,6 +26,6 @@ func (b *branch) tellRepairs(repairs []generable.Repair) {
 		return
 	}
 	for _, r := range repairs {
-		b.emit(Event{Kind: EventRepair, Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
+		b.emit(Event{Kind: EventRepair, Data: &RepairData{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After}})
 	}
 }

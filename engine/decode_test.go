@@ -25,7 +25,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 	a := &answers{next: []engine.Response{inForm(`{"value": [{"key": "a b", "value": "x"}]}`), inForm("```json\n{\"value\": [{\"key\": \"a b\", \"value\": 1,}]\n```")}}
 	var told []string
 	out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("?"), Handler: a, Model: "test/model",
-		Listener: engine.Listener{Kinds: engine.EventRepair, Emit: func(e engine.Event) { told = append(told, e.Name+": "+e.Text) }}})
+		Listener: engine.Listener{Kinds: engine.EventRepair, Emit: func(e engine.Event) { told = append(told, e.Name()+": "+e.Text()) }}})
 	if err != nil || generable.JSON(out, nil) != `{"a b":1}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
 	}

@@ -42,7 +42,7 @@ func TestPathsOfEvents(t *testing.T) {
 				if i := strings.LastIndexByte(up, '['); i > strings.LastIndexByte(up, '/') {
 					up = up[:i]
 				}
-				if e.Phase == engine.PhaseEnd {
+				if e.Phase() == engine.PhaseEnd {
 					if open[e.Path]--; open[e.Path] < 0 {
 						t.Errorf("seed %d: %s ends and did not begin", seed, e.Path)
 					}

@@ -85,7 +85,7 @@ func (b *branch) refused(e *Effect, err error) Outcome {
 	}
 	out := Outcome{Err: asError(err)}
 	if b.Wants(EventBudget) {
-		b.emit(Event{Kind: EventBudget, Name: e.Name, Err: out.Err})
+		b.emit(Event{Kind: EventBudget, Data: &BudgetData{Name: e.Name, Err: out.Err}})
 	}
 	if j := b.run.spec.Journal; j != nil {
 		out = b.sched.Do(HandlerFunc(func(ctx context.Context, e *Effect, _ Sink) Outcome { return commit(ctx, j, e, out) }), e, nil)
@@ -114,18 +114,19 @@ func (b *branch) tell(e *Effect, phase Phase, out *Outcome, replayed bool) {
 	if !b.Wants(EventEffect) {
 		return
 	}
-	ev := Event{Kind: EventEffect, Phase: phase, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Replayed: replayed}
+	d := &EffectData{Phase: phase, Name: e.Name, Replayed: replayed}
+	ev := Event{Kind: EventEffect, Path: e.At.Path(), ID: e.ID(), Data: d}
 	if phase == PhaseStart {
-		ev.Request = e.Req
+		d.Request = e.Req
 	}
 	if out != nil {
-		ev.Attempt, ev.Err, ev.Response = out.Attempt, out.Err, out.Response
+		ev.Attempt, d.Err, d.Response = out.Attempt, out.Err, out.Response
 		if e.Kind != EffectModel && out.Err == nil {
-			ev.Value = &Datum{out.Value}
+			d.Value = &Datum{out.Value}
 		}
 		if out.Usage != (Usage{}) {
 			u := out.Usage
-			ev.Usage = &u
+			d.Usage = &u
 		}
 	}
 	b.emit(ev)
@@ -148,9 +149,9 @@ func (b *branch) sink(e *Effect) Sink {
 	return func(t Token) {
 		switch r := t.Retry; {
 		case r != nil && b.Wants(EventRetry):
-			b.emit(Event{Kind: EventRetry, Path: e.At.Path(), ID: e.ID(), From: r.From, Name: r.To, Attempt: t.Attempt, Wait: r.Wait, Err: r.Err})
+			b.emit(Event{Kind: EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &RetryData{r.From, r.To, r.Wait, r.Err}})
 		case r == nil && e.Stream && b.Wants(EventToken):
-			b.emit(Event{Kind: EventToken, Path: path, ID: e.ID(), Name: e.Name, Attempt: t.Attempt, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+			b.run.events.token(Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.sched.Now()}, TokenData{e.Name, t.Text, t.Reasoning, t.Call})
 		}
 		look.token(t)
 		parts.add(t)

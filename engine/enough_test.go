@@ -169,12 +169,13 @@ func TestPartialEvents(t *testing.T) {
 	})
 	var got []string
 	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m", Listener: engine.Listener{Kinds: engine.EventPartial, Emit: func(e engine.Event) {
-		line := fmt.Sprint(e.Attempt, " ", e.Name, " ", e.Field)
-		if e.Value != nil {
-			line += " " + generable.JSON(e.Value.Value, nil)
+		d := e.Data.(*engine.PartialData)
+		line := fmt.Sprint(e.Attempt, " ", d.What, " ", d.Field)
+		if d.Value != nil {
+			line += " " + generable.JSON(d.Value.Value, nil)
 		}
-		if e.Name == "field" {
-			line += " of " + generable.JSON(e.Snapshot(), nil)
+		if d.What == "field" {
+			line += " of " + generable.JSON(d.Snapshot(), nil)
 		}
 		if e.Kind != engine.EventPartial || e.Path != "main/agent:mail#0/llm0" || e.ID == "" {
 			t.Errorf("%+v", e)

@@ -239,7 +239,7 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 		if (err != nil) != ends {
 			t.Errorf("%s: the run gives %v", kind, err)
 		}
-		if n := len(told); n != 2 || told[1].Err == nil || told[1].Err.Kind != kind || told[1].Err.Path != "main/agent:a#0/tool:get#0" {
+		if n := len(told); n != 2 || told[1].Err() == nil || told[1].Err().Kind != kind || told[1].Err().Path != "main/agent:a#0/tool:get#0" {
 			t.Errorf("%s: the events of the call are %+v", kind, told)
 		}
 	}
@@ -322,7 +322,7 @@ func TestErrorJSON(t *testing.T) {
 
 // A nil *Error in an event or outcome is null.
 func TestErrorJSONInEvents(t *testing.T) {
-	text, err := json.Marshal(engine.Event{Kind: engine.EventRun, Err: &engine.Error{Kind: engine.KindTool, Pos: diag.Pos{File: "f", Line: 1}}})
+	text, err := json.Marshal(engine.Event{Kind: engine.EventRun, Data: &engine.RunData{Err: &engine.Error{Kind: engine.KindTool, Pos: diag.Pos{File: "f", Line: 1}}}})
 	if err != nil || !strings.Contains(string(text), `"line":1`) {
 		t.Errorf("%s %v", text, err)
 	}

@@ -62,7 +62,7 @@ func (b *branch) escalates(err error) (generable.Value, error) {
 	v, said := *e.Verdict, string(e.Verdict.Severity)
 	var known bool
 	if v.Severity, known = ParseSeverity(said); !known && b.Wants(EventRepair) {
-		b.emit(Event{Kind: EventRepair, Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, mostShown)) + " → " + string(v.Severity)})
+		b.emit(Event{Kind: EventRepair, Data: &RepairData{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, mostShown)) + " → " + string(v.Severity)}})
 	}
 	if b.mending {
 		own := *e
@@ -77,7 +77,7 @@ func (b *branch) escalates(err error) (generable.Value, error) {
 // escalates by itself.
 func (b *branch) tellEscalated(tool, reason string, severity Severity) {
 	if b.Wants(EventEscalation) {
-		b.emit(Event{Kind: EventEscalation, Name: tool, Text: reason, Severity: severity})
+		b.emit(Event{Kind: EventEscalation, Data: &EscalationData{tool, reason, severity}})
 	}
 }
 

@@ -3,38 +3,36 @@ package engine
 import (
 	"sync"
 	"time"
-
-	"github.com/agentscript/agentscript/generable"
 )
 
 // EventKind is a bit, so that a listener can say what it wants.
 type EventKind uint32
 
-// The kinds of events.
+// The kinds of events. Each has its own type of [Event].Data.
 const (
-	EventRun     EventKind = 1 << iota // start and end of the run
-	EventNode                          // start and end of a node
-	EventEffect                        // start and end of an effect
-	EventToken                         // streamed text
-	EventTool                          // a tool call and its result
-	EventRepair                        // a model's answer was repaired, or asked for again
-	EventBudget                        // a budget refused, or changed hands
-	EventLog                           // print
-	EventPhase                         // the script says what it comes to
-	EventHandoff                       // a node hands its output over: From, Name (to) and Text (its type)
-	EventDropped                       // a branch failed and is left out: Name, Text and Err
-	EventRetry                         // an attempt at an effect failed, and another one follows: see [Retry]
-	EventPartial                       // what is known of a typed answer while it arrives: Name (field, item, text, variant, reset), Field, Value or Text
+	EventRun     EventKind = 1 << iota // start and end of the run: [RunData]
+	EventNode                          // start and end of a node: [NodeData]
+	EventEffect                        // start and end of an effect: [EffectData]
+	EventToken                         // streamed text: [TokenData]
+	EventTool                          // a tool call and its result: [ToolData]
+	EventRepair                        // a model's answer was repaired, or asked for again: [RepairData]
+	EventBudget                        // a budget refused, or changed hands: [BudgetData]
+	EventLog                           // print: [LogData]
+	EventPhase                         // the script says what it comes to: [PhaseData]
+	EventHandoff                       // a node hands its output over: [HandoffData]
+	EventDropped                       // a branch failed and is left out: [DroppedData]
+	EventRetry                         // an attempt at an effect failed, and another one follows: [RetryData]
+	EventPartial                       // what is known of a typed answer while it arrives: [PartialData]
 
-	EventEscalation // a tool or its mending calls for people: Name (of the tool, "" when the model does), Text (the reason) and Severity
-	EventLeft       // a tool has not returned since it was to stop, and is left behind: Name and Err
+	EventEscalation // a tool or its mending calls for people: [EscalationData]
+	EventLeft       // a tool has not returned since it was to stop, and is left behind: [LeftData]
 
-	EventSkill     // one of several skills was chosen: From (the agent), Name, Confidence and Text (why)
-	EventKnowledge // a text that a skill knows was read, which is no tool event: Name (its key), Text or Err
+	EventSkill     // one of several skills was chosen: [SkillData]
+	EventKnowledge // a text that a skill knows was read, which is no tool event: [KnowledgeData]
 
-	EventPolicy // a rule, a person or an interceptor decides about a call: Name (the tool), Text and Err
+	EventPolicy // a rule, a person or an interceptor decides about a call: [PolicyData]
 
-	EventHistory // a conversation has become too long and was made shorter: Name (of the agent) and Text
+	EventHistory // a conversation has become too long and was made shorter: [HistoryData]
 
 	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge | EventPolicy | EventHistory
 )
@@ -63,46 +61,15 @@ const (
 // Event is something that happened in a run. Events are for watching: nothing that the
 // engine does depends on a listener. No event carries a secret.
 type Event struct {
-	Kind      EventKind  `json:"kind"`
-	Phase     Phase      `json:"phase,omitempty"`
-	Run       string     `json:"run"`
-	Path      string     `json:"path,omitempty"`
-	ID        string     `json:"id,omitempty"`   // of an effect
-	From      string     `json:"from,omitempty"` // of a handoff; of a retry what failed, as Name is what is asked next
-	Name      string     `json:"name,omitempty"`
-	Attempt   int        `json:"attempt,omitempty"`
-	Seq       uint64     `json:"seq"` // total order within the run
-	At        time.Time  `json:"at"`
-	Text      string     `json:"text,omitempty"`      // token, log line, or what was repaired
-	Reasoning bool       `json:"reasoning,omitempty"` // the token is of the model's thoughts, not of its answer
-	Field     string     `json:"field,omitempty"`     // where in the value a partial belongs, as .plan.steps[2]
-	Call      *CallDelta `json:"call,omitempty"`      // of a token that belongs to a call
-	Replayed  bool       `json:"replayed,omitempty"`
-	Status    Status     `json:"status,omitempty"`   // of a node at its end
-	Severity  Severity   `json:"severity,omitempty"` // of an escalation
-	Usage     *Usage     `json:"usage,omitempty"`
-
-	Confidence *float64 `json:"confidence,omitempty"` // of a skill that a model chose, from 0 to 1
-
-	Wait time.Duration `json:"wait,omitempty"` // until a retry is made
-
-	Request  Payload   `json:"request,omitempty"`  // of an effect at its start: *[Request], *[ToolRequest] or *[ApprovalRequest]
-	Response *Response `json:"response,omitempty"` // of a model at the end of its effect
-	Value    *Datum    `json:"value,omitempty"`    // of a tool, or of what the budgets leave, at the end of its effect
-	Err      *Error    `json:"error,omitempty"`
-
-	Budget *BudgetNews  `json:"budget,omitempty"` // of a budget that did not refuse
-	Spent  []BudgetNews `json:"spent,omitempty"`  // of the run at its end: of the tokens and the money that bound it
-
-	// Snapshot is, of a partial, all that is known of the value; it is valid while Emit runs.
-	Snapshot func() generable.Value `json:"-"`
+	Kind    EventKind
+	Run     string
+	Path    string // the position, see [Frame]
+	ID      string // of an effect
+	Attempt int
+	Seq     uint64 // total order within the run
+	At      time.Time
+	Data    EventData // what happened, one type for each kind
 }
-
-// Datum is a value that encodes as JSON.
-type Datum struct{ generable.Value }
-
-// MarshalJSON encodes the value in declared order.
-func (d Datum) MarshalJSON() ([]byte, error) { return generable.AppendJSON(nil, d.Value, nil), nil }
 
 // Listener receives a run's events, one at a time and in the order of Seq; none comes after the
 // end of the run. It must be quick: the run waits for it. A listener that panics is not called
@@ -120,6 +87,7 @@ type emitter struct {
 	seq    uint64
 	closed bool
 	broken *Error
+	tokens []TokenData // those that the next events of tokens take, see token
 }
 
 func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
@@ -127,6 +95,27 @@ func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != n
 func (e *emitter) emit(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.hand(ev)
+}
+
+// maxTokenChunk bounds how many tokens are allocated at once.
+const maxTokenChunk = 64
+
+// token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
+// in chunks, of which none is used twice.
+func (e *emitter) token(ev Event, d TokenData) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.tokens) == cap(e.tokens) {
+		e.tokens = make([]TokenData, 0, min(max(4, 2*cap(e.tokens)), maxTokenChunk))
+	}
+	e.tokens = append(e.tokens, d)
+	ev.Kind, ev.Data = EventToken, &e.tokens[len(e.tokens)-1]
+	e.hand(ev)
+}
+
+// hand numbers an event and calls the listener. The caller holds the lock.
+func (e *emitter) hand(ev Event) {
 	if e.closed || e.broken != nil { // a handler may have tokens left when its run is over
 		return
 	}

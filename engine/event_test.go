@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -36,8 +38,8 @@ func TestTokens(t *testing.T) {
 	if err != nil || len(seen) != 4 {
 		t.Fatalf("%v, events %+v", err, seen)
 	}
-	for i, want := range []engine.Event{{Text: "a"}, {Text: "hm", Reasoning: true}} {
-		if e := seen[i+1]; e.Text != want.Text || e.Reasoning != want.Reasoning || e.Path != "main/agent:a#0/llm0" || e.ID == "" || e.Attempt != 1 {
+	for i, want := range []engine.TokenData{{Name: "m/m", Text: "a"}, {Name: "m/m", Text: "hm", Reasoning: true}} {
+		if e := seen[i+1]; *e.Data.(*engine.TokenData) != want || e.Path != "main/agent:a#0/llm0" || e.ID == "" || e.Attempt != 1 {
 			t.Errorf("token %d: %+v", i, e)
 		}
 	}
@@ -101,8 +103,65 @@ func TestRetryEvents(t *testing.T) {
 			t.Fatalf("%v, events %+v", err, seen)
 		}
 		e := seen[want-1]
-		if kinds&engine.EventRetry != 0 && (e.Kind != engine.EventRetry || e.Err != why || e.Wait != time.Second || e.From != "m/m" || e.Name != "m/n" || e.Attempt != 1 || e.ID == "" || e.Path != "main/agent:a#0/llm0") {
+		if d, ok := e.Data.(*engine.RetryData); kinds&engine.EventRetry != 0 && (!ok || *d != engine.RetryData{From: "m/m", To: "m/n", Wait: time.Second, Err: why} || e.Attempt != 1 || e.ID == "" || e.Path != "main/agent:a#0/llm0") {
 			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// Events are written with the same keys, in the same order, whatever their kind.
+func TestEventsAsJSON(t *testing.T) {
+	failed := &engine.Error{Kind: engine.KindTool, Code: "AS707", Message: "no"}
+	failure := `"error":{"kind":"tool","code":"AS707","message":"no","usage":{"in":0,"out":0}}`
+	value := &engine.Datum{Value: generable.IntOf(7)}
+	sure, usage := 0.5, engine.Usage{In: 1, Out: 2}
+	news := engine.BudgetNews{What: engine.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
+	change := `{"what":"budget.spent","budget":"b","resource":"tokens","used":1,"limit":2}`
+	start := engine.PhaseStart
+	for _, tt := range []struct {
+		kind engine.EventKind
+		data engine.EventData
+		want string // %s is what all events have behind the name
+	}{
+		{engine.EventRun, &engine.RunData{Phase: start, Err: failed, Spent: []engine.BudgetNews{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
+		{engine.EventNode, &engine.NodeData{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},
+		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &engine.Choice{Of: 2}, Response: &engine.Response{Finish: engine.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
+		{engine.EventToken, &engine.TokenData{Name: "n", Text: "t", Reasoning: true, Call: &engine.CallDelta{Index: 1}}, `{"kind":"token",%s,"text":"t","reasoning":true,"call":{"index":1}}`},
+		{engine.EventTool, &engine.ToolData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"tool","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventRepair, &engine.RepairData{Name: "n", Text: "t", Value: value, Err: failed}, `{"kind":"repair",%s,"text":"t","value":7,` + failure + `}`},
+		{engine.EventBudget, &engine.BudgetData{Name: "n", Text: "t", Change: &news, Err: failed, Replayed: true}, `{"kind":"budget",%s,"text":"t","replayed":true,` + failure + `,"budget":` + change + `}`},
+		{engine.EventLog, &engine.LogData{Name: "n", Text: "t", Err: failed}, `{"kind":"log",%s,"text":"t",` + failure + `}`},
+		{engine.EventPhase, &engine.PhaseData{Name: "n"}, `{"kind":"phase",%s}`},
+		{engine.EventHandoff, &engine.HandoffData{From: "f", To: "n", Type: "t"}, `{"kind":"handoff",%s,"text":"t"}`},
+		{engine.EventDropped, &engine.DroppedData{Name: "n", Text: "t", Err: failed}, `{"kind":"dropped",%s,"text":"t",` + failure + `}`},
+		{engine.EventRetry, &engine.RetryData{From: "f", To: "n", Wait: time.Second, Err: failed}, `{"kind":"retry",%s,"wait":1000000000,` + failure + `}`},
+		{engine.EventPartial, &engine.PartialData{What: "n", Field: ".a", Text: "t", Value: value, Snapshot: func() (v generable.Value) { return v }}, `{"kind":"partial",%s,"text":"t","field":".a","value":7}`},
+		{engine.EventEscalation, &engine.EscalationData{Name: "n", Text: "t", Severity: engine.SeverityHigh}, `{"kind":"escalation",%s,"text":"t","severity":"HIGH"}`},
+		{engine.EventLeft, &engine.LeftData{Name: "n", Err: failed}, `{"kind":"left",%s,` + failure + `}`},
+		{engine.EventSkill, &engine.SkillData{Agent: "f", Name: "n", Text: "t", Confidence: &sure}, `{"kind":"skill",%s,"text":"t","confidence":0.5}`},
+		{engine.EventKnowledge, &engine.KnowledgeData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"knowledge","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventPolicy, &engine.PolicyData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"policy","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventHistory, &engine.HistoryData{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
+	} {
+		if tt.want == "" {
+			choice, err := json.Marshal(&engine.Choice{Of: 2})
+			response, err2 := json.Marshal(&engine.Response{Finish: engine.FinishStop})
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			tt.want = `{"kind":"effect","phase":"start",%s,"replayed":true,"usage":{"in":1,"out":2},"request":` + string(choice) + `,"response":` + string(response) + `,"value":7,` + failure + `}`
+		}
+		from, name := "", `"name":"n",`
+		switch tt.data.(type) {
+		case *engine.HandoffData, *engine.RetryData, *engine.SkillData:
+			from = `"from":"f",`
+		case *engine.RunData:
+			name = ""
+		}
+		want := fmt.Sprintf(tt.want, `"run":"r","path":"main","id":"i",`+from+name+`"attempt":3,"seq":4,"at":"1970-01-01T00:00:00Z"`)
+		got, err := json.Marshal(engine.Event{Kind: tt.kind, Run: "r", Path: "main", ID: "i", Attempt: 3, Seq: 4, At: time.Unix(0, 0).UTC(), Data: tt.data})
+		if err != nil || string(got) != want {
+			t.Errorf("%v\n got %s\nwant %s", err, got, want)
 		}
 	}
 }

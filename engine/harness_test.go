@@ -96,7 +96,7 @@ type ids struct {
 
 func (i *ids) listener() engine.Listener {
 	return engine.Listener{Kinds: engine.EventEffect, Emit: func(ev engine.Event) {
-		if ev.Phase == engine.PhaseEnd {
+		if ev.Phase() == engine.PhaseEnd {
 			i.mu.Lock()
 			i.all = append(i.all, ev.ID)
 			i.mu.Unlock()

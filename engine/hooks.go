@@ -216,7 +216,7 @@ func (b *branch) observe(a *AgentSpec, kind, turn int, args ...generable.Value) 
 // tellHook makes an event of a hook that failed: nothing is silent.
 func (b *branch) tellHook(kind int, f Func, e *Error) {
 	if b.Wants(EventLog) {
-		b.emit(Event{Kind: EventLog, Name: hookKinds[kind].name, Text: hookKinds[kind].name + " " + f.Info().Name + " failed: " + e.Message, Err: e})
+		b.emit(Event{Kind: EventLog, Data: &LogData{hookKinds[kind].name, hookKinds[kind].name + " " + f.Info().Name + " failed: " + e.Message, e}})
 	}
 }
 

@@ -62,9 +62,9 @@ func (b *branch) exec(s *step, v generable.Value) (generable.Value, error) {
 
 // watched is enter with events around it.
 func (b *branch) watched(s *step, v generable.Value) (generable.Value, error) {
-	b.emit(Event{Kind: EventNode, Phase: PhaseStart, Name: s.node.Label()})
+	b.emit(Event{Kind: EventNode, Data: &NodeData{Phase: PhaseStart, Name: s.node.Label()}})
 	out, err := b.enter(s, v)
-	end := Event{Kind: EventNode, Phase: PhaseEnd, Name: s.node.Label(), Status: StatusOK}
+	end := &NodeData{Phase: PhaseEnd, Name: s.node.Label(), Status: StatusOK}
 	switch {
 	case IsControl(err):
 		end.Status = StatusCancelled
@@ -74,7 +74,7 @@ func (b *branch) watched(s *step, v generable.Value) (generable.Value, error) {
 		}
 		end.Err = asError(b.locate(err, s.node))
 	}
-	b.emit(end)
+	b.emit(Event{Kind: EventNode, Data: end})
 	return out, err
 }
 
@@ -252,7 +252,7 @@ func (b *branch) into(s, handler *step, v generable.Value) (generable.Value, err
 	if s.node.kind == HandoffNode {
 		b.heard = hearing{}
 		if b.Wants(EventHandoff) {
-			b.emit(Event{Kind: EventHandoff, From: s.kids[0].node.Label(), Name: handler.node.Label(), Text: v.TypeName()})
+			b.emit(Event{Kind: EventHandoff, Data: &HandoffData{s.kids[0].node.Label(), handler.node.Label(), v.TypeName()}})
 		}
 	}
 	return b.exec(handler, v)

@@ -61,8 +61,8 @@ func (b *branch) mend(c *calling) generable.Value {
 	}
 	c.failure, c.ends = nil, false
 	if b.Wants(EventRepair) {
-		b.emit(Event{Kind: EventRepair, Name: c.Name, Attempt: m.runs, Value: &Datum{m.out},
-			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message})
+		b.emit(Event{Kind: EventRepair, Attempt: m.runs, Data: &RepairData{Name: c.Name, Value: &Datum{m.out},
+			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message}})
 	}
 	return m.out
 }
@@ -208,7 +208,7 @@ func (m *mending) follow(r *Remedy) (over bool) {
 // be silent.
 func (m *mending) tell(r *Remedy, failed *Error) {
 	if m.b.Wants(EventRepair) {
-		m.b.emit(Event{Kind: EventRepair, Name: m.t.Name, Text: r.label() + " failed: " + failed.Message, Err: failed})
+		m.b.emit(Event{Kind: EventRepair, Data: &RepairData{Name: m.t.Name, Text: r.label() + " failed: " + failed.Message, Err: failed}})
 	}
 }
 

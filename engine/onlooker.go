@@ -36,7 +36,7 @@ func (b *branch) looks(e *Effect, path string) *looking {
 	}
 	l := &looking{log: func(text string, err *Error) {
 		if b.Wants(EventLog) {
-			b.emit(Event{Kind: EventLog, Path: path, Text: text, Err: err})
+			b.emit(Event{Kind: EventLog, Path: path, Data: &LogData{Text: text, Err: err}})
 		}
 	}}
 	l.Look = b.onlooker.Look(func(text string) { l.log(text, nil) })

@@ -51,8 +51,8 @@ func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 		l := engine.Listener{}
 		if listen {
 			l = engine.Listener{Kinds: engine.EventPartial, Emit: func(ev engine.Event) {
-				if ev.Snapshot != nil {
-					heard = append(heard, ev.Name)
+				if ev.Data.(*engine.PartialData).Snapshot != nil {
+					heard = append(heard, ev.Name())
 				}
 			}}
 		}

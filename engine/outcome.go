@@ -156,7 +156,7 @@ func (b *branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)
 		}
 		if b.Wants(EventDropped) {
 			k, _ := kid(i)
-			b.emit(Event{Kind: EventDropped, Name: k.node.Label(), Text: fmt.Sprintf("number %d of %d failed: %s", i+1, n, e.Message), Err: e})
+			b.emit(Event{Kind: EventDropped, Data: &DroppedData{k.node.Label(), fmt.Sprintf("number %d of %d failed: %s", i+1, n, e.Message), e}})
 		}
 	}
 	return listed(kept, nil)

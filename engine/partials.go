@@ -8,8 +8,8 @@ import (
 // value: see [EventPartial] and [Look]. It is used by one effect's handler at a time.
 type partials struct {
 	typ     *generable.Type
-	tell    func(Event) // nil when nobody listens
-	look    *looking    // or nil
+	tell    func(attempt int, d *PartialData) // nil when nobody listens
+	look    *looking                          // or nil
 	attempt int
 	stream  *generable.Stream
 }
@@ -23,9 +23,8 @@ func (b *branch) partials(e *Effect, path string, look *looking) *partials {
 	}
 	p := &partials{typ: typed(req), look: look}
 	if b.Wants(EventPartial) {
-		p.tell = func(ev Event) {
-			ev.Path, ev.ID = path, e.ID()
-			b.emit(ev)
+		p.tell = func(attempt int, d *PartialData) {
+			b.emit(Event{Kind: EventPartial, Path: path, ID: e.ID(), Attempt: attempt, Data: d})
 		}
 	} else if !look.wantsParts() {
 		return nil
@@ -49,7 +48,7 @@ func (p *partials) add(t Token) {
 	}
 	if p.stream == nil || t.Attempt != p.attempt {
 		if p.stream != nil {
-			p.told(Event{Kind: EventPartial, Attempt: t.Attempt, Name: generable.StreamReset.String(), Text: "another attempt"})
+			p.told(t.Attempt, &PartialData{What: generable.StreamReset.String(), Text: "another attempt"})
 		}
 		p.attempt = t.Attempt
 		p.stream = generable.NewStream(p.typ, generable.StreamOptions{On: p.on})
@@ -58,21 +57,21 @@ func (p *partials) add(t Token) {
 }
 
 func (p *partials) on(e *generable.StreamEvent) {
-	ev := Event{Kind: EventPartial, Attempt: p.attempt, Name: e.Kind.String(), Field: e.Path(), Text: e.Text}
+	d := &PartialData{What: e.Kind.String(), Field: e.Path(), Text: e.Text}
 	switch e.Kind {
 	case generable.StreamField, generable.StreamItem:
-		ev.Value = &Datum{e.Value}
+		d.Value = &Datum{e.Value}
 	case generable.StreamText, generable.StreamVariant, generable.StreamReset:
 	default: // repairs are told of the whole answer
 		return
 	}
-	ev.Snapshot = p.stream.Snapshot
-	p.told(ev)
+	d.Snapshot = p.stream.Snapshot
+	p.told(p.attempt, d)
 }
 
-func (p *partials) told(ev Event) {
+func (p *partials) told(attempt int, d *PartialData) {
 	if p.tell != nil {
-		p.tell(ev)
+		p.tell(attempt, d)
 	}
 	if p.look != nil {
 		p.look.news = true

@@ -40,7 +40,7 @@ type walk struct{ nodes, effects, ids []string }
 func (w *walk) listener() engine.Listener {
 	return engine.Listener{Kinds: engine.EventNode | engine.EventEffect, Emit: func(e engine.Event) {
 		switch {
-		case e.Phase != engine.PhaseStart:
+		case e.Phase() != engine.PhaseStart:
 		case e.Kind == engine.EventNode:
 			w.nodes = append(w.nodes, e.Path)
 		default:

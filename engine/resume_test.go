@@ -128,8 +128,8 @@ func TestEventsOfRandomGraphs(t *testing.T) {
 						t.Errorf("seed %d: event %+v after %d", seed, ev, last)
 					}
 					last = ev.Seq
-					k := key{ev.Kind, ev.Path, ev.Name}
-					switch ev.Phase {
+					k := key{ev.Kind, ev.Path, ev.Name()}
+					switch ev.Phase() {
 					case engine.PhaseStart:
 						open[k]++
 					case engine.PhaseEnd:
@@ -144,7 +144,7 @@ func TestEventsOfRandomGraphs(t *testing.T) {
 							}
 						}
 					}
-					counts[ev.Kind.String()+" "+ev.Path+" "+string(ev.Phase)+" "+ev.ID]++
+					counts[ev.Kind.String()+" "+ev.Path+" "+string(ev.Phase())+" "+ev.ID]++
 				}}})
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("seed %d: %v, want %v", seed, err, wantErr)

@@ -70,7 +70,7 @@ func (b *branch) routed(p *agentPlan, fit []*skillPlan, v generable.Value, said 
 			return nil, c, e
 		}
 		if b.Wants(EventRepair) {
-			b.emit(Event{Kind: EventRepair, Name: r.Name, Text: "asked again: " + complaint})
+			b.emit(Event{Kind: EventRepair, Data: &RepairData{Name: r.Name, Text: "asked again: " + complaint}})
 		}
 		if text := resp.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
 			req = req.Extend(TextMessage(RoleAssistant, text))

@@ -78,14 +78,14 @@ func (b *branch) tellRun(phase Phase, err error) {
 	if !b.Wants(EventRun) {
 		return
 	}
-	ev := Event{Kind: EventRun, Phase: phase}
+	d := &RunData{Phase: phase}
 	if phase == PhaseEnd && b.budget != nil {
-		ev.Spent = b.budget.account()
+		d.Spent = b.budget.account()
 	}
 	if err != nil {
-		ev.Err = asError(err)
+		d.Err = asError(err)
 	}
-	b.emit(ev)
+	b.emit(Event{Kind: EventRun, Data: d})
 }
 
 // uncontrolled makes a failure of a control outcome that reached the top of its run: what

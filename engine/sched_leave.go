@@ -22,7 +22,7 @@ func (b *branch) doOrAbandon(e *Effect) Outcome {
 	}
 	if w.leave() {
 		if b.Wants(EventLeft) {
-			b.emit(Event{Kind: EventLeft, Path: e.At.Path(), ID: e.ID(), Name: e.Name, Err: out.Err})
+			b.emit(Event{Kind: EventLeft, Path: e.At.Path(), ID: e.ID(), Data: &LeftData{e.Name, out.Err}})
 		}
 	}
 	return out

@@ -179,7 +179,7 @@ func (b *branch) notices(e *Effect, r *ToolRequest) Sink {
 	path := e.At.Path()
 	return func(t Token) {
 		if t.Notice != "" {
-			b.emit(Event{Kind: EventTool, Phase: PhaseProgress, Path: path, ID: e.ID(), Name: e.Name, Text: t.Notice})
+			b.emit(Event{Kind: EventTool, Path: path, ID: e.ID(), Data: &ToolData{Phase: PhaseProgress, Name: e.Name, Text: t.Notice}})
 		}
 	}
 }

@@ -211,7 +211,7 @@ func (b *branch) pickSkill(p *agentPlan, v generable.Value, said told) (*skillPl
 // chose tells which skill of several it is to be.
 func (b *branch) chose(p *agentPlan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
 	if err == nil && len(p.skills) > 1 && b.Wants(EventSkill) {
-		b.emit(Event{Kind: EventSkill, From: p.spec.Name, Name: sk.Name, Confidence: c.confidence, Text: c.rationale})
+		b.emit(Event{Kind: EventSkill, Data: &SkillData{p.spec.Name, sk.Name, c.rationale, c.confidence}})
 	}
 	return sk, err
 }

@@ -113,7 +113,8 @@ func TestRouterIsToldOfTheCandidates(t *testing.T) {
 				t.Errorf("the call stands at %s", e.Path)
 			}
 		case engine.EventSkill:
-			if chosen++; e.From != "desk" || e.Name != "shipping" || e.Confidence == nil || *e.Confidence != 0.9 || e.Text != "It asks for a parcel." || e.Path != "main/agent:desk#0" {
+			d := e.Data.(*engine.SkillData)
+			if chosen++; d.Agent != "desk" || d.Name != "shipping" || d.Confidence == nil || *d.Confidence != 0.9 || d.Text != "It asks for a parcel." || e.Path != "main/agent:desk#0" {
 				t.Errorf("the choice is told as %+v", e)
 			}
 		case engine.EventToken, engine.EventPartial:
@@ -258,7 +259,7 @@ func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 		Listener: engine.Listener{Kinds: engine.EventTool | engine.EventKnowledge, Emit: func(e engine.Event) {
 			if e.Kind == engine.EventKnowledge {
 				known = append(known, e)
-			} else if e.Phase == engine.PhaseEnd {
+			} else if e.Phase() == engine.PhaseEnd {
 				tools = append(tools, e)
 			}
 		}}}
@@ -282,10 +283,10 @@ func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 	if r := results[1].Result; !r.IsError || r.Text != `error: there is no tool "track"; the tools are: clock, invoice, refunds` {
 		t.Errorf("another skill's tool came as %+v", r)
 	}
-	if len(known) != 1 || known[0].Name != "refunds" || known[0].Text != "Within 14 days." {
+	if len(known) != 1 || known[0].Name() != "refunds" || known[0].Text() != "Within 14 days." {
 		t.Errorf("knowledge is told as %+v", known)
 	}
-	if len(tools) != 2 || tools[0].Name == "refunds" || tools[1].Name == "refunds" {
+	if len(tools) != 2 || tools[0].Name() == "refunds" || tools[1].Name() == "refunds" {
 		t.Errorf("tools are told as %+v", tools)
 	}
 }

@@ -156,7 +156,11 @@ func (b *branch) tellCall(c *calling, phase Phase, text string, failure *Error) 
 	if phase == PhaseStart {
 		text = c.Args
 	}
-	b.emit(Event{Kind: kind, Phase: phase, Name: c.Name, Text: text, Err: failure})
+	var d EventData = &ToolData{phase, c.Name, text, failure}
+	if kind == EventKnowledge {
+		d = &KnowledgeData{phase, c.Name, text, failure}
+	}
+	b.emit(Event{Kind: kind, Data: d})
 }
 
 // arguments reads what a fixer wrote as a tool's parameters.

@@ -44,14 +44,15 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 				Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { calls++; return answer() }),
 				Listener: engine.Listener{Kinds: engine.EventEffect, Emit: func(e engine.Event) {
 					seen := []engine.Usage{}
-					if e.Usage != nil {
-						seen = append(seen, *e.Usage)
+					d := e.Data.(*engine.EffectData)
+					if d.Usage != nil {
+						seen = append(seen, *d.Usage)
 					}
-					if e.Response != nil {
-						seen = append(seen, e.Response.Usage)
+					if d.Response != nil {
+						seen = append(seen, d.Response.Usage)
 					}
-					if e.Err != nil {
-						seen = append(seen, e.Err.Usage)
+					if e.Err() != nil {
+						seen = append(seen, e.Err().Usage)
 					}
 					for _, s := range seen {
 						if !s.Plausible() {

@@ -121,8 +121,8 @@ func (l *log) listener() engine.Listener {
 		defer l.mu.Unlock()
 		switch {
 		case ev.Kind == engine.EventLog:
-			l.lines = append(l.lines, ev.Path+": "+ev.Text)
-		case ev.Phase == engine.PhaseEnd:
+			l.lines = append(l.lines, ev.Path+": "+ev.Text())
+		case ev.Phase() == engine.PhaseEnd:
 			l.ids = append(l.ids, ev.ID)
 		}
 	}}

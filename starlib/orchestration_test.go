@@ -212,8 +212,8 @@ def main(x = str):
 		r.Listener = engine.Listener{Kinds: engine.EventPhase | engine.EventEffect, Emit: func(ev engine.Event) {
 			switch {
 			case ev.Kind == engine.EventPhase:
-				phases = append(phases, ev.Path+" "+ev.Name)
-			case ev.Phase == engine.PhaseStart:
+				phases = append(phases, ev.Path+" "+ev.Name())
+			case ev.Phase() == engine.PhaseStart:
 				effects = append(effects, ev.Path)
 			}
 		}}

@@ -51,11 +51,11 @@ func (p *prints) kinds() engine.EventKind {
 func (p *prints) event(e engine.Event) { // a stderr that is gone cannot be told
 	switch {
 	case e.Kind == engine.EventLog:
-		_, _ = fmt.Fprintln(p.w, text.Terminal(e.Text))
-	case e.Phase != engine.PhaseEnd:
+		_, _ = fmt.Fprintln(p.w, text.Terminal(e.Text()))
+	case e.Phase() != engine.PhaseEnd:
 	case e.Kind != engine.EventRun:
 		p.tools.count(e)
-	case e.Err == nil && p.tools.failed > 0 && p.tools.failed == p.tools.ended:
+	case e.Err() == nil && p.tools.failed > 0 && p.tools.failed == p.tools.ended:
 		_, _ = fmt.Fprintf(p.w, "warning: %s, and the run has a result: on_tool_error = give_up(...) ends an agent instead\n", &p.tools)
 	}
 }
@@ -65,7 +65,7 @@ func (p *prints) event(e engine.Event) { // a stderr that is gone cannot be told
 type toolCount struct{ ended, failed int }
 
 func (c *toolCount) count(e engine.Event) {
-	if c.ended++; e.Err != nil {
+	if c.ended++; e.Err() != nil {
 		c.failed++
 	}
 }

@@ -36,69 +36,69 @@ func (p *progress) kinds() engine.EventKind {
 
 func (p *progress) event(e engine.Event) {
 	at := whereabouts(e.Path)
-	switch e.Kind {
-	case engine.EventRun:
-		p.run(e)
-	case engine.EventNode:
-		if e.Phase == engine.PhaseStart {
+	switch d := e.Data.(type) {
+	case *engine.RunData:
+		p.run(e, d)
+	case *engine.NodeData:
+		if d.Phase == engine.PhaseStart {
 			p.begin("node", e)
 			p.line("start", at)
 			return
 		}
-		p.end("done", at, e.Err, p.since("node", e))
-	case engine.EventEffect:
+		p.end("done", at, d.Err, p.since("node", e))
+	case *engine.EffectData:
 		if !isModelCall(e.Path) { // a tool's own events say more
 			return
 		}
-		if e.Phase == engine.PhaseStart {
+		if d.Phase == engine.PhaseStart {
 			p.begin("effect", e)
-			p.line("call", at, cmp.Or(e.Name, p.unnamed))
+			p.line("call", at, cmp.Or(d.Name, p.unnamed))
 			return
 		}
-		p.answer(e, at)
-	case engine.EventTool:
-		if e.Phase == engine.PhaseStart {
+		p.answer(e, d, at)
+	case *engine.ToolData:
+		if d.Phase == engine.PhaseStart {
 			p.begin("tool", e)
-			p.line("tool", at, e.Name+" "+oneLine(e.Text, 80))
+			p.line("tool", at, d.Name+" "+oneLine(d.Text, 80))
 			return
 		}
 		p.tools.count(e)
-		p.end("result", at, e.Err, p.since("tool", e), e.Name, oneLine(e.Text, 80))
-	case engine.EventSkill:
-		p.line("skill", at, e.Name+sureness(e.Confidence), oneLine(e.Text, 80))
-	case engine.EventKnowledge:
+		p.end("result", at, d.Err, p.since("tool", e), d.Name, oneLine(d.Text, 80))
+	case *engine.SkillData:
+		p.line("skill", at, d.Name+sureness(d.Confidence), oneLine(d.Text, 80))
+	case *engine.KnowledgeData:
 		p.tools.count(e)
-		p.end("knows", at, e.Err, "", e.Name, oneLine(e.Text, 80))
-	case engine.EventRepair:
-		text := strings.TrimSuffix(oneLine(e.Text, 120), " →") // what was left out became nothing
-		if !isNamed(at, e.Name) {
-			text = e.Name + ": " + text
+		p.end("knows", at, d.Err, "", d.Name, oneLine(d.Text, 80))
+	case *engine.RepairData:
+		text := strings.TrimSuffix(oneLine(d.Text, 120), " →") // what was left out became nothing
+		if !isNamed(at, d.Name) {
+			text = d.Name + ": " + text
 		}
 		p.line("repair", at, text)
-	case engine.EventBudget:
-		text := e.Text
-		if e.Err != nil {
-			text = e.Err.Message
+	case *engine.BudgetData:
+		text := d.Text
+		if d.Err != nil {
+			text = d.Err.Message
 		}
 		p.line("budget", at, oneLine(text, 120))
-	case engine.EventHistory:
-		p.line("shorter", at, oneLine(e.Text, 120))
-	case engine.EventRetry:
-		p.retry(e, at)
-	case engine.EventPolicy:
-		p.policy(e, at)
-	case engine.EventHandoff:
-		p.line("hand", at, e.From+" to "+e.Name, e.Text)
-	case engine.EventDropped:
-		p.line("drop", at, e.Name, oneLine(e.Text, 120))
-	case engine.EventEscalation:
-		p.line("people", at, strings.TrimSpace(e.Name+" "+string(e.Severity)), oneLine(e.Text, 120))
-	case engine.EventLeft:
-		p.line("left", at, e.Name+" has not stopped")
-	case engine.EventLog:
-		p.line("log", at, e.Text)
-	case engine.EventPhase:
-		p.line("phase", at, e.Name)
+	case *engine.HistoryData:
+		p.line("shorter", at, oneLine(d.Text, 120))
+	case *engine.RetryData:
+		p.retry(d, at)
+	case *engine.PolicyData:
+		p.policy(d, at)
+	case *engine.HandoffData:
+		p.line("hand", at, d.From+" to "+d.To, d.Type)
+	case *engine.DroppedData:
+		p.line("drop", at, d.Name, oneLine(d.Text, 120))
+	case *engine.EscalationData:
+		p.line("people", at, strings.TrimSpace(d.Name+" "+string(d.Severity)), oneLine(d.Text, 120))
+	case *engine.LeftData:
+		p.line("left", at, d.Name+" has not stopped")
+	case *engine.LogData:
+		p.line("log", at, d.Text)
+	case *engine.PhaseData:
+		p.line("phase", at, d.Name)
 	}
 }
 
@@ -110,8 +110,8 @@ func sureness(confidence *float64) string {
 	return fmt.Sprintf(" (%.0f%%)", *confidence*100)
 }
 
-func (p *progress) run(e engine.Event) {
-	if e.Phase == engine.PhaseStart {
+func (p *progress) run(e engine.Event, d *engine.RunData) {
+	if d.Phase == engine.PhaseStart {
 		p.begin("run", e)
 		return
 	}
@@ -125,52 +125,52 @@ func (p *progress) run(e engine.Event) {
 	if p.tools.failed > 0 { // an answer may read well in spite of it
 		sums = append(sums, p.tools.String())
 	}
-	for i := range e.Spent {
-		sums = append(sums, "used "+e.Spent[i].Of())
+	for i := range d.Spent {
+		sums = append(sums, "used "+d.Spent[i].Of())
 	}
-	p.end("done", "run", e.Err, p.since("run", e), sums...)
+	p.end("done", "run", d.Err, p.since("run", e), sums...)
 }
 
-func (p *progress) answer(e engine.Event, at string) {
+func (p *progress) answer(e engine.Event, d *engine.EffectData, at string) {
 	if e.Attempt > 0 { // else it was refused, and not made
 		p.calls++
 	}
-	parts := []string{cmp.Or(e.Name, p.unnamed)}
-	if e.Usage != nil && *e.Usage != (engine.Usage{}) {
-		p.usage = p.usage.Add(*e.Usage)
-		parts = append(parts, tokens(*e.Usage))
+	parts := []string{cmp.Or(d.Name, p.unnamed)}
+	if d.Usage != nil && *d.Usage != (engine.Usage{}) {
+		p.usage = p.usage.Add(*d.Usage)
+		parts = append(parts, tokens(*d.Usage))
 	}
 	took := p.since("effect", e)
-	if e.Replayed {
+	if d.Replayed {
 		took = "recorded"
 	}
-	p.end("answer", at, e.Err, took, parts...)
+	p.end("answer", at, d.Err, took, parts...)
 }
 
 // retry says what failed and what is done about it.
-func (p *progress) retry(e engine.Event, at string) {
-	next := "asks " + e.Name
-	if e.Name == e.From {
-		next = "again in " + duration(e.Wait)
+func (p *progress) retry(d *engine.RetryData, at string) {
+	next := "asks " + d.To
+	if d.To == d.From {
+		next = "again in " + duration(d.Wait)
 	}
 	why := ""
-	if e.Err != nil {
-		why = oneLine(e.Err.Message, 120)
+	if d.Err != nil {
+		why = oneLine(d.Err.Message, 120)
 	}
 	p.line("retry", at, next, why)
 }
 
 // policy says what was decided about a call.
-func (p *progress) policy(e engine.Event, at string) {
-	text := e.Text
-	if e.Err != nil {
-		text += ": " + cmp.Or(e.Err.Help, e.Err.Message)
+func (p *progress) policy(d *engine.PolicyData, at string) {
+	text := d.Text
+	if d.Err != nil {
+		text += ": " + cmp.Or(d.Err.Help, d.Err.Message)
 	}
 	word := "policy"
-	if e.Phase == engine.PhaseStart {
+	if d.Phase == engine.PhaseStart {
 		word = "ask"
 	}
-	p.line(word, at, e.Name, oneLine(text, 120))
+	p.line(word, at, d.Name, oneLine(text, 120))
 }
 
 // end writes what something came to and how long it took.

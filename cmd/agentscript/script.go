@@ -97,7 +97,7 @@ func (c *command) engine(opts ...agentscript.Option) *agentscript.Engine {
 		switch { // a stderr that is gone cannot be told
 		case c.printed:
 		case c.json:
-			(&jsonLines{w: c.jsonOut()}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Text: said})
+			(&jsonLines{w: c.jsonOut()}).event(engine.Event{Kind: engine.EventLog, At: time.Now(), Data: &engine.LogData{Text: said}})
 		default:
 			_, _ = fmt.Fprintln(c.stderr, text.Terminal(said))
 		}

@@ -36,7 +36,7 @@ func (l *serveLog) follow(tool string, run *agentscript.Run, tell func(string)) 
 	begun := time.Now()
 	l.line("call   %s  run %s", tool, run.ID())
 	for e := range run.Events() {
-		if e.Kind == engine.EventNode && e.Phase == engine.PhaseStart {
+		if e.Kind == engine.EventNode && e.Phase() == engine.PhaseStart {
 			tell(e.Path)
 		}
 		l.event(tool, e)
@@ -58,7 +58,7 @@ func (l *serveLog) event(tool string, e engine.Event) {
 	case l.json.only&e.Kind != 0:
 		l.json.event(e)
 	case e.Kind == engine.EventLog && l.json.only == 0:
-		fmt.Fprintln(l.c.stderr, text.Terminal("log    "+tool+"  "+oneLine(e.Text, 300)))
+		fmt.Fprintln(l.c.stderr, text.Terminal("log    "+tool+"  "+oneLine(e.Text(), 300)))
 	}
 }
 

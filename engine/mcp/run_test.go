@@ -233,7 +233,7 @@ main = agent(prompt = "x", tools = [s])`, `
 		all += d.Schema + d.Params.JSONSchema()
 	}
 	for _, e := range r.events { // progress may come too late to be told
-		all += e.Text
+		all += e.Text()
 	}
 	for _, part := range []string{value[:10], value[len(value)-10:], "s3cret", "of-a-token", base64.StdEncoding.EncodeToString([]byte("me:" + value))[8:24]} {
 		if strings.Contains(all, part) {
@@ -375,7 +375,7 @@ func schemasOfServers(t *testing.T, transport string) {
 	if told := r.told(); r.text != "done" || len(told) != 1 || !strings.Contains(told[0], "not what its output schema says") || !strings.Contains(told[0], "many") {
 		t.Errorf("%v: %q", r.err, told)
 	}
-	if !slices.ContainsFunc(r.events, func(e engine.Event) bool { return e.Err != nil && e.Err.Code == diag.ServerResult }) {
+	if !slices.ContainsFunc(r.events, func(e engine.Event) bool { return e.Err() != nil && e.Err().Code == diag.ServerResult }) {
 		t.Error("no event tells of the answer that is not what it was to be")
 	}
 	r = run(t, client(t), declared(t, "s", "odd", transport, "")+"main = agent(prompt = \"x\", tools = [s])", `
@@ -428,7 +428,7 @@ func TestPromise_24_8_EventsOfServers(t *testing.T) {
 			t.Fatal(r.err)
 		}
 		for _, e := range r.events {
-			if e.Kind == engine.EventTool && e.Phase == engine.PhaseProgress && (e.Name != "good.steps" || e.Path == "" || !strings.Contains(e.Text, "of 3: working")) {
+			if e.Kind == engine.EventTool && e.Phase() == engine.PhaseProgress && (e.Name() != "good.steps" || e.Path == "" || !strings.Contains(e.Text(), "of 3: working")) {
 				t.Errorf("%s: %+v", transport, e)
 			}
 		}

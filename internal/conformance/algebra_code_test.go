@@ -42,7 +42,7 @@ def main(items = list[str]):
 		switch {
 		case e.Kind == engine.EventPhase:
 			phases++
-		case e.Phase == engine.PhaseEnd:
+		case e.Phase() == engine.PhaseEnd:
 			nodes++
 		}
 	})).Wait()

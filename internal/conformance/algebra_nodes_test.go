@@ -56,7 +56,7 @@ main = each(ask, limit = 3)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Phase == engine.PhaseStart {
+		if e.Phase() == engine.PhaseStart {
 			running++
 		} else {
 			running--
@@ -205,7 +205,8 @@ main = forum(first, reply)
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), src)
 	var told []string
 	res, err := mod.Start(t.Context(), input("what?"), agentscript.OnEvent(engine.EventHandoff, func(e engine.Event) {
-		told = append(told, e.From+">"+e.Name+" "+e.Text)
+		d := e.Data.(*engine.HandoffData)
+		told = append(told, d.From+">"+d.To+" "+d.Type)
 	})).Wait()
 	if err != nil || res.Text() != "42" || strings.Join(told, ",") != "sort>answer Question" {
 		t.Errorf("%s, %v; told %s", res.Text(), err, told)

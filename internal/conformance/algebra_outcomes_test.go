@@ -38,7 +38,7 @@ def got():
 	var dropped []string
 	mod := loaded(t, agentscript.New(), shown+`main = each(odd_fails(), on_error = "drop")`+"\n")
 	if _, err := mod.Start(t.Context(), input([]int{1, 2, 3}), agentscript.OnEvent(engine.EventDropped, func(e engine.Event) {
-		dropped = append(dropped, e.Text)
+		dropped = append(dropped, e.Text())
 	})).Wait(); err != nil || fmt.Sprint(dropped) != "[number 1 of 3 failed: odd 1 number 3 of 3 failed: odd 3]" {
 		t.Errorf("%v; told of %q", err, dropped)
 	}
@@ -98,8 +98,8 @@ main = race(slow, quick)
 	if _, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Phase == engine.PhaseEnd {
-			ended[e.Path[strings.LastIndexByte(e.Path, '/')+1:]] = e.Status
+		if e.Phase() == engine.PhaseEnd {
+			ended[e.Path[strings.LastIndexByte(e.Path, '/')+1:]] = e.Data.(*engine.NodeData).Status
 		}
 	})).Wait(); err != nil {
 		t.Fatal(err)

@@ -136,12 +136,12 @@ func TestPromise_9_8_EventStream(t *testing.T) {
 	}}))
 	run := mod.Start(t.Context(), input("x"), agentscript.ID("r1"), agentscript.Handler(held), agentscript.Watch(engine.EventEffect),
 		agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
-			log.Info(e.Kind.String(), "phase", e.Phase, "path", e.Path, "run", e.Run)
+			log.Info(e.Kind.String(), "phase", e.Phase(), "path", e.Path, "run", e.Run)
 		}),
-		agentscript.OnEvent(engine.EventRun, func(e engine.Event) { log.Warn("run", "phase", string(e.Phase)) }))
+		agentscript.OnEvent(engine.EventRun, func(e engine.Event) { log.Warn("run", "phase", string(e.Phase())) }))
 	var phases []engine.Phase
 	for e := range run.Events() {
-		if phases = append(phases, e.Phase); len(phases) == 1 {
+		if phases = append(phases, e.Phase()); len(phases) == 1 {
 			select {
 			case <-run.Done():
 				t.Error("the run has ended before its model answered")

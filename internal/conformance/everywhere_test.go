@@ -33,7 +33,7 @@ type idSet struct {
 
 func (s *idSet) listen() agentscript.RunOption {
 	return agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-		if e.Phase == engine.PhaseEnd {
+		if e.Phase() == engine.PhaseEnd {
 			s.mu.Lock()
 			s.all = append(s.all, e.ID)
 			s.mu.Unlock()

@@ -224,7 +224,7 @@ func TestPromise_10_4_Loop(t *testing.T) {
 	for in, want := range map[int]string{-5: "10", 0: "10", 8: "10", 9: "10", 10: "11", 99: "100"} {
 		turns := 0
 		res, err := mod.Start(t.Context(), input(in), agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
-			if e.Phase == engine.PhaseStart && e.Name == "increment" {
+			if e.Phase() == engine.PhaseStart && e.Name() == "increment" {
 				turns++
 			}
 		})).Wait()

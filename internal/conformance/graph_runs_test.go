@@ -17,7 +17,7 @@ func turns(t *testing.T, src, name string, opts ...agentscript.RunOption) (int, 
 	t.Helper()
 	n := 0
 	opts = append(opts, agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
-		if e.Phase == engine.PhaseEnd && strings.Contains(e.Path[strings.LastIndexByte(e.Path, '/')+1:], ":"+name+"#") {
+		if e.Phase() == engine.PhaseEnd && strings.Contains(e.Path[strings.LastIndexByte(e.Path, '/')+1:], ":"+name+"#") {
 			n++
 		}
 	}))

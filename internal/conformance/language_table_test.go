@@ -54,7 +54,7 @@ def got():
 	eng := agentscript.New(agentscript.WithPrint(func(at diag.Pos, text string) { loading = append(loading, at.String()+" "+text) }))
 	mod := loaded(t, eng, "print(\"loading\", 1, sep = \": \")\ndef f(s):\n    print(\"got\", [s], None)\n    return s\nmain = fn(f, input = str, output = str)\n")
 	if _, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
-		running = append(running, e.Path+" "+e.Text)
+		running = append(running, e.Path+" "+e.Text())
 	})).Wait(); err != nil {
 		t.Error(err)
 	}

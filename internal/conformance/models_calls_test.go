@@ -123,11 +123,11 @@ main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply, stock
 			var used engine.Usage
 			var seen []string
 			res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventEffect|engine.EventTool, func(e engine.Event) {
-				if e.Usage != nil {
-					used = used.Add(*e.Usage)
+				if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+					used = used.Add(*d.Usage)
 				}
-				if e.Kind == engine.EventTool && e.Phase == engine.PhaseStart {
-					seen = append(seen, e.Name)
+				if e.Kind == engine.EventTool && e.Phase() == engine.PhaseStart {
+					seen = append(seen, e.Name())
 				}
 			})).Wait()
 			if err != nil || res.JSON() != `{"value":42}` || calls.Load() != 2 || used.In != 60 || len(seen) != 6 {

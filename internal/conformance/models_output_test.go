@@ -61,7 +61,7 @@ Verdict = schema("A verdict", ok = bool, score = field(int, "0 to 100", ge = 0, 
 			s := serving(t, replies...)
 			mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel("openai/x")), src)
 			var repairs []string
-			res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventRepair, func(e engine.Event) { repairs = append(repairs, e.Text) })).Wait()
+			res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventRepair, func(e engine.Event) { repairs = append(repairs, e.Text()) })).Wait()
 			if n := len(s.Requests()); n != c.asked {
 				t.Errorf("asked %d times, want %d", n, c.asked)
 			}

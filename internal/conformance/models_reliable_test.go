@@ -46,7 +46,7 @@ func TestPromise_6_20_Retries(t *testing.T) {
 		t.Fatalf("%v %v after %s, %d retries", res, err, time.Since(begun), len(retries))
 	}
 	for i, e := range retries {
-		if e.Attempt != i+1 || e.From != "openai/a" || e.Name != "openai/a" || e.Err == nil || e.Path != "main/agent:main#0/llm0" || e.ID == "" {
+		if e.Attempt != i+1 || e.Data.(*engine.RetryData).From != "openai/a" || e.Name() != "openai/a" || e.Err() == nil || e.Path != "main/agent:main#0/llm0" || e.ID == "" {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -74,7 +74,7 @@ func TestPromise_6_21_Fallback(t *testing.T) {
 	unknown := providerError(404, "model_not_found", "never heard of it")
 	s := serving(t, unknown, providerError(402, "", "no credit"), llmtest.Reply{Text: "ok"})
 	res, retries, err := reliable(t, src, s)
-	if err != nil || res.Text() != "ok" || len(retries) != 2 || retries[0].Name != "mistral/b" || retries[1].Name != "ollama/c" {
+	if err != nil || res.Text() != "ok" || len(retries) != 2 || retries[0].Name() != "mistral/b" || retries[1].Name() != "ollama/c" {
 		t.Errorf("%v %v, %+v", res, err, retries)
 	}
 	_, _, err = reliable(t, src, serving(t, unknown, providerError(402, "", "no credit"), unknown))

@@ -120,7 +120,7 @@ func TestPromise_6_1_OpenAI(t *testing.T) {
 		s := serving(t, llmtest.Reply{Text: "one two three", In: 3, Out: 3})
 		mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel("openai/x")), plainAgent)
 		var tokens []string
-		res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventToken, func(e engine.Event) { tokens = append(tokens, e.Text) })).Wait()
+		res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventToken, func(e engine.Event) { tokens = append(tokens, e.Text()) })).Wait()
 		if err != nil || res.Text() != "one two three" || strings.Join(tokens, "|") != "one |two |three" {
 			t.Errorf("%s, %v; tokens %q", res.Text(), err, tokens)
 		}
@@ -216,7 +216,7 @@ func TestPromise_6_3_OwnModel(t *testing.T) {
 		"zoo/a/b:c":   "zoo's a/b:c at 0.5: system=Repeat. human=hello",
 	} {
 		var used *engine.Usage
-		res, err := ask(model, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Usage }))
+		res, err := ask(model, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Data.(*engine.EffectData).Usage }))
 		if err != nil || res.Text() != want {
 			t.Errorf("%s: %s, %v", model, res.Text(), err)
 		}

@@ -221,7 +221,7 @@ func TestPromise_21_10_NothingElseIsShown(t *testing.T) {
 		t.Errorf("shown is %s, want %s", shown, want)
 	}
 	for _, e := range p.events {
-		if text := fmt.Sprint(e.Name, e.Text, e.Err); e.Kind == engine.EventPolicy && strings.Contains(text, canary) {
+		if text := fmt.Sprint(e.Name(), e.Text(), e.Err()); e.Kind == engine.EventPolicy && strings.Contains(text, canary) {
 			t.Errorf("an event tells %s", text)
 		}
 	}

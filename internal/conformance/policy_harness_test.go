@@ -106,9 +106,9 @@ func (p *policed) policies() string {
 		if e.Kind != engine.EventPolicy {
 			continue
 		}
-		text := string(e.Phase) + " " + e.Name + " " + e.Text
-		if e.Err != nil {
-			text += " " + string(e.Err.Code)
+		text := string(e.Phase()) + " " + e.Name() + " " + e.Text()
+		if e.Err() != nil {
+			text += " " + string(e.Err().Code)
 		}
 		out = append(out, text)
 	}

@@ -41,7 +41,11 @@ main = agent(prompt = "Look.", tools = [tool(look, untrusted = True), plain, too
 	}
 	var marked []bool
 	for _, e := range p.events {
-		if r, ok := e.Request.(*engine.Request); ok {
+		d, ok := e.Data.(*engine.EffectData)
+		if !ok {
+			continue
+		}
+		if r, ok := d.Request.(*engine.Request); ok {
 			marked = nil
 			for _, m := range r.Messages {
 				for _, part := range m.Parts {
@@ -143,7 +147,7 @@ main = agent(skills = [skill("find", "Finds.", tools = [look], knowledge = {"sty
 		var out []string
 		for _, e := range p.events {
 			if e.Kind == engine.EventLog {
-				out = append(out, e.Text)
+				out = append(out, e.Text())
 			}
 		}
 		return strings.Join(out, "; ")

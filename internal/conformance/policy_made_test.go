@@ -18,7 +18,7 @@ main = agent(prompt = "Pay.", tools = [tool(look, max = 1), tool(pay, forbidden 
 	var seen []string
 	for _, e := range p.events {
 		if e.Kind == engine.EventLog {
-			seen = append(seen, e.Text)
+			seen = append(seen, e.Text())
 		}
 	}
 	if got := strings.Join(seen, " "); p.err != nil || got != "AS722 AS749 AS749" {
@@ -66,7 +66,7 @@ main = agent(prompt = "Pay.", tools = [tool(twice, on_error = again(2))], hooks 
 				var seen []string
 				for _, e := range p.events {
 					if e.Kind == engine.EventLog {
-						seen = append(seen, e.Text)
+						seen = append(seen, e.Text())
 					}
 				}
 				if got := strings.Join(seen, "; "); p.err != nil || got != row.seen {

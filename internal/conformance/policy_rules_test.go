@@ -65,7 +65,7 @@ func TestPromise_21_2_DeniedCalls(t *testing.T) {
 	var why *engine.Error
 	for _, e := range p.events {
 		if e.Kind == engine.EventPolicy {
-			why = e.Err
+			why = e.Err()
 		}
 	}
 	if why == nil || why.Code != diag.Denied || !strings.Contains(why.Help, "secret-rule") || !strings.Contains(why.Help, "the host") {

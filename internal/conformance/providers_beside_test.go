@@ -34,7 +34,7 @@ func TestPromise_17_21_Onlookers(t *testing.T) {
 	for _, model := range everyModel {
 		var said []string
 		res, _, err := over(t, serving(t, answers...), model, lookedAt,
-			agentscript.OnEvent(engine.EventLog, func(e engine.Event) { said = append(said, e.Text) }))
+			agentscript.OnEvent(engine.EventLog, func(e engine.Event) { said = append(said, e.Text()) }))
 		if err != nil || res.JSON() != `{"kind":"ad","tags":["a","b"]}` {
 			t.Fatalf("%s: %s, %v", model, res.JSON(), err)
 		}
@@ -63,8 +63,8 @@ func TestPromise_17_21_Onlookers(t *testing.T) {
 		var said []string
 		res, _, err := over(t, serving(t, llmtest.Reply{Text: good, ByRunes: true}), "openai/gpt-5", src,
 			agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
-				if e.Err != nil {
-					said = append(said, e.Text)
+				if e.Err() != nil {
+					said = append(said, e.Text())
 				}
 			}))
 		if err != nil || res.JSON() != `{"kind":"ad"}` {

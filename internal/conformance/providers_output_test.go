@@ -33,14 +33,16 @@ func TestPromise_17_14_Streaming(t *testing.T) {
 		s := serving(t, answer, answer)
 		mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s)), agentscript.WithDefaultModel(model)), src)
 		gather := func(e engine.Event, known, text, thought *string) {
+			partial, _ := e.Data.(*engine.PartialData)
+			token, _ := e.Data.(*engine.TokenData)
 			switch {
-			case e.Kind == engine.EventPartial && e.Value != nil:
-				json, _ := e.Value.MarshalJSON()
-				*known += e.Field + " " + string(json) + "\n"
-			case e.Kind == engine.EventToken && e.Reasoning:
-				*thought += e.Text
+			case partial != nil && partial.Value != nil:
+				json, _ := partial.Value.MarshalJSON()
+				*known += partial.Field + " " + string(json) + "\n"
+			case token != nil && token.Reasoning:
+				*thought += e.Text()
 			case e.Kind == engine.EventToken:
-				*text += e.Text
+				*text += e.Text()
 			}
 		}
 		var known, text, thought string
@@ -94,7 +96,7 @@ func TestPromise_17_16_Ladder(t *testing.T) {
 	s := serving(t, refusal("response_format json_schema is not supported"), refusal("json_object is not supported"),
 		llmtest.Reply{Text: `{"ok": yes, "score": 900}`, In: 1, Out: 1}, llmtest.Reply{Text: "Sure: ```json\n{'ok': True, 'score': 90,}\n```", In: 1, Out: 1})
 	var repairs []string
-	res, bodies, err := over(t, s, "compat/m", src, agentscript.OnEvent(engine.EventRepair, func(e engine.Event) { repairs = append(repairs, e.Text) }))
+	res, bodies, err := over(t, s, "compat/m", src, agentscript.OnEvent(engine.EventRepair, func(e engine.Event) { repairs = append(repairs, e.Text()) }))
 	if err != nil || res.JSON() != `{"ok":true,"score":90}` || len(bodies) != 4 {
 		t.Fatalf("%s after %d requests: %v", res.JSON(), len(bodies), err)
 	}

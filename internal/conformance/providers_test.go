@@ -70,11 +70,11 @@ func TestPromise_17_1_EveryProvider(t *testing.T) {
 			var tokens strings.Builder
 			var used engine.Usage
 			res, bodies, err := over(t, s, model, src, agentscript.OnEvent(engine.EventToken|engine.EventEffect, func(e engine.Event) {
-				if e.Kind == engine.EventToken && e.Call == nil {
-					tokens.WriteString(e.Text)
+				if d, ok := e.Data.(*engine.TokenData); ok && d.Call == nil {
+					tokens.WriteString(d.Text)
 				}
-				if e.Usage != nil {
-					used = used.Add(*e.Usage)
+				if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+					used = used.Add(*d.Usage)
 				}
 			}))
 			if err != nil || res.JSON() != `{"value":42,"why":"six times seven"}` || len(bodies) != 2 {
@@ -218,8 +218,8 @@ func TestPromise_17_5_Thoughts(t *testing.T) {
 		s := serving(t, append([]llmtest.Reply{thinks}, second...)...)
 		var thought strings.Builder
 		res, bodies, err := over(t, s, "", src, agentscript.OnEvent(engine.EventToken, func(e engine.Event) {
-			if e.Reasoning {
-				thought.WriteString(e.Text)
+			if e.Data.(*engine.TokenData).Reasoning {
+				thought.WriteString(e.Text())
 			}
 		}))
 		if err != nil || res.Text() != "42" || thought.String() != "let me think" {

@@ -113,10 +113,10 @@ func TestPromise_5_3_Replay(t *testing.T) {
 			var replayed, fresh int
 			second, err := mod.Start(t.Context(), input("pears"), agentscript.Handler(handler), agentscript.Journal(j),
 				agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-					if e.Phase != engine.PhaseEnd {
+					if e.Phase() != engine.PhaseEnd {
 						return
 					}
-					if e.Replayed {
+					if e.Data.(*engine.EffectData).Replayed {
 						replayed++
 					} else {
 						fresh++

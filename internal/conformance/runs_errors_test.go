@@ -222,8 +222,8 @@ main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", promp
 				return answers[turn-1]
 			})}),
 			agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-				if e.Err != nil {
-					seen = append(seen, e.Err)
+				if e.Err() != nil {
+					seen = append(seen, e.Err())
 				}
 			})).Wait()
 		if err != nil || res.Text() != "it did not work" {
@@ -260,12 +260,12 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 		{"a builtin in on_bad_output", `main = agent(output = int, prompt = "A.", repairs = 0, on_bad_output = lambda raw: crash(raw))`, []agentscript.RunOption{agentscript.Handler(replies(nil))}, "panicked"},
 		{"a listener", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventNode, func(engine.Event) { panic(cause) })}, "panicked"},
 		{"a listener of the run's start", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
-			if e.Phase == engine.PhaseStart {
+			if e.Phase() == engine.PhaseStart {
 				panic(cause)
 			}
 		})}, "panicked"},
 		{"a listener of the run's end", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
-			if e.Phase == engine.PhaseEnd {
+			if e.Phase() == engine.PhaseEnd {
 				panic(cause)
 			}
 		})}, "panicked"},

@@ -41,7 +41,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 					t.Errorf("event %d: %+v", i, e)
 				}
 				key := e.Kind.String() + " " + e.Path
-				switch e.Phase {
+				switch e.Phase() {
 				case engine.PhaseStart:
 					open[key]++
 				case engine.PhaseEnd:
@@ -68,16 +68,16 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 			if len(pairs) != 0 {
 				t.Errorf("also seen: %v", pairs)
 			}
-			if first, last := all[0], all[len(all)-1]; first.Kind != engine.EventRun || last.Kind != engine.EventRun || last.Phase != engine.PhaseEnd {
+			if first, last := all[0], all[len(all)-1]; first.Kind != engine.EventRun || last.Kind != engine.EventRun || last.Phase() != engine.PhaseEnd {
 				t.Errorf("the first is %+v, the last %+v", first, last)
 			}
 			var log, usage string
 			for _, e := range all {
 				if e.Kind == engine.EventLog {
-					log += e.Path + ": " + e.Text
+					log += e.Path + ": " + e.Text()
 				}
-				if e.Kind == engine.EventEffect && e.Phase == engine.PhaseEnd && strings.HasPrefix(e.ID, e.Path+"@") && e.Attempt == 1 && e.Usage != nil {
-					usage += fmt.Sprintf("%d+%d ", e.Usage.In, e.Usage.Out)
+				if d, ok := e.Data.(*engine.EffectData); ok && d.Phase == engine.PhaseEnd && strings.HasPrefix(e.ID, e.Path+"@") && e.Attempt == 1 && d.Usage != nil {
+					usage += fmt.Sprintf("%d+%d ", d.Usage.In, d.Usage.Out)
 				}
 			}
 			if log != "main/then:main#0/fn1: said judge(x)+other(x)" || usage != "7+3 7+3 " {
@@ -92,8 +92,8 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		mod := loaded(t, agentscript.New(), `main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", prompt = "Judge.")`)
 		failed := map[string]string{}
 		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(down), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
-			if e.Err != nil {
-				failed[e.Kind.String()+" "+e.Path] = e.Err.Message
+			if e.Err() != nil {
+				failed[e.Kind.String()+" "+e.Path] = e.Err().Message
 			}
 		})).Wait()
 		if err == nil || len(failed) != 4 || failed["effect main/then:main#0/agent:judge#0/llm0"] != "down" || failed["run main"] != "down" {

@@ -59,8 +59,8 @@ main = branches >> each(tell) >> fn(lambda xs: ", ".join(xs), input = list[str],
 					}
 					if e.Kind == engine.EventLog {
 						logs++
-						if e.Text != fmt.Sprint("at ", i) {
-							t.Errorf("%s sees the log %q", id, e.Text)
+						if e.Text() != fmt.Sprint("at ", i) {
+							t.Errorf("%s sees the log %q", id, e.Text())
 						}
 					}
 				})}

@@ -32,7 +32,7 @@ func TestPromise_19_10_UndecidedRouters(t *testing.T) {
 	} {
 		r := toolLoop(t, deskOf(`select = router(otherwise = "shipping"),`), answersOf{"desk.router": {one.answer}, "desk": {said("looked")}})
 		told := r.of(engine.EventSkill)
-		if r.err != nil || r.res.Text() != "looked" || len(told) != 1 || told[0].Name != "shipping" || !strings.Contains(told[0].Text, "came to no choice") || !strings.Contains(told[0].Text, one.why) {
+		if r.err != nil || r.res.Text() != "looked" || len(told) != 1 || told[0].Name() != "shipping" || !strings.Contains(told[0].Text(), "came to no choice") || !strings.Contains(told[0].Text(), one.why) {
 			t.Errorf("%s: %v, %v; told %+v", name, r.res, r.err, told)
 		}
 		if r = toolLoop(t, deskOf(`select = router(),`), answersOf{"desk.router": {one.answer}}); r.err == nil || !strings.Contains(r.err.Error(), one.why) {
@@ -71,7 +71,7 @@ func TestPromise_19_11_RouterHooks(t *testing.T) {
 	var logs []string
 	for _, e := range p.events {
 		if e.Kind == engine.EventLog {
-			logs = append(logs, e.Text)
+			logs = append(logs, e.Text())
 		}
 	}
 	if got := strings.Join(logs, "; "); p.err != nil || got != "desk.router 0; desk 0" {
@@ -97,7 +97,7 @@ main = agent(prompt = "Look.", tools = [look], budget = budget(model_calls = 2, 
 	var logs []string
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/model")), src)
 	res, err := mod.Start(t.Context(), agentscript.InputText("go"), agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(seen)}),
-		agentscript.OnEvent(engine.EventLog, func(e engine.Event) { logs = append(logs, e.Text) })).Wait()
+		agentscript.OnEvent(engine.EventLog, func(e engine.Event) { logs = append(logs, e.Text()) })).Wait()
 	last := seen["main"][len(seen["main"])-1]
 	if err != nil || res.Text() != "what I have" || last.Choice.Mode != engine.ChoiceNone || last.System != "Briefly." {
 		t.Fatalf("%v, %v; the last request is %+v", res, err, last)

@@ -97,7 +97,10 @@ func TestPromise_19_3_ByModel(t *testing.T) {
 		t.Errorf("it is asked %+v", req)
 	}
 	told := r.of(engine.EventSkill)
-	if len(told) != 1 || told[0].From != "desk" || told[0].Name != "billing" || *told[0].Confidence != 0.9 || told[0].Text != "It is about money." {
+	if len(told) != 1 {
+		t.Fatalf("the events are %+v", told)
+	}
+	if d := told[0].Data.(*engine.SkillData); d.Agent != "desk" || d.Name != "billing" || *d.Confidence != 0.9 || d.Text != "It is about money." {
 		t.Errorf("the events are %+v", told)
 	}
 	if sys := r.requests["desk"][0].System; !strings.Contains(sys, "You serve.") || !strings.Contains(sys, "## Skill: billing") || strings.Contains(sys, "shipping") {
@@ -181,7 +184,7 @@ func TestPromise_19_7_Knowledge(t *testing.T) {
 		t.Errorf("the system text is\n%s", sys)
 	}
 	known := r.of(engine.EventKnowledge)
-	if len(known) != 1 || known[0].Name != "rules" || known[0].Text != "Within 14 days." || len(r.of(engine.EventTool)) > 0 {
+	if len(known) != 1 || known[0].Name() != "rules" || known[0].Text() != "Within 14 days." || len(r.of(engine.EventTool)) > 0 {
 		t.Errorf("the events are %+v", r.events)
 	}
 	searched := `main = agent(name = "desk", skills = [skill("answer", "Answers.", knowledge = {"book": knowledge("The rules", lambda query: "about " + query), "date": lambda: "May"})])

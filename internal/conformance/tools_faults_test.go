@@ -122,8 +122,8 @@ main = agent(name = "a", prompt = "Work.", tools = [count, raises, panics, wrong
 			if tt.name == "1 MB" {
 				return
 			}
-			if e := end.Err; e == nil || e.Tool == nil || e.Tool.Agent != "a" || e.Tool.Skill != "a" || e.Tool.Name == "" || e.Help == "" || !strings.HasPrefix(e.Path, "main/agent:a#0/tool:") {
-				t.Errorf("the error does not say all: %+v", end.Err)
+			if e := end.Err(); e == nil || e.Tool == nil || e.Tool.Agent != "a" || e.Tool.Skill != "a" || e.Tool.Name == "" || e.Help == "" || !strings.HasPrefix(e.Path, "main/agent:a#0/tool:") {
+				t.Errorf("the error does not say all: %+v", end.Err())
 			}
 		})
 	}
@@ -143,7 +143,7 @@ func TestPromise_18_7_Timeouts(t *testing.T) {
 		})
 		r := toolLoop(t, worker(`tool(work, timeout = "20ms")`), one(`{"n": 1}`), tool)
 		r.tells(t, `tool "work" did not end within 20ms`)
-		if e := r.of(engine.EventTool)[0].Err; e.Kind != engine.KindTimeout || e.Code != diag.Timeout || runs() != 1 || r.run.LeftBehind() != 0 {
+		if e := r.of(engine.EventTool)[0].Err(); e.Kind != engine.KindTimeout || e.Code != diag.Timeout || runs() != 1 || r.run.LeftBehind() != 0 {
 			t.Errorf("%+v after %d calls", e, runs())
 		}
 		tool.Timeout = 20 * time.Millisecond
@@ -206,7 +206,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 		tool.Timeout = 10 * time.Millisecond
 		r := toolLoop(t, worker("work"), one(`{"n": 1}`), tool)
 		r.tells(t, `tool "work" did not end within 10ms`)
-		if left := r.of(engine.EventLeft); r.run.LeftBehind() != 1 || len(left) != 1 || left[0].Name != "work" || left[0].ID == "" {
+		if left := r.of(engine.EventLeft); r.run.LeftBehind() != 1 || len(left) != 1 || left[0].Name() != "work" || left[0].ID == "" {
 			t.Errorf("%d left behind, events %+v", r.run.LeftBehind(), left)
 		}
 		close(release)

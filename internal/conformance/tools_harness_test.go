@@ -50,7 +50,7 @@ func (r *toolRun) told(agent string) []string {
 // of lists the events of a kind; of tools those of their ends.
 func (r *toolRun) of(kind engine.EventKind) (found []engine.Event) {
 	for _, e := range r.events {
-		if e.Kind == kind && e.Phase != engine.PhaseStart {
+		if e.Kind == kind && e.Phase() != engine.PhaseStart {
 			found = append(found, e)
 		}
 	}
@@ -115,7 +115,7 @@ func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answe
 	ends := func(r *toolRun) string {
 		var b strings.Builder
 		for _, e := range r.of(engine.EventTool) {
-			fmt.Fprintf(&b, "%s %s %v\n", e.Path, e.Text, e.Err)
+			fmt.Fprintf(&b, "%s %s %v\n", e.Path, e.Text(), e.Err())
 		}
 		return b.String()
 	}

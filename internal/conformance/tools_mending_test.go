@@ -51,7 +51,7 @@ func TestPromise_18_1_Mending(t *testing.T) {
 		r := toolLoop(t, worker("tool(work, on_error = again(2))"), one(`{"n": 1}`), tool)
 		r.tells(t, "error: boom 3")
 		ends := r.of(engine.EventTool)
-		if runs() != 3 || len(ends) != 1 || ends[0].Err == nil || ends[0].Err.Tool == nil || *ends[0].Err.Tool != (engine.FailedCall{Agent: "a", Skill: "a", Name: "work", Attempt: 3}) {
+		if runs() != 3 || len(ends) != 1 || ends[0].Err() == nil || ends[0].Err().Tool == nil || *ends[0].Err().Tool != (engine.FailedCall{Agent: "a", Skill: "a", Name: "work", Attempt: 3}) {
 			t.Errorf("%d executions; %+v", runs(), ends)
 		}
 		ended := toolLoop(t, worker(`tool(work, on_error = [again(2), give_up()])`), one(`{"n": 1}`), tool)
@@ -63,10 +63,10 @@ func TestPromise_18_1_Mending(t *testing.T) {
 		tool, _ := brokenTool(t, "work", 1)
 		r := toolLoop(t, worker("tool(work, on_error = again())"), one(`{"n": 1}`), tool)
 		ends, repairs := r.of(engine.EventTool), r.of(engine.EventRepair)
-		if len(ends) != 1 || ends[0].Err != nil || ends[0].Text != "done at 2" {
+		if len(ends) != 1 || ends[0].Err() != nil || ends[0].Text() != "done at 2" {
 			t.Errorf("tool events %+v", ends)
 		}
-		if len(repairs) != 1 || repairs[0].Name != "work" || !strings.Contains(repairs[0].Text, "boom 1") {
+		if len(repairs) != 1 || repairs[0].Name() != "work" || !strings.Contains(repairs[0].Text(), "boom 1") {
 			t.Errorf("repair events %+v", repairs)
 		}
 	})
@@ -99,10 +99,10 @@ func TestPromise_18_1_Mending(t *testing.T) {
 			tool, _ := brokenTool(t, "work", 9)
 			r := toolLoop(t, fmt.Sprintf(src, retries), one(`{"n": 1}`), tool)
 			r.tells(t, "error: boom 1")
-			if got := r.of(engine.EventRepair); len(got) != retries || !strings.Contains(got[0].Text, "cannot") {
+			if got := r.of(engine.EventRepair); len(got) != retries || !strings.Contains(got[0].Text(), "cannot") {
 				t.Errorf("retries = %d: %+v", retries, got)
 			}
-			if notes := r.of(engine.EventTool)[0].Err.Notes; len(notes) != retries {
+			if notes := r.of(engine.EventTool)[0].Err().Notes; len(notes) != retries {
 				t.Errorf("the error does not tell of its fixers: %q", notes)
 			}
 		}
@@ -146,7 +146,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(read, on_error = fix(la
 		tool, runs := brokenTool(t, "work", 0)
 		r := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" * f.attempt}))`), one(`{"n": "one"}`), tool)
 		r.tells(t, "not mended in 8 steps", "n: want int")
-		if e := r.of(engine.EventTool)[0].Err; runs() != 0 || e.Code != diag.ToolNotMended || e.Tool.Attempt != 0 {
+		if e := r.of(engine.EventTool)[0].Err(); runs() != 0 || e.Code != diag.ToolNotMended || e.Tool.Attempt != 0 {
 			t.Errorf("%d executions, %+v", runs(), e)
 		}
 		late := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" if f.attempt < 8 else 1}))`), one(`{"n": "one"}`), tool)
@@ -232,7 +232,7 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 		r := toolLoop(t, src, answersOf{"a": {calling("escalate", tt.args), said("end")}})
 		r.tells(t, string(tt.severity), tt.reason)
 		got := r.of(engine.EventEscalation)
-		if len(got) != 1 || got[0].Severity != tt.severity || got[0].Text != tt.reason || len(r.of(engine.EventRepair)) != tt.repairs {
+		if len(got) != 1 || got[0].Data.(*engine.EscalationData).Severity != tt.severity || got[0].Text() != tt.reason || len(r.of(engine.EventRepair)) != tt.repairs {
 			t.Errorf("%s: %+v, %+v", tt.args, got, r.of(engine.EventRepair))
 		}
 	}
@@ -247,7 +247,7 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 		answers["mender"] = []engine.Outcome{calling("escalate", `{"reason": "disk is full", "severity": "critical"}`)}
 		r := toolLoop(t, mending, answers, tool)
 		r.tells(t, "CRITICAL", "disk is full", "work")
-		if got := r.of(engine.EventEscalation); len(got) != 1 || got[0].Name != "work" || r.res.Text() != "end" {
+		if got := r.of(engine.EventEscalation); len(got) != 1 || got[0].Name() != "work" || r.res.Text() != "end" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -260,7 +260,7 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 			t.Errorf("got %v after %d requests", r.err, len(r.requests["mender"]))
 		}
 		for _, end := range r.of(engine.EventTool) {
-			if end.Err == nil {
+			if end.Err() == nil {
 				t.Errorf("a call succeeded: %+v", end)
 			}
 		}
@@ -305,7 +305,7 @@ main = agent(name = "a", input = str | int, output = str, skills = [
 ])
 `, answersOf{"a": {calling("secret", `{"q": "x"}`), said("end")}})
 	r.tells(t, `there is no tool "secret"; the tools are: ask`)
-	e := r.of(engine.EventTool)[0].Err
+	e := r.of(engine.EventTool)[0].Err()
 	if e.Code != diag.UnknownTool || *e.Tool != (engine.FailedCall{Agent: "a", Skill: "texts", Name: "secret"}) || strings.Contains(strings.ReplaceAll(e.Message, `"secret"`, ""), "secret") || e.Help == "" {
 		t.Errorf("the error is %+v", e)
 	}

@@ -56,8 +56,8 @@ func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, repli
 	mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel(name)), src)
 	var used engine.Usage
 	res, err := mod.Start(t.Context(), in, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-		if e.Usage != nil {
-			used = used.Add(*e.Usage)
+		if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+			used = used.Add(*d.Usage)
 		}
 	})).Wait()
 	var bodies []map[string]any
