@@ -7,11 +7,20 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
+// test is a condition on the value itself.
+func test(t *testing.T, op PredOp, v generable.Value) *Predicate {
+	p, err := NewPredicate(op, "", &v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestRoutingGrowth: what is visited to follow values through routes grows as the routes do,
 // whatever they ask.
 func TestRoutingGrowth(t *testing.T) {
-	text := func(op PredOp, i int) *Predicate { return pred(t, op, "", generable.StrOf(fmt.Sprint("v", i))) }
-	num := func(op PredOp, i int) *Predicate { return pred(t, op, "", generable.IntOf(int64(i))) }
+	text := func(op PredOp, i int) *Predicate { return test(t, op, generable.StrOf(fmt.Sprint("v", i))) }
+	num := func(op PredOp, i int) *Predicate { return test(t, op, generable.IntOf(int64(i))) }
 	enum := func(n int) *generable.Type {
 		values := make([]string, n)
 		for i := range values {
