@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -36,7 +37,7 @@ func planAgent(a *AgentSpec) *agentPlan {
 	for _, sk := range a.candidates() {
 		p.skills = append(p.skills, planSkill(a, sk))
 	}
-	if len(p.skills) == 1 && proven(a.In, p.skills[0].In) && (a.Select == nil || a.Select.By == nil) {
+	if len(p.skills) == 1 && typing.Proven(a.In, p.skills[0].In) && (a.Select == nil || a.Select.By == nil) {
 		p.only = p.skills[0]
 	}
 	return p
@@ -68,7 +69,7 @@ func (p *skillPlan) give(v generable.Value) (generable.Value, error) {
 }
 
 func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
-	p := &skillPlan{Skill: sk, agent: a, loose: !proven(sk.Out, a.Out)}
+	p := &skillPlan{Skill: sk, agent: a, loose: !typing.Proven(sk.Out, a.Out)}
 	if sk.Run != nil {
 		return p
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -144,12 +145,12 @@ func (c *checker) checkYield(a *AgentSpec) bool {
 		d.Helpf("set output = %s on the skill that answers, or change the agent's output", a.Out)
 		return false
 	}
-	for _, in := range cases(a.In) {
+	for _, in := range typing.Cases(a.In) {
 		var taking []*Skill
 		possible := false
 		for _, sk := range fit {
 			possible = possible || generable.Assignable(in, sk.In) == nil
-			if proven(in, sk.In) {
+			if typing.Proven(in, sk.In) {
 				taking = append(taking, sk)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -158,7 +159,7 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	c := compose()
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
 	locate := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
-	min, err := engine.NewPredicate(engine.PredGe, "x", new(generable.IntOf(5)))
+	min, err := predicate.New(predicate.Ge, "x", new(generable.IntOf(5)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -48,7 +49,7 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 
 // Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := generable.Decode(orAny(r.typ), text, generable.Options{})
+	res := generable.Decode(typing.OrAny(r.typ), text, generable.Options{})
 	if !res.OK {
 		return generable.Value{}, res.Errors
 	}
@@ -177,7 +178,7 @@ func (b *branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
 func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
 	d, err := decisionOf(v)
 	if err == nil && d.Approved && d.Data != nil {
-		if v, errs := orAny(r.typ).Convert(*d.Data); errs != nil {
+		if v, errs := typing.OrAny(r.typ).Convert(*d.Data); errs != nil {
 			err = Errorf(KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
 		} else {
 			d.Data = &v

@@ -30,8 +30,8 @@ func byAgent(lists map[string][]engine.Response) engine.Handler {
 	})
 }
 
-// asked collects what an agent is sent last, and where its calls stand.
-func asked(h engine.Handler, agent string, req **engine.Request, at *[]string) engine.Handler {
+// Set collects what an agent is sent last, and where its calls stand.
+func Set(h engine.Handler, agent string, req **engine.Request, at *[]string) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
 		if r, ok := e.Req.(*engine.Request); ok && e.Agent == agent {
 			*req = r
@@ -53,7 +53,7 @@ func TestNodeAsTool(t *testing.T) {
 	}
 	var req *engine.Request
 	var at []string
-	h := asked(byAgent(map[string][]engine.Response{
+	h := Set(byAgent(map[string][]engine.Response{
 		"lead":       {calls("research", `{topic: "tides"}`), calls("double", `{"input": 3}`, "double", `{"input": 40}`), says("done")},
 		"researcher": {says("twice a day")},
 	}), "lead", &req, &at)
@@ -140,7 +140,7 @@ func TestFailuresInsideATool(t *testing.T) {
 			c.sound(t)
 			var req *engine.Request
 			var at []string
-			h := asked(byAgent(map[string][]engine.Response{"lead": {calls("work", `{"input": "x"}`), says("done")}, "busy": r.inside}), "lead", &req, &at)
+			h := Set(byAgent(map[string][]engine.Response{"lead": {calls("work", `{"input": "x"}`), says("done")}, "busy": r.inside}), "lead", &req, &at)
 			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: r.limits})
 			if r.told == "" {
 				if !errors.Is(err, r.ends) {
@@ -167,7 +167,7 @@ func TestToolWithinTheCallersBudget(t *testing.T) {
 	c.sound(t)
 	var at []string
 	var req *engine.Request
-	_, err := run(t, main, asked(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
+	_, err := run(t, main, Set(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Scope != "main/agent:lead#0" || len(at) != 1 {
 		t.Errorf("got %v after the calls %v", err, at)

@@ -192,7 +192,7 @@ func (a *AgentSpec) named() *AgentSpec {
 	return a
 }
 
-// asked is how often the model of an agent, or of its router, is asked in one call of the agent.
+// Set is how often the model of an agent, or of its router, is asked in one call of the agent.
 func (a *AgentSpec) asked(asks *AgentSpec) int64 {
 	if asks != a {
 		return a.within(int64(1 + asks.Repairs))

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -69,8 +70,8 @@ func namesInput(placeholder string, in *generable.Type) bool {
 	if name == wholeInput {
 		return true
 	}
-	_, lacks := fieldOf(in, name)
-	return lacks == nil && !vague(in)
+	_, lacks := typing.FieldType(in, name)
+	return lacks == nil && !typing.Untyped(in)
 }
 
 // itsFields lists the fields that a placeholder can name.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -137,10 +138,10 @@ func sound(nodes []*Node) []*Node {
 func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, strange map[*Node]bool) {
 	pick := nodes[0]
 	for _, n := range nodes {
-		if n.failed || vague(n.in) {
+		if n.failed || typing.Untyped(n.in) {
 			continue
 		}
-		if pick.failed || vague(pick.in) || !generable.Same(n.in, pick.in) && proven(n.in, pick.in) {
+		if pick.failed || typing.Untyped(pick.in) || !generable.Same(n.in, pick.in) && typing.Proven(n.in, pick.in) {
 			pick = n
 		}
 	}

@@ -6,15 +6,17 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Route is one way out of a branch.
 type Route struct {
-	Type    *generable.Type  // values of this type, or
-	Value   *generable.Value // this very value (of a bool, an enum, None), or
-	Pred    *Predicate       // values for which the condition holds, or
-	When    Func             // values for which the callback gives True
+	Type    *generable.Type      // values of this type, or
+	Value   *generable.Value     // this very value (of a bool, an enum, None), or
+	Pred    *predicate.Predicate // values for which the condition holds, or
+	When    Func                 // values for which the callback gives True
 	Handler *Node
 
 	Span, HandlerSpan diag.Span // of the key and of the handler
@@ -154,8 +156,8 @@ func (s *Session) sensible(n *Node) bool {
 }
 
 // asks checks that a condition can be asked of what a node gives.
-func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
-	why := p.Misfits(from.out)
+func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
+	why := p.Mismatches(from.out)
 	if len(why) == 0 {
 		return true
 	}
@@ -165,7 +167,7 @@ func (s *Session) asks(at diag.Span, p *Predicate, from *Node) bool {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
 	noteDefined(d, from)
-	if meant := p.nearField(from.out); meant != "" {
+	if meant := p.NearField(from.out); meant != "" {
 		d.Helpf("did you mean %q?", meant)
 		return false
 	}
@@ -180,11 +182,11 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		d := s.Errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
 		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
 		noteDefined(d, source)
-		keys := keysOf(cases(source.out))
+		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
-			d.Helpf("write %s without quotes", someOf(keys))
+			d.Helpf("write %s without quotes", typing.Listed(keys))
 		} else {
-			d.Helpf("the cases are %s", someOf(keys))
+			d.Helpf("the cases are %s", typing.Listed(keys))
 		}
 		return false
 	}
@@ -224,7 +226,7 @@ func (s *Session) idleOtherwise(n *Node, w *routing) {
 
 // keyHelp tells which keys a branch can have.
 func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
-	keys := keysOf(cases(t))
+	keys := typing.Keys(typing.Cases(t))
 	if text, ok := quotedKey(r, keys); ok {
 		d.Helpf("write %s without quotes", text)
 		return
@@ -235,12 +237,12 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	}
 	if r.Value != nil {
 		if field, ok := r.Value.AsStr(); ok {
-			if of, why := subjectType(t, field); why == "" && field != "" && of.Kind != generable.AnyType {
+			if of, why := predicate.SubjectType(t, field); why == "" && field != "" && of.Kind != generable.AnyType {
 				d.Helpf("that is a field: test it by a condition, eq(%q, ...)", field)
 				return
 			}
 		}
-		for _, c := range cases(t) {
+		for _, c := range typing.Cases(t) {
 			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
 				d.Helpf("choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
 				return
@@ -251,7 +253,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		d.Helpf("the only case is %s", keys[0])
 		return
 	}
-	d.Helpf("the cases are %s", someOf(keys))
+	d.Helpf("the cases are %s", typing.Listed(keys))
 }
 
 // quotedKey is the key that a route has in quotes: True, None, the name of a type.
@@ -278,13 +280,13 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.told {
-		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", someOf(w.missing))
+		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", typing.Listed(w.missing))
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
 		noteDefined(d, n.kids[0])
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
-	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, someOf(w.missing))
+	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(w.missing))
 	noteDefined(d, n.kids[0])
 	d.Helpf("add a route for each, or otherwise = handler")
 	return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -367,7 +368,7 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	}
 	var message string
 	if len(w.missing) > 0 && !w.vague && !w.open {
-		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), someOf(w.missing))
+		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), typing.Listed(w.missing))
 	} else if len(w.rest) > 0 {
 		message = fmt.Sprintf("the conditions on the edges of %s may all be false", from.Label())
 	} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -15,8 +16,8 @@ const DefaultLoopMax = 1000
 type LoopOptions struct {
 	Next       Func
 	NextNode   *Node
-	Until      Func       // gives True for the output that ends the loop; or
-	UntilData  *Predicate // what that output is like
+	Until      Func                 // gives True for the output that ends the loop; or
+	UntilData  *predicate.Predicate // what that output is like
 	Repair     *Node
 	Max        int  // turns, default 1000
 	LastWins   bool // at Max, give the last output instead of failing

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 )
 
 // DefaultRetryMax bounds a retry unless it says otherwise.
@@ -9,11 +10,11 @@ const DefaultRetryMax = 3
 
 // RetryOptions are the options of a retry.
 type RetryOptions struct {
-	Max          int        // attempts, default 3
-	Until        *Predicate // what the output must be like; or
-	UntilFunc    Func       // gives True for an output that will do
-	LastWins     bool       // at Max, give the last output instead of failing
-	Feedback     Func       // the output or Failure → what to say to the model before it tries again
+	Max          int                  // attempts, default 3
+	Until        *predicate.Predicate // what the output must be like; or
+	UntilFunc    Func                 // gives True for an output that will do
+	LastWins     bool                 // at Max, give the last output instead of failing
+	Feedback     Func                 // the output or Failure → what to say to the model before it tries again
 	UntilSpan    diag.Span
 	FeedbackSpan diag.Span
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -141,7 +142,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 	case o.Key != nil:
 		return arity(&s.Reporter, at, o.Key.Info(), 1, "key")
 	case o.Field != "":
-		typ, lacks := fieldOf(n.item, o.Field)
+		typ, lacks := typing.FieldType(n.item, o.Field)
 		if lacks != nil {
 			d := s.Errorf(diag.UnknownPick, at, "%s has no field %q", lacks, o.Field)
 			if lacks = lacks.Deref(); lacks.Kind == generable.RecordType {
@@ -153,7 +154,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 		}
 		what = typ
 	}
-	if o.By == VoteMax && !vague(what) && !isNumber(what.Deref()) {
+	if o.By == VoteMax && !typing.Untyped(what) && !typing.IsNumber(what.Deref()) {
 		d := s.Errorf(diag.BadVote, at, "by = \"max\" compares numbers")
 		d.Label = fmt.Sprintf("this is %s", what)
 		d.Helpf("name a field that is one, key = \"score\", or make one, key = lambda v: ...")

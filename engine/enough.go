@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -11,7 +12,7 @@ import (
 // models: one that can end a request early asks it after each piece of text, and answers with
 // what it has. A EarlyStop is not safe for concurrent use.
 type EarlyStop struct {
-	enough   *Predicate
+	enough   *predicate.Predicate
 	subjects []string
 	stream   *generable.Stream
 	met      bool
@@ -80,7 +81,7 @@ func (c *checker) checkEnough(a *AgentSpec) bool {
 		d.Helpf("enough ends the answer once some fields of a schema have come")
 		return false
 	}
-	if why := a.Enough.Misfits(out); len(why) > 0 {
+	if why := a.Enough.Mismatches(out); len(why) > 0 {
 		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough can never hold: %s", strings.Join(why, "; "))
 		d.Helpf("test fields of %s", a.Out)
 		return false

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,9 +18,9 @@ func spamType() *generable.Type {
 	}}
 }
 
-func predicate(t *testing.T, op engine.PredOp, field string, v generable.Value) *engine.Predicate {
+func condition(t *testing.T, op predicate.Op, field string, v generable.Value) *predicate.Predicate {
 	t.Helper()
-	p, err := engine.NewPredicate(op, field, &v)
+	p, err := predicate.New(op, field, &v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +29,11 @@ func predicate(t *testing.T, op engine.PredOp, field string, v generable.Value) 
 
 // An answer ends where the condition holds of what has come whole, wherever its text is cut.
 func TestEarlyStop(t *testing.T) {
-	spam := predicate(t, engine.PredEq, "spam", generable.BoolOf(true))
-	kind := predicate(t, engine.PredEq, "kind", generable.StrOf("do"))
+	spam := condition(t, predicate.Eq, "spam", generable.BoolOf(true))
+	kind := condition(t, predicate.Eq, "kind", generable.StrOf("do"))
 	for _, row := range []struct {
 		name, text, answer string
-		enough             *engine.Predicate
+		enough             *predicate.Predicate
 	}{
 		{"met", `{"kind": "ad", "spam": true, "why": "because of all"}`, `{"kind":"ad","spam":true}`, spam},
 		{"never met", `{"kind": "ad", "spam": false, "why": "because"}`, "", spam},
@@ -80,7 +81,7 @@ func verdictType(reason generable.Field) *generable.Type {
 // The answer with a union may end once it is decided which variant it is.
 func TestEarlyStopOfAUnion(t *testing.T) {
 	typ := verdictType(generable.Field{Name: "reason", Type: generable.StrT, Optional: true, Default: generable.StrOf("")})
-	rejected := predicate(t, engine.PredEq, "type", generable.StrOf("Rejected"))
+	rejected := condition(t, predicate.Eq, "type", generable.StrOf("Rejected"))
 	for text, answer := range map[string]string{
 		`{"type": "Rejected", "reason": "a long one"}`: `{"type":"Rejected"}`,
 		`{"type": "Approved", "score": 3}`:             "",
@@ -101,10 +102,10 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 			}
 		}
 	}
-	for want, p := range map[string]*engine.Predicate{
-		"wait for the variant alone": predicate(t, engine.PredEq, "reason", generable.StrOf("x")),
-		"before score, which":        predicate(t, engine.PredEq, "type", generable.StrOf("Approved")),
-		"can never hold":             predicate(t, engine.PredEq, "type", generable.StrOf("Maybe")),
+	for want, p := range map[string]*predicate.Predicate{
+		"wait for the variant alone": condition(t, predicate.Eq, "reason", generable.StrOf("x")),
+		"before score, which":        condition(t, predicate.Eq, "type", generable.StrOf("Approved")),
+		"can never hold":             condition(t, predicate.Eq, "type", generable.StrOf("Maybe")),
 		"":                           rejected,
 	} {
 		c := compose()
@@ -121,7 +122,7 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 
 // What is enough decides the answer, so it is part of the request's identity.
 func TestEnoughIsOfTheRequest(t *testing.T) {
-	spam := predicate(t, engine.PredEq, "spam", generable.BoolOf(true))
+	spam := condition(t, predicate.Eq, "spam", generable.BoolOf(true))
 	a := &engine.Request{Output: &engine.Output{Type: spamType()}}
 	b := &engine.Request{Output: &engine.Output{Type: spamType(), Enough: spam}}
 	if a.Digest() == b.Digest() {
@@ -132,13 +133,13 @@ func TestEnoughIsOfTheRequest(t *testing.T) {
 func TestEnoughIsChecked(t *testing.T) {
 	for want, f := range map[string]func(a *engine.AgentSpec){
 		"has no fields to wait for": func(a *engine.AgentSpec) { a.Out = strT },
-		"can never hold":            func(a *engine.AgentSpec) { a.Enough = predicate(t, engine.PredGe, "spam", generable.IntOf(1)) },
+		"can never hold":            func(a *engine.AgentSpec) { a.Enough = condition(t, predicate.Ge, "spam", generable.IntOf(1)) },
 		"before spam, which Mail requires": func(a *engine.AgentSpec) {
-			a.Enough = predicate(t, engine.PredEq, "kind", generable.StrOf("x"))
+			a.Enough = condition(t, predicate.Eq, "kind", generable.StrOf("x"))
 		},
 	} {
 		c := compose()
-		spec := &engine.AgentSpec{Name: "a", In: strT, Out: spamType(), Prompt: "p", Enough: predicate(t, engine.PredEq, "spam", generable.BoolOf(true))}
+		spec := &engine.AgentSpec{Name: "a", In: strT, Out: spamType(), Prompt: "p", Enough: condition(t, predicate.Eq, "spam", generable.BoolOf(true))}
 		f(spec)
 		c.Agent(c.site("agent", "a"), spec)
 		found := ""

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -46,7 +47,7 @@ func GiveUpTool() *Tool {
 
 // textField is a field of a record, "" when it is no text.
 func textField(v generable.Value, name string) string {
-	f, _ := field(v, name)
+	f, _ := typing.Field(v, name)
 	text, _ := f.AsStr()
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -19,7 +20,7 @@ func isOpen(n *Node) bool {
 	}
 	switch n.kind {
 	case PickNode, TemplateNode:
-		return vague(n.in)
+		return typing.Untyped(n.in)
 	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
 		return n.kids[0].open
 	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
@@ -32,19 +33,13 @@ func isOpen(n *Node) bool {
 	return false
 }
 
-// vague reports whether a type says nothing to those who follow it.
-func vague(t *generable.Type) bool {
-	k := t.Deref().Kind
-	return k == generable.AnyType || k == generable.ErrorType
-}
-
 // follow settles the types of an open node by what comes before it. It reports false when a
 // mistake was found by that; the node has then failed.
 func (s *Session) follow(n *Node, in *generable.Type) bool {
 	if n.failed {
 		return false
 	}
-	if !n.open || vague(in) {
+	if !n.open || typing.Untyped(in) {
 		return true
 	}
 	if !s.settle(n, in) {
@@ -106,38 +101,9 @@ func (s *Session) followAll(kids []*Node, in *generable.Type) bool {
 	return ok
 }
 
-// fieldOf gives the type of a field of t: of a schema, of a dict's entries, or of a union all of
-// whose members have it. When one lacks it, that one is returned.
-func fieldOf(t *generable.Type, name string) (typ, lacks *generable.Type) {
-	t = t.Deref()
-	switch t.Kind {
-	case generable.AnyType, generable.ErrorType:
-		return generable.AnyT, nil
-	case generable.DictType:
-		return t.Elem, nil
-	case generable.RecordType:
-		if i := t.FieldIndex(name); i >= 0 {
-			return t.Fields[i].Type, nil
-		}
-	case generable.UnionType, generable.OneOfType:
-		var types []*generable.Type
-		for _, v := range cases(t) {
-			f, lacks := fieldOf(v, name)
-			if lacks != nil {
-				return nil, lacks
-			}
-			types = append(types, f)
-		}
-		if types != nil {
-			return generable.OneOf(types...), nil
-		}
-	}
-	return nil, t
-}
-
 // project gives the type of what a pick takes from in.
 func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
-	typ, lacks := fieldOf(in, n.field)
+	typ, lacks := typing.FieldType(in, n.field)
 	if lacks == nil {
 		return typ, true
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -258,7 +259,7 @@ func (b *branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (gener
 		return refused(i)
 	case i.action == "substitute":
 		b.tellPolicy(PhaseEnd, t.Name, "substituted", nil)
-		return fits(i.value, orAny(t.Returns), "before_tool of "+t.Name)
+		return fits(i.value, typing.OrAny(t.Returns), "before_tool of "+t.Name)
 	case i.action == "with":
 		own, e, ends := fits(i.value, t.params(), "before_tool of "+t.Name)
 		if e != nil {
@@ -279,7 +280,7 @@ func (b *branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (gener
 		return refused(i)
 	case i.action != "proceed":
 		b.tellPolicy(PhaseEnd, t.Name, "result changed", nil)
-		return fits(i.value, orAny(t.Returns), "after_tool of "+t.Name)
+		return fits(i.value, typing.OrAny(t.Returns), "after_tool of "+t.Name)
 	}
 	return out, nil, false
 }

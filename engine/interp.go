@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -168,7 +169,7 @@ func noList(v generable.Value) error {
 }
 
 func (n *Node) pick(v generable.Value) (generable.Value, error) {
-	out, ok := field(v, n.field)
+	out, ok := typing.Field(v, n.field)
 	if !ok {
 		return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field).
 			WithHelp("see what came before: the value is not of the form that pick expects")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -133,7 +134,7 @@ func fieldFor(from, to *generable.Type) string {
 func routesOf(t *generable.Type) string {
 	const most = 4
 	var b strings.Builder
-	for i, key := range keysOf(cases(t)) {
+	for i, key := range typing.Keys(typing.Cases(t)) {
 		if i == most {
 			b.WriteString(", ...")
 			break
@@ -144,12 +145,6 @@ func routesOf(t *generable.Type) string {
 		b.WriteString(key + ": handler")
 	}
 	return b.String()
-}
-
-// proven reports whether every value of type from is one of type to, so that nothing is left
-// to be checked in a run.
-func proven(from, to *generable.Type) bool {
-	return generable.Assignable(from, to) == nil && !generable.Unchecked(from, to)
 }
 
 // edge is what a node gets, for the notes of a strict session. A node has one place and so

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,7 +39,7 @@ func (k *knowledgeRun) Call(b Branch, args []generable.Value) (generable.Value, 
 	case k.Load == nil:
 		return generable.StrOf(k.Text), nil
 	case k.searched():
-		query, _ := field(args[0], "query")
+		query, _ := typing.Field(args[0], "query")
 		return k.Load.Call(b, []generable.Value{query})
 	}
 	return k.Load.Call(b, nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -308,7 +309,7 @@ func (m *mending) accept(v generable.Value, again bool) (over bool) {
 // looks like the call's own arguments is none.
 func (m *mending) result(v generable.Value) (generable.Value, error) {
 	who := "the fix of tool " + m.t.Name
-	out, err := converted(v, orAny(m.t.Returns), who)
+	out, err := converted(v, typing.OrAny(m.t.Returns), who)
 	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
 		return out, err
 	}

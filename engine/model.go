@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -153,7 +154,7 @@ type Output struct {
 	Structured Structured
 	// Enough ends the answer once it holds of the fields that have arrived, nil wants all of it.
 	// A handler that cannot end a request early gives the whole answer. See [Output.Watch].
-	Enough *Predicate
+	Enough *predicate.Predicate
 }
 
 // Request is one call of a model: all that decides its answer, and nothing else. It is data,

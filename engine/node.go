@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -39,6 +40,7 @@ const (
 // The words are those of positions and messages.
 var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
 	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
+
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
 	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
 
@@ -247,7 +249,7 @@ type AgentSpec struct {
 	Params      Params
 	Choice      ToolChoice // of the model's first answer in a call of the agent
 	Structured  Structured
-	Enough      *Predicate // ends an answer early: holds of fields of Out
+	Enough      *predicate.Predicate // ends an answer early: holds of fields of Out
 	EnoughSpan  diag.Span
 	Prompt      string        // the system text, literal
 	Template    *TemplateText // the system text with the input's fields, instead of Prompt

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+)
 
 // plan is the compiled, immutable form of a node: a tree of few operations that one
 // interpreter runs. All operators, functions and methods lower to it.
@@ -68,11 +71,11 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 	s := &step{node: n, word: nodeSegments[n.kind], name: n.name}
 	switch n.kind {
 	case AgentNode:
-		s.op, s.check, s.agent, s.input = opCall, !proven(from, n.in), planAgent(n.agent), at
+		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.in), planAgent(n.agent), at
 	case FnNode, PickNode, TemplateNode:
-		s.op, s.check, s.input = opCall, !proven(from, n.in), at
+		s.op, s.check, s.input = opCall, !typing.Proven(from, n.in), at
 	case EachNode:
-		s.op, s.check, s.input = opEach, !proven(from, n.in), at
+		s.op, s.check, s.input = opEach, !typing.Proven(from, n.in), at
 		s.kids = []*step{lower(n.kids[0], n.kids[0].in, joint{})}
 	case PipelineNode: // a structure leaves checking to the steps that its input reaches
 		s.op = opSeq
@@ -179,15 +182,15 @@ func (s *step) lowerGraph(from *generable.Type, at joint) {
 			maps = append(maps, s.maps[i])
 			given, giver = e.Map.out, e.Map
 		}
-		if e.To != nil && !proven(given, e.To.in) {
+		if e.To != nil && !typing.Proven(given, e.To.in) {
 			unproven(s.kids[g.to[i]], joint{e.Span, giver})
 		}
-		if e.To == nil && !proven(given, n.out) {
+		if e.To == nil && !typing.Proven(given, n.out) {
 			s.gives, s.output = n.out, joint{n.site.Span, n}
 		}
 	}
 	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they stand at one position
-	if g.rest != nil && !proven(g.rest, n.kids[g.other].in) {
+	if g.rest != nil && !typing.Proven(g.rest, n.kids[g.other].in) {
 		unproven(s.kids[g.other], joint{n.site.Span, n})
 	}
 }
@@ -202,7 +205,7 @@ func oneOf(sent []*generable.Type, all *generable.Type) *generable.Type {
 
 // giving has a step check its output where that is not proven to be of the declared type.
 func giving(s *step, declared *generable.Type, by *Node) *step {
-	if !proven(s.node.out, declared) {
+	if !typing.Proven(s.node.out, declared) {
 		s.gives, s.output = declared, joint{by.site.Span, by}
 	}
 	return s

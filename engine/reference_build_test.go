@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -29,8 +30,8 @@ func holds(f func(x int64) bool) engine.Func {
 	return ints(func(x int64) (generable.Value, error) { return generable.BoolOf(f(x)), nil })
 }
 
-func atLeast(k int64) *engine.Predicate {
-	p, err := engine.NewPredicate(engine.PredGe, "", new(generable.IntOf(k)))
+func atLeast(k int64) *predicate.Predicate {
+	p, err := predicate.New(predicate.Ge, "", new(generable.IntOf(k)))
 	if err != nil {
 		panic(err)
 	}

@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/internal/text"
 )
 
 // routing says how the values of a type part among the routes of a branch.
@@ -35,25 +34,25 @@ type part struct {
 	// What routes have left over, as far as the first subject of their conditions tells. Of a bool
 	// or enum, whose values are keys as well, it is known from the beginning.
 	subject string
-	space   *space
-	rest    *remaining // nil until a condition asks of it
-	conds   asked
+	space   *predicate.Space
+	rest    *predicate.Remaining // nil until a condition asks of it
+	conds   predicate.Set
 }
 
 // ways follows the values of a type through routes, of which the first that takes a value
 // gets it.
 func ways(from *generable.Type, routes []Route) *routing {
 	w := &routing{}
-	var conditions []*Predicate
+	var conditions []*predicate.Predicate
 	for i := range routes {
 		if p := routes[i].Pred; p != nil {
 			conditions = append(conditions, p)
 		}
 	}
 	var parts []*part
-	for _, c := range cases(from) {
+	for _, c := range typing.Cases(from) {
 		p := &part{of: c}
-		if valuesOf(c) != nil {
+		if typing.Values(c) != nil {
 			p.divide("", c, conditions)
 		}
 		parts = append(parts, p)
@@ -87,13 +86,13 @@ func ways(from *generable.Type, routes []Route) *routing {
 			case how == takesPart:
 				w.open = true
 			case how == takesValue:
-				value := p.space.only(*r.Value, -1)
-				if !p.rest.meets(value) {
+				value := p.space.Only(*r.Value, -1)
+				if !p.rest.Meets(value) {
 					to.fits = true
 					continue
 				}
-				p.rest.take(value)
-				p.taken = p.rest.empty()
+				p.rest.Take(value)
+				p.taken = p.rest.Empty()
 			default:
 				p.taken = true
 			}
@@ -101,7 +100,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 			to.sent = append(to.sent, sent)
 		}
 		all := from
-		if r.Type != nil && len(to.sent) == len(parts) && proven(r.Type, from) { // the narrower name
+		if r.Type != nil && len(to.sent) == len(parts) && typing.Proven(r.Type, from) { // the narrower name
 			all = r.Type
 		}
 		to.sent = whole(to.sent, all, parts)
@@ -109,7 +108,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 	}
 	for _, p := range parts {
 		if p.rest != nil {
-			w.visits += p.space.visits + p.rest.visits
+			w.visits += p.space.Visits + p.rest.Visits
 		}
 		if p.taken {
 			continue
@@ -117,7 +116,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 		w.rest = append(w.rest, p.of)
 		var gap []string
 		if p.rest != nil {
-			gap = p.space.describe(p.subject, p.rest.has)
+			gap = p.space.Describe(p.subject, p.rest.Has)
 		}
 		if len(gap) == 0 {
 			gap = []string{p.of.String()}
@@ -129,45 +128,45 @@ func ways(from *generable.Type, routes []Route) *routing {
 }
 
 // divide begins to follow what conditions take of a case, by one subject of type t.
-func (p *part) divide(subject string, t *generable.Type, conditions []*Predicate) {
-	p.subject, p.space, p.conds = subject, newSpace(t, subject, conditions), asked{}
-	p.rest = p.space.remaining()
+func (p *part) divide(subject string, t *generable.Type, conditions []*predicate.Predicate) {
+	p.subject, p.space, p.conds = subject, predicate.NewSpace(t, subject, conditions), predicate.Set{}
+	p.rest = p.space.Remaining()
 }
 
 // condition follows the values of a case to a route that takes those for which c holds. It
 // reports whether it takes values of which that cannot be told.
-func (p *part) condition(c *Predicate, all []*Predicate, to *way) (vague bool) {
+func (p *part) condition(c *predicate.Predicate, all []*predicate.Predicate, to *way) (vague bool) {
 	if p.rest == nil {
 		subject := p.subjectOf(c)
-		t, why := subjectType(p.of, subject)
+		t, why := predicate.SubjectType(p.of, subject)
 		if why != "" {
 			return false // a field that this case does not have
 		}
 		p.divide(subject, t, all)
 	}
-	sure, may := p.space.region(c, p.subject)
+	sure, may := p.space.Region(c, p.subject)
 	if len(may) == 0 {
 		return false
 	}
 	to.fits = true
-	if p.taken || !p.rest.meets(may) {
+	if p.taken || !p.rest.Meets(may) {
 		return false
 	}
 	to.fresh = true
 	to.sent = append(to.sent, p.of)
-	p.rest.take(sure)
+	p.rest.Take(sure)
 	// A condition or its opposite, whatever it asks.
-	p.taken = p.rest.empty() || p.conds.has(c.Not())
-	p.conds.add(c)
+	p.taken = p.rest.Empty() || p.conds.Has(c.Not())
+	p.conds.Add(c)
 	return !slices.Equal(sure, may)
 }
 
 // subjectOf chooses what of a case its conditions are followed by: the first thing tested that
 // the case has.
-func (p *part) subjectOf(c *Predicate) string {
+func (p *part) subjectOf(c *predicate.Predicate) string {
 	subjects := c.Subjects()
 	for _, s := range subjects {
-		if _, why := subjectType(p.of, s); why == "" {
+		if _, why := predicate.SubjectType(p.of, s); why == "" {
 			return s
 		}
 	}
@@ -203,7 +202,7 @@ func (x *partIndex) of(r *Route) []int {
 		return x.all
 	}
 	list := slices.Clone(x.others)
-	for _, c := range cases(r.Type) {
+	for _, c := range typing.Cases(r.Type) {
 		if c.Kind != generable.RecordType {
 			return x.all
 		}
@@ -239,7 +238,7 @@ const (
 // takes tells how much of the case a route takes, and the type of that.
 func (p *part) takes(r *Route) (*generable.Type, taking) {
 	c := p.of
-	vague := vague(c)
+	vague := typing.Untyped(c)
 	switch {
 	case r.Type != nil && vague:
 		return r.Type, takesPart
@@ -261,66 +260,4 @@ func (p *part) takes(r *Route) (*generable.Type, taking) {
 		return c, takesValue
 	}
 	return nil, takesNone
-}
-
-// cases lists the values that a type is divided into for routing: variants, members, None.
-func cases(t *generable.Type) []*generable.Type {
-	switch t = t.Deref(); t.Kind {
-	case generable.OneOfType:
-		var out []*generable.Type
-		for _, v := range t.Variants {
-			out = append(out, cases(v)...)
-		}
-		return out
-	case generable.UnionType:
-		var out []*generable.Type
-		for _, v := range t.Variants {
-			// A reference in a union may stand for a union, even for itself. That is reported
-			// where the type is declared.
-			if v = v.Deref(); v.Kind != generable.UnionType {
-				out = append(out, v)
-			}
-		}
-		return out
-	}
-	return []*generable.Type{t}
-}
-
-// valuesOf lists the values of a case as keys, none when it has too many to list.
-func valuesOf(c *generable.Type) []string {
-	switch c.Kind {
-	case generable.BoolType:
-		return []string{"True", "False"}
-	case generable.EnumType:
-		keys := make([]string, len(c.Values))
-		for i, v := range c.Values {
-			keys[i] = text.Quote(v)
-		}
-		return keys
-	}
-	return nil
-}
-
-// keysOf lists the branch keys that the given cases can have.
-func keysOf(cases []*generable.Type) []string {
-	var keys []string
-	for _, c := range cases {
-		if values := valuesOf(c); values != nil {
-			keys = append(keys, values...)
-		} else {
-			keys = append(keys, c.String())
-		}
-	}
-	return keys
-}
-
-// mostListed is how many cases a message lists, of which a type may have any number.
-const mostListed = 12
-
-// someOf lists cases for a message, the first of them where there are many.
-func someOf(names []string) string {
-	if len(names) <= mostListed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), len(names)-mostListed)
 }

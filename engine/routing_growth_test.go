@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // test is a condition on the value itself.
-func test(t *testing.T, op PredOp, v generable.Value) *Predicate {
-	p, err := NewPredicate(op, "", &v)
+func test(t *testing.T, op predicate.Op, v generable.Value) *predicate.Predicate {
+	p, err := predicate.New(op, "", &v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,8 +20,10 @@ func test(t *testing.T, op PredOp, v generable.Value) *Predicate {
 // TestRoutingGrowth: what is visited to follow values through routes grows as the routes do,
 // whatever they ask.
 func TestRoutingGrowth(t *testing.T) {
-	text := func(op PredOp, i int) *Predicate { return test(t, op, generable.StrOf(fmt.Sprint("v", i))) }
-	num := func(op PredOp, i int) *Predicate { return test(t, op, generable.IntOf(int64(i))) }
+	text := func(op predicate.Op, i int) *predicate.Predicate {
+		return test(t, op, generable.StrOf(fmt.Sprint("v", i)))
+	}
+	num := func(op predicate.Op, i int) *predicate.Predicate { return test(t, op, generable.IntOf(int64(i))) }
 	enum := func(n int) *generable.Type {
 		values := make([]string, n)
 		for i := range values {
@@ -50,22 +53,22 @@ func TestRoutingGrowth(t *testing.T) {
 	fixed := func(typ *generable.Type) func(int) *generable.Type {
 		return func(int) *generable.Type { return typ }
 	}
-	asks := func(p func(i, n int) *Predicate) func(*generable.Type, int, int) Route {
+	asks := func(p func(i, n int) *predicate.Predicate) func(*generable.Type, int, int) Route {
 		return func(_ *generable.Type, i, n int) Route { return Route{Pred: p(i, n)} }
 	}
 	for name, row := range map[string]struct {
 		from  func(n int) *generable.Type
 		route func(from *generable.Type, i, n int) Route
 	}{
-		"texts":    {fixed(generable.StrT), asks(func(i, n int) *Predicate { return text(PredEq, i) })},
-		"not":      {fixed(generable.StrT), asks(func(i, n int) *Predicate { return text(PredNe, i).Not() })},
-		"numbers":  {fixed(generable.IntT), asks(func(i, n int) *Predicate { return num(PredEq, i*7919%n*2) })},
-		"ranges":   {fixed(generable.FloatT), asks(func(i, n int) *Predicate { return num(PredGe, i).And(num(PredLt, i+1)) })},
-		"rising":   {fixed(generable.FloatT), asks(func(i, n int) *Predicate { return num(PredLt, i) })},
-		"outside":  {fixed(generable.IntT), asks(func(i, n int) *Predicate { return num(PredLt, i-n).Or(num(PredGt, n-i)) })},
-		"values":   {enum, asks(func(i, n int) *Predicate { return text(PredEq, i) })},
-		"patterns": {fixed(generable.StrT), asks(func(i, n int) *Predicate { return text(PredMatches, i) })},
-		"any":      {fixed(generable.AnyT), asks(func(i, n int) *Predicate { return num(PredEq, i) })},
+		"texts":    {fixed(generable.StrT), asks(func(i, n int) *predicate.Predicate { return text(predicate.Eq, i) })},
+		"not":      {fixed(generable.StrT), asks(func(i, n int) *predicate.Predicate { return text(predicate.Ne, i).Not() })},
+		"numbers":  {fixed(generable.IntT), asks(func(i, n int) *predicate.Predicate { return num(predicate.Eq, i*7919%n*2) })},
+		"ranges":   {fixed(generable.FloatT), asks(func(i, n int) *predicate.Predicate { return num(predicate.Ge, i).And(num(predicate.Lt, i+1)) })},
+		"rising":   {fixed(generable.FloatT), asks(func(i, n int) *predicate.Predicate { return num(predicate.Lt, i) })},
+		"outside":  {fixed(generable.IntT), asks(func(i, n int) *predicate.Predicate { return num(predicate.Lt, i-n).Or(num(predicate.Gt, n-i)) })},
+		"values":   {enum, asks(func(i, n int) *predicate.Predicate { return text(predicate.Eq, i) })},
+		"patterns": {fixed(generable.StrT), asks(func(i, n int) *predicate.Predicate { return text(predicate.Matches, i) })},
+		"any":      {fixed(generable.AnyT), asks(func(i, n int) *predicate.Predicate { return num(predicate.Eq, i) })},
 		"enum keys": {enum, func(_ *generable.Type, i, n int) Route {
 			v := generable.StrOf(fmt.Sprint("v", i))
 			return Route{Value: &v}
@@ -94,9 +97,9 @@ func TestRoutingGrowth(t *testing.T) {
 	}
 	// The operands of one condition.
 	all := func(n int) int {
-		p, q := text(PredEq, 0), text(PredNe, 0)
+		p, q := text(predicate.Eq, 0), text(predicate.Ne, 0)
 		for i := 1; i < n; i++ {
-			p, q = p.Or(text(PredEq, i)), q.And(text(PredNe, i))
+			p, q = p.Or(text(predicate.Eq, i)), q.And(text(predicate.Ne, i))
 		}
 		w := ways(generable.StrT, []Route{{Pred: p}, {Pred: q}})
 		if len(w.missing) > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -58,7 +59,7 @@ func (a *AgentSpec) routes() *AgentSpec {
 // ambiguous reports whether several skills may take one input.
 func (a *AgentSpec) ambiguous() bool {
 	fit := a.candidates()
-	for _, c := range cases(a.In) {
+	for _, c := range typing.Cases(a.In) {
 		taking := 0
 		for _, sk := range fit {
 			if generable.Assignable(c, sk.In) == nil {
@@ -167,7 +168,7 @@ func (sel *Selection) gives(name string) bool {
 }
 
 func anyCase(t *generable.Type, is func(*generable.Type) bool) bool {
-	for _, c := range cases(t) {
+	for _, c := range typing.Cases(t) {
 		if is(c) {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -78,7 +79,7 @@ func (t *TemplateText) Check(r *diag.Reporter, at diag.Span, in *generable.Type)
 func (p *templatePart) check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
 	cur := in
 	for i, name := range p.path {
-		typ, lacks := fieldOf(cur, name)
+		typ, lacks := typing.FieldType(cur, name)
 		switch {
 		case lacks == nil:
 			cur = typ.Deref()
@@ -113,7 +114,7 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 		b.WriteString(p.text)
 		cur, typ := v, in
 		for i, name := range p.path {
-			next, ok := field(cur, name)
+			next, ok := typing.Field(cur, name)
 			if !ok && i == 0 && name == wholeInput {
 				continue
 			}
@@ -122,7 +123,7 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 			}
 			cur = next
 			if typ != nil { // for the discriminator of a union
-				typ, _ = fieldOf(typ, name)
+				typ, _ = typing.FieldType(typ, name)
 			}
 		}
 		if p.path != nil {
@@ -130,17 +131,6 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 		}
 	}
 	return b.String(), nil
-}
-
-// field reads a field of a record or an entry of a map.
-func field(v generable.Value, name string) (generable.Value, bool) {
-	if r, ok := v.AsRecord(); ok {
-		return r.Get(name)
-	}
-	if m, ok := v.AsMap(); ok {
-		return m.Get(name)
-	}
-	return generable.Value{}, false
 }
 
 // inputText is how a value is shown to a model: a str verbatim, anything else as JSON with a

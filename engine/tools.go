@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -281,7 +282,7 @@ func (b *branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out gen
 		out, err = b.escalates(err)
 		return out, false, err
 	}
-	out, err = converted(out, orAny(t.Returns), "tool "+t.Name)
+	out, err = converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
 	return out, false, err
 }
 
@@ -292,7 +293,7 @@ func (b *branch) runHosted(sk *skillPlan, t *Tool, args generable.Value, a *ask)
 	} else if t.Server != nil {
 		out, err = t.given(o.Value)
 	} else {
-		out, err = converted(o.Value, orAny(t.Returns), "tool "+t.Name)
+		out, err = converted(o.Value, typing.OrAny(t.Returns), "tool "+t.Name)
 	}
 	return out, true, err
 }

@@ -2,13 +2,14 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // until is the condition that ends a loop or a retry: data, which is checked before anything runs,
 // or a function.
 type until struct {
-	data *Predicate
+	data *predicate.Predicate
 	fn   Func
 }
 
@@ -38,7 +39,7 @@ func (s *Session) decides(at diag.Span, u until, from *Node) bool {
 	if !s.asks(at, u.data, from) {
 		return false
 	}
-	never, always := u.data.settled(from.out)
+	never, always := u.data.Settled(from.out)
 	if !never && !always {
 		return true
 	}
@@ -50,24 +51,4 @@ func (s *Session) decides(at diag.Span, u until, from *Node) bool {
 	noteDefined(d, from)
 	d.Helpf("%s", mend)
 	return false
-}
-
-// settled tells of a condition that is false for all values of a type, or true for all, as far as
-// one subject of it tells for each case.
-func (p *Predicate) settled(t *generable.Type) (never, always bool) {
-	never, always = true, true
-	for _, c := range cases(t) {
-		no, yes := false, false
-		for _, subject := range p.Subjects() {
-			of, why := subjectType(c, subject)
-			if why != "" {
-				continue
-			}
-			space := newSpace(of, subject, []*Predicate{p})
-			sure, may := space.region(p, subject)
-			no, yes = no || len(may) == 0, yes || len(space.without(sure)) == 0
-		}
-		never, always = never && no, always && yes
-	}
-	return never, always
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -91,7 +92,7 @@ func (b *branch) keyed(o *VoteOptions, i int, of *ballot) (err error) {
 		of.key, err = b.invokeAs("key", i, o.Key, of.value)
 	case o.Field != "":
 		var ok bool
-		if of.key, ok = field(of.value, o.Field); !ok {
+		if of.key, ok = typing.Field(of.value, o.Field); !ok {
 			err = Errorf(KindType, diag.UnknownPick, "%s has no field %q", of.value.TypeName(), o.Field)
 		}
 	}

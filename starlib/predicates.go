@@ -1,18 +1,17 @@
 package starlib
 
 import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // predicateRows are the conditions as data. Their names are short and common: a script may use
 // them for something else.
 func predicateRows() []Builtin {
-	row := func(name string, op engine.PredOp, what, doc string) Builtin {
+	row := func(name string, op predicate.Op, what, doc string) Builtin {
 		return Builtin{Name: name, Group: GroupCompose, Returns: "predicate", Effect: Pure, May: true, Doc: doc,
 			Params: []Param{
 				{Name: "field", Kind: StrKind, Shape: Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a field of a field; left out, the value itself`},
@@ -21,29 +20,29 @@ func predicateRows() []Builtin {
 			Func: func(c *Call) (starlark.Value, error) { return predicateFunc(c, op) }}
 	}
 	return []Builtin{
-		row("eq", engine.PredEq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
-		row("ne", engine.PredNe, "what it does not equal", "A condition: the value is another one."),
-		row("gt", engine.PredGt, "a number or text", "A condition: the value is greater."),
-		row("ge", engine.PredGe, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
-		row("lt", engine.PredLt, "a number or text", "A condition: the value is less."),
-		row("le", engine.PredLe, "a number or text", "A condition: the value is less or equal."),
-		row("matches", engine.PredMatches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
+		row("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
+		row("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
+		row("gt", predicate.Gt, "a number or text", "A condition: the value is greater."),
+		row("ge", predicate.Ge, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
+		row("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
+		row("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
+		row("matches", predicate.Matches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
 		{Name: "has", Group: GroupCompose, Returns: "predicate", Effect: Pure, May: true,
 			Doc: `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`,
 			Params: []Param{
 				{Name: "field", Kind: StrKind, Shape: Positional, Doc: "the field to test"},
 				{Name: "value", Kind: AnyKind, Shape: Positional, Default: "None", Doc: "what it holds"},
 			},
-			Func: func(c *Call) (starlark.Value, error) { return predicateFunc(c, engine.PredHas) }},
+			Func: func(c *Call) (starlark.Value, error) { return predicateFunc(c, predicate.Has) }},
 	}
 }
 
-func predicateFunc(c *Call, op engine.PredOp) (starlark.Value, error) {
+func predicateFunc(c *Call, op predicate.Op) (starlark.Value, error) {
 	field, value := "", c.Arg("value")
 	if c.Has("field") {
 		field = c.Str("field")
 	}
-	if op != engine.PredHas && value == nil { // one argument: what the value is compared with
+	if op != predicate.Has && value == nil { // one argument: what the value is compared with
 		if !c.Has("field") {
 			c.complain(diag.MissingArgument, c.fnSpan(), "%s needs what to compare with", c.row.Name).Help = []string{c.row.Name + "(80), or " + c.row.Name + `("score", 80) for a field`}
 			return c.standIn(), nil
@@ -58,7 +57,7 @@ func predicateFunc(c *Call, op engine.PredOp) (starlark.Value, error) {
 		}
 		v = &got
 	}
-	p, err := engine.NewPredicate(op, field, v)
+	p, err := predicate.New(op, field, v)
 	if err != nil {
 		c.complain(diag.BadCondition, c.fnSpan(), "%v", err).Help = []string{`matches(r"^ERR-[0-9]+$"), matches("code", r"^ERR")`}
 		return c.standIn(), nil
@@ -67,7 +66,7 @@ func predicateFunc(c *Call, op engine.PredOp) (starlark.Value, error) {
 }
 
 // predicateValue is a condition as data. It is callable, so that code can ask it, too.
-type predicateValue struct{ p *engine.Predicate }
+type predicateValue struct{ p *predicate.Predicate }
 
 var (
 	_ starlark.HasBinary = (*predicateValue)(nil)
@@ -75,11 +74,16 @@ var (
 	_ starlark.Callable  = (*predicateValue)(nil)
 )
 
-func (p *predicateValue) String() string        { return p.p.String() }
-func (p *predicateValue) Type() string          { return "predicate" }
-func (p *predicateValue) Freeze()               {}
-func (p *predicateValue) Truth() starlark.Bool  { return true }
-func (p *predicateValue) Name() string          { return p.p.String() }
+func (p *predicateValue) String() string { return p.p.String() }
+
+func (p *predicateValue) Type() string { return "predicate" }
+
+func (p *predicateValue) Freeze() {}
+
+func (p *predicateValue) Truth() starlark.Bool { return true }
+
+func (p *predicateValue) Name() string { return p.p.String() }
+
 func (p *predicateValue) Hash() (uint32, error) { return starlark.String(p.String()).Hash() }
 
 // Binary combines two conditions: p & q, p | q.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -119,7 +120,7 @@ func ownCycle(size int, _ step) (once, error) {
 	f := newFlow(generable.IntOf(0))
 	n := f.count()
 	most := generable.IntOf(int64(size))
-	less, err := engine.NewPredicate(engine.PredLt, "", &most)
+	less, err := predicate.New(predicate.Lt, "", &most)
 	if err != nil {
 		return nil, err
 	}

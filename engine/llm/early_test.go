@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,7 +18,7 @@ func TestEnough(t *testing.T) {
 		{Name: "spam", Type: generable.BoolT}, {Name: "why", Type: generable.StrT, Optional: true, Default: generable.StrOf("")},
 	}}
 	is := generable.BoolOf(true)
-	spam, err := engine.NewPredicate(engine.PredEq, "spam", &is)
+	spam, err := predicate.New(predicate.Eq, "spam", &is)
 	if err != nil {
 		t.Fatal(err)
 	}

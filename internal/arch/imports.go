@@ -31,6 +31,7 @@ var (
 	temporal    = "go.temporal.io/..."
 	grpc        = "google.golang.org/grpc/..."
 	commandLine = "github.com/spf13/..."
+	engine      = []string{module + "/engine/predicate", module + "/engine/model", module + "/engine/policy", module + "/engine/agent", module + "/engine/flow", module + "/engine/run"}
 	drivers     = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
 )
 
@@ -59,27 +60,32 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine",
-		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts},
+		May:     append([]string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "a host that embeds engine alone links neither a language nor a provider nor a store",
 	},
 	{
+		Package: module + "/engine/predicate",
+		May:     []string{module + "/engine/internal/typing", module + "/generable/...", module + "/diag/...", texts},
+		Why:     "conditions are about values and types alone",
+	},
+	{
 		Package: module + "/engine/internal/...",
-		May:     []string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts},
+		May:     append([]string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "as engine, which links it",
 	},
 	{
 		Package: module + "/engine/llm/...",
-		May: []string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts,
-			langchain},
+		May: append([]string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts,
+			langchain}, engine...),
 		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
 		Why:   "the model port knows providers and no language",
 	},
 	{
 		Package: module + "/engine/journal/...",
-		May: append([]string{module + "/engine", module + "/engine/journal/...", module + "/engine/internal/disk", module + "/generable/...",
-			module + "/diag/...", texts}, sqlite...),
+		May: append(append([]string{module + "/engine", module + "/engine/journal/...", module + "/engine/internal/disk", module + "/generable/...",
+			module + "/diag/...", texts}, sqlite...), engine...),
 		Never: []string{starlark, langchain, observed, temporal, grpc, commandLine},
 		Why:   "a store knows effects and no language",
 	},
@@ -90,7 +96,7 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/grant/...",
-		May:     []string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts},
+		May:     append([]string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark}, drivers...),
 		Why:     "commands, requests and files stand here alone; they know the engine and no language",
 	},
@@ -101,8 +107,8 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/starlib/...",
-		May: []string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...",
-			module + "/internal/startree", texts, starlark},
+		May: append([]string{module + "/starlib/...", module + "/engine", module + "/generable/...", module + "/diag/...", texts,
+			module + "/internal/startree", starlark}, engine...),
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
 		Why:   "the language drives the engine and knows no provider",
 	},
@@ -113,14 +119,14 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/flowjson/...",
-		May:     []string{module + "/flowjson/...", module + "/engine", module + "/generable/...", module + "/diag/...", texts},
+		May:     append([]string{module + "/flowjson/...", module + "/engine", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark, module + "/engine/llm/..."}, drivers...),
 		Why:     "flows in JSON lower to the engine, not to the language",
 	},
 	{
 		Package: module,
-		May: []string{module + "/starlib/...", module + "/flowjson/...", module + "/engine", module + "/generable/...",
-			module + "/diag/...", module + "/internal/..."},
+		May: append([]string{module + "/starlib/...", module + "/flowjson/...", module + "/engine", module + "/generable/...",
+			module + "/diag/...", module + "/internal/..."}, engine...),
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/mcp/...",
 			module + "/engine/telemetry/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
 		Why: "models, stores, grants, MCP and telemetry come in as options, so that a host links only what it names",

@@ -1,4 +1,9 @@
-package engine
+// Package predicate holds conditions as data: score >= 80, a text that matches, a field that is there.
+//
+// A [Predicate] is evaluated on a value with Holds, checked against a type with Mismatches, and written
+// as a script does with String. A [Space] divides the values of a type by what conditions ask of them,
+// so that a branch can be checked for gaps and for routes that are never taken.
+package predicate
 
 import (
 	"fmt"
@@ -6,26 +11,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// PredOp is what a predicate asks of a value.
-type PredOp uint8
+// Op is the test that a predicate makes of a value.
+type Op uint8
 
 // The operations of predicates. And, Or and Not combine others.
 const (
-	PredEq PredOp = iota
-	PredNe
-	PredGt
-	PredGe
-	PredLt
-	PredLe
-	PredMatches // the text matches a regular expression somewhere
-	PredHas     // a field is not None; with a value: a list holds it, a text contains it, a dict has the key
-	PredAnd
-	PredOr
-	PredNot
+	Eq Op = iota
+	Ne
+	Gt
+	Ge
+	Lt
+	Le
+	Matches // the text matches a regular expression somewhere
+	Has     // a field is not None; with a value: a list holds it, a text contains it, a dict has the key
+	And
+	Or
+	Not
 )
 
 var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~"}
@@ -33,7 +39,7 @@ var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has"
 // Predicate is a condition as data: it can be evaluated, checked against a type, analysed,
 // drawn and exported. It is immutable.
 type Predicate struct {
-	op    PredOp
+	op    Op
 	field string // of the value; "" for the value itself, "a.b" for a field of a field
 	value generable.Value
 	given bool // there is a value
@@ -41,14 +47,14 @@ type Predicate struct {
 	re    *regexp.Regexp
 }
 
-// NewPredicate makes a test of a value or, when field is not empty, of a field of it. A nil
-// value is none: only [PredHas] does without. It fails for a regular expression that is none.
-func NewPredicate(op PredOp, field string, value *generable.Value) (*Predicate, error) {
+// New returns a test of a value or, when field is not empty, of a field of it. Only [Has] can do with a
+// nil value. A regular expression that cannot be compiled is an error.
+func New(op Op, field string, value *generable.Value) (*Predicate, error) {
 	p := &Predicate{op: op, field: field}
 	if value != nil {
 		p.value, p.given = *value, true
 	}
-	if op == PredMatches {
+	if op == Matches {
 		text, ok := p.value.AsStr()
 		if !ok {
 			return nil, fmt.Errorf("matches takes a regular expression, not %s", p.value.TypeName())
@@ -61,33 +67,33 @@ func NewPredicate(op PredOp, field string, value *generable.Value) (*Predicate, 
 	return p, nil
 }
 
-// And holds when both do.
+// And returns a predicate that holds when both do.
 func (p *Predicate) And(q *Predicate) *Predicate {
-	return &Predicate{op: PredAnd, kids: []*Predicate{p, q}}
+	return &Predicate{op: And, kids: []*Predicate{p, q}}
 }
 
-// Or holds when one does.
+// Or returns a predicate that holds when at least one does.
 func (p *Predicate) Or(q *Predicate) *Predicate {
-	return &Predicate{op: PredOr, kids: []*Predicate{p, q}}
+	return &Predicate{op: Or, kids: []*Predicate{p, q}}
 }
 
-// Not holds when p does not.
+// Not returns a predicate that holds when p does not.
 func (p *Predicate) Not() *Predicate {
-	if p.op == PredNot {
+	if p.op == Not {
 		return p.kids[0]
 	}
-	return &Predicate{op: PredNot, kids: []*Predicate{p}}
+	return &Predicate{op: Not, kids: []*Predicate{p}}
 }
 
-// String writes the predicate as a script does.
+// String returns the predicate as a script writes it.
 func (p *Predicate) String() string { return string(p.append(nil)) }
 
 func (p *Predicate) append(b []byte) []byte {
 	switch p.op {
-	case PredAnd, PredOr:
+	case And, Or:
 		b = append(p.kids[0].appendWithin(b), ' ')
 		return p.kids[1].appendWithin(append(append(b, predNames[p.op]...), ' '))
-	case PredNot:
+	case Not:
 		return p.kids[0].appendWithin(append(b, '~'))
 	}
 	b = append(append(b, predNames[p.op]...), '(')
@@ -104,7 +110,7 @@ func (p *Predicate) append(b []byte) []byte {
 }
 
 func (p *Predicate) appendWithin(b []byte) []byte {
-	if p.op == PredAnd || p.op == PredOr {
+	if p.op == And || p.op == Or {
 		return append(p.append(append(b, '(')), ')')
 	}
 	return p.append(b)
@@ -135,34 +141,34 @@ func (p *Predicate) Same(q *Predicate) bool {
 // and ne is true.
 func (p *Predicate) Holds(v generable.Value) bool {
 	switch p.op {
-	case PredAnd:
+	case And:
 		return p.kids[0].Holds(v) && p.kids[1].Holds(v)
-	case PredOr:
+	case Or:
 		return p.kids[0].Holds(v) || p.kids[1].Holds(v)
-	case PredNot:
+	case Not:
 		return !p.kids[0].Holds(v)
 	}
 	v, found := subjectOf(v, p.field)
 	switch p.op {
-	case PredEq:
+	case Eq:
 		return found && generable.Equal(v, p.value)
-	case PredNe:
+	case Ne:
 		return !found || !generable.Equal(v, p.value)
-	case PredMatches:
+	case Matches:
 		text, ok := v.AsStr()
 		return ok && p.re.MatchString(text)
-	case PredHas:
+	case Has:
 		return found && !v.IsNull() && (!p.given || contains(v, p.value))
 	}
 	c, ok := generable.Compare(v, p.value)
 	switch {
 	case !ok:
 		return false
-	case p.op == PredGt:
+	case p.op == Gt:
 		return c > 0
-	case p.op == PredGe:
+	case p.op == Ge:
 		return c >= 0
-	case p.op == PredLt:
+	case p.op == Lt:
 		return c < 0
 	}
 	return c <= 0
@@ -172,7 +178,7 @@ func (p *Predicate) Holds(v generable.Value) bool {
 func subjectOf(v generable.Value, path string) (generable.Value, bool) {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, ".")
-		w, ok := field(v, name)
+		w, ok := typing.Field(v, name)
 		if !ok {
 			return generable.Value{}, false
 		}
@@ -199,28 +205,28 @@ func contains(v, item generable.Value) bool {
 	return false
 }
 
-// Misfits tells why a predicate can say nothing about values of type t, one sentence for each
+// Mismatches returns why a predicate can never hold for values of type t, one sentence for each such
 // test in it: a field that is not there, an order of things that have none.
-func (p *Predicate) Misfits(t *generable.Type) []string {
+func (p *Predicate) Mismatches(t *generable.Type) []string {
 	if len(p.kids) > 0 {
 		var out []string
 		for _, k := range p.kids {
-			out = append(out, k.Misfits(t)...)
+			out = append(out, k.Mismatches(t)...)
 		}
 		return out
 	}
-	subject, why := subjectType(t, p.field)
+	subject, why := SubjectType(t, p.field)
 	if why != "" {
 		return []string{p.String() + ": " + why}
 	}
-	for _, c := range cases(subject) {
+	for _, c := range typing.Cases(subject) {
 		if p.suits(c) {
 			return nil
 		}
 	}
 	tested := subject.String()
 	if subject.Kind == generable.EnumType {
-		tested = "one of " + strings.Join(valuesOf(subject), ", ")
+		tested = "one of " + strings.Join(typing.Values(subject), ", ")
 	}
 	if p.field != "" {
 		tested = p.field + ", which is " + tested
@@ -230,21 +236,21 @@ func (p *Predicate) Misfits(t *generable.Type) []string {
 
 // suits reports whether the answer of a test may be true for values of type c.
 func (p *Predicate) suits(c *generable.Type) bool {
-	if vague(c) {
+	if typing.Untyped(c) {
 		return true
 	}
 	switch p.op {
-	case PredEq:
-		if isNumber(c) {
+	case Eq:
+		if typing.IsNumber(c) {
 			_, ok := p.value.AsNumber()
 			return ok
 		}
 		return c.Conforms(p.value) == nil
-	case PredNe:
+	case Ne:
 		return true
-	case PredMatches:
+	case Matches:
 		return c.Kind == generable.StrType || c.Kind == generable.EnumType
-	case PredHas:
+	case Has:
 		switch c.Kind {
 		case generable.NoneType:
 			return false
@@ -253,7 +259,7 @@ func (p *Predicate) suits(c *generable.Type) bool {
 		}
 		return !p.given
 	}
-	if isNumber(c) {
+	if typing.IsNumber(c) {
 		_, ok := p.value.AsNumber()
 		return ok
 	}
@@ -261,17 +267,14 @@ func (p *Predicate) suits(c *generable.Type) bool {
 	return ok && (c.Kind == generable.StrType || c.Kind == generable.EnumType)
 }
 
-func isNumber(t *generable.Type) bool {
-	return t.Kind == generable.IntType || t.Kind == generable.FloatType
-}
-
-// subjectType is the type of what a predicate tests in values of type t, or why there is none.
-func subjectType(t *generable.Type, path string) (*generable.Type, string) {
+// SubjectType returns the type of the field at a path in values of type t, t itself for "", or why there
+// is no such field.
+func SubjectType(t *generable.Type, path string) (*generable.Type, string) {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, ".")
 		var found []*generable.Type
 		var names []string
-		for _, c := range cases(t) {
+		for _, c := range typing.Cases(t) {
 			switch c.Kind {
 			case generable.AnyType, generable.ErrorType:
 				return generable.AnyT, ""
@@ -296,7 +299,7 @@ func subjectType(t *generable.Type, path string) (*generable.Type, string) {
 	return t.Deref(), ""
 }
 
-// Subjects lists the fields that a predicate tests, "" for the value itself.
+// Subjects returns the fields that a predicate tests, "" for the value itself.
 func (p *Predicate) Subjects() []string {
 	if len(p.kids) == 0 {
 		return []string{p.field}

@@ -1,22 +1,23 @@
-package engine
+package predicate
 
 import (
 	"slices"
 	"sort"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// A space is the values of one type, divided into cells so finely that each of the conditions it
+// Space is the values of one type, divided into cells so finely that each of the conditions it
 // was made for takes a cell as a whole or not at all: the numbers between two that are named and
 // those themselves, each value of a bool or enum, each text that is named and all others. What
-// cannot be told (a regular expression, values of any) is left to bounds: see [space.region].
+// cannot be told (a regular expression, values of any) is left to bounds: see [Space.Region].
 //
 // The cells are numbered: numbers in their order, values, texts, what is none of these, None. What
 // a condition takes is then a few ranges of cells, and what many conditions leave over is known in
 // time that grows as they do.
-type space struct {
+type Space struct {
 	points  []generable.Value // the numbers that conditions name, in order
 	numbers []interval        // the cells of numbers; none is empty
 	first   []int             // by position, 2*i+1 of points[i] and 2*i of what is below it: the first cell from there on
@@ -29,21 +30,21 @@ type space struct {
 	none           int
 	size           int
 
-	visits int // of ranges, so that a test can hold their growth
+	Visits int // of ranges, so that a test can hold their growth
 }
 
-// newSpace divides the values of type t by what conditions say of one subject.
-func newSpace(t *generable.Type, subject string, conditions []*Predicate) *space {
-	s := &space{value: map[string]int{}, text: map[string]int{}, anyText: -1, other: -1, none: -1}
+// NewSpace divides the values of type t by what conditions ask of one subject.
+func NewSpace(t *generable.Type, subject string, conditions []*Predicate) *Space {
+	s := &Space{value: map[string]int{}, text: map[string]int{}, anyText: -1, other: -1, none: -1}
 	var ints, floats, texts, none, other bool
-	for _, c := range cases(t) {
+	for _, c := range typing.Cases(t) {
 		switch c.Kind {
 		case generable.IntType:
 			ints = true
 		case generable.FloatType:
 			floats = true
 		case generable.BoolType, generable.EnumType:
-			for _, v := range valuesOf(c) {
+			for _, v := range typing.Values(c) {
 				s.values = once(s.values, s.value, v)
 			}
 		case generable.StrType:
@@ -56,12 +57,12 @@ func newSpace(t *generable.Type, subject string, conditions []*Predicate) *space
 	}
 	for _, c := range conditions {
 		c.tests(func(p *Predicate) {
-			if p.field != subject || p.op == PredMatches || p.op == PredHas {
+			if p.field != subject || p.op == Matches || p.op == Has {
 				return
 			}
 			if _, ok := p.value.AsNumber(); ok && (ints || floats) {
 				s.points = append(s.points, p.value)
-			} else if text, ok := p.value.AsStr(); ok && texts && (p.op == PredEq || p.op == PredNe) {
+			} else if text, ok := p.value.AsStr(); ok && texts && (p.op == Eq || p.op == Ne) {
 				s.texts = once(s.texts, s.text, text)
 			}
 		})
@@ -92,7 +93,7 @@ func once(list []string, at map[string]int, name string) []string {
 }
 
 // divide makes the cells of numbers.
-func (s *space) divide() {
+func (s *Space) divide() {
 	compare := func(a, b generable.Value) int {
 		c, _ := generable.Compare(a, b)
 		return c
@@ -116,31 +117,31 @@ func (s *space) divide() {
 }
 
 // position is where a number that a condition names stands in first.
-func (s *space) position(v generable.Value) int {
+func (s *Space) position(v generable.Value) int {
 	return 2*sort.Search(len(s.points), func(i int) bool {
 		c, _ := generable.Compare(s.points[i], v)
 		return c >= 0
 	}) + 1
 }
 
-// region gives the cells for which a predicate holds for certain, and those for which it may hold,
+// Region returns the cells for which a predicate holds for certain, and those for which it may hold,
 // as far as one subject tells: the value itself or one field of it. Tests of other subjects may
 // hold or not.
-func (s *space) region(p *Predicate, subject string) (sure, may cells) {
+func (s *Space) Region(p *Predicate, subject string) (sure, may Cells) {
 	switch p.op {
-	case PredAnd, PredOr:
-		var sures, mays []cells
+	case And, Or:
+		var sures, mays []Cells
 		for _, k := range p.operands() {
-			a, b := s.region(k, subject)
+			a, b := s.Region(k, subject)
 			sures, mays = append(sures, a), append(mays, b)
-			s.visits += len(a) + len(b)
+			s.Visits += len(a) + len(b)
 		}
-		if p.op == PredOr {
+		if p.op == Or {
 			return anyOf(sures), anyOf(mays)
 		}
 		return s.allOf(sures), s.allOf(mays)
-	case PredNot:
-		a, b := s.region(p.kids[0], subject)
+	case Not:
+		a, b := s.Region(p.kids[0], subject)
 		return s.without(b), s.without(a)
 	}
 	if p.field != subject {
@@ -148,36 +149,36 @@ func (s *space) region(p *Predicate, subject string) (sure, may cells) {
 	}
 	_, text := p.value.AsStr()
 	switch {
-	case p.op == PredHas && p.given:
+	case p.op == Has && p.given:
 		return nil, s.all()
-	case p.op == PredHas:
+	case p.op == Has:
 		sure = s.all()
 		if s.none >= 0 {
-			sure = cells{}.add(0, s.none)
+			sure = Cells{}.add(0, s.none)
 		}
 		return sure, sure
-	case p.op == PredMatches, text && p.op != PredEq && p.op != PredNe: // texts, and what may be some
-		return nil, cells{}.add(len(s.numbers), s.size-one(s.none))
+	case p.op == Matches, text && p.op != Eq && p.op != Ne: // texts, and what may be some
+		return nil, Cells{}.add(len(s.numbers), s.size-one(s.none))
 	}
 	_, isNumber := p.value.AsNumber()
 	at := 0
 	if isNumber && len(s.points) > 0 {
 		at = s.position(p.value)
-	} else if isNumber || p.op != PredEq && p.op != PredNe { // there are no numbers
+	} else if isNumber || p.op != Eq && p.op != Ne { // there are no numbers
 		at = -1
 	}
 	switch {
-	case p.op == PredEq || p.op == PredNe:
-		sure = s.only(p.value, at)
-		if p.op == PredNe {
+	case p.op == Eq || p.op == Ne:
+		sure = s.Only(p.value, at)
+		if p.op == Ne {
 			sure = s.without(sure)
 		}
 	case at < 0:
-	case p.op == PredGt:
+	case p.op == Gt:
 		sure = sure.add(s.first[at+1], len(s.numbers))
-	case p.op == PredGe:
+	case p.op == Ge:
 		sure = sure.add(s.first[at], len(s.numbers))
-	case p.op == PredLt:
+	case p.op == Lt:
 		sure = sure.add(0, s.first[at])
 	default:
 		sure = sure.add(0, s.first[at+1])
@@ -185,8 +186,8 @@ func (s *space) region(p *Predicate, subject string) (sure, may cells) {
 	if s.other < 0 {
 		return sure, sure
 	}
-	rest := cells{}.add(s.other, s.other+1) // what is of another kind may be anything
-	return s.without(anyOf([]cells{s.without(sure), rest})), anyOf([]cells{sure, rest})
+	rest := Cells{}.add(s.other, s.other+1) // what is of another kind may be anything
+	return s.without(anyOf([]Cells{s.without(sure), rest})), anyOf([]Cells{sure, rest})
 }
 
 func one(cell int) int {
@@ -196,29 +197,30 @@ func one(cell int) int {
 	return 0
 }
 
-// only is the cell of a value, at the given position when it is a number.
-func (s *space) only(v generable.Value, at int) cells {
+// Only returns the cell of a value. at is its place among the numbers that conditions name, -1 when it
+// is none of them.
+func (s *Space) Only(v generable.Value, at int) Cells {
 	if at > 0 {
-		return cells{}.add(s.first[at], s.first[at+1])
+		return Cells{}.add(s.first[at], s.first[at+1])
 	}
 	if v.IsNull() && s.none >= 0 {
-		return cells{}.add(s.none, s.none+1)
+		return Cells{}.add(s.none, s.none+1)
 	}
-	var list []cells
+	var list []Cells
 	if k, ok := s.value[literal(v)]; ok {
-		list = append(list, cells{}.add(len(s.numbers)+k, len(s.numbers)+k+1))
+		list = append(list, Cells{}.add(len(s.numbers)+k, len(s.numbers)+k+1))
 	}
 	if text, ok := v.AsStr(); ok {
 		if k, ok := s.text[text]; ok {
 			k += len(s.numbers) + len(s.values)
-			list = append(list, cells{}.add(k, k+1))
+			list = append(list, Cells{}.add(k, k+1))
 		}
 	}
 	return anyOf(list)
 }
 
-// describe names the values of some cells: "79 < score < 80", "True", "any other text".
-func (s *space) describe(subject string, in func(cell int) bool) []string {
+// Describe returns names of the values of some cells: "79 < score < 80", "True", "any other text".
+func (s *Space) Describe(subject string, in func(cell int) bool) []string {
 	name, of := subject, subject+" = "
 	if subject == "" {
 		name, of = "x", ""
@@ -251,7 +253,7 @@ func (s *space) describe(subject string, in func(cell int) bool) []string {
 	case rest && len(texts) == 0:
 		out = append(out, "any text")
 	case rest:
-		out = append(out, "any text but "+someOf(texts))
+		out = append(out, "any text but "+typing.Listed(texts))
 	default:
 		for _, text := range texts {
 			out = append(out, name+" = "+text)
@@ -261,4 +263,24 @@ func (s *space) describe(subject string, in func(cell int) bool) []string {
 		out = append(out, of+"None")
 	}
 	return out
+}
+
+// Settled reports whether a condition is false for all values of a type, or true for all, as far as one
+// subject of it tells for each case.
+func (p *Predicate) Settled(t *generable.Type) (never, always bool) {
+	never, always = true, true
+	for _, c := range typing.Cases(t) {
+		no, yes := false, false
+		for _, subject := range p.Subjects() {
+			of, why := SubjectType(c, subject)
+			if why != "" {
+				continue
+			}
+			space := NewSpace(of, subject, []*Predicate{p})
+			sure, may := space.Region(p, subject)
+			no, yes = no || len(may) == 0, yes || len(space.without(sure)) == 0
+		}
+		never, always = never && no, always && yes
+	}
+	return never, always
 }

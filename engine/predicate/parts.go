@@ -1,9 +1,10 @@
-package engine
+package predicate
 
 import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -49,14 +50,14 @@ func (p *Predicate) appendKey(b []byte) []byte {
 	return b
 }
 
-// nearField is the field of a type that a test of another name may have meant, or "".
-func (p *Predicate) nearField(t *generable.Type) string {
+// NearField returns the field of a type that a test of an unknown field probably meant, or "".
+func (p *Predicate) NearField(t *generable.Type) string {
 	near := ""
 	p.tests(func(k *Predicate) {
-		if _, why := subjectType(t, k.field); why == "" || near != "" {
+		if _, why := SubjectType(t, k.field); why == "" || near != "" {
 			return
 		}
-		for _, c := range cases(t) {
+		for _, c := range typing.Cases(t) {
 			if c.Kind != generable.RecordType {
 				continue
 			}
@@ -68,15 +69,17 @@ func (p *Predicate) nearField(t *generable.Type) string {
 	return near
 }
 
-// asked is a set of predicates.
-type asked map[string][]*Predicate
+// Set is a set of predicates.
+type Set map[string][]*Predicate
 
-func (a asked) add(p *Predicate) {
+// Add adds a predicate to the set.
+func (a Set) Add(p *Predicate) {
 	key := string(p.appendKey(nil))
 	a[key] = append(a[key], p)
 }
 
-func (a asked) has(p *Predicate) bool {
+// Has reports whether the set holds a predicate that is the same, see [Predicate.Same].
+func (a Set) Has(p *Predicate) bool {
 	for _, q := range a[string(p.appendKey(nil))] {
 		if q.Same(p) {
 			return true

@@ -1,0 +1,43 @@
+package typing
+
+import "github.com/agentscript/agentscript/generable"
+
+// FieldType returns the type of a field of t: of a schema, of a dict's entries, or of a union all of
+// whose members have it. When one lacks it, that one is returned.
+func FieldType(t *generable.Type, name string) (typ, lacks *generable.Type) {
+	t = t.Deref()
+	switch t.Kind {
+	case generable.AnyType, generable.ErrorType:
+		return generable.AnyT, nil
+	case generable.DictType:
+		return t.Elem, nil
+	case generable.RecordType:
+		if i := t.FieldIndex(name); i >= 0 {
+			return t.Fields[i].Type, nil
+		}
+	case generable.UnionType, generable.OneOfType:
+		var types []*generable.Type
+		for _, v := range Cases(t) {
+			f, lacks := FieldType(v, name)
+			if lacks != nil {
+				return nil, lacks
+			}
+			types = append(types, f)
+		}
+		if types != nil {
+			return generable.OneOf(types...), nil
+		}
+	}
+	return nil, t
+}
+
+// Field returns a field of a record or an entry of a map.
+func Field(v generable.Value, name string) (generable.Value, bool) {
+	if r, ok := v.AsRecord(); ok {
+		return r.Get(name)
+	}
+	if m, ok := v.AsMap(); ok {
+		return m.Get(name)
+	}
+	return generable.Value{}, false
+}
