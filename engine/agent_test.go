@@ -53,7 +53,7 @@ func schema(t *testing.T, name string, fields ...generable.Field) *generable.Typ
 	return s
 }
 
-func run(t *testing.T, main *engine.Node, h engine.Handler, in string) (generable.Value, error) {
+func runNode(t *testing.T, main *engine.Node, h engine.Handler, in string) (generable.Value, error) {
 	t.Helper()
 	return engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf(in), Handler: h, Model: "test/model"})
 }
@@ -64,7 +64,7 @@ func TestAgentDecodesItsAnswer(t *testing.T) {
 	main := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
 	c.sound(t)
 	a := &answers{next: []engine.Response{says("Sure!\n```json\n{\"x\": 3, \"label\": \"hall\",}\n```")}}
-	out, err := run(t, main, a, "the hall")
+	out, err := runNode(t, main, a, "the hall")
 	if err != nil || generable.JSON(out, nil) != `{"x":3,"label":"hall"}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
 	}
@@ -84,7 +84,7 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 		main := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it.", Repairs: repairs})
 		c.sound(t)
 		a := &answers{next: []engine.Response{says(`{"x": "north"}`), says(`{"x": 4}`)}}
-		out, err := run(t, main, a, "?")
+		out, err := runNode(t, main, a, "?")
 		if repairs == 0 {
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Kind != engine.KindSchema || e.Code != diag.BadModelOutput || e.Raw != `{"x": "north"}` || e.Usage.Out != 5 || !strings.Contains(e.Message, "x: want int") {
@@ -108,7 +108,7 @@ func TestOnBadOutput(t *testing.T) {
 			return generable.IntOf(int64(len(str(a[0])))), nil
 		})})
 	c.sound(t)
-	out, err := run(t, main, &answers{next: []engine.Response{says("many")}}, "?")
+	out, err := runNode(t, main, &answers{next: []engine.Response{says("many")}}, "?")
 	if err != nil || integer(out) != 4 {
 		t.Fatalf("got %d, %v", integer(out), err)
 	}
@@ -133,7 +133,7 @@ func TestToolLoop(t *testing.T) {
 		calls("mul", `{"a": 2, "b": 3}`, "mul", `{"a": 1, "b": 0}`, "div", `{}`, "mul", `{"a": "x"}`),
 		says("6"),
 	}}
-	out, err := run(t, main, a, "2*3")
+	out, err := runNode(t, main, a, "2*3")
 	if err != nil || str(out) != "6" {
 		t.Fatalf("got %q, %v", str(out), err)
 	}
@@ -165,7 +165,7 @@ func TestEndlessToolCallsEnd(t *testing.T) {
 		r := calls("noop", "{}")
 		return engine.Outcome{Response: &r, Attempt: 1}
 	})
-	if _, err := run(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) || n != 3 {
+	if _, err := runNode(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) || n != 3 {
 		t.Errorf("%d model calls, error %v; want 3 and a budget error", n, err)
 	}
 }
@@ -207,7 +207,7 @@ func TestKnowledgeIsATool(t *testing.T) {
 		Name: "write", Doc: "Writes in the house style", Knowledge: []engine.Knowledge{{Key: "style", Doc: "Voice and tone", Text: "No adjectives."}}}}})
 	c.sound(t)
 	a := &answers{next: []engine.Response{calls("style", ""), says("done")}}
-	if _, err := run(t, main, a, "x"); err != nil {
+	if _, err := runNode(t, main, a, "x"); err != nil {
 		t.Fatal(err)
 	}
 	first, second := a.seen[0], a.seen[1]
@@ -238,7 +238,7 @@ func TestAgentWallTime(t *testing.T) {
 		<-ctx.Done()
 		return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
 	})
-	if _, err := run(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) {
+	if _, err := runNode(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("got %v, want a budget error", err)
 	}
 }
@@ -251,7 +251,7 @@ func TestUnfinishedAnswers(t *testing.T) {
 		c.sound(t)
 		r := says("half an ans")
 		r.Finish = finish
-		_, err := run(t, main, &answers{next: []engine.Response{r}}, "x")
+		_, err := runNode(t, main, &answers{next: []engine.Response{r}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != kind || e.Raw != "half an ans" {
 			t.Errorf("%s: %#v", finish, err)
@@ -284,7 +284,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 		c := compose()
 		main := c.prompted("a", strT, strT)
 		c.sound(t)
-		_, err := run(t, main, &answers{next: []engine.Response{says(text)}}, "x")
+		_, err := runNode(t, main, &answers{next: []engine.Response{says(text)}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindBadResponse {
 			t.Errorf("%q: %v", text, err)
@@ -298,7 +298,7 @@ func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
 		c := compose()
 		main := c.Agent(c.site("agent", "count"), &engine.AgentSpec{Name: "count", Out: intT, Prompt: "Count.", Repairs: repairs})
 		c.sound(t)
-		_, err := run(t, main, &answers{next: []engine.Response{says("many"), says("lots")}}, "x")
+		_, err := runNode(t, main, &answers{next: []engine.Response{says("many"), says("lots")}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Help, want) {
 			t.Errorf("repairs %d: %+v", repairs, e)

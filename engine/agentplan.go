@@ -84,7 +84,7 @@ func planSkill(a *AgentSpec, sk *Skill) *skillPlan {
 		}
 	}
 	p.servers = serversOf(a, sk)
-	p.system = systemText(a, sk)
+	p.system = a.SystemText(sk)
 	p.rules()
 	if sk.Out.Deref().Kind != generable.StrType {
 		p.output = &Output{Type: sk.Out, Structured: a.Structured}
@@ -130,10 +130,10 @@ func (t *nodeTool) Call(b Branch, args []generable.Value) (generable.Value, erro
 	return out, err
 }
 
-// systemText is the agent's prompt, the skill's description where the script gave one, what the
-// types were declared to mean where that does not stand there already, and the format of the
-// answer.
-func systemText(a *AgentSpec, sk *Skill) string {
+// SystemText is the system text that an agent sends for a skill, before a template is rendered: its
+// prompt, the skill's description where the script gave one, what the types were declared to mean
+// where that does not stand there already, and the format of the answer.
+func (a *AgentSpec) SystemText(sk *Skill) string {
 	var parts []string
 	if a.Prompt != "" {
 		parts = append(parts, a.Prompt)
@@ -170,9 +170,6 @@ func (sk *Skill) Describe() string {
 	}
 	return generable.SkillDescription(sk.Name, sk.Doc, orStr(sk.In), orStr(sk.Out), known)
 }
-
-// SystemText is the system text that an agent sends for a skill, before a template is rendered.
-func (a *AgentSpec) SystemText(sk *Skill) string { return systemText(a, sk) }
 
 // params are the tool's parameters, none when it declares none.
 func (t *Tool) params() *generable.Type {

@@ -175,7 +175,7 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	cut := says(`{"x"`)
 	cut.Finish = engine.FinishLength
 	a := &answers{next: []engine.Response{says(`{"x": 1}`), cut, says("somewhere"), says(`{"x": 7}`)}}
-	out, err := run(t, main, a, "the hall")
+	out, err := runNode(t, main, a, "the hall")
 	if err != nil || generable.JSON(out, nil) != `{"x":7}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
 	}
@@ -200,10 +200,10 @@ func TestWrapWritesTheSystemText(t *testing.T) {
 	main := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), student)
 	c.sound(t)
 	a := &answers{next: []engine.Response{says("Count the lamps."), says(`{"x": 3}`), says(`{"x": 4}`)}}
-	if _, err := run(t, main, a, "hall"); err != nil {
+	if _, err := runNode(t, main, a, "hall"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t, student, a, "hall"); err != nil {
+	if _, err := runNode(t, student, a, "hall"); err != nil {
 		t.Fatal(err)
 	}
 	taught, alone := a.seen[1].System, a.seen[2].System

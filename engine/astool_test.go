@@ -57,7 +57,7 @@ func TestNodeAsTool(t *testing.T) {
 		"lead":       {calls("research", `{topic: "tides"}`), calls("double", `{"input": 3}`, "double", `{"input": 40}`), says("done")},
 		"researcher": {says("twice a day")},
 	}), "lead", &req, &at)
-	out, err := run(t, main, h, "x")
+	out, err := runNode(t, main, h, "x")
 	if err != nil || str(out) != "done" {
 		t.Fatal(str(out), err)
 	}
@@ -167,7 +167,7 @@ func TestToolWithinTheCallersBudget(t *testing.T) {
 	c.sound(t)
 	var at []string
 	var req *engine.Request
-	_, err := run(t, main, Set(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
+	_, err := runNode(t, main, Set(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Scope != "main/agent:lead#0" || len(at) != 1 {
 		t.Errorf("got %v after the calls %v", err, at)

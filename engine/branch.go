@@ -98,7 +98,7 @@ func Call(b Branch, n *Node, input generable.Value) (generable.Value, error) {
 	return b.(*branch).Call(n, input)
 }
 
-// Call is the method behind the function [Call]. Tools that are nodes find it by its signature.
+// Call is the method behind the function [Call].
 func (b *branch) Call(n *Node, input generable.Value) (generable.Value, error) {
 	return b.run.nodes.call(b, n, input)
 }

@@ -55,7 +55,7 @@ func TestWhatIsSaidReachesTheAgentInside(t *testing.T) {
 			if how == "wrap" {
 				h.student = h.student[1:]
 			}
-			out, err := run(t, main, h, "x")
+			out, err := runNode(t, main, h, "x")
 			if err != nil || str(out) != "DONE" {
 				t.Errorf("%s, %s: %s, %v", name, how, str(out), err)
 				continue

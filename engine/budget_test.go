@@ -169,7 +169,7 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 		})})
 	slow.sound(t)
 	soon(t, func() {
-		if _, err := run(t, main, nil, "x"); !errors.Is(err, engine.ErrBudget) {
+		if _, err := runNode(t, main, nil, "x"); !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("wall time: got %v", err)
 		}
 	})
@@ -234,10 +234,10 @@ func TestToolCallBudget(t *testing.T) {
 			return usesTool("outer", asks, "ask")(ctx, e, k)
 		})
 	}
-	if out, err := run(t, outer, handler(2), "x"); err != nil {
+	if out, err := runNode(t, outer, handler(2), "x"); err != nil {
 		t.Errorf("two calls: %s, %v", str(out), err)
 	}
-	if _, err := run(t, outer, handler(3), "x"); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "outer") {
+	if _, err := runNode(t, outer, handler(3), "x"); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "outer") {
 		t.Errorf("three calls: %v", err)
 	}
 	spec := engine.RunSpec{Node: outer, Input: generable.StrOf("x"), Handler: handler(2), Model: "test/model", Limits: engine.Limits{ToolCalls: engine.AtMost(30)}}

@@ -23,7 +23,7 @@ func (b *branch) Catch(err error) *Error {
 			return nil
 		}
 	}
-	if status := b.outcome(e); status != e.status { // it may have been caught before, further in
+	if status := b.outcome(e); status != e.Status() { // it may have been caught before, further in
 		e = e.withStatus(status)
 	}
 	return e

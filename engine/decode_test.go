@@ -53,7 +53,7 @@ func TestArgumentsInAnotherForm(t *testing.T) {
 	c.sound(t)
 	call := calls("note", `{"tags": [{"key": "k", "value": "v"}], "n": null}`)
 	call.Parts[0].Call.Dialect = "openai"
-	if _, err := run(t, main, &answers{next: []engine.Response{call, says("done")}}, "?"); err != nil || got != `{"tags":{"k":"v"},"n":7}` {
+	if _, err := runNode(t, main, &answers{next: []engine.Response{call, says("done")}}, "?"); err != nil || got != `{"tags":{"k":"v"},"n":7}` {
 		t.Errorf("called with %s, %v", got, err)
 	}
 }
@@ -66,7 +66,7 @@ func TestUnknownDialect(t *testing.T) {
 	r := says(`{"value": 1}`)
 	r.Dialect = "klingon"
 	a := &answers{next: []engine.Response{r}}
-	_, err := run(t, main, a, "?")
+	_, err := runNode(t, main, a, "?")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBadResponse || e.Code != diag.ProviderError || !strings.Contains(e.Message, "klingon") || len(a.seen) != 1 {
 		t.Errorf("got %v after %d requests", err, len(a.seen))

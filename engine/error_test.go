@@ -113,7 +113,7 @@ func TestWrappedFailuresKeepTheirText(t *testing.T) {
 		return out, fmt.Errorf("while planning: %w", err)
 	}), strT, strT)
 	c.sound(t)
-	_, err := run(t, outer, nil, "x")
+	_, err := runNode(t, outer, nil, "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Message != "while planning: while digging: the host's own error" || e.Path != "main/fn:outer#0/fn:inner#0" || !errors.Is(err, errHost) {
 		t.Errorf("got %#v", err)
@@ -128,7 +128,7 @@ func TestErrorsAreRecognised(t *testing.T) {
 		return generable.Value{}, fmt.Errorf("asking: %w", quota)
 	}), strT, strT)
 	c.sound(t)
-	_, err := run(t, main, nil, "x")
+	_, err := runNode(t, main, nil, "x")
 	for _, target := range []error{quota, &engine.Error{Kind: engine.KindQuota}, &engine.Error{Code: diag.RateLimited}} {
 		if !errors.Is(err, target) {
 			t.Errorf("%v is not %#v", err, target)
@@ -176,7 +176,7 @@ func TestARunInsideAHandler(t *testing.T) {
 		inside <- err
 		return engine.Failed(engine.Errorf(engine.KindTool, diag.ToolFailed, "inside: %w", err))
 	})
-	_, err := run(t, outer, h, "x")
+	_, err := runNode(t, outer, h, "x")
 	if !errors.Is(err, errHost) {
 		t.Errorf("outside: %v", err)
 	}
@@ -194,7 +194,7 @@ func TestEmptyOutcome(t *testing.T) {
 	c := compose()
 	main := c.prompted("a", strT, strT)
 	c.sound(t)
-	_, err := run(t, main, engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { return engine.Outcome{} }), "x")
+	_, err := runNode(t, main, engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { return engine.Outcome{} }), "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBadResponse || e.Path != "main/agent:a#0" {
 		t.Errorf("got %#v", err)
@@ -214,7 +214,7 @@ func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 	c.sound(t)
 	r := calls("rm", `{"path": "/home/u`)
 	r.Finish = engine.FinishLength
-	_, err := run(t, main, &answers{next: []engine.Response{r, says("done")}}, "x")
+	_, err := runNode(t, main, &answers{next: []engine.Response{r, says("done")}}, "x")
 	if made != 0 || !errors.Is(err, &engine.Error{Kind: engine.KindTruncated}) {
 		t.Errorf("%d calls made, %v", made, err)
 	}

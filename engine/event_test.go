@@ -48,7 +48,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("an event came after the end of the run: %+v", seen[4])
 	}
 	// Nobody listens to tokens: no sink.
-	if _, err := run(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	if _, err := runNode(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		if sink != nil || e.Stream {
 			t.Error("a sink without a listener")
 		}

@@ -43,7 +43,7 @@ func (m *MemoryBank) tools(agent string, at diag.Span) []*Tool {
 			if r, ok := args[0].AsRecord(); ok && param != "" {
 				text, _ = r.At(0).AsStr()
 			}
-			out, err := Memory(b, m, op, slot, text)
+			out, err := b.(*branch).memory(m, op, slot, text)
 			if err != nil {
 				return generable.Value{}, err
 			}

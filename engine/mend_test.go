@@ -42,7 +42,7 @@ func TestFixersOfAHost(t *testing.T) {
 	}
 	c.sound(t)
 	a := &answers{next: []engine.Response{calls("search", `{"q": [1]}`, "search", `{"q": "x"}`), says("end")}}
-	if _, err := run(t, main, a, "?"); err != nil {
+	if _, err := runNode(t, main, a, "?"); err != nil {
 		t.Fatal(err)
 	}
 	told := a.seen[1].Messages[2].Parts
@@ -105,7 +105,7 @@ func TestFixOfAFailure(t *testing.T) {
 		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*engine.Tool{search}})
 		c.sound(t)
 		a := &answers{next: []engine.Response{calls("search", `{"q": "x"}`), says("end")}}
-		if _, err := run(t, main, a, "?"); err != nil {
+		if _, err := runNode(t, main, a, "?"); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if told := a.seen[1].Messages[2].Parts[0].Result; told.IsError != tt.isErr || !strings.Contains(told.Text, tt.told) {

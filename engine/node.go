@@ -89,7 +89,16 @@ type Node struct {
 	history  *History          // of the agents inside that have none of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
-	plan atomic.Pointer[plan]
+	plan atomic.Value // what runs the node, see [Node.Cached]; nil before the first run
+}
+
+// Cached is what an interpreter made of the node, nil before the first did.
+func (n *Node) Cached() any { return n.plan.Load() }
+
+// Cache keeps what an interpreter made of the node, and returns what was kept first.
+func (n *Node) Cache(plan any) any {
+	n.plan.CompareAndSwap(nil, plan)
+	return n.plan.Load()
 }
 
 // Kind tells what the node is made of.

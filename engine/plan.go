@@ -52,11 +52,10 @@ type step struct {
 // compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
 // race of two runs costs time and nothing else.
 func (n *Node) compiled() *plan {
-	if p := n.plan.Load(); p != nil {
+	if p, ok := n.Cached().(*plan); ok {
 		return p
 	}
-	n.plan.CompareAndSwap(nil, compile(n))
-	return n.plan.Load()
+	return n.Cache(compile(n)).(*plan)
 }
 
 // compile lowers a sound node to a plan.

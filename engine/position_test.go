@@ -192,7 +192,7 @@ func TestEndlessNestingIsAnError(t *testing.T) {
 	var self *engine.Node
 	self = c.Fn(c.site("fn", "self"), engine.GoFunc("self", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, self, a[0]) }), strT, strT)
 	c.sound(t)
-	_, err := run(t, self, nil, "x")
+	_, err := runNode(t, self, nil, "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindScript || !strings.Contains(e.Message, "deep") {
 		t.Errorf("got %.200v", err)

@@ -135,7 +135,7 @@ func TestSkillForTheRest(t *testing.T) {
 		sel.Otherwise.Text = "shipping"
 		main := c.desk(sel)
 		c.sound(t)
-		out, err := run(t, main, &answers{next: []engine.Response{answer}}, "x")
+		out, err := runNode(t, main, &answers{next: []engine.Response{answer}}, "x")
 		if err != nil || str(out) != "a parcel" {
 			t.Errorf("%s: got %q, %v", name, str(out), err)
 		}
@@ -159,7 +159,7 @@ func TestSkillChosenByAFunction(t *testing.T) {
 		})})
 		c.sound(t)
 		h := &answers{}
-		out, err := run(t, main, h, r.in)
+		out, err := runNode(t, main, h, r.in)
 		got := str(out)
 		var e *engine.Error
 		if errors.As(err, &e) {
@@ -194,7 +194,7 @@ func TestRouterIsAnEffect(t *testing.T) {
 	small := c.Agent(c.site("agent", "small"), &engine.AgentSpec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
 		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	c.sound(t)
-	if _, err = run(t, small, pick, "x"); !errors.Is(err, engine.ErrBudget) {
+	if _, err = runNode(t, small, pick, "x"); !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("an agent with one model call for choice and answer: %v", err)
 	}
 }
@@ -226,7 +226,7 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 		})})
 	c.sound(t)
 	h := &answers{next: []engine.Response{says(`{"skill": "shipping", "confidence": 1, "rationale": "r"}`), says("bad"), says("good")}}
-	out, err := run(t, main, h, "x")
+	out, err := runNode(t, main, h, "x")
 	if err != nil || str(out) != "good" || len(h.seen) != 3 {
 		t.Fatalf("got %q, %v after %d calls", str(out), err, len(h.seen))
 	}

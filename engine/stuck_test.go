@@ -49,7 +49,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 			}
 			main := c.Agent(c.site("agent", "a"), spec)
 			c.sound(t)
-			_, err := run(t, main, &answers{next: tt.answers}, "x")
+			_, err := runNode(t, main, &answers{next: tt.answers}, "x")
 			var e, cause *engine.Error
 			if !errors.As(err, &e) || e.Kind != engine.KindBudget || !strings.Contains(e.Message, tt.says) || !strings.Contains(e.Help, tt.help) {
 				t.Fatalf("got %+v", err)

@@ -35,7 +35,7 @@ func TestMoreThanItsClass(t *testing.T) {
 		main := c.Agent(c.site("agent", "main"), &engine.AgentSpec{Name: "main", Prompt: "Do.", Tools: []*engine.Tool{sly}, Policy: rules(t, row.policy)})
 		c.sound(t)
 		a := &answers{next: []engine.Response{calls("sly", "{}"), says("done")}}
-		out, err := run(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		out, err := runNode(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 			if e.Kind == op.Kind {
 				touched++
 				return engine.Failed(engine.Errorf(engine.KindTool, diag.TouchFailed, "there is nothing here"))

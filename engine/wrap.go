@@ -56,5 +56,5 @@ func (b *branch) wrap(s *step, v generable.Value) (generable.Value, error) {
 func (t *turns) taught(text string) string {
 	own := *t.a
 	own.Prompt, own.Template = "", nil
-	return strings.Trim(text+"\n\n"+systemText(&own, t.sk.Skill), "\n")
+	return strings.Trim(text+"\n\n"+own.SystemText(t.sk.Skill), "\n")
 }
