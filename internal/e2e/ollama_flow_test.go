@@ -56,7 +56,7 @@ func TestOllamaFlow(t *testing.T) {
 		mod := flow(t, local(t, base), provider+"/talker", tooled)
 		var called []string
 		res, err := mod.Start(t.Context(), agentscript.InputText("größe"), agentscript.OnEvent(engine.EventTool, func(e engine.Event) {
-			called = append(called, e.Name)
+			called = append(called, e.Name())
 		})).Wait()
 		if err != nil {
 			t.Fatalf("%s: %v", provider, err)
@@ -106,7 +106,7 @@ func TestOllamaParallel(t *testing.T) {
 			runs.Go(func() {
 				var mended []string
 				res, err := mod.Start(t.Context(), agentscript.Input(numbers), agentscript.OnEvent(engine.EventRepair, func(e engine.Event) {
-					mended = append(mended, e.Text)
+					mended = append(mended, e.Text())
 				})).Wait()
 				if err != nil {
 					t.Errorf("%s: %v", provider, err)

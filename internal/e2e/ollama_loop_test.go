@@ -59,7 +59,7 @@ main = agent(prompt = "Look it up.", tools = [lookup])
 					}
 					mod := flow(t, local(t, base), provider+"/talker", row.script)
 					res, err := mod.Start(t.Context(), agentscript.InputText("größe"), agentscript.OnEvent(kinds, func(e engine.Event) {
-						streamed.WriteString(e.Text)
+						streamed.WriteString(e.Text())
 					})).Wait()
 					if err != nil {
 						t.Fatal(err)
