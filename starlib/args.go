@@ -80,7 +80,7 @@ func (c *Call) Thread() *starlark.Thread { return c.thread }
 func (c *Call) Context() context.Context { return c.state.ctx }
 
 // running reports whether the call is made by a function that runs.
-func (c *Call) running() bool { return c.running() }
+func (c *Call) running() bool { return c.env.running() }
 
 // typ returns a type argument, nil when it was not given.
 func (c *Call) typ(name string) *generable.Type { return typeOf(c.Arg(name)) }
