@@ -16,7 +16,7 @@ Findings = schema(
     score = field(int, "0 to 100", ge = 0, le = 100),
     files = field(list[str], "What was looked at"),
 )
-main = agent(output = Findings, tools = [look], prompt = %q, budget = budget(turns = %[2]d, tool_calls = %[2]d))
+main = agent(output = Findings, tools = [look], prompt = %q, budget = budget(turns = %[2]d, tool_calls = %[2]d, same_call = %[2]d))
 `
 
 func ownLook() (engine.HostTool, error) {

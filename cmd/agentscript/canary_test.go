@@ -42,7 +42,7 @@ func TestCanary(t *testing.T) {
 			"good":       {Text: "hello", In: 1, Out: 1},
 			"refused":    {Status: 401, Body: echo},
 			"forbidden":  {Status: 403, Body: echo, Header: map[string]string{"X-Request-Id": "r-1"}},
-			"broken":     {Status: 500, Body: "<html>" + own + "</html>", Type: "text/html"},
+			"broken":     {Status: 500, Body: "<html>" + own + "</html>", Type: "text/html", Header: map[string]string{"Retry-After-Ms": "1"}},
 			"echoed":     {Status: 200, Body: echo},
 			"cut":        {Text: "hello there " + strings.Repeat("x ", 50), Fault: llmtest.Cut},
 			"garbage":    {Fault: llmtest.Garbage, Text: "hello"},
@@ -50,6 +50,7 @@ func TestCanary(t *testing.T) {
 		} {
 			for _, mode := range []string{"human", "json", "env-file"} {
 				t.Run(p.Name+"/"+name+"/"+mode, func(t *testing.T) {
+					t.Parallel() // most of a run is the wait before a call is made again
 					canaryRun(t, vars, p, reply, own, mode)
 				})
 			}
@@ -76,7 +77,7 @@ func canaryRun(t *testing.T, vars []string, p llm.ProviderInfo, reply llmtest.Re
 	if err := os.WriteFile(flow, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"run", flow, "x", "--trace", trace}
+	args := []string{"run", flow, "x", "--trace", trace, "--retries", "1"}
 	switch mode {
 	case "json":
 		args = append(args, "--json")
