@@ -1,8 +1,8 @@
 package diag
 
 import (
+	"embed"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -12,29 +12,60 @@ type Entry struct {
 	Title   string
 	Explain string // a few sentences; one paragraph, not wrapped
 	Wrong   string // a short script that gets the code; may be empty
-	Right   string // the same, accepted; may be empty
+	Finding string // what is found in Wrong, as [List.Error] words it
+	Right   string // the script mended; empty if Wrong is
 }
 
-// Lookup finds the entry of a code: "AS301", in any case, with or without "AS".
+// explanations holds a file for each code: the title, an empty line and the text, then the scripts and
+// the finding as files of a txtar archive.
+//
+//go:embed explain/AS*.txtar
+var explanations embed.FS
+
+// Lookup returns the entry of a code: "AS301", in any case, with or without "AS".
 func Lookup(code string) (Entry, bool) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	if !strings.HasPrefix(code, "AS") {
 		code = "AS" + code
 	}
-	for _, e := range Entries() {
-		if string(e.Code) == code {
-			return e, true
-		}
-	}
-	return Entry{}, false
+	return entry(code + ".txtar")
 }
 
-// Entries gives every entry in the order of the codes.
+// Entries returns every entry, in the order of the codes.
 func Entries() []Entry {
-	return slices.Concat(
-		syntaxEntries(), nameEntries(), composeEntries(), placementEntries(),
-		schemaEntries(), capabilityEntries(), serverEntries(), runEntries(), touchEntries(), serverRunEntries(), flowEntries(),
-	)
+	files, err := explanations.ReadDir("explain") // sorted by name
+	if err != nil {
+		panic(err) // the directory is embedded
+	}
+	entries := make([]Entry, 0, len(files))
+	for _, f := range files {
+		e, _ := entry(f.Name())
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// entry reads the explanation in an embedded file, and reports whether there is one.
+func entry(file string) (Entry, bool) {
+	data, err := explanations.ReadFile("explain/" + file)
+	if err != nil {
+		return Entry{}, false
+	}
+	parts := strings.Split("\n"+string(data), "\n-- ")
+	title, about, _ := strings.Cut(strings.TrimLeft(parts[0], "\n"), "\n\n")
+	e := Entry{Code: Code(strings.TrimSuffix(file, ".txtar")), Title: title, Explain: strings.Join(strings.Fields(about), " ")}
+	for _, part := range parts[1:] {
+		name, body, _ := strings.Cut(strings.TrimSuffix(part, "\n"), " --\n")
+		switch name {
+		case "wrong.star":
+			e.Wrong = body + "\n"
+		case "finding":
+			e.Finding = body
+		case "right.star":
+			e.Right = body + "\n"
+		}
+	}
+	return e, true
 }
 
 // WriteReference writes all entries as one Markdown page.
@@ -54,10 +85,10 @@ func WriteReference(w io.Writer) error {
 	return err
 }
 
-// Markdown gives the explanation and the two scripts, without the title.
+// Markdown returns the explanation and the two scripts, without the title.
 func (e Entry) Markdown() string { return e.text("```python\n", "\n```\n") }
 
-// text gives the explanation and the two scripts, each between two marks.
+// text returns the explanation and the two scripts, each between two marks.
 func (e Entry) text(begin, end string) string {
 	text := e.Explain + "\n"
 	for _, x := range [...]struct{ head, script string }{{"Refused", e.Wrong}, {"Accepted", e.Right}} {

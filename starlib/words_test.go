@@ -1,7 +1,6 @@
 package starlib_test
 
 import (
-	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"go.starlark.net/starlark"
 
@@ -136,52 +134,6 @@ func TestExplanationsNameWhatExists(t *testing.T) {
 				t.Errorf("%s: the example calls %s, which does not exist:\n%s", e.Code, u, code)
 			}
 		}
-	}
-}
-
-// companions are the files that examples load and read.
-func companions(entry string) fstest.MapFS {
-	return fstest.MapFS{
-		"main.star":          {Data: []byte(entry)},
-		"lib/reviewers.star": {Data: []byte("reviewer = agent(prompt = \"Review.\")\n")},
-		"docs/style.md":      {Data: []byte("Be brief.\n")},
-	}
-}
-
-// whenRun are the codes of examples that only a run can get; checkedStrictly those that are
-// notes of a strict check.
-var (
-	whenRun         = set("AS707", "AS708", "AS717", "AS735")
-	checkedStrictly = set("AS317", "AS327")
-)
-
-// TestExamplesOfExplanations: what is called accepted loads without a finding, what is called
-// refused gets its code.
-func TestExamplesOfExplanations(t *testing.T) {
-	seen := 0
-	for _, e := range diag.Entries() {
-		if e.Right == "" {
-			continue
-		}
-		seen++
-		code := string(e.Code)
-		o := starlib.Options{FS: companions(e.Right), Entry: "main.star", Strict: checkedStrictly[code], Ungranted: true}
-		if m, found := starlib.Load(context.Background(), o); len(found) > 0 {
-			t.Errorf("%s: what is accepted is not:\n%s", code, render(m, found))
-		}
-		o.FS = companions(e.Wrong)
-		m, found := starlib.Load(context.Background(), o)
-		if code == string(diag.NoMain) {
-			if _, d := m.Main(); d != nil {
-				found = append(found, d)
-			}
-		}
-		if got := strings.Fields(codes(found)); slices.Contains(got, code) == whenRun[code] {
-			t.Errorf("%s: what is refused gets %s:\n%s", code, got, render(m, found))
-		}
-	}
-	if seen < 50 {
-		t.Errorf("only %d examples", seen)
 	}
 }
 
