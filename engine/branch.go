@@ -57,7 +57,7 @@ func (b *branch) fork(s Sched, at *Frame) *branch {
 func (b *branch) Path() string { return b.at.Path() }
 
 // RunID is the run's id.
-func (b *branch) RunID() string { return b.run.id }
+func (b *branch) RunID() string { return b.run.events.run }
 
 // Host returns the host language's state of this branch, nil at first.
 func (b *branch) Host() any { return b.host }

@@ -36,8 +36,7 @@ type config struct {
 // run is the shared state of a run's branches.
 type run struct {
 	spec    *config
-	id      string
-	events  *emitter
+	events  emitter // which knows the id
 	nodes   interpreter
 	handler Handler
 	memory  atomic.Pointer[runMemory] // nil until it is needed
@@ -50,8 +49,7 @@ type run struct {
 
 // newRun makes the state of a run that has not begun.
 func newRun(spec *config, nodes interpreter) run {
-	id := cmp.Or(spec.ID, "run")
-	return run{spec: spec, id: id, events: &emitter{Listener: spec.Listener, run: id}, nodes: nodes, handler: effectSide(spec)}
+	return run{spec: spec, events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes, handler: effectSide(spec)}
 }
 
 // branch is a branch at the position of the run.

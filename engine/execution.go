@@ -14,13 +14,12 @@ import (
 // must not wait for that runs it on a goroutine of its own and gives it up.
 type Execution struct {
 	sched Sched
-	spec  *RunSpec
 	run   run
 }
 
 // NewExecution makes an execution on a scheduler. It runs once.
 func NewExecution(s Sched, spec *RunSpec) *Execution {
-	return &Execution{s, spec, newRun((*config)(spec), interp{})}
+	return &Execution{s, newRun((*config)(spec), interp{})}
 }
 
 // Run runs to the end and returns the value, see [Exec].
@@ -41,7 +40,7 @@ func (x *Execution) Run() (generable.Value, error) {
 			if err = b.resume(); err != nil {
 				return err
 			}
-			if out, err = b.root(x.spec); err != nil {
+			if out, err = b.root((*RunSpec)(r.spec)); err != nil {
 				return err
 			}
 			return b.keep()

@@ -226,63 +226,62 @@ func (i Intercept) refusal(what string) *Error {
 	return Errorf(KindPolicy, diag.Denied, "%s was denied: %s", what, i.reason).WithHelp("an interceptor denies it")
 }
 
-// use calls a tool, with what stands around its calls. The arguments become those that it was called
-// with.
-func (b *branch) use(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
-	if t.knows || !b.hooked(sk.agent) {
-		return b.execute(sk, t, args)
+// beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its
+// place, which is made then, or put other arguments in place of those.
+func (b *branch) beforeCall(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, made bool, failure *Error, ends bool) {
+	i, err := b.intercept(sk.agent, beforeTool, 0, generable.StrOf(t.Name), *args)
+	if err != nil {
+		return out, false, asError(err), true
 	}
-	return b.useHooked(sk, t, args)
+	who := "before_tool of " + t.Name
+	switch i.action {
+	case "deny":
+		failure = b.callRefused(t, i)
+	case "substitute":
+		b.tellPolicy(PhaseEnd, t.Name, "substituted", nil)
+		out, failure = b.callFits(t, i.value, t.Returns, who)
+		return out, true, failure, false
+	case "with":
+		if out, failure = b.callFits(t, i.value, t.params(), who); failure == nil {
+			b.tellPolicy(PhaseEnd, t.Name, "changed", nil)
+			*args = out
+		}
+	}
+	return out, false, failure, false
 }
 
-func (b *branch) useHooked(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
-	name := generable.StrOf(t.Name)
-	failed := func(err error) (generable.Value, *Error, bool) { return generable.Value{}, asError(err), true }
-	refused := func(i Intercept) (generable.Value, *Error, bool) {
-		e := i.refusal("the call of " + strconv.Quote(t.Name))
-		e.Pos = t.Span.Pos
-		b.tellPolicy(PhaseEnd, t.Name, "denied", e)
-		return generable.Value{}, e, false
-	}
-	fits := func(v generable.Value, as *generable.Type, who string) (generable.Value, *Error, bool) {
-		out, err := converted(v, as, who)
-		if err != nil {
-			return refused(Refuse(err.Error()))
-		}
-		return out, nil, false
-	}
-	i, err := b.intercept(sk.agent, beforeTool, 0, name, *args)
+// afterCall asks the interceptors after a call has succeeded. They may refuse its result, or put
+// another one in its place.
+func (b *branch) afterCall(sk *skillPlan, t *Tool, args, out generable.Value) (generable.Value, *Error, bool) {
+	i, err := b.intercept(sk.agent, afterTool, 0, generable.StrOf(t.Name), args, out)
 	switch {
 	case err != nil:
-		return failed(err)
+		return generable.Value{}, asError(err), true
 	case i.action == "deny":
-		return refused(i)
-	case i.action == "substitute":
-		b.tellPolicy(PhaseEnd, t.Name, "substituted", nil)
-		return fits(i.value, typing.OrAny(t.Returns), "before_tool of "+t.Name)
-	case i.action == "with":
-		own, e, ends := fits(i.value, t.params(), "before_tool of "+t.Name)
-		if e != nil {
-			return own, e, ends
-		}
-		b.tellPolicy(PhaseEnd, t.Name, "changed", nil)
-		*args = own
-	}
-	out, failure, ends := b.execute(sk, t, args)
-	if failure != nil {
-		return out, failure, ends
-	}
-	i, err = b.intercept(sk.agent, afterTool, 0, name, *args, out)
-	switch {
-	case err != nil:
-		return failed(err)
-	case i.action == "deny":
-		return refused(i)
+		return generable.Value{}, b.callRefused(t, i), false
 	case i.action != "proceed":
 		b.tellPolicy(PhaseEnd, t.Name, "result changed", nil)
-		return fits(i.value, typing.OrAny(t.Returns), "after_tool of "+t.Name)
+		out, failure := b.callFits(t, i.value, t.Returns, "after_tool of "+t.Name)
+		return out, failure, false
 	}
 	return out, nil, false
+}
+
+// callRefused is the failure of a call that an interceptor refuses.
+func (b *branch) callRefused(t *Tool, i Intercept) *Error {
+	e := i.refusal("the call of " + strconv.Quote(t.Name))
+	e.Pos = t.Span.Pos
+	b.tellPolicy(PhaseEnd, t.Name, "denied", e)
+	return e
+}
+
+// callFits converts what an interceptor put into a call. What does not fit refuses the call.
+func (b *branch) callFits(t *Tool, v generable.Value, as *generable.Type, who string) (generable.Value, *Error) {
+	out, err := converted(v, typing.OrAny(as), who)
+	if err != nil {
+		return generable.Value{}, b.callRefused(t, Refuse(err.Error()))
+	}
+	return out, nil
 }
 
 // observed tells observers of what a call of a tool came to. A call that failed may be of no tool.

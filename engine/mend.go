@@ -149,7 +149,7 @@ func (m *mending) execute() {
 	}
 	m.runs++
 	*m.made = m.args
-	out, failure, ends := b.use(m.sk, m.t, m.made)
+	out, failure, ends := b.tryCall(m.sk, m.t, m.made)
 	m.out, m.failure, m.ends, m.kind = out, nil, ends, FailedRun
 	if failure != nil {
 		m.fail(failure)

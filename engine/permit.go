@@ -30,7 +30,7 @@ func (b *branch) denied(t *Tool, d PolicyDecision) error {
 	return err
 }
 
-// Set lets a call be made that a person approves.
+// asked lets a call be made that a person approves.
 func (b *branch) asked(sk *skillPlan, t *Tool, args *generable.Value, why string) error {
 	by, err := b.decide(&ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, typ: t.params()},
 		b.at.child("approval", "", 0))

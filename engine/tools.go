@@ -32,18 +32,125 @@ type calling struct {
 	ends    bool  // the failure ends the run
 }
 
-// tools runs the calls of one turn and gives their results in order. What a model can mend,
-// an unknown tool, bad arguments, a tool that failed, goes back to it as a result.
+// tools runs the calls that one answer of the model asks for, and returns their results in order.
+// What a model can correct, an unknown tool, bad arguments, a tool that failed, goes back to it as a
+// result. Nine mechanisms stand around a call. Each has a place of its own; their order is that of
+// this function, of toolCall and of tryCall, and is written nowhere else.
 func (t *turns) tools(calls []*ToolCall) ([]Part, error) {
+	// 1. The bounds of the conversation: how many calls, and the same one how often in a row.
 	if unmade, err := t.permit(calls); err != nil || unmade != nil {
 		return unmade, err
 	}
-	made := t.callings(calls)
-	limit := cmp.Or(t.a.ToolsAtOnce, DefaultToolsAtOnce)
-	err := t.atOnce(calls, limit, func(i int, s Sched) error {
-		return t.b.fork(s, made[i].at).toolCall(&made[i])
+	// 2. The rules of the tools: how often, and after which others.
+	barred := t.barred(calls)
+	// 3. The arguments are read, before any call begins: that takes more stack than a call that
+	// waits may stand on.
+	made := t.callings(calls, barred)
+	err := t.atOnce(calls, cmp.Or(t.a.ToolsAtOnce, DefaultToolsAtOnce), func(i int, s Sched) error {
+		return t.b.fork(s, made[i].at).toolCall(&made[i]) // 4 to 8
 	})
+	// 9. The failure streak, the last answer and the rules of the turns that follow.
 	return t.came(made, err)
+}
+
+// toolCall runs one call, with events around it. The error ends the run.
+func (b *branch) toolCall(c *calling) (err error) {
+	defer b.recovered(&err)
+	b.tellCall(c, PhaseStart, "", nil)
+	b.tellRepairs(c.repairs)
+	var out generable.Value
+	if !c.barred {
+		kind := FailedArgs
+		if c.failure == nil {
+			c.runs, kind = 1, FailedRun
+			out, c.failure, c.ends = b.tryCall(c.sk, c.t, &c.made) // 4 to 6
+		}
+		// 7. Recovery: remedies for what failed, which may try the call again.
+		if c.failure != nil && !c.ends && b.remedies(c.sk, c.t, kind) != nil {
+			out = b.mend(c)
+		}
+	}
+	// 8. The result: observers see it, and it becomes the text that the model is told.
+	return b.came(c, out)
+}
+
+// tryCall makes a call once with the arguments as they are, which interceptors and people may
+// replace. It returns the failure of the call, and whether that ends the run.
+func (b *branch) tryCall(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
+	hooked := !t.knows && b.hooked(sk.agent)
+	// 4. The interceptors before the call.
+	if hooked {
+		if out, made, failure, ends := b.beforeCall(sk, t, args); made || failure != nil {
+			return out, failure, ends
+		}
+	}
+	// 5. The budget of calls, policies and people, and then the tool itself.
+	out, tried, err := b.runTool(sk, t, args)
+	if err != nil {
+		failure, ends := b.toolFailure(t, err, tried)
+		return out, failure, ends
+	}
+	// 6. The interceptors after the call.
+	if hooked {
+		return b.afterCall(sk, t, *args, out)
+	}
+	return out, nil, false
+}
+
+// runTool runs a tool of the script inline, any other as an effect. It reports whether a handler
+// tried the call.
+func (b *branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
+	if t.Run == nil {
+		a, err := b.permitHosted(sk, t, args) // reserves as well
+		if err != nil {
+			return out, false, err
+		}
+		return b.runHosted(sk, t, *args, a)
+	}
+	if err := b.claim(sk.agent.Name); err != nil {
+		return out, false, err
+	}
+	if err = b.permit(sk, t, args); err != nil {
+		return out, false, err
+	}
+	acting := b.acting
+	b.acting = b.ruledAs(sk, t)
+	if t.Timeout > 0 {
+		out, err = b.inTime(t, *args)
+	} else {
+		out, err = b.invoke(t.Run, *args)
+	}
+	b.acting = acting
+	if err != nil {
+		out, err = b.escalates(err)
+		return out, false, err
+	}
+	out, err = converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
+	return out, false, err
+}
+
+// callings finds the tools that are called and reads their arguments. What is barred is not read.
+func (t *turns) callings(calls []*ToolCall, barred barring) []calling {
+	if t.calls == nil {
+		t.calls = &tally{}
+	}
+	made := make([]calling, len(calls))
+	for i, call := range calls {
+		name := text.Clip(call.Name, maxToolName)
+		c := &made[i]
+		*c = calling{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.at.child("tool", name, t.calls.count(callKey{word: name}))}
+		if c.failure = barred.of(i); c.t == nil {
+			c.failure = t.sk.unknownTool(call.Name)
+		}
+		if c.barred = c.failure != nil; c.barred {
+			continue
+		}
+		if c.failure = t.b.tooLong(t.a, call.Args); c.failure == nil {
+			c.args, c.repairs, c.failure, c.ends = t.b.read(c.t, call.Args, call.Dialect)
+			c.made = c.args
+		}
+	}
+	return made
 }
 
 // came settles what the calls of a turn came to. When a budget refused some of them, the run ends by the
@@ -65,57 +172,6 @@ func (t *turns) came(made []calling, err error) ([]Part, error) {
 	t.spentOn(made)
 	t.ended(made)
 	return results, err
-}
-
-// callings finds the tools that are called and reads their arguments: before the calls begin, as
-// reading takes more stack than a call that waits may stand on.
-func (t *turns) callings(calls []*ToolCall) []calling {
-	if t.calls == nil {
-		t.calls = &tally{}
-	}
-	barred := t.barred(calls)
-	made := make([]calling, len(calls))
-	for i, call := range calls {
-		name := text.Clip(call.Name, maxToolName)
-		c := &made[i]
-		*c = calling{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.at.child("tool", name, t.calls.count(callKey{word: name}))}
-		if c.failure = barred.of(i); c.t == nil {
-			c.failure = t.sk.unknownTool(call.Name)
-		}
-		if c.barred = c.failure != nil; c.barred {
-			continue
-		}
-		if c.failure = t.b.tooLong(t.a, call.Args); c.failure == nil {
-			c.args, c.repairs, c.failure, c.ends = t.b.read(c.t, call.Args, call.Dialect)
-			c.made = c.args
-		}
-	}
-	return made
-}
-
-// toolCall runs one call, with events around it. The error ends the run.
-func (b *branch) toolCall(c *calling) (err error) {
-	defer b.recovered(&err)
-	b.tellCall(c, PhaseStart, "", nil)
-	b.tellRepairs(c.repairs)
-	var out generable.Value
-	if !c.barred {
-		out = b.makeCall(c)
-	}
-	return b.came(c, out)
-}
-
-// makeCall executes a call whose arguments could be read, and has what failed mended.
-func (b *branch) makeCall(c *calling) (out generable.Value) {
-	kind := FailedArgs
-	if c.failure == nil {
-		c.runs, kind = 1, FailedRun
-		out, c.failure, c.ends = b.use(c.sk, c.t, &c.made)
-	}
-	if c.failure != nil && !c.ends && b.remedies(c.sk, c.t, kind) != nil {
-		return b.mend(c)
-	}
-	return out
 }
 
 // came settles what a call came to: the result that the model is told, with the failure in it, or the
@@ -191,22 +247,18 @@ func (t *Tool) badArgs(format string, args ...any) *Error {
 	return e
 }
 
-// execute calls a tool once. The arguments become those that a person put in their place.
-func (b *branch) execute(sk *skillPlan, t *Tool, args *generable.Value) (generable.Value, *Error, bool) {
-	out, tried, err := b.runTool(sk, t, args)
-	if err == nil {
-		return out, nil, false
-	}
+// toolFailure is the failure of a call whose tool failed, and whether it ends the run.
+func (b *branch) toolFailure(t *Tool, err error, tried bool) (failure *Error, ends bool) {
 	if stop := b.sched.Err(); stop != nil { // the call failed because the branch is to end
-		return out, because(stop, err), true
+		return because(stop, err), true
 	}
-	failure := asError(err)
+	failure = asError(err)
 	if !failure.Pos.IsValid() {
 		own := *failure
 		own.Pos = t.Span.Pos
 		failure = &own
 	}
-	return out, failure, !b.mendable(failure, tried)
+	return failure, !b.mendable(failure, tried)
 }
 
 // mendable reports whether it helps to tell a model of a failure. A refused call, and what is
@@ -252,38 +304,6 @@ func orEmptyObject(args string) string {
 		return "{}"
 	}
 	return args
-}
-
-// runTool runs a tool of the script inline, any other as an effect. It reports whether a
-// handler tried the call.
-func (b *branch) runTool(sk *skillPlan, t *Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
-	if t.Run == nil {
-		a, err := b.permitHosted(sk, t, args)
-		if err != nil {
-			return out, false, err
-		}
-		return b.runHosted(sk, t, *args, a)
-	}
-	if err := b.claim(sk.agent.Name); err != nil {
-		return out, false, err
-	}
-	if err = b.permit(sk, t, args); err != nil {
-		return out, false, err
-	}
-	acting := b.acting
-	b.acting = b.ruledAs(sk, t)
-	if t.Timeout > 0 {
-		out, err = b.inTime(t, *args)
-	} else {
-		out, err = b.invoke(t.Run, *args)
-	}
-	b.acting = acting
-	if err != nil {
-		out, err = b.escalates(err)
-		return out, false, err
-	}
-	out, err = converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
-	return out, false, err
 }
 
 // runHosted runs a tool of the host or of a server as an effect.
