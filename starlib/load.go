@@ -143,7 +143,7 @@ func newLoader(ctx context.Context, o Options) *loader {
 	t := Universe(o.Builtins...)
 	s := &state{ctx: ctx, session: engine.NewSession(), methods: t, disk: disk{o.FS, o.Entry, o.Root, o.MaxFile},
 		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, undescribed: map[diag.Pos]bool{}}
-	s.classOf = s.actsOf
+	s.classOf = func(fn starlark.Value) engine.Class { return s.actsOf(fn) }
 	return &loader{state: s, opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
 		lint: &linter{state: s, table: t, heard: map[*engine.Node]bool{}, grants: o.Grants, serverMay: o.ServerMay, ungranted: o.Ungranted}}
 }
