@@ -2,15 +2,16 @@ package starlib
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // Entry is what a run begins with: a node, or a function with parameters.
@@ -32,63 +33,34 @@ type MainParam struct {
 }
 
 // entry describes a function as the beginning of a run.
-func (c *state) entry(name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
-	at := c.nameSpan(fn)
+func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
+	at := c.NameSpan(fn)
 	if fn.HasVarargs() || fn.HasKwargs() {
 		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be given from outside", name),
 			Help: []string{"name its parameters: def " + name + "(topic = str)"}}
 	}
-	params, unfit := parametersOf(fn)
+	params, unfit := value.ParametersOf(fn)
 	for _, p := range params {
-		if err := unfit[p.name]; err != nil {
-			return nil, &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: fmt.Sprintf("the default of %s: %s", p.name, err)}
+		if err := unfit[p.Name]; err != nil {
+			return nil, &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: fmt.Sprintf("the default of %s: %s", p.Name, err)}
 		}
 	}
-	doc, _ := parseDoc(fn.Doc())
+	doc, _ := value.ParseDoc(fn.Doc())
 	e := &Entry{Name: name, Doc: doc}
-	run := &mainRun{callback: &callback{fn: fn, c: c, about: infoOf(fn), code: diag.ScriptError}}
+	run := &mainRun{Callback: &thread.Callback{Func: fn, State: c, About: thread.FuncInfoOf(fn), Code: diag.ScriptError}}
 	for _, p := range params {
-		f := p.field
+		f := p.Field
 		if f.Type == nil {
 			f.Type = generable.AnyT
 		}
-		mp := MainParam{Name: p.name, Type: f.Type, Doc: f.Guide, Required: !f.Optional && !(p.declared && f.Type.AcceptsNone() && f.Type.Kind != generable.AnyType), Default: f.Default}
+		mp := MainParam{Name: p.Name, Type: f.Type, Doc: f.Guide, Required: !f.Optional && !(p.Declared && f.Type.AcceptsNone() && f.Type.Kind != generable.AnyType), Default: f.Default}
 		e.Params = append(e.Params, mp)
 		run.fields = append(run.fields, f)
-		run.keyword = append(run.keyword, p.keyword)
+		run.keyword = append(run.keyword, p.Keyword)
 	}
 	run.params = e.Params
 	e.Func = run
 	return e, nil
-}
-
-// nameSpan is the place of a function's name.
-func (c *state) nameSpan(fn *starlark.Function) diag.Span {
-	at := diag.Span{Pos: position(fn.Position()), Len: len("def")}
-	if u := c.shown[at.File]; u != nil {
-		for _, stmt := range u.file.Syntax().Stmts {
-			if def, ok := stmt.(*syntax.DefStmt); ok && key(def.Def) == key(fn.Position()) {
-				return diag.Span{Pos: position(def.Name.NamePos), Len: utf8.RuneCountInString(def.Name.Name)}
-			}
-		}
-	}
-	return at
-}
-
-// globalSpan is the place of the name that a file assigns a value, else the file.
-func (c *state) globalSpan(u *unit, name string) diag.Span {
-	at := diag.Span{Pos: diag.Pos{File: u.shown}}
-	if u.file == nil {
-		return at
-	}
-	for _, stmt := range u.file.Syntax().Stmts {
-		if a, ok := stmt.(*syntax.AssignStmt); ok {
-			if id, ok := a.LHS.(*syntax.Ident); ok && id.Name == name {
-				at = diag.Span{Pos: position(id.NamePos), Len: utf8.RuneCountInString(name)}
-			}
-		}
-	}
-	return at
 }
 
 // Bind orders arguments given by name, converts them and fills in defaults. The error is an
@@ -116,10 +88,10 @@ func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error
 		for name := range given {
 			if _, ok := e.param(name); !ok {
 				err := badInput("%s has no parameter %s", e.Name, name)
-				if hint := didYouMean(name, names); hint != "" {
+				if hint := script.DidYouMean(name, names); hint != "" {
 					return nil, err.WithHelp("%s", hint)
 				}
-				return nil, err.WithHelp("its parameters are %s", joined(names))
+				return nil, err.WithHelp("its parameters are %s", script.Joined(names))
 			}
 		}
 	}
@@ -151,7 +123,7 @@ func badInput(format string, args ...any) *engine.Error {
 
 // mainRun is a function of the script as the beginning of a run.
 type mainRun struct {
-	*callback
+	*thread.Callback
 	params  []MainParam
 	fields  []generable.Field
 	keyword []bool
@@ -159,7 +131,7 @@ type mainRun struct {
 
 // Info tells that every parameter is given.
 func (m *mainRun) Info() engine.FuncInfo {
-	info := m.about
+	info := m.About
 	info.Params, info.Needs = len(m.params), len(m.params)
 	return info
 }
@@ -186,25 +158,25 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 
 func (m *mainRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
 	if len(args) != len(m.params) {
-		return generable.Value{}, badInput("%s takes %s, got %s", m.about.Name, text.CountInWords(len(m.params), "argument"), text.CountInWords(len(args), "argument"))
+		return generable.Value{}, badInput("%s takes %s, got %s", m.About.Name, text.CountInWords(len(m.params), "argument"), text.CountInWords(len(args), "argument"))
 	}
 	args, err := m.converted(args)
 	if err != nil {
 		return generable.Value{}, err
 	}
-	s, err := m.c.enter(b)
+	s, err := thread.Enter(m.State, b)
 	if err != nil {
 		return generable.Value{}, err
 	}
-	defer s.done()
+	defer s.Done()
 	var positional starlark.Tuple
 	var kwargs []starlark.Tuple
 	for i, v := range args {
 		if m.keyword[i] {
-			kwargs = append(kwargs, starlark.Tuple{starlark.String(m.params[i].Name), fromValue(v)})
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(m.params[i].Name), value.FromData(v)})
 		} else {
-			positional = append(positional, fromValue(v))
+			positional = append(positional, value.FromData(v))
 		}
 	}
-	return m.result(s, positional, kwargs, nil)
+	return m.Result(s, positional, kwargs, nil)
 }

@@ -3,6 +3,7 @@ package starlib
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,12 +12,16 @@ import (
 	"slices"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // DefaultSteps bounds the interpreter's steps while a script loads.
@@ -30,7 +35,7 @@ type Options struct {
 	Dir    string // shown before the names of files in positions; "" shows paths in FS
 	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
 
-	// MaxFile bounds the bytes of each file that is read; 0 is [DefaultMaxFile].
+	// MaxFile bounds the bytes of each file that is read; 0 is [script.DefaultMaxFile].
 	MaxFile int64
 
 	Grants engine.Grants // what the script may touch; nil is nothing
@@ -59,7 +64,7 @@ type Options struct {
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c := newLoader(ctx, o)
-	c.session.Strict, c.session.OnReport = o.Strict, c.traceCalls
+	c.Session.Strict, c.Session.OnReport = o.Strict, c.traceCalls
 	c.steps = o.Steps
 	if c.steps == 0 {
 		c.steps = DefaultSteps
@@ -67,58 +72,58 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c.predeclare()
 	entry := c.open(path.Clean(o.Entry))
 	for _, d := range hostNames(o) {
-		d.Span.File = entry.shown
-		c.session.Report(d)
+		d.Span.File = entry.Shown
+		c.Session.Report(d)
 	}
 	if o.Source != nil {
-		entry.text = o.Source
-	} else if text, err := c.readAll(entry.path); err != nil {
-		c.session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.shown}},
-			Message: fmt.Sprintf("the script cannot be read: %s", reason(err)), Cause: err})
-		entry.state = unitFailed
+		entry.Text = o.Source
+	} else if text, err := c.ReadAll(entry.Path); err != nil {
+		c.Session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.Shown}},
+			Message: fmt.Sprintf("the script cannot be read: %s", script.ReadReason(err)), Cause: err})
+		entry.State = script.UnitFailed
 	} else {
-		entry.text = text
+		entry.Text = text
 	}
-	if entry.state == unitNew {
+	if entry.State == script.UnitNew {
 		c.execute(entry)
 	}
-	m := &Module{c: c.state, table: c.table, entry: entry}
-	if v := entry.globals["main"]; v != nil {
-		if _, failed := v.(*failedValue); !failed {
+	m := &Module{c: c.State, table: c.table, entry: entry}
+	if v := entry.Globals["main"]; v != nil {
+		if _, failed := v.(*value.Failed); !failed {
 			if _, bad := m.Main(); bad != nil {
-				c.session.Report(bad)
+				c.Session.Report(bad)
 			}
 		}
 	}
-	if main, ok := entry.globals["main"].(*nodeValue); ok {
-		c.session.CheckHeard(main.n)
+	if main, ok := entry.Globals["main"].(*value.Node); ok {
+		c.Session.CheckHeard(main.Node)
 	}
-	if main, ok := entry.globals["main"].(*starlark.Function); ok {
-		params, _ := parametersOf(main)
+	if main, ok := entry.Globals["main"].(*starlark.Function); ok {
+		params, _ := value.ParametersOf(main)
 		types := make([]*generable.Type, len(params))
 		for i, p := range params {
-			if p.declared {
-				types[i] = p.field.Type
+			if p.Declared {
+				types[i] = p.Field.Type
 			}
 		}
-		c.checkFields(main, types...)
-		c.checkDoc(main)
+		lint.CheckFields(c.State, main, types...)
+		lint.CheckDoc(c.State, main)
 	}
-	for _, u := range c.units {
-		if u.state == unitDone {
-			c.lint.checkCalls(u, u == entry)
+	for _, u := range c.Units {
+		if u.State == script.UnitDone {
+			c.lint.CheckCalls(u, u == entry)
 		}
-		if u.file != nil {
-			c.lint.findUses(u)
+		if u.File != nil {
+			c.lint.FindUses(u)
 		}
 	}
-	sortUses(c.uses)
-	for _, d := range c.types.check(c.suggest) {
-		c.session.Report(d)
+	lint.SortUses(c.Uses)
+	for _, d := range c.Types.Check(c.Suggest) {
+		c.Session.Report(d)
 	}
-	c.lint.checkUnused(entry)
+	c.lint.CheckUnused(entry)
 	c.seal()
-	found := c.session.Diagnostics()
+	found := c.Session.Diagnostics()
 	found.Sort()
 	found = c.withCalls(found)
 	c.calls = nil
@@ -127,12 +132,12 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 
 // loader executes the files of a script, which makes its state.
 type loader struct {
-	*state
+	*script.State
 	opts        Options
-	table       *Table
-	lint        *linter
+	table       *table.Table
+	lint        *lint.Linter
 	environment starlark.StringDict              // the names of the language, and what the compiler adds
-	loading     []*unit                          // the chain of files that load each other, outermost first
+	loading     []*script.Unit                   // the chain of files that load each other, outermost first
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once
@@ -140,125 +145,97 @@ type loader struct {
 }
 
 func newLoader(ctx context.Context, o Options) *loader {
-	t := Universe(o.Builtins...)
-	s := &state{ctx: ctx, session: engine.NewSession(), methods: t, disk: disk{o.FS, o.Entry, o.Root, o.MaxFile},
-		units: map[string]*unit{}, shown: map[string]*unit{}, files: map[string]string{}, undescribed: map[diag.Pos]bool{}}
-	s.classOf = func(fn starlark.Value) engine.Class { return s.actsOf(fn) }
-	return &loader{state: s, opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
-		lint: &linter{state: s, table: t, heard: map[*engine.Node]bool{}, grants: o.Grants, serverMay: o.ServerMay, ungranted: o.Ungranted}}
+	t := universe(o.Builtins)
+	s := &script.State{Context: ctx, Session: engine.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
+		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
+	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
+	return &loader{State: s, opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
+		lint: &lint.Linter{State: s, Table: t, Heard: map[*engine.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 }
 
 // predeclare makes the names of the language.
 func (c *loader) predeclare() {
-	c.predeclared = starlark.StringDict{}
+	c.Predeclared = starlark.StringDict{}
 	for _, b := range c.table.Rows() {
 		switch {
-		case b.made != nil:
-			c.predeclared[b.Name] = b.made(c.state, c.table)
+		case b.Make != nil:
+			c.Predeclared[b.Name] = b.Make(c.State, c.table)
 		case b.Of == "":
-			c.predeclared[b.Name] = b.value()
+			c.Predeclared[b.Name] = b.Callable()
 		}
 	}
-	maps.Copy(c.predeclared, bounded())
+	maps.Copy(c.Predeclared, value.BoundedBuiltins())
 	for _, t := range c.opts.Tools {
-		c.predeclared[t.Name] = &toolValue{t: t}
+		c.Predeclared[t.Name] = &value.Tool{Tool: t}
 	}
-	c.environment = guards()
-	maps.Copy(c.environment, c.predeclared)
+	c.environment = value.Guards()
+	maps.Copy(c.environment, c.Predeclared)
 }
 
-type unitState uint8
-
-const (
-	unitNew unitState = iota
-	unitLoading
-	unitDone
-	unitFailed // its pass ended early; the reason was reported
-)
-
-// unit is one file of the script.
-type unit struct {
-	path    string // in FS
-	shown   string // in positions
-	text    []byte
-	file    *source.File
-	globals starlark.StringDict
-	names   []string // of the globals, sorted, once one was missed
-	state   unitState
-	loads   map[syntax.Position]*syntax.LoadStmt
-	taken   map[*syntax.Ident]starlark.Value // what it loads, by the name that it gives it
-	from    diag.Pos                         // where it was first loaded
-	missing findings                         // names that it loads and that are not there
-	sites   map[syntax.Position]source.Call  // calls looked up so far, while composing
-
-	functions map[syntax.Position]syntax.Node   // by position, once one is looked into
-	params    map[syntax.Node][]*generable.Type // of the functions that the graph calls
-}
-
-func (c *loader) open(p string) *unit {
-	u := &unit{path: p, shown: p}
+func (c *loader) open(p string) *script.Unit {
+	u := &script.Unit{Path: p, Shown: p}
 	if c.opts.Dir != "" {
-		u.shown = path.Join(c.opts.Dir, p)
+		u.Shown = path.Join(c.opts.Dir, p)
 	}
-	c.units[p], c.shown[u.shown] = u, u
+	c.Units[p], c.ByName[u.Shown] = u, u
 	return u
 }
 
 // execute parses, resolves and runs a file.
-func (c *loader) execute(u *unit) {
-	u.state = unitLoading
+func (c *loader) execute(u *script.Unit) {
+	u.State = script.UnitLoading
 	ok := c.compileAndRun(u)
 	if ok {
-		u.state = unitDone
+		u.State = script.UnitDone
 	} else {
-		u.state = unitFailed
+		u.State = script.UnitFailed
 	}
 }
 
-func (c *loader) compileAndRun(u *unit) (ok bool) {
-	u.text = bytes.TrimPrefix(u.text, byteOrderMark)
-	file, found := source.Parse(u.shown, u.text)
-	c.reportFrom(u, found)
+func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
+	u.Text = bytes.TrimPrefix(u.Text, byteOrderMark)
+	file, found := source.Parse(u.Shown, u.Text)
+	c.ReportFrom(u, found)
 	if file == nil {
 		return false
 	}
-	u.file = file
-	u.indexLoads()
+	u.File = file
+	indexLoads(u)
 	if c.ended(u) { // each pass over a long file takes its time
 		return false
 	}
-	c.reportFrom(u, file.Lint(c.names()))
+	c.ReportFrom(u, file.Lint(c.names()))
 	if c.ended(u) {
 		return false
 	}
 	prog, wrong := c.compile(u, found)
-	if c.reportFrom(u, wrong); prog == nil {
+	if c.ReportFrom(u, wrong); prog == nil {
 		return false
 	}
-	c.lint.checkModules(u)
-	thread := c.newThread(u)
-	outer := c.thread
-	c.thread = thread
+	c.lint.CheckModules(u)
+	th := c.newThread(u)
+	outer := c.Thread
+	c.Thread = th
 	if c.opts.OnCancel != nil {
-		stop := c.opts.OnCancel(func() { thread.Cancel(interruption) })
+		stop := c.opts.OnCancel(func() { th.Cancel(thread.Interruption) })
 		defer stop()
 	}
 	defer func() {
-		c.thread = outer
+		c.Thread = outer
 		if p := recover(); p != nil {
-			c.session.Report(&diag.Diagnostic{Code: diag.Panic, Span: diag.Span{Pos: diag.Pos{File: u.shown}},
+			c.Session.Report(&diag.Diagnostic{Code: diag.Panic, Span: diag.Span{Pos: diag.Pos{File: u.Shown}},
 				Message: fmt.Sprintf("loading panicked: %v", p), Cause: &panicError{p, string(debug.Stack())}})
 			ok = false
 		}
 	}()
 	var err error
-	u.globals, err = prog.Init(thread, c.environment)
-	u.missing.told() // they are reported, each as it is found
+	u.Globals, err = prog.Init(th, c.environment)
+	u.Missing.Told() // they are reported, each as it is found
 	if err != nil {
 		if d := c.raisedDiagnostic(c.stopped(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {
 			c.reportEnd(u, d)
 		} else if d != nil {
-			c.reportFrom(u, diag.List{d})
+			c.ReportFrom(u, diag.List{d})
 		}
 		return false
 	}
@@ -266,23 +243,23 @@ func (c *loader) compileAndRun(u *unit) (ok bool) {
 }
 
 // ended reports that loading was cancelled, or is out of time, before the file is run.
-func (c *loader) ended(u *unit) bool {
+func (c *loader) ended(u *script.Unit) bool {
 	err := c.cancelled()
 	if err == nil {
 		return false
 	}
 	d := c.raisedDiagnostic(err)
-	d.Span.File = u.shown
+	d.Span.File = u.Shown
 	c.reportEnd(u, d)
 	return true
 }
 
 // reportEnd reports the end of loading once: files that wait for the one that was at work end for
 // the same reason.
-func (c *loader) reportEnd(u *unit, d *diag.Diagnostic) {
+func (c *loader) reportEnd(u *script.Unit, d *diag.Diagnostic) {
 	if !c.over {
 		c.over = true
-		c.reportFrom(u, diag.List{d})
+		c.ReportFrom(u, diag.List{d})
 	}
 }
 
@@ -297,25 +274,15 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
-// reportFrom reports what was found in a file, and how the file came to be loaded.
-func (c *state) reportFrom(u *unit, found diag.List) {
-	for _, d := range found {
-		if u.from.IsValid() && d.Severity == diag.Error {
-			d.Notes = append(d.Notes, diag.Note{Message: u.shown + " is loaded", Pos: u.from})
-		}
-		c.session.Report(d)
-	}
-}
-
-// names are the builtins as the checks of the syntax need them.
+// Names are the builtins as the checks of the syntax need them.
 func (c *loader) names() source.Names {
-	n, ofInterpreter := source.Names{Builtins: c.predeclared.Keys()}, bounded()
+	n, ofInterpreter := source.Names{Builtins: c.Predeclared.Keys()}, value.BoundedBuiltins()
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
 		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
 	})
 	for _, b := range c.table.Rows() {
-		if b.Of != "" || b.made != nil {
+		if b.Of != "" || b.Make != nil {
 			continue
 		}
 		switch b.Returns {
@@ -334,15 +301,155 @@ func (c *loader) names() source.Names {
 
 // seal ends composing: nothing of the module changes from now on.
 func (c *loader) seal() {
-	c.indexFunctions()
-	for _, f := range c.ends {
+	c.IndexFunctions()
+	for _, f := range c.AtEnd {
 		f()
 	}
-	c.ends = nil
-	c.checkEffects()
+	c.AtEnd = nil
+	lint.CheckEffects(c.State)
 	c.freezeModule()
-	c.callbacks = nil
-	c.session.Seal()
-	c.thread = nil
-	c.sealed.Store(true)
+	c.Callbacks = nil
+	c.Session.Seal()
+	c.Thread = nil
+	c.Sealed.Store(true)
+}
+
+// newThread makes the thread that executes a file while it is loaded, bounded in steps and by the
+// context of loading.
+func (c *loader) newThread(u *script.Unit) *starlark.Thread {
+	t := &starlark.Thread{
+		Name: u.Shown,
+		Load: c.load,
+		Print: func(thread *starlark.Thread, text string) {
+			if c.opts.Print == nil {
+				return
+			}
+			at := diag.Pos{}
+			if thread.CallStackDepth() > 1 {
+				at = script.Position(thread.CallFrame(1).Pos)
+			}
+			c.opts.Print(at, text)
+		},
+		OnMaxSteps: func(th *starlark.Thread) {
+			th.SetMaxExecutionSteps(th.Steps + thread.StepChunk)
+			if err := c.tick(th); err != nil && c.stop == nil {
+				c.stop = err
+				th.Cancel(err.Error())
+			}
+		},
+	}
+	t.SetMaxExecutionSteps(thread.StepChunk)
+	t.SetLocal(script.EnvKey, &script.Env{State: c.State})
+	return t
+}
+
+// cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
+func (c *loader) cancelled() error {
+	if c.Context.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(c.Context)
+	if e := script.EngineError(cause); e != nil {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &engine.Error{Kind: engine.KindTimeout, Code: diag.Timeout, Message: "loading did not end by its deadline", Cause: cause,
+			Help: "work on data belongs into def main or fn"}
+	}
+	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: cause}
+}
+
+// tick looks at the bounds of loading.
+func (c *loader) tick(th *starlark.Thread) error {
+	if err := c.cancelled(); err != nil {
+		return err
+	}
+	if th.CallStackDepth() > thread.MaxFrames {
+		return thread.TooDeep()
+	}
+	if c.steps < thread.StepChunk {
+		return script.Errorf(diag.StepLimit, "loading the script takes too many steps").
+			WithHelp("a loop at the top level may not end; work on data belongs into def main or fn")
+	}
+	c.steps -= thread.StepChunk
+	return nil
+}
+
+// stopped puts the reason for which a thread was cancelled in the place of the interpreter's
+// words, and keeps where it was.
+func (c *loader) stopped(err error) error {
+	if c.stop == nil && thread.ScriptMessage(err) == thread.Interrupted {
+		c.stop = c.cancelled()
+	}
+	if c.stop == nil {
+		return err
+	}
+	own := *script.EngineError(c.stop)
+	if own.Cause == nil {
+		own.Cause = err
+	} else {
+		own.Cause = errors.Join(own.Cause, err)
+	}
+	c.stop = nil
+	return &own
+}
+
+// hostNames reports what the host gives a name that something else has: a script would call
+// the one and mean the other.
+func hostNames(o Options) diag.List {
+	if len(o.Builtins)+len(o.Tools) == 0 {
+		return nil
+	}
+	var found diag.List
+	taken := map[string]string{}
+	for name := range starlark.Universe {
+		taken[name] = "a builtin"
+	}
+	for _, b := range standard().Rows() {
+		taken[b.QualifiedName()] = "a builtin"
+	}
+	claim := func(what, name string) {
+		if by, ok := taken[name]; ok {
+			found.Add(&diag.Diagnostic{Code: diag.HidesBuiltin, Message: fmt.Sprintf("the host's %s %q has the name of %s", what, name, by),
+				Help: []string{"register it under another name"}})
+			return
+		}
+		taken[name] = "a " + what + " of the host"
+	}
+	for _, b := range o.Builtins {
+		claim("builtin", b.QualifiedName())
+	}
+	for _, t := range o.Tools {
+		claim("tool", t.Name)
+	}
+	return found
+}
+
+// freezeModule freezes what a script made while it loaded: its globals, and what the functions
+// of its graph capture.
+func (c *loader) freezeModule() {
+	var all []starlark.Value
+	for _, u := range c.Units {
+		for _, v := range u.Globals {
+			all = append(all, v)
+		}
+	}
+	if value.FreezeShared(append(all, c.Callbacks...)...) == nil {
+		return
+	}
+	refused := func(err error, at diag.Span) {
+		if e := script.EngineError(err); e != nil {
+			c.Session.Report(&diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message, Help: []string{e.Help}})
+		}
+	}
+	for _, u := range c.Units {
+		for name, v := range u.Globals {
+			refused(value.FreezeShared(v), c.GlobalSpan(u, name))
+		}
+	}
+	for _, v := range c.Callbacks {
+		if fn, ok := v.(*starlark.Function); ok {
+			refused(value.FreezeShared(fn), diag.Span{Pos: script.Position(fn.Position())})
+		}
+	}
 }

@@ -13,44 +13,47 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
 type Module struct {
-	c       *state
-	table   *Table
-	entry   *unit
+	c       *script.State
+	table   *table.Table
+	entry   *script.Unit
 	entries sync.Map // of functions, by name: all runs of one share it
 }
 
 // File is the name of the script's file, without its directory.
-func (m *Module) File() string { return path.Base(m.entry.path) }
+func (m *Module) File() string { return path.Base(m.entry.Path) }
 
 // Names lists the globals of the entry script, sorted.
 func (m *Module) Names() []string {
-	names := m.entry.globals.Keys()
+	names := m.entry.Globals.Keys()
 	slices.Sort(names)
 	return names
 }
 
 // Node returns the node that a global of the entry script holds, or nil.
 func (m *Module) Node(name string) *engine.Node {
-	if n, ok := m.entry.globals[name].(*nodeValue); ok {
-		return n.n
+	if n, ok := m.entry.Globals[name].(*value.Node); ok {
+		return n.Node
 	}
 	return nil
 }
 
 // Nodes returns every node of the script and the files it loads, in the order they were made.
-func (m *Module) Nodes() []*engine.Node { return m.c.session.Nodes() }
+func (m *Module) Nodes() []*engine.Node { return m.c.Session.Nodes() }
 
 // Keeps is the first memory of the script that is kept in a session, nil for none.
-func (m *Module) Keeps() *engine.MemoryBank { return m.c.session.Kept() }
+func (m *Module) Keeps() *engine.MemoryBank { return m.c.Session.Kept() }
 
 // Type returns the type that a global of the entry script holds, or nil.
 func (m *Module) Type(name string) *generable.Type {
-	if t, ok := m.entry.globals[name].(*typeValue); ok {
-		return t.t.Deref()
+	if t, ok := m.entry.Globals[name].(*value.Type); ok {
+		return t.T.Deref()
 	}
 	return nil
 }
@@ -58,19 +61,19 @@ func (m *Module) Type(name string) *generable.Type {
 // Value returns the data that a global of the entry script holds; false when there is none,
 // or when it is no data.
 func (m *Module) Value(name string) (generable.Value, bool) {
-	v := m.entry.globals[name]
+	v := m.entry.Globals[name]
 	if v == nil {
 		return generable.Value{}, false
 	}
-	out, err := toValue(v)
+	out, err := value.ToData(v)
 	return out, err == nil
 }
 
 // Sources gives the texts of all files by the names that positions carry.
 func (m *Module) Sources() diag.Sources {
 	return diag.SourceFunc(func(file string) (string, bool) {
-		if u := m.c.shown[file]; u != nil && u.text != nil {
-			return string(u.text), true
+		if u := m.c.ByName[file]; u != nil && u.Text != nil {
+			return string(u.Text), true
 		}
 		return "", false
 	})
@@ -79,12 +82,12 @@ func (m *Module) Sources() diag.Sources {
 // Files lists the paths of all files of the script, loaded or read by file(), sorted.
 func (m *Module) Files() []string {
 	var paths []string
-	for p, u := range m.c.units {
-		if u.text != nil {
+	for p, u := range m.c.Units {
+		if u.Text != nil {
 			paths = append(paths, p)
 		}
 	}
-	for p := range m.c.files {
+	for p := range m.c.Files {
 		paths = append(paths, p)
 	}
 	slices.Sort(paths)
@@ -92,16 +95,16 @@ func (m *Module) Files() []string {
 }
 
 // Path is the entry script's name as positions carry it.
-func (m *Module) Path() string { return m.entry.shown }
+func (m *Module) Path() string { return m.entry.Shown }
 
 // Hash identifies the script: the names and contents of all its files. Runs are pinned to it.
 func (m *Module) Hash() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "entry %q\n", m.entry.path)
+	fmt.Fprintf(h, "entry %q\n", m.entry.Path)
 	for _, p := range m.Files() {
-		text, read := m.c.files[p]
-		if u := m.c.units[p]; u != nil {
-			text, read = string(u.text), true
+		text, read := m.c.Files[p]
+		if u := m.c.Units[p]; u != nil {
+			text, read = string(u.Text), true
 		}
 		if read {
 			fmt.Fprintf(h, "%q %d\n%s\n", p, len(text), text)
@@ -111,7 +114,7 @@ func (m *Module) Hash() string {
 }
 
 // Table is the table of builtins that the script was loaded with.
-func (m *Module) Table() *Table { return m.table }
+func (m *Module) Table() *Table { return &Table{m.table} }
 
 // Main returns the entry named main, see [Module.Entry].
 func (m *Module) Main() (*Entry, *diag.Diagnostic) { return m.Entry("main") }
@@ -119,41 +122,41 @@ func (m *Module) Main() (*Entry, *diag.Diagnostic) { return m.Entry("main") }
 // Entry returns what a run can begin with: the node or function that a global holds. The
 // diagnostic says why there is none.
 func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
-	v := m.entry.globals[name]
+	v := m.entry.Globals[name]
 	switch v := v.(type) {
-	case *nodeValue:
-		return &Entry{Name: name, Node: v.n}, nil
+	case *value.Node:
+		return &Entry{Name: name, Node: v.Node}, nil
 	case *starlark.Function:
 		if known, ok := m.entries.Load(name); ok {
 			return known.(*Entry), nil
 		}
-		e, wrong := m.c.entry(name, v)
+		e, wrong := entry(m.c, name, v)
 		if wrong == nil {
 			m.entries.Store(name, e)
 		}
 		return e, wrong
 	}
-	d := &diag.Diagnostic{Code: diag.NoMain, Span: diag.Span{Pos: diag.Pos{File: m.entry.shown}}}
+	d := &diag.Diagnostic{Code: diag.NoMain, Span: diag.Span{Pos: diag.Pos{File: m.entry.Shown}}}
 	var runnable []string
 	for _, n := range m.Names() {
-		switch m.entry.globals[n].(type) {
-		case *nodeValue, *starlark.Function:
+		switch m.entry.Globals[n].(type) {
+		case *value.Node, *starlark.Function:
 			runnable = append(runnable, n)
 		}
 	}
 	if v == nil {
-		d.Message = fmt.Sprintf("%s has no %s to run", m.entry.shown, name)
-		if hint := didYouMean(name, runnable); hint != "" {
+		d.Message = fmt.Sprintf("%s has no %s to run", m.entry.Shown, name)
+		if hint := script.DidYouMean(name, runnable); hint != "" {
 			d.Help = []string{hint}
 		} else if name == "main" {
 			d.Help = []string{"assign a node, main = agent(...), or define a function, def main(...):"}
 		} else if len(runnable) > 0 {
-			d.Help = []string{"it has " + joined(runnable)}
+			d.Help = []string{"it has " + script.Joined(runnable)}
 		}
 		return nil, d
 	}
-	d.Span = m.c.globalSpan(m.entry, name)
-	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, describe(v))
+	d.Span = m.c.GlobalSpan(m.entry, name)
+	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, value.Describe(v))
 	d.Help = []string{"a run begins with a node or a function"}
 	if s, ok := v.(starlark.String); ok && slices.Contains(runnable, string(s)) {
 		d.Help = []string{fmt.Sprintf("write it without quotes: %s = %s", name, string(s))}
@@ -176,4 +179,21 @@ func (m *Module) MainFunc() engine.Func {
 		return e.Func
 	}
 	return nil
+}
+
+// Use is a place where a script uses a capability. Its target is "" where it is not written out,
+// and its operation where the module is given a name of its own.
+type Use struct {
+	engine.Use
+	Span diag.Span
+}
+
+// Uses are the places where the script, with all that it loads, uses capabilities, in the order
+// of files and lines.
+func (m *Module) Uses() []Use {
+	var out []Use
+	for _, u := range m.c.Uses {
+		out = append(out, Use{u.Use, u.Span})
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/starlib"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
 // TestSlips: what the interpreter refuses in its own words comes with what to write instead.
@@ -84,7 +85,7 @@ func TestForeignMethods(t *testing.T) {
 	}
 	literal := map[string]string{"str": `"b"`, "list": `["b"]`, "dict": `{"key": 1}`, "tuple": "(1,)"}
 	seen := 0
-	for typ, methods := range starlib.ForeignMethods {
+	for typ, methods := range thread.ForeignMethods {
 		g := given[typ]
 		for name, meant := range methods {
 			call := func(body string) string {

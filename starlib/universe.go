@@ -1,29 +1,84 @@
 package starlib
 
 import (
+	"iter"
 	"slices"
 	"sync"
+
+	"github.com/agentscript/agentscript/starlib/internal/agents"
+	"github.com/agentscript/agentscript/starlib/internal/compose"
+	"github.com/agentscript/agentscript/starlib/internal/data"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
+	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
 // rows are all rows of the language, by topic. Within a group the reference shows them in this order.
-func rows() []Builtin {
-	return slices.Concat(dataRows(), agentsRows(), composeAllRows())
+func rows() []table.Builtin {
+	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows())
 }
 
 // standard is the table of the language alone. It is made once, since it is half of what
 // loading a short script costs.
-var standard = sync.OnceValue(func() *Table { return newTable(rows()).withForms(callForms()) })
+var standard = sync.OnceValue(func() *table.Table { return table.New(rows()).WithForms(compose.CallForms()) })
 
-// Universe returns the table of the language, with the host's own builtins at its end.
-func Universe(host ...Builtin) *Table {
+// universe is the table of the language, with the host's own builtins at its end.
+func universe(host []Builtin) *table.Table {
 	if len(host) == 0 {
 		return standard()
 	}
-	host = slices.Clone(host)
+	var own []table.Builtin
 	for i := range host {
-		if host[i].Group == "" {
-			host[i].Group = GroupHost
+		own = append(own, *host[i].row())
+	}
+	return table.New(rows(), own).WithForms(compose.CallForms())
+}
+
+// Table is the builtins of a language, as the reference shows them.
+type Table struct{ table *table.Table }
+
+// Universe returns the builtins of the language, with the host's own at their end.
+func Universe(host ...Builtin) *Table { return &Table{universe(host)} }
+
+// Rows returns all builtins in the order of the reference.
+func (t *Table) Rows() []*Builtin { return builtinsOf(t.table.Rows()) }
+
+func builtinsOf(rows []*table.Builtin) []*Builtin {
+	out := make([]*Builtin, len(rows))
+	for i, row := range rows {
+		out[i] = builtinOf(row)
+	}
+	return out
+}
+
+// Lookup finds a builtin by its qualified name.
+func (t *Table) Lookup(name string) (*Builtin, bool) {
+	row, ok := t.table.Lookup(name)
+	if !ok {
+		return nil, false
+	}
+	return builtinOf(row), true
+}
+
+// Grouped returns the groups in the order of the reference, each with its builtins: functions
+// first, then methods and members by what they belong to.
+func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
+	return func(yield func(Group, []*Builtin) bool) {
+		for g, rows := range doc.Grouped(t.table) {
+			if !yield(Group(g), builtinsOf(rows)) {
+				return
+			}
 		}
 	}
-	return newTable(rows(), host).withForms(callForms())
 }
+
+// Reference is the page of the builtins in Markdown.
+func (t *Table) Reference() string { return doc.Reference(t.table) }
+
+// Stub is a Python stub file of the builtins, for editors that know Python.
+func (t *Table) Stub() string { return doc.Stub(t.table) }
+
+// Reference is the page of the language's builtins in Markdown.
+func Reference() string { return Universe().Reference() }
+
+// Stub is a Python stub file of the language's builtins, for editors that know Python.
+func Stub() string { return Universe().Stub() }

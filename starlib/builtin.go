@@ -1,0 +1,173 @@
+package starlib
+
+import (
+	"context"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+)
+
+// Builtin is a builtin of the language as a host adds it, and as the reference shows those that
+// there are. Its row unpacks the arguments, is the help text and the stub for editors.
+type Builtin struct {
+	Name    string // "agent"; "encode" of a member; "then" of a method
+	Of      string // of a method the kind of value it belongs to, "node"; of a member its module, "json"
+	Group   Group  // of the reference; GroupHost when a host gives none
+	Params  []Param
+	Returns string // "node", "type", "str": as the reference shows it
+	Doc     string // the first sentence is the summary
+	Effect  Effect
+	Func    func(*Call) (starlark.Value, error)
+	May     bool // a script may give the name to something of its own
+}
+
+// Param is a parameter of a builtin.
+type Param struct {
+	Name    string
+	Kind    Kind
+	Shape   Shape
+	Default string // as the reference shows it; "" makes the parameter required
+	Skip    bool   // positional: left out when the argument at its place is of another kind
+	Doc     string
+}
+
+// Required reports whether the parameter must be given.
+func (p *Param) Required() bool { return p.Default == "" && p.Shape < Variadic }
+
+// Kind is a kind of argument: what it accepts, its word in messages and its type in the stub.
+type Kind struct {
+	Word string // "str", "list of nodes"
+	Stub string // "str", "list[Node]"
+
+	kind table.Kind
+}
+
+func kindOf(k table.Kind) Kind { return Kind{k.Word, k.Stub, k} }
+
+// The kinds of arguments that hosts commonly need.
+var (
+	AnyKind   = kindOf(table.AnyKind)
+	StrKind   = kindOf(table.StrKind)
+	BoolKind  = kindOf(table.BoolKind)
+	IntKind   = kindOf(table.IntKind)
+	FloatKind = kindOf(table.FloatKind)
+	ListKind  = kindOf(table.ListKind)
+	DictKind  = kindOf(table.DictKind)
+	CallKind  = kindOf(table.CallKind)
+	TypeKind  = kindOf(table.TypeKind)
+	NodeKind  = kindOf(table.NodeKind)
+)
+
+// Effect says what a builtin touches beyond computing.
+type Effect string
+
+// The effects of builtins. None of them reaches a network, a clock or the process: those are
+// effects of the engine.
+const (
+	Pure     = Effect(table.Pure)     // computes from its arguments
+	Compose  = Effect(table.Compose)  // makes parts of the graph
+	Reads    = Effect(table.Reads)    // reads files of the script's own directory while it loads
+	Logs     = Effect(table.Logs)     // writes to the log
+	Recorded = Effect(table.Recorded) // asks the run something that differs from run to run; the answer is recorded
+	Granted  = Effect(table.Granted)  // touches the world as far as the host granted it; the outcome is recorded
+)
+
+// Group orders builtins in the reference.
+type Group string
+
+// The groups of builtins.
+const (
+	GroupTypes   = Group(table.GroupTypes)
+	GroupValues  = Group(table.GroupValues)
+	GroupAgents  = Group(table.GroupAgents)
+	GroupCompose = Group(table.GroupCompose)
+	GroupText    = Group(table.GroupText)
+	GroupScript  = Group(table.GroupScript)
+	GroupWorld   = Group(table.GroupWorld)
+	GroupHost    = Group(table.GroupHost)
+)
+
+// Shape says how an argument may be given.
+type Shape uint8
+
+// The shapes of parameters.
+const (
+	Either      = Shape(table.Either)      // by position or by keyword
+	Positional  = Shape(table.Positional)  // by position alone
+	KeywordOnly = Shape(table.KeywordOnly) // by keyword alone
+	Variadic    = Shape(table.Variadic)    // takes the remaining positional arguments
+	Keywords    = Shape(table.Keywords)    // takes the remaining keyword arguments
+)
+
+// QualifiedName is the name with what it belongs to: "json.encode", "node.then".
+func (b *Builtin) QualifiedName() string { return b.row().QualifiedName() }
+
+// Summary is the first sentence of the doc.
+func (b *Builtin) Summary() string { return b.row().Summary() }
+
+// Signature is the builtin as a call: agent(*, input = str, ...).
+func (b *Builtin) Signature() string { return b.row().Signature() }
+
+// row is the builtin as a row of the table.
+func (b *Builtin) row() *table.Builtin {
+	row := &table.Builtin{Name: b.Name, Of: b.Of, Group: table.Group(b.Group), Returns: b.Returns, Doc: b.Doc, Effect: table.Effect(b.Effect), May: b.May}
+	if row.Group == "" {
+		row.Group = table.GroupHost
+	}
+	for _, p := range b.Params {
+		row.Params = append(row.Params, table.Param{Name: p.Name, Kind: p.Kind.kind, Shape: table.Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
+	}
+	if f := b.Func; f != nil {
+		row.Func = func(c *table.Call) (starlark.Value, error) { return f(&Call{c}) }
+	}
+	return row
+}
+
+// builtinOf is a row of the table as the reference shows it. It cannot be called.
+func builtinOf(row *table.Builtin) *Builtin {
+	b := &Builtin{Name: row.Name, Of: row.Of, Group: Group(row.Group), Returns: row.Returns, Doc: row.Doc, Effect: Effect(row.Effect), May: row.May}
+	for _, p := range row.Params {
+		b.Params = append(b.Params, Param{Name: p.Name, Kind: kindOf(p.Kind), Shape: Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
+	}
+	return b
+}
+
+// Call is one call of a host's builtin: its arguments, by the names of their parameters.
+type Call struct{ call *table.Call }
+
+// Arg returns the argument of the named parameter, nil when it was not given.
+func (c *Call) Arg(name string) starlark.Value { return c.call.Arg(name) }
+
+// Has reports whether the argument was given.
+func (c *Call) Has(name string) bool { return c.call.Has(name) }
+
+// Str returns a str argument, "" when it was not given.
+func (c *Call) Str(name string) string { return c.call.Str(name) }
+
+// Int returns an int argument, or the default when it was not given.
+func (c *Call) Int(name string, otherwise int) int { return c.call.Int(name, otherwise) }
+
+// Float returns a float argument, or nil when it was not given.
+func (c *Call) Float(name string) *float64 { return c.call.Float(name) }
+
+// Bool returns a bool argument, or the default when it was not given.
+func (c *Call) Bool(name string, otherwise bool) bool { return c.call.Bool(name, otherwise) }
+
+// Value returns an argument as a value of the engine, null when it was not given.
+func (c *Call) Value(name string) (generable.Value, error) { return c.call.Value(name) }
+
+// Rest returns the arguments of the variadic parameter.
+func (c *Call) Rest() []starlark.Value { return c.call.Rest() }
+
+// Branch returns the branch of the run on whose behalf the call is made, nil while composing.
+func (c *Call) Branch() engine.Branch { return c.call.Branch() }
+
+// Thread returns the interpreter's thread.
+func (c *Call) Thread() *starlark.Thread { return c.call.Thread() }
+
+// Context returns the context of loading; it is never nil. Runs have their own, which reaches
+// handlers of effects alone.
+func (c *Call) Context() context.Context { return c.call.Context() }

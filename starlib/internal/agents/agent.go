@@ -1,0 +1,395 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/data"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Rows are the builtins that make agents and their parts.
+func Rows() []table.Builtin {
+	return slices.Concat(agentRows(), routerRows(), asToolRows(), serverRows(), verifyRows(), imageRows(), budgetRows(), recoveryRows(), policyRows(), hookRows(), memoryRows())
+}
+
+func agentRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	sampling := samplingParams()
+	structured := opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
+	return []table.Builtin{
+		{Name: "agent", Group: table.GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once " +
+			"temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "node", Effect: table.Compose, Func: agentFunc,
+			Params: append([]table.Param{
+				opt("input", table.TypeKind, "str", "what it takes"),
+				opt("output", table.TypeKind, "str", "what it gives"),
+				opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				opt("model", modelsKind, "None", modelDoc),
+				opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
+				opt("run", table.CallKind, "None", "a function of the input that gives the output: no model is called"),
+				opt("skills", table.ListOf(skillKind), "[]", "what it can do; one of them must give the output type"),
+				opt("tools", table.ListOf(toolKind), "[]", "what the model may call: tool(...), functions that declare their parameters, the tools of a server: mcp(...), escalate, give_up"),
+				opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that gives the name of one, or router(...), which asks a model"),
+				opt("budget", BudgetKind, "None", "bounds of one call of the agent"),
+				opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
+				opt("hooks", table.AnyOf(hooksKind, table.ListOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
+				opt("on_bad_output", table.CallKind, "None", "gets the raw text when it does not fit the output, and gives the output"),
+				opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
+				opt("tool_choice", toolNameKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
+				structured,
+				opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
+				opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),
+				opt("memory", memoryKind, "None", "notes that the model can read, write, add to and search"),
+				opt("history", historyKind, `"fresh"`, historyDoc),
+				opt("enough", table.PredicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
+				opt("on_tool_error", recoveryKind, "None", "what is done about calls of tools that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...); a tool's own on_error goes before it"),
+				opt("tools_at_once", table.BoundKind, "8", "how many calls of one answer run at once"),
+			}, sampling...),
+			Doc: "Makes an agent: a typed function that a model carries out, or code when run is given."},
+		{Name: "skill", Group: table.GroupAgents, Aside: "policy llm_description", Returns: "skill", Effect: table.Compose, Func: skillFunc,
+			Params: []table.Param{
+				{Name: "name", Kind: table.NameKind, Doc: "its name"},
+				{Name: "doc", Kind: table.StrKind, Doc: "what it does"},
+				opt("input", table.TypeKind, "None", "what it takes; the agent's input when not given"),
+				opt("output", table.TypeKind, "None", "what it gives; the agent's output when not given"),
+				opt("run", table.CallKind, "None", "a function that carries it out: no model is called"),
+				opt("tools", table.ListOf(toolKind), "[]", "what the model may call: tool(...), functions, mcp(...)"),
+				opt("knowledge", knowledgeDict, "{}", "texts that the model can ask for: {key: knowledge(doc, text)}"),
+				opt("policy", policyKind, "None", "which calls of tools the model may have made for it, beside the agent's"),
+				opt("llm_description", table.StrKind, "None", "replaces the generated description, verbatim"),
+			},
+			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
+		{Name: "tool", Group: table.GroupAgents, Aside: "effect returns " + guardAside, Returns: "tool", Effect: table.Compose, Func: toolFunc,
+			Params: append([]table.Param{
+				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
+				{Name: "params", Kind: table.DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
+				opt("effect", table.OneOf("read", "idempotent", "once"), `"read"`, "what may be done again; no less than what the function may do to the world, by which rules go. It is not said to be once: a function of the script runs again on a replay, while its requests and commands are recorded"),
+				opt("returns", table.TypeKind, "any", "what it gives"),
+				opt("name", table.NameKind, "None", "its name; else the function's"),
+				opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it: fix(...), again(...), escalate(...), give_up(...), a function of the ToolFailure, a list of them, or recover(...)"),
+				opt("timeout", table.TimeKind, "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
+				opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text the model is told"),
+			}, ruleParams()...),
+			Doc: "Makes a function a tool that a model may call."},
+		{Name: "knowledge", Group: table.GroupAgents, Returns: "knowledge", Effect: table.Compose, Func: knowledgeFunc,
+			Params: []table.Param{
+				{Name: "doc", Kind: table.StrKind, Doc: "what the text is about: the model decides by it"},
+				{Name: "content", Kind: table.AnyOf(table.StrKind, table.CallKind), Doc: "the text, or a function that gives it when it is asked for; one with a parameter gets what the model looks for"},
+			},
+			Doc: "Describes a text that a model can ask for. It is not part of the prompt."},
+		{Name: "budget", Group: table.GroupAgents, Aside: "name turns tool_calls model_calls tokens usd steps wall depth same_call arg_bytes on_limit warn_at", Returns: "budget", Effect: table.Compose, Func: budgetFunc,
+			Make:   func(_ *script.State, t *table.Table) starlark.Value { return table.Maker(t, "budget") },
+			Params: budgetParams(),
+			Doc:    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."},
+		{Name: "model", Group: table.GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: table.Compose, Func: modelFunc,
+			Params: append([]table.Param{{Name: "name", Kind: table.AnyOf(table.StrKind, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
+			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
+	}
+}
+
+// agentName is the agent's name: given, its variable's, the enclosing function's, or what it is.
+func agentName(c *table.Call) string {
+	if c.Has("name") {
+		return c.Str("name")
+	}
+	if name := c.Variable(); name != "" {
+		return name
+	}
+	if c.File != nil {
+		if name := c.File.FuncAt(c.Pos); name != "" {
+			return name
+		}
+	}
+	return "agent"
+}
+
+func agentFunc(c *table.Call) (starlark.Value, error) {
+	name := agentName(c)
+	idle(c)
+	spec := &engine.AgentSpec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
+		Select: selection(c), OnBadOutput: c.FuncArg("on_bad_output"), Repairs: c.Int("repairs", 1),
+		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", engine.DefaultToolsAtOnce)}
+	settingsGiven(c).over(modelNamed(c)).into(spec)
+	spec.Choice = toolChoice(c)
+	spec.Policy, spec.Hooks = policy(c), hookList(c)
+	if p, ok := c.Arg("enough").(*value.Predicate); ok {
+		spec.Enough, spec.EnoughSpan = p.Pred, c.ArgSpan("enough")
+	}
+	spec.Onlooker = onlooker(c, spec.Out)
+	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
+	switch p := c.Arg("prompt").(type) {
+	case starlark.String:
+		spec.Prompt = script.Dedent(string(p))
+	case *value.Node:
+		spec.Template = p.Template
+		c.Incomplete = c.Incomplete || p.Node.Failed()
+	}
+	if b, ok := c.Arg("budget").(*value.Budget); ok {
+		spec.Budget = b.Limits
+	}
+	if m, ok := c.Arg("memory").(*value.Memory); ok {
+		spec.Memory, spec.MemorySpan = m.Bank, c.ArgSpan("memory")
+	}
+	spec.History = history(c)
+	spec.Tools, spec.Servers = toolList(c, "tools"), serverList(c, "tools")
+	for item := range c.Items("skills") {
+		switch sk := item.(type) {
+		case *value.Skill:
+			own := *sk.Skill // the engine settles its types by the agent
+			spec.Skills = append(spec.Skills, &own)
+		case *value.Failed:
+			c.Incomplete = true
+		}
+	}
+	if !hasServers(spec) { // else a run alone knows
+		chosen(c, spec.Choice, toolNames(spec))
+	}
+	if len(c.Problems) > 0 || c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	v, err := c.NodeMade(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
+	lint.CheckFields(c.State, c.Arg("run"), spec.In) // Agent has settled the types
+	lint.CheckFields(c.State, c.Arg("select"), spec.In)
+	for item := range c.Items("skills") {
+		if sk, ok := item.(*value.Skill); ok && sk.Run != nil {
+			in := sk.Skill.In
+			if in == nil {
+				in = spec.In
+			}
+			lint.CheckFields(c.State, sk.Run, in)
+		}
+	}
+	return v, err
+}
+
+// idle reports what an agent that is a function does nothing with.
+func idle(c *table.Call) {
+	if !c.Has("run") {
+		return
+	}
+	var names []string
+	at := c.FuncSpan()
+	add := func(param, shown string) {
+		if len(names) == 0 {
+			at = c.ArgSpan(param)
+		}
+		names = append(names, shown)
+	}
+	for _, p := range c.Row.Params {
+		switch p.Name {
+		case "input", "output", "name", "run": // all else is of a model
+		case "budget":
+			b, ok := c.Arg(p.Name).(*value.Budget)
+			if !ok {
+				continue
+			}
+			if _, set := b.Limits.Turns.Value(); set {
+				add(p.Name, "budget(turns = ...)")
+			}
+			if _, set := b.Limits.ToolCalls.Value(); set {
+				add(p.Name, "budget(tool_calls = ...)")
+			}
+			for _, r := range []struct {
+				word string
+				set  bool
+			}{{"same_call", b.Limits.SameCall != engine.Cap{}}, {"arg_bytes", b.Limits.ArgBytes != engine.Cap{}}, {"on_limit", b.Limits.OnLimit != engine.OnLimitFail}} {
+				if r.set && b.Limits.Name == "" {
+					add(p.Name, "budget("+r.word+" = ...)")
+				}
+			}
+		default:
+			if c.Has(p.Name) {
+				add(p.Name, p.Name)
+			}
+		}
+	}
+	if len(names) > 0 {
+		d := c.Problemf(diag.SkillConflict, at, "an agent with run = calls no model: %s would do nothing", script.Joined(names))
+		d.Help = []string{"leave out run =, or these; a deterministic part of an agent is skill(name, doc, run = f)"}
+	}
+}
+
+func skillFunc(c *table.Call) (starlark.Value, error) {
+	sk := &engine.Skill{Name: c.Str("name"), Doc: script.Dedent(c.Str("doc")), In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
+		Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policy(c), Span: c.FuncSpan()}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &value.Skill{Skill: sk, Run: c.Arg("run")}, nil
+}
+
+type modelValue struct {
+	value.Part
+	s settings
+}
+
+func (v *modelValue) String() string { return fmt.Sprintf("model(%q)", v.s.name) }
+
+func (v *modelValue) Type() string { return "model" }
+
+var (
+	skillKind = table.Kind{Word: "skill(...)", Stub: "Skill", Accept: value.As[*value.Skill], Hint: func(v starlark.Value) string {
+		switch v := v.(type) {
+		case starlark.String:
+			return fmt.Sprintf("write skill(%q, \"what it does\")", string(v))
+		case *value.Tool, *starlark.Function:
+			return "what a model may call stands in tools = [...]; a skill is skill(name, doc, tools = [...])"
+		}
+		return ""
+	}}
+	BudgetKind = table.Kind{Word: "budget(...)", Stub: "Budget", Accept: value.As[*value.Budget], Hint: hintBudget}
+	modelKind  = table.Kind{Word: "model(...)", Stub: "Model", Accept: value.As[*modelValue]}
+	// promptKind takes a template, which is a node of its own otherwise.
+	promptKind = table.Kind{Word: "template(...)", Stub: "Node", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		n, ok := v.(*value.Node)
+		return v, ok && (n.Template != nil || n.Node.Failed())
+	}}
+	functionKind = table.Kind{Word: "function", Stub: "Callable", Accept: value.As[*starlark.Function], Hint: func(v starlark.Value) string {
+		if b, ok := v.(*starlark.Builtin); ok {
+			return "write a function of the script around it: lambda x: " + b.Name() + "(x)"
+		}
+		return table.HintFunction(v)
+	}}
+	// toolFunctionKind takes what tool makes a tool of, or changes.
+	toolFunctionKind = table.AnyOf(table.Hinted(functionKind, func(v starlark.Value) string {
+		if b, ok := v.(*starlark.Builtin); ok {
+			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
+		}
+		return ""
+	}), table.Kind{Word: "tool(...)", Stub: "Tool", Accept: value.As[*value.Tool]})
+	toolKind = table.Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v := v.(type) {
+		case *value.Tool, *value.Server, *starlark.Function:
+			return v, true
+		case *starlark.Builtin:
+			return v, asks(v) != nil
+		}
+		return v, false
+	}, Hint: hintTool}
+	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *value.Knowledge, starlark.String, *starlark.Function:
+			return v, true
+		}
+		return v, false
+	}})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
+)
+
+// hintTool says how what is no tool gets to a model.
+func hintTool(v starlark.Value) string {
+	switch v := v.(type) {
+	case *value.Node:
+		return "write " + v.Label() + `.as_tool(name, doc)`
+	case *starlark.Builtin:
+		return data.HintCapability(v)
+	case *remedyValue:
+		if name := remedyWord[v.r.Do]; askingTools()[name] != nil {
+			return "as a tool of a model it is not called: tools = [" + name + "]"
+		}
+	case starlark.String:
+		if name := string(v); strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0 {
+			return "list the function itself, without quotes: tools = [" + name + "]"
+		}
+		return "list functions of the script, which declare their parameters, tool(f, ...) or mcp(...)"
+	case *value.Memory:
+		return "it is given apart, as memory = ..., and makes tools of its own"
+	case *value.Skill:
+		return "write skills = [...]"
+	case *value.Knowledge:
+		return `it belongs to a skill: skill("name", "what it does", knowledge = {"key": ...})`
+	case *value.Type, starlark.NoneType, starlark.Int, starlark.Float, starlark.Bool:
+		return "list the function itself: look, not look()"
+	case *starlark.Dict:
+		return "write a function that declares its parameters: def look(query = str)"
+	case *table.ModuleValue:
+		return "wrap what the model may do in functions that declare their parameters"
+	}
+	return ""
+}
+
+func knowledgeFunc(c *table.Call) (starlark.Value, error) {
+	k := engine.Knowledge{Doc: c.Str("doc"), Text: c.Str("content")}
+	if k.Text == "" {
+		k.Load = c.FuncArg("content")
+	}
+	if k.Load != nil && k.Load.Info().Needs > 1 {
+		d := c.Problemf(diag.CallbackArity, c.ArgSpan("content"), "the function that gives a knowledge text is called with what the model looks for, or without arguments")
+		d.Label = "it needs " + text.CountInWords(k.Load.Info().Needs, "argument")
+		d.Help = []string{"write lambda query: ..., lambda: text, or give the text itself"}
+		return nil, nil
+	}
+	return &value.Knowledge{Knowledge: k}, nil
+}
+
+// knowledge reads {key: knowledge(...)}; a plain str or function has no description.
+func knowledge(c *table.Call) []engine.Knowledge {
+	d, ok := c.Arg("knowledge").(*starlark.Dict)
+	if !ok {
+		return nil
+	}
+	var out []engine.Knowledge
+	for key, item := range d.Entries() {
+		k := engine.Knowledge{}
+		switch item := item.(type) {
+		case *value.Knowledge:
+			k = item.Knowledge
+		case starlark.String:
+			k.Text = string(item)
+		case *starlark.Function:
+			k.Load = thread.FuncOf(c.State, item)
+		case *value.Failed:
+			c.Incomplete = true
+		}
+		k.Key = string(key.(starlark.String))
+		out = append(out, k)
+	}
+	return out
+}
+
+// Observer reads the functions that are to see the agent's answers; nil when there are none.
+func onlooker(c *table.Call, out *generable.Type) engine.Onlooker {
+	o := &thread.Observer{State: c.State, Token: beside(c, "on_token"), Partial: beside(c, "on_partial")}
+	if o.Partial != nil && (out == nil || !out.HasSchema()) {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("on_partial"), "the agent answers with a text, of which no part is a value").Help =
+			[]string{"use on_token, or give the agent an output with fields"}
+	}
+	if o.Token == nil && o.Partial == nil {
+		return nil
+	}
+	return o
+}
+
+// beside reads a function of one argument that holds nothing but what the module holds.
+func beside(c *table.Call, param string) *starlark.Function {
+	fn, ok := c.Arg(param).(*starlark.Function)
+	if !ok {
+		return nil
+	}
+	thread.FuncOf(c.State, fn) // frozen with the module
+	info := thread.FuncInfoOf(fn)
+	switch {
+	case info.Needs > 1 || info.Params < 1:
+		d := c.Problemf(diag.CallbackArity, c.ArgSpan(param), "%s is called with one argument", param)
+		d.Label = "it takes " + text.CountInWords(info.Params, "argument")
+		d.Help = []string{"let it take one parameter; others need a default"}
+	case fn.NumFreeVars() > 0:
+		v, _ := fn.FreeVar(0)
+		c.Problemf(diag.WrongArgument, c.ArgSpan(param), "%s: the function uses %s of the function around it", param, v.Name).Help =
+			[]string{"it is called beside the flow: define it at the top level, where it uses what the module defines"}
+	}
+	return fn
+}

@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func budgetParams() []table.Param {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return []table.Param{
+		{Name: "name", Kind: table.Hinted(table.NameKind, func(v starlark.Value) string {
+			if _, number := table.AcceptFloat(v); number {
+				return hintBudget(v)
+			}
+			return ""
+		}), Default: "None", Doc: "makes it one budget for all that are given it: what one uses is gone for the others; without a name each call has its own"},
+		opt("turns", table.CapKind("the agent could not answer", "an agent that calls no model is agent(run = f)"), "8", "model calls in one call of the agent"),
+		opt("tool_calls", table.CountKind, "32", "tool calls in one call of the agent"),
+		opt("model_calls", table.CapKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, of everything inside"),
+		opt("tokens", table.CapKind("no model could be called", "leave tokens out to set no bound"), "None", "in and out together; a call begins when what it may need is there"),
+		opt("usd", usdKind, "None", "money, in US dollars; a model whose price is not known is not called"),
+		opt("steps", table.CapKind("no function could run", "leave steps out to set no bound"), "None", "steps of the script's own code"),
+		opt("wall", table.TimeKind, "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; one that is given also cuts off what runs then`),
+		opt("depth", table.CapKind("the agent could not be called", "depth = 1 is an agent that calls no other"), "16", "agents that call each other, this one counted"),
+		opt("same_call", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "8", "how often one tool may be asked for the same, with nothing else in between"),
+		opt("arg_bytes", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "None", "length of a tool call's arguments; the model is told of one that is longer, which is not made"),
+		opt("on_limit", table.OneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; room for it is kept`),
+		opt("warn_at", warningsKind, "[0.8]", "parts of a bound at which an event is told, from 0 to 1"),
+	}
+}
+
+// hintBudget says what to write instead of what is no budget.
+func hintBudget(v starlark.Value) string {
+	switch v := v.(type) {
+	case *starlark.Dict:
+		var words []string
+		for _, item := range v.Items() {
+			name, ok := item[0].(starlark.String)
+			if !ok || !slices.ContainsFunc(budgetParams(), func(p table.Param) bool { return p.Name == string(name) }) {
+				return "write budget(turns = ...)"
+			}
+			words = append(words, string(name)+" = "+item[1].String())
+		}
+		return "write budget(" + script.Joined(words) + ")"
+	case starlark.Int:
+		return fmt.Sprintf("say what it bounds: budget(turns = %s), budget(tokens = ...), budget(usd = ...)", v)
+	case starlark.Float:
+		return fmt.Sprintf("say what it bounds: budget(usd = %s), budget(turns = ...)", v)
+	}
+	return "write budget(turns = ...)"
+}
+
+var (
+	usdKind = table.Vetted(table.FloatKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if usd := table.FloatOf(v); !(usd > 0) || usd > engine.MaxCostUSD {
+			return table.Faultf("leave usd out to set no bound", "want an amount above 0 and up to a million dollars, got %v", usd)
+		}
+		return nil
+	})
+	warningKind = table.Vetted(table.FloatKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if part := table.FloatOf(v); !(part > 0 && part <= 1) {
+			help := "half of a bound is 0.5"
+			if part > 1 && part <= 100 {
+				help = fmt.Sprintf("%g of 100 is %g", part, part/100)
+			}
+			return table.Faultf(help, "want parts above 0 and up to 1, got %v", part)
+		}
+		return nil
+	})
+	warningsKind = table.Vetted(table.ListOf(warningKind), func(_ *table.Param, v starlark.Value) []table.Fault {
+		if n := starlark.Len(v); n > mostWarnings {
+			return table.Faultf("each is an event that somebody is to read", "want at most %d parts, got %d", mostWarnings, n)
+		}
+		return nil
+	})
+)
+
+func budgetFunc(c *table.Call) (starlark.Value, error) {
+	l := engine.Limits{Name: c.Str("name"), Wall: c.Duration("wall")}
+	for _, r := range []struct {
+		name string
+		to   *engine.Cap
+	}{{"turns", &l.Turns}, {"tool_calls", &l.ToolCalls}, {"model_calls", &l.ModelCalls}, {"tokens", &l.Tokens}, {"steps", &l.Steps},
+		{"depth", &l.Depth}, {"same_call", &l.SameCall}, {"arg_bytes", &l.ArgBytes}} {
+		if c.Has(r.name) {
+			*r.to = engine.AtMost(int64(c.Int(r.name, 1)))
+		}
+	}
+	if usd := c.Float("usd"); usd != nil {
+		l.USD = engine.Dollars(*usd)
+	}
+	if c.Str("on_limit") == "answer" {
+		l.OnLimit = engine.OnLimitAnswer
+	}
+	if c.Has("warn_at") {
+		l.WarnAt = []float64{}
+		for item := range c.Items("warn_at") {
+			l.WarnAt = append(l.WarnAt, table.FloatOf(item))
+		}
+		slices.Sort(l.WarnAt)
+		l.WarnAt = slices.Compact(l.WarnAt)
+	}
+	if !c.Flawed {
+		sameBudget(c, &l)
+	}
+	return &value.Budget{Limits: l}, nil
+}
+
+// mostWarnings bounds the parts of a bound that are told.
+const mostWarnings = 100
+
+// sameBudget refuses a budget of a name that one with other bounds has.
+func sameBudget(c *table.Call, l *engine.Limits) {
+	if l.Name == "" || c.Running() { // a run takes the least of them
+		return
+	}
+	first, known := c.State.Budgets[l.Name]
+	switch {
+	case !known:
+		if c.State.Budgets == nil {
+			c.State.Budgets = map[string]script.NamedBudget{}
+		}
+		c.State.Budgets[l.Name] = script.NamedBudget{Limits: *l, At: c.FuncSpan()}
+	case !first.Limits.Same(l):
+		d := c.Problemf(diag.BudgetsDiffer, c.FuncSpan(), "two budgets are named %q, and their bounds differ", l.Name)
+		d.Notes = append(d.Notes, diag.Note{Pos: first.At.Pos, Message: "the first is made"})
+		d.Help = []string{"make it once and give it to each: x = budget(\"" + l.Name + "\", ...)"}
+	}
+}
+
+func budgetRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "remaining", Of: "budget", Group: table.GroupAgents, Returns: engine.RemainingType.Name, Effect: table.Recorded, Func: remainingFunc,
+			Doc: "Tells, in a function that runs, what the budgets around it leave: " + script.Joined(engine.RemainingType.FieldNames()) +
+				". What nothing bounds is None. The answer is recorded: a replay gives the same."},
+	}
+}
+
+var (
+	_ starlark.Callable = (*value.Maker)(nil)
+	_ starlark.HasAttrs = (*value.Maker)(nil)
+)
+
+func remainingFunc(c *table.Call) (starlark.Value, error) {
+	if !c.RunOnly("left = budget.remaining()") {
+		return nil, nil
+	}
+	if err := c.Env.Thread.Debit(c.Thread().Steps); err != nil { // all of them: they are told of
+		return nil, err
+	}
+	v, err := engine.Remaining(c.Env.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return value.FromData(v), nil
+}

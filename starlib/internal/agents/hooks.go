@@ -1,0 +1,186 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// hookDocs say what each hook is called with.
+var hookDocs = map[string]string{
+	"before_tool":       "before a call of a tool: (name, args); gives proceed(), proceed(args), deny(reason), substitute(result) or None",
+	"after_tool":        "after a call that succeeded: (name, args, result); gives proceed(), deny(reason), substitute(result) or None",
+	"before_model":      "before a model call: (call), of agent, model, system, messages and turn; gives proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
+	"after_model":       "after a model call: (call, answer), of text and calls; gives proceed(), deny(reason), substitute(answer) or None",
+	"on_tool_use":       "looks on after a call of a tool succeeded: (name, args, result)",
+	"on_knowledge_used": "looks on after a text that a skill knows was read: (key, text)",
+	"on_skill_chosen":   "looks on when a skill begins: (name)",
+	"on_model_call":     "looks on after a model call: (call, answer)",
+	"on_error":          "looks on when a call of a tool or of the agent failed: (failure), a Failure",
+}
+
+func hookRows() []table.Builtin {
+	var params []table.Param
+	for _, name := range engine.HookNames() {
+		params = append(params, table.Param{Name: name, Kind: hookFuncs, Shape: table.KeywordOnly, Default: "None", Doc: hookDocs[name]})
+	}
+	row := func(name, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: "Intercept", Effect: table.Pure, May: true, Doc: doc, Func: f, Params: params}
+	}
+	return []table.Builtin{
+		{Name: "hooks", Group: table.GroupAgents, Aside: strings.Join(engine.HookNames(), " "), Returns: "hooks", Effect: table.Compose, May: true, Func: hooksFunc, Params: params,
+			Doc: "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."},
+		row("proceed", "What an interceptor gives to let a call go on: as it is, or with something else.", proceedFunc,
+			table.Param{Name: "value", Kind: table.AnyKind, Default: "None", Doc: "other arguments of the tool, or of a model call a dict of system and model"}),
+		row("deny", "What an interceptor gives to have a call not made, or its result not used. The model of a denied tool is told the reason; an agent whose model call is denied fails.", denyFunc,
+			table.Param{Name: "reason", Kind: table.StrKind, Doc: "why"}),
+		row("substitute", "What an interceptor gives to have a result taken in place of the call's own.", substituteFunc,
+			table.Param{Name: "value", Kind: table.AnyKind, Doc: "the result of the tool, or the answer of the model"}),
+	}
+}
+
+// hookFuncs takes a function, or a list of them.
+var hookFuncs = table.AnyOf(table.CallKind, table.ListOf(table.CallKind))
+
+type hooksValue struct {
+	value.Part
+	h *engine.Hooks
+}
+
+func (v *hooksValue) String() string { return "hooks(...)" }
+
+func (v *hooksValue) Type() string { return "hooks" }
+
+var hooksKind = table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", engine.HookNames()...)}
+
+func hooksFunc(c *table.Call) (starlark.Value, error) {
+	h := &engine.Hooks{}
+	for _, name := range engine.HookNames() {
+		if f := c.FuncArg(name); f != nil {
+			h.Add(name, f)
+			continue
+		}
+		for item := range c.Items(name) {
+			if f := thread.FuncOf(c.State, item); f != nil {
+				h.Add(name, f)
+			}
+		}
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &hooksValue{h: h}, nil
+}
+
+// hookList reads hooks = hooks(...), or a list of them.
+func hookList(c *table.Call) []*engine.Hooks {
+	if v, ok := c.Arg("hooks").(*hooksValue); ok {
+		return []*engine.Hooks{v.h}
+	}
+	var all []*engine.Hooks
+	for item := range c.Items("hooks") {
+		if v, ok := item.(*hooksValue); ok {
+			all = append(all, v.h)
+		}
+	}
+	return all
+}
+
+func proceedFunc(c *table.Call) (starlark.Value, error) {
+	if !c.Has("value") {
+		return value.FromData(engine.Proceed().Value()), nil
+	}
+	v, err := c.Value("value")
+	if err != nil {
+		return nil, value.Prefixed("what proceed takes", err)
+	}
+	return value.FromData(engine.ProceedWith(v).Value()), nil
+}
+
+func denyFunc(c *table.Call) (starlark.Value, error) {
+	return value.FromData(engine.Refuse(c.Str("reason")).Value()), nil
+}
+
+func substituteFunc(c *table.Call) (starlark.Value, error) {
+	v, err := c.Value("value")
+	if err != nil {
+		return nil, value.Prefixed("what substitute takes", err)
+	}
+	return value.FromData(engine.Substitute(v).Value()), nil
+}
+
+// guardAside are the parameters of a tool that say when and how it is called.
+const guardAside = "on_error timeout max_result untrusted max only_after forbidden"
+
+// ruleParams are what tool(...) says about when a tool may be called, and what its results are.
+func ruleParams() []table.Param {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return []table.Param{
+		opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
+		opt("max", table.BoundKind, "None", "how often it may be called in one call of the agent"),
+		opt("only_after", table.AnyOf(toolNameKind, table.ListOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
+		opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
+	}
+}
+
+// toolNameKind takes the name of a tool.
+var toolNameKind = table.Hinted(table.StrKind, func(v starlark.Value) string {
+	if f, ok := v.(*starlark.Function); ok {
+		return fmt.Sprintf("give its name: %q", f.Name())
+	}
+	return ""
+})
+
+// reasonKind takes a reason that a model is told.
+var reasonKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+	if s, _ := v.(starlark.String); strings.TrimSpace(string(s)) == "" {
+		return table.Faultf("say why: the model is told; or leave it out", "the reason is empty")
+	}
+	return nil
+})
+
+// ruled reads them. A tool that is given may have rules, of the host say: more of them make it stricter, and
+// none takes one away.
+func ruled(c *table.Call, t *engine.Tool) {
+	t.Untrusted = t.Untrusted || c.Bool("untrusted", false)
+	var rules engine.ToolRules
+	if t.Rules != nil {
+		rules = *t.Rules
+	}
+	if c.Has("max") {
+		if most := c.Int("max", 1); rules.Max == 0 || most < rules.Max {
+			rules.Max = most
+		}
+	}
+	if c.Has("only_after") {
+		rules.OnlyAfter, rules.OnlyAfterSpan = slices.Clone(rules.OnlyAfter), c.ArgSpan("only_after")
+		after := func(name string) {
+			if !slices.Contains(rules.OnlyAfter, name) {
+				rules.OnlyAfter = append(rules.OnlyAfter, name)
+			}
+		}
+		if one, ok := c.Arg("only_after").(starlark.String); ok {
+			after(string(one))
+		}
+		for item := range c.Items("only_after") {
+			if s, ok := item.(starlark.String); ok {
+				after(string(s))
+			}
+		}
+	}
+	if rules.Forbidden == "" && c.Has("forbidden") {
+		rules.Forbidden = c.Str("forbidden")
+	}
+	if rules.Max > 0 || rules.OnlyAfter != nil || rules.Forbidden != "" {
+		t.Rules = &rules
+	}
+}

@@ -1,0 +1,196 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func memoryRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	slot := opt("slot", table.StrKind, "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
+	method := func(name, returns, doc string, op engine.MemoryOp, params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, Params: append(params, slot), Doc: doc,
+			Func: func(c *table.Call) (starlark.Value, error) { return memoryCall(c, op) }}
+	}
+	return []table.Builtin{
+		{Name: "memory", Group: table.GroupAgents, Aside: "scope max_lines max_tokens shared", Returns: "memory", Effect: table.Compose, Func: memoryFunc, May: true,
+			Params: []table.Param{
+				{Name: "name", Kind: table.NameKind, Doc: "its name, the only one in a script"},
+				opt("scope", table.OneOf("run", "session"), `"run"`, "how long the notes are kept: as long as the run, or for the runs of the session that follow"),
+				opt("max_lines", table.BoundKind, "None", "keeps the last so many lines"),
+				opt("max_tokens", table.BoundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
+				opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
+			},
+			Doc: "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."},
+		method("read", "str", `Gives the notes, in a function that runs; "" when there are none.`, engine.MemoryRead),
+		method("write", "None", "Replaces the notes.", engine.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is kept, instead of all before"}),
+		method("append", "None", "Adds lines to the notes.", engine.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is added"}),
+		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", engine.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
+		{Name: "compress", Group: table.GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: table.Compose, Func: compressFunc, May: true,
+			Params: []table.Param{
+				opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
+				opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
+				opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
+				opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
+				opt("model", table.StrKind, "None", "the model that sums up; else the agent's"),
+				opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
+			},
+			Doc: "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."},
+		{Name: "conversation", Group: table.GroupAgents, Returns: "node", Effect: table.Compose, Func: conversationFunc, May: true,
+			Params: []table.Param{
+				{Name: "node", Kind: table.NodeKind, Shape: table.Positional, Doc: "the flow"},
+				opt("history", historyKind, `"shared"`, historyDoc),
+			},
+			Doc: "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."},
+	}
+}
+
+const historyDoc = `what an agent sees of what was said before: "fresh" nothing, "shared" the conversation of the agents before it, "summary" the same summed up when it becomes long, or compress(...)`
+
+type historyValue struct {
+	value.Part
+	h engine.History
+}
+
+var _ starlark.HasAttrs = (*value.Memory)(nil)
+
+func (v *historyValue) String() string { return "compress(...)" }
+
+func (v *historyValue) Type() string { return "history" }
+
+var (
+	memoryKind = table.Kind{Word: "memory(...)", Stub: "Memory", Accept: value.As[*value.Memory], Hint: func(v starlark.Value) string {
+		if s, ok := v.(starlark.String); ok {
+			return fmt.Sprintf("notes = memory(%q), and then memory = notes", string(s))
+		}
+		return "an agent has one memory: memory = notes"
+	}}
+	historyKind = table.AnyOf(table.OneOf("fresh", "shared", "summary"), table.Kind{Word: "compress(...)", Stub: "History", Accept: value.As[*historyValue], Hint: func(v starlark.Value) string {
+		if b, ok := v.(starlark.Bool); ok {
+			return map[bool]string{true: `write history = "shared"`, false: `write history = "fresh"`}[bool(b)]
+		}
+		return ""
+	}})
+)
+
+func memoryFunc(c *table.Call) (starlark.Value, error) {
+	if c.RefuseInRun() != nil {
+		return nil, script.Errorf(diag.ComposedWhileRunning, "memory composes while the flow runs").WithHelp(table.MemoryAtTop)
+	}
+	m := engine.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}
+	for _, r := range []struct {
+		name string
+		to   *int
+	}{{"max_lines", &m.MaxLines}, {"max_tokens", &m.MaxTokens}} {
+		if c.Has(r.name) {
+			*r.to = c.Int(r.name, 1)
+		}
+	}
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	return &value.Memory{Bank: c.State.Session.Memory(c.FuncSpan(), m), State: c.State}, nil
+}
+
+// memoryCall is one operation of a script on a memory.
+func memoryCall(c *table.Call, op engine.MemoryOp) (starlark.Value, error) {
+	v := c.Receiver.(*value.Memory)
+	if !c.RunOnly("notes." + c.Row.Name + "(...)") {
+		return nil, nil
+	}
+	if v.Bank.Shared && c.Has("slot") {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("slot"), "memory %q is shared, and has one slot", v.Bank.Name).Help = []string{"leave slot out"}
+		return nil, nil
+	}
+	if err := c.Env.Thread.Settle(); err != nil {
+		return nil, err
+	}
+	text := ""
+	if len(c.Row.Params) > 1 {
+		text = c.Str(c.Row.Params[0].Name)
+	}
+	out, err := engine.Memory(c.Env.Branch, v.Bank, op, c.Str("slot"), text)
+	switch {
+	case err != nil:
+		return nil, err
+	case op == engine.MemoryRead:
+		return starlark.String(out), nil
+	case op == engine.MemorySearch:
+		return foundLines(out), nil
+	}
+	return starlark.None, nil
+}
+
+// foundLines is the list of lines of a text, empty for none.
+func foundLines(text string) starlark.Value {
+	var items []starlark.Value
+	if text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			items = append(items, starlark.String(line))
+		}
+	}
+	return starlark.NewList(items)
+}
+
+func compressFunc(c *table.Call) (starlark.Value, error) {
+	h := engine.History{Shared: c.Str("history") != "fresh", Compress: &engine.Compression{
+		How: engine.CompressWindow, Keep: c.Int("keep", engine.DefaultCompressKeep), Model: c.Str("model")}}
+	if c.Has("how") {
+		h.Compress.How = engine.CompressHow(c.Str("how"))
+	}
+	if c.Has("tokens") {
+		h.Compress.Tokens = c.Int("tokens", 1)
+	}
+	if c.Has("after") || !c.Has("tokens") {
+		h.Compress.After = c.Int("after", engine.DefaultCompressAfter)
+	}
+	if h.Compress.After > 0 && h.Compress.Keep >= h.Compress.After {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("keep"), "keep = %d leaves nothing to shorten after %d messages", h.Compress.Keep, h.Compress.After).Help =
+			[]string{"let keep be less than after"}
+	}
+	if h.Compress.Model != "" && h.Compress.How != engine.CompressSummary {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("model"), "no model is asked to leave messages out").Help = []string{`how = "summary" sums them up`}
+	}
+	return &historyValue{h: h}, nil
+}
+
+// history reads what an agent or a flow says of its history, nil when it says nothing.
+func history(c *table.Call) *engine.History {
+	switch v := c.Arg("history").(type) {
+	case *historyValue:
+		return &v.h
+	case starlark.String:
+		h := engine.History{Shared: v != "fresh"}
+		if v == "summary" {
+			h.Compress = &engine.Compression{After: engine.DefaultCompressAfter, Keep: engine.DefaultCompressKeep, How: engine.CompressSummary}
+		}
+		return &h
+	}
+	return nil
+}
+
+func conversationFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	n, ok := c.Arg("node").(*value.Node)
+	if !ok || c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	h := history(c)
+	if h == nil {
+		h = &engine.History{Shared: true}
+	}
+	c.State.Session.WithHistory(c.FuncSpan(), n.Node, h)
+	return n, nil
+}

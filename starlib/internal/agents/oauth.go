@@ -1,0 +1,165 @@
+package agents
+
+import (
+	"net/url"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// oauthValue says how the token of a server is come by.
+type oauthValue struct {
+	value.Part
+	how *engine.OAuth
+}
+
+func (v *oauthValue) String() string { return "oauth(" + v.how.Grant + ")" }
+
+func (v *oauthValue) Type() string { return "oauth" }
+
+var (
+	oauthKind  = table.Kind{Word: "oauth(...)", Stub: "OAuth", Accept: value.As[*oauthValue], Hint: hintOAuth}
+	secretKind = table.Vetted(table.Kind{Word: "secret(...)", Stub: "Secret", Accept: value.As[*value.Secret], Hint: func(v starlark.Value) string {
+		if _, ok := v.(starlark.String); ok {
+			return `name the variable that holds it, not the value: secret("CLIENT_SECRET")`
+		}
+		return ""
+	}}, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if s, ok := v.(*value.Secret); ok && s.Prefix != "" {
+			return badServer("leave the prefix out", "it stands alone")
+		}
+		return nil
+	})
+	clientKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		text, _ := v.(starlark.String)
+		how := engine.OAuth{ID: string(text)}
+		switch {
+		case text == "" || strings.ContainsAny(how.ID, "\r\n\x00"):
+			return badServer("leave it out to have one registered", "%q is no id of a client", how.ID)
+		case how.IsDocument() && !isDocument(how.ID):
+			return badServer("write where the document is: https://example.com/client.json", "a metadata document has a path, and no name, password or fragment")
+		}
+		return nil
+	})
+	scopeKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if text, _ := v.(starlark.String); text == "" || strings.IndexFunc(string(text), notInScope) >= 0 {
+			return badServer(`one of a list is one scope: scopes = ["read", "write"]`, "%q is no scope", string(text))
+		}
+		return nil
+	})
+	issuerKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		text, _ := v.(starlark.String)
+		if u, err := url.Parse(string(text)); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !engine.Confidential(string(text)) {
+			return badServer(`write it as the server names it: "https://auth.example.com"`, "want the https URL of an authorization server")
+		}
+		return nil
+	})
+)
+
+func hintOAuth(v starlark.Value) string {
+	switch v := v.(type) {
+	case *value.Secret:
+		return `a token that you have goes into the headers: headers = {"Authorization": secret("` + v.Name + `", prefix = "Bearer ")}`
+	case *starlark.Builtin:
+		if v.Name() == "oauth" {
+			return "write oauth()"
+		}
+	}
+	return ""
+}
+
+func oauthRow() table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return table.Builtin{Name: "oauth", Group: table.GroupAgents, Aside: "id secret key scopes issuer grant", Returns: "oauth", Effect: table.Compose, Func: oauthFunc, May: true,
+		Params: []table.Param{
+			opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
+			opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
+			opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
+			opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
+			opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
+			opt("grant", table.OneOf(engine.GrantAuthorizationCode, engine.GrantClientCredentials), "None",
+				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret or key"),
+		},
+		Doc: "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
+}
+
+func oauthFunc(c *table.Call) (starlark.Value, error) {
+	how := &engine.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant")}
+	bad := func(param, help, format string, args ...any) {
+		d := c.Problemf(diag.BadServer, c.ArgSpan(param), format, args...)
+		if help != "" {
+			d.Help = []string{help}
+		}
+	}
+	if s, ok := c.Arg("secret").(*value.Secret); ok {
+		how.Secret = s.Name
+	}
+	if s, ok := c.Arg("key").(*value.Secret); ok {
+		how.Key = s.Name
+	}
+	id, secret, key := c.Passed("id"), c.Passed("secret"), c.Passed("key")
+	if how.Grant == "" {
+		how.Grant = engine.GrantAuthorizationCode
+		if id && secret || key {
+			how.Grant = engine.GrantClientCredentials
+		}
+	}
+	for item := range c.Items("scopes") {
+		s, _ := item.(starlark.String)
+		how.Scopes = append(how.Scopes, string(s))
+	}
+	switch {
+	case key && secret:
+		bad("key", "leave one of them out", "key: a client shows who it is by its key or by its secret")
+	case key && (!id || how.Grant != engine.GrantClientCredentials || how.IsDocument()):
+		bad("key", `write oauth(id = "...", key = secret("CLIENT_KEY"))`, "key: it is of clients that have an id and an account of their own")
+	case how.IsDocument() && secret:
+		bad("secret", "leave it out", "secret: a client whose id is a metadata document has none")
+	case how.IsDocument() && how.Grant == engine.GrantClientCredentials:
+		bad("grant", "leave it out: a person signs in", "grant: a client whose id is a metadata document has no account of its own")
+	case how.Grant == engine.GrantClientCredentials && !(id && (secret || key)):
+		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client wants its id and secret")
+	case secret && !id:
+		bad("secret", "give the id as well", "secret: nothing says whose secret it is")
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &oauthValue{how: how}, nil
+}
+
+// notInScope reports what RFC 6749 leaves out of scopes.
+func notInScope(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }
+
+func isDocument(id string) bool {
+	u, err := url.Parse(id)
+	return err == nil && u.Host != "" && strings.Trim(u.Path, "/") != "" && u.User == nil && u.Fragment == ""
+}
+
+// serverAuth reads how a server's token is come by.
+func serverAuth(c *table.Call, spec *engine.ServerSpec) *engine.OAuth {
+	v, ok := c.Arg("auth").(*oauthValue)
+	if !ok {
+		return nil
+	}
+	at := c.ArgSpan("auth")
+	switch {
+	case c.Passed("command") && !c.Passed("url"):
+		c.Problemf(diag.BadServer, at, "auth: a server that is started has no sign-in").Help = []string{"give what it needs by env = {...}"}
+	case spec.URL != "" && !engine.Confidential(spec.URL):
+		c.Problemf(diag.BadServer, at, "auth: a token would be read by whoever is on the way to %s", spec.URL).Help = []string{"write an https URL"}
+	}
+	for _, s := range spec.Headers {
+		if strings.EqualFold(s.Name, "Authorization") {
+			c.Problemf(diag.BadServer, at, "auth: the headers hold an Authorization already").Help = []string{"leave one of them out"}
+		}
+	}
+	return v.how
+}

@@ -1,0 +1,103 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func policyRows() []table.Builtin {
+	patterns := func(name, doc string) table.Param {
+		return table.Param{Name: name, Kind: table.ListOf(patternKind), Shape: table.KeywordOnly, Default: "[]", Doc: doc}
+	}
+	return []table.Builtin{
+		{Name: "policy", Group: table.GroupAgents, Aside: "allow ask deny", Returns: "policy", Effect: table.Compose, Func: policyFunc, May: true,
+			Params: []table.Param{
+				patterns("allow", "what may be called; with it, what no pattern names may not"),
+				patterns("ask", "what a person is asked about first"),
+				patterns("deny", "what may not be called"),
+			},
+			Doc: "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". " +
+				"deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."},
+	}
+}
+
+type policyValue struct {
+	value.Part
+	p *engine.Policy
+}
+
+func (v *policyValue) String() string { return "policy(...)" }
+
+func (v *policyValue) Type() string { return "policy" }
+
+// patternKind takes patterns of calls.
+var patternKind = table.Vetted(table.Hinted(table.StrKind, func(v starlark.Value) string {
+	switch v := v.(type) {
+	case *value.Tool:
+		return fmt.Sprintf("a rule names a tool: %q", v.Tool.Name)
+	case *starlark.Function:
+		return fmt.Sprintf("a rule names a tool: %q", v.Name())
+	}
+	return ""
+}), func(_ *table.Param, v starlark.Value) []table.Fault {
+	e := badPattern(v)
+	if e == nil {
+		return nil
+	}
+	return []table.Fault{{Code: e.Code, Text: e.Message, Full: true, Help: []string{e.Help}}}
+})
+
+// badPattern is why a pattern cannot be read, nil when it can.
+func badPattern(v starlark.Value) *engine.Error {
+	s, _ := v.(starlark.String)
+	var e *engine.Error
+	_, err := engine.NewPolicy("", engine.Rules{Deny: []string{string(s)}})
+	errors.As(err, &e)
+	return e
+}
+
+var policyKind = table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.As[*policyValue], Hint: table.CallHint("policy", "deny", "ask", "allow")}
+
+// policy is the policy argument, nil when it was not given.
+func policy(c *table.Call) *engine.Policy {
+	if v, ok := c.Arg("policy").(*policyValue); ok {
+		return v.p.WithSpan(c.ArgSpan("policy"))
+	}
+	return nil
+}
+
+func policyFunc(c *table.Call) (starlark.Value, error) {
+	var rules engine.Rules
+	var at []diag.Span
+	for _, part := range []struct {
+		name string
+		to   *[]string
+	}{{"allow", &rules.Allow}, {"ask", &rules.Ask}, {"deny", &rules.Deny}} {
+		n := 0
+		for item := range c.Items(part.name) {
+			n++
+			s, ok := item.(starlark.String)
+			if !ok {
+				return c.Placeholder(), nil
+			}
+			if c.Flawed && badPattern(item) != nil { // the others are looked at
+				continue
+			}
+			*part.to = append(*part.to, string(s))
+			at = append(at, c.PartSpan(c.Refs[c.ParamIndex(part.name)], table.Piece{N: n}))
+		}
+	}
+	p, err := engine.NewPolicy("the script", rules)
+	if err != nil {
+		return nil, err
+	}
+	p.Place(at)
+	return &policyValue{p: p}, nil
+}

@@ -1,0 +1,298 @@
+package agents
+
+import (
+	"strings"
+	"sync"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// recoveryRows are what a script says about calls of tools that fail. Their names are those that
+// scripts give to functions as well: a script may.
+func recoveryRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; what the call failed by when not given"}
+	row := func(name, returns string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: returns, Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
+	}
+	return []table.Builtin{
+		row("recover", "recovery", recoverFunc, "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
+			opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
+			opt("failure", remediesKind, "None", "when the tool fails"),
+		),
+		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
+			table.Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
+			opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
+			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
+		),
+		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
+			table.Param{Name: "times", Kind: table.MendsKind, Default: "1", Doc: "further executions, 1 to 8"},
+		),
+		row("escalate", "remedy", escalateFunc, "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
+			reason,
+			table.Param{Name: "severity", Kind: severityKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
+		),
+		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
+		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
+			table.Param{Name: "value", Kind: table.AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
+			opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
+		),
+		{Name: "ToolFailure", Group: table.GroupAgents, Returns: "ToolFailure", Effect: table.Pure, May: true,
+			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
+			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.ToolFailureType.FieldNames())}},
+			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.ToolFailureType) }},
+	}
+}
+
+type (
+	remedyValue struct {
+		value.Part
+		r engine.Remedy
+	}
+	recoveryValue struct {
+		value.Part
+		r *engine.Recovery
+	}
+)
+
+func (v *remedyValue) String() string { return remedyWord[v.r.Do] + "(...)" }
+
+func (v *remedyValue) Type() string { return "remedy" }
+
+func (v *recoveryValue) String() string { return "recover(...)" }
+
+func (v *recoveryValue) Type() string { return "recovery" }
+
+var remedyWord = map[engine.RemedyKind]string{engine.RemedyFix: "fix", engine.RemedyAgain: "again", engine.RemedyEscalate: "escalate",
+	engine.RemedyGiveUp: "give_up", engine.RemedyFixed: "fixed"}
+
+var (
+	thenKind = table.OneOf("call", "result")
+	// severityKind takes the words in any case.
+	severityKind = func() table.Kind {
+		k := table.OneOf("low", "medium", "high", "critical")
+		exact, hint := k.Accept, k.Hint
+		lower := func(v starlark.Value) starlark.Value {
+			if s, ok := v.(starlark.String); ok {
+				return starlark.String(strings.ToLower(string(s)))
+			}
+			return v
+		}
+		k.Accept = func(v starlark.Value) (starlark.Value, bool) { return exact(lower(v)) }
+		k.Hint = func(v starlark.Value) string { return hint(lower(v)) }
+		return k
+	}()
+	fixerKind  = table.Kind{Word: "node or function", Stub: "Node | Callable", Accept: table.NextKind.Accept}
+	remedyKind = table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *remedyValue, *starlark.Function:
+			return v, true
+		}
+		return v, false
+	}, Hint: func(v starlark.Value) string {
+		switch v := v.(type) {
+		case *value.Node:
+			return "write fix(" + v.Label() + ")"
+		case *starlark.Builtin:
+			return "call it: " + v.Name() + "(...)"
+		}
+		return table.HintFunction(v)
+	}}
+	remediesKind = table.Worded("a remedy such as fix(...), a function, or a list of them", table.AnyOf(remedyKind, table.ListOf(remedyKind)))
+	recoveryKind = table.Worded("recover(...), a remedy such as fix(...), a function, or a list of them",
+		table.AnyOf(table.Kind{Word: "recover(...)", Stub: "Recovery", Accept: value.As[*recoveryValue], Hint: func(v starlark.Value) string {
+			if _, ok := v.(*starlark.Dict); ok {
+				return table.CallHint("recover", "bad_args", "failure")(v)
+			}
+			return ""
+		}}, remedyKind, table.ListOf(remedyKind)))
+)
+
+// recovery reads on_error or on_tool_error: what is not given by class serves both.
+func recovery(c *table.Call, name string) *engine.Recovery {
+	switch v := c.Arg(name).(type) {
+	case nil:
+		return nil
+	case *recoveryValue:
+		return v.r
+	case *value.Failed:
+		c.Incomplete = true
+		return nil
+	}
+	r := &engine.Recovery{Failure: remedies(c, name)}
+	for _, one := range r.Failure {
+		if one.Do != engine.RemedyAgain {
+			r.BadArgs = append(r.BadArgs, one)
+		}
+	}
+	return r
+}
+
+// remedies reads one remedy or a list of them; a function decides when it is asked.
+func remedies(c *table.Call, name string) []engine.Remedy {
+	var list []starlark.Value
+	switch v := c.Arg(name).(type) {
+	case nil:
+		return nil
+	case *starlark.List:
+		list = table.Sequence(v)
+	default:
+		list = []starlark.Value{v}
+	}
+	var out []engine.Remedy
+	for _, v := range list {
+		switch v := v.(type) {
+		case *remedyValue:
+			out = append(out, v.r)
+		case *starlark.Function:
+			lint.CheckFields(c.State, v, engine.ToolFailureType)
+			out = append(out, engine.Remedy{Do: engine.RemedyAsk, Judge: &judge{Callback: thread.NewCallback(c.State, v)}, Span: c.ArgSpan(name)})
+		case *value.Failed:
+			c.Incomplete = true
+		}
+	}
+	return out
+}
+
+func recoverFunc(c *table.Call) (starlark.Value, error) {
+	r := &engine.Recovery{BadArgs: remedies(c, "bad_args"), Failure: remedies(c, "failure")}
+	for _, one := range r.BadArgs {
+		if one.Do == engine.RemedyAgain {
+			c.Problemf(diag.WrongArgument, c.ArgSpan("bad_args"), "again does nothing about bad arguments: they would be read the same").Help =
+				[]string{"mend them, with fix(...), or leave bad_args out: the model gets the error and calls again"}
+		}
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &recoveryValue{r: r}, nil
+}
+
+func fixFunc(c *table.Call) (starlark.Value, error) {
+	r := engine.Remedy{Do: engine.RemedyFix, Times: c.Int("retries", 1), Args: c.Str("then") == "call", Span: c.FuncSpan()}
+	if c.Incomplete || len(c.Problems) > 0 {
+		return c.Placeholder(), nil
+	}
+	switch by := c.Arg("by").(type) {
+	case *value.Node:
+		fixer := by.Node
+		if !c.Running() {
+			site := c.Site()
+			site.What, site.Args = "fix", []diag.Span{c.ArgSpan("by")}
+			fixer = c.State.Session.Fix(site, by.Node)
+		}
+		if fixer.Failed() {
+			return c.Placeholder(), nil
+		}
+		r.Fixer = fixer
+	case starlark.Callable:
+		lint.CheckFields(c.State, by, engine.ToolFailureType)
+		r.Judge = &judge{Callback: thread.NewCallback(c.State, by), fixes: true}
+	}
+	return &remedyValue{r: r}, nil
+}
+
+func againFunc(c *table.Call) (starlark.Value, error) {
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyAgain, Times: c.Int("times", 1), Span: c.FuncSpan()}}, nil
+}
+
+func escalateFunc(c *table.Call) (starlark.Value, error) {
+	s, _ := engine.ParseSeverity(c.Str("severity"))
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.FuncSpan()}}, nil
+}
+
+func giveUpFunc(c *table.Call) (starlark.Value, error) {
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyGiveUp, Reason: c.Str("reason"), Span: c.FuncSpan()}}, nil
+}
+
+func fixedFunc(c *table.Call) (starlark.Value, error) {
+	v, err := value.ToData(c.Arg("value"))
+	if err != nil {
+		if c.Running() {
+			return nil, value.Prefixed("value", err)
+		}
+		d := c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "%s", value.Prefixed("value", err))
+		if _, ok := c.Arg("value").(starlark.Callable); ok {
+			d.Help = []string{"a function that mends is fix(f)"}
+		}
+		return nil, nil
+	}
+	if c.Running() {
+		c.Env.Thread.Keep(c.Thread(), c.Arg("value"), v, "fixed")
+	}
+	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.FuncSpan()}}, nil
+}
+
+// judge is a function of the script that decides about a call that failed or, as a fixer, mends it.
+type judge struct {
+	*thread.Callback
+	fixes bool
+}
+
+// Judge implements [engine.Judge].
+func (j *judge) Judge(b engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
+	if j.Unshared != nil {
+		return engine.Remedy{}, j.Unshared
+	}
+	s, err := thread.Enter(j.State, b)
+	if err != nil {
+		return engine.Remedy{}, err
+	}
+	defer s.Done()
+	out, err := starlark.Call(s.Starlark, j.Func, starlark.Tuple{value.FromData(f.Data())}, nil)
+	if err != nil {
+		return engine.Remedy{}, s.Failure(err, j.Code)
+	}
+	if err := s.Settle(); err != nil {
+		return engine.Remedy{}, err
+	}
+	if r, ok := out.(*remedyValue); ok {
+		return r.r, nil
+	}
+	if !j.fixes {
+		if out == starlark.None {
+			return engine.Remedy{}, nil
+		}
+		return engine.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed, and gives %s", j.Label(), value.Describe(out)).
+			WithHelp("give fixed(value), fix(...), again(...), escalate(...), give_up(...), or None to tell the model")
+	}
+	v, err := value.ToData(out)
+	if err != nil {
+		return engine.Remedy{}, value.Prefixed("what "+j.Label()+" gives", err)
+	}
+	value.Freeze(out, v)
+	return engine.Remedy{Do: engine.RemedyFixed, Value: v}, nil
+}
+
+// askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
+// and its skill both list is offered once.
+var askingTools = sync.OnceValue(func() map[string]*engine.Tool {
+	return map[string]*engine.Tool{"escalate": engine.EscalateTool(), "give_up": engine.GiveUpTool()}
+})
+
+// asks is the tool that a builtin is for a model, nil when it is none.
+func asks(v *starlark.Builtin) *engine.Tool { return askingTools()[v.Name()] }
+
+// guarded applies what tool says about failures and bounds of a tool.
+func guarded(c *table.Call, t *engine.Tool) {
+	if r := recovery(c, "on_error"); r != nil {
+		t.OnError = r
+	}
+	if c.Has("timeout") {
+		t.Timeout = c.Duration("timeout")
+	}
+	if c.Has("max_result") {
+		t.MaxResult = c.Int("max_result", engine.DefaultMaxResult)
+	}
+	ruled(c, t)
+}

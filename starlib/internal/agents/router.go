@@ -1,0 +1,155 @@
+package agents
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func routerRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return []table.Builtin{
+		{Name: "router", Group: table.GroupAgents, Aside: "model threshold otherwise prompt repairs", Returns: "router", Effect: table.Compose, Func: routerFunc, May: true,
+			Params: []table.Param{
+				opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when not given"),
+				opt("threshold", table.RangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
+				opt("otherwise", table.StrKind, "None", "the skill for when it is less sure or comes to no choice; left out, that is an error"),
+				opt("prompt", table.StrKind, "None", "what else the model is told about choosing"),
+				opt("repairs", table.CountKind, "1", "how often it is asked again for a choice that can be read"),
+			},
+			Doc: "Has a model choose among the skills of an agent, by their descriptions: agent(skills = [...], select = router()). It is asked only when several skills take an input."},
+	}
+}
+
+// routerValue is what router gives.
+type routerValue struct {
+	value.Part
+	sel engine.Selection
+}
+
+func (v *routerValue) String() string { return "router(...)" }
+
+func (v *routerValue) Type() string { return "router" }
+
+// selectKind takes what chooses among skills.
+var selectKind = table.Kind{Word: "function or router(...)", Stub: "Callable | Router",
+	Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch b := v.(type) {
+		case *routerValue:
+			return v, true
+		case *starlark.Builtin:
+			if b.Name() == "router" {
+				return v, false
+			}
+		}
+		return value.AcceptFunction(v)
+	},
+	Hint: func(v starlark.Value) string {
+		switch v := v.(type) {
+		case starlark.String:
+			return fmt.Sprintf("a model chooses with select = router(), code with select = lambda x: %s", v.String())
+		case *modelValue:
+			return "write select = router(model = ...)"
+		case *starlark.Builtin:
+			return "call it: " + v.Name() + "()"
+		}
+		return table.HintFunction(v)
+	}}
+
+func routerFunc(c *table.Call) (starlark.Value, error) {
+	ask := &engine.AgentSpec{Prompt: script.Dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.ArgSpan("model")}
+	modelNamed(c).into(ask)
+	sel := engine.Selection{Ask: ask, Threshold: engine.DefaultThreshold, Otherwise: engine.Literal{Text: c.Str("otherwise"), Span: c.ArgSpan("otherwise")}, Span: c.FuncSpan()}
+	if t := c.Float("threshold"); t != nil {
+		sel.Threshold = *t
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &routerValue{sel: sel}, nil
+}
+
+// selection reads what chooses among the skills of an agent, nil when nothing does.
+func selection(c *table.Call) *engine.Selection {
+	switch v := c.Arg("select").(type) {
+	case nil, *value.Failed:
+		return nil
+	case *routerValue:
+		sel := v.sel
+		return &sel
+	default:
+		sel := &engine.Selection{By: thread.FuncOf(c.State, v), Span: c.ArgSpan("select")}
+		sel.Names, sel.All = textsGiven(c.State, v)
+		return sel
+	}
+}
+
+// textsGiven lists the texts that a function of the script spells out as its result, and tells
+// whether it gives nothing else.
+func textsGiven(c *script.State, v starlark.Value) (texts []engine.Literal, all bool) {
+	fn, ok := v.(*starlark.Function)
+	if !ok {
+		return nil, false
+	}
+	u := c.ByName[fn.Position().Filename()]
+	if u == nil || u.File == nil {
+		return nil, false
+	}
+	all = true
+	var leaf func(e syntax.Expr)
+	leaf = func(e syntax.Expr) {
+		switch x := startree.Unparen(e).(type) {
+		case *syntax.CondExpr:
+			leaf(x.True)
+			leaf(x.False)
+		case *syntax.Literal:
+			text, ok := x.Value.(string)
+			if !ok {
+				all = false
+				return
+			}
+			at := diag.Span{Pos: script.Position(x.TokenPos), Len: utf8.RuneCountInString(x.Raw)}
+			texts = append(texts, engine.Literal{Text: text, Span: at})
+		default:
+			all = false
+		}
+	}
+	switch body := u.Function(fn.Position()).(type) {
+	case *syntax.LambdaExpr:
+		leaf(body.Body)
+	case *syntax.DefStmt:
+		eachReturn(body.Body, leaf)
+	default:
+		return nil, false
+	}
+	return texts, all
+}
+
+// eachReturn finds what a block returns, without the functions in it.
+func eachReturn(block []syntax.Stmt, f func(syntax.Expr)) {
+	for _, s := range block {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.DefStmt, *syntax.LambdaExpr:
+				return false
+			case *syntax.ReturnStmt:
+				if n.Result != nil {
+					f(n.Result)
+				}
+			}
+			return true
+		})
+	}
+}

@@ -1,0 +1,253 @@
+package agents
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+var (
+	// settingsKind takes headers and variables.
+	settingsKind = table.Vetted(table.DictOf(table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case starlark.String, *value.Secret:
+			return v, true
+		}
+		return v, false
+	}}), badSettings)
+	globKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		glob, _ := v.(starlark.String)
+		if err := engine.CheckGlob(string(glob)); err != nil || glob == "" || glob == "!" {
+			return badServer(`* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", string(glob))
+		}
+		return nil
+	})
+	serverNameKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if name, _ := v.(starlark.String); !fitsServer(string(name)) {
+			return badServer(serverNameHelp, "%q is no name for an MCP server", string(name))
+		}
+		return nil
+	})
+	urlKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		text, _ := v.(starlark.String)
+		switch u, err := url.Parse(string(text)); {
+		case err != nil:
+			return badServer(`write "https://host/path"`, "it cannot be read as a URL")
+		case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+			return badServer(`write "https://host/path"`, "want an http or https URL with a host")
+		case u.User != nil:
+			return badServer(`write headers = {"Authorization": secret("NAME", prefix = "Bearer ")}`, "it carries a name or password, which would be in every record")
+		}
+		return nil
+	})
+	secretNameKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if name, _ := v.(starlark.String); name == "" || strings.ContainsAny(string(name), "=\x00 \t\r\n") {
+			return table.Faultf(`secrets are named like environment variables: secret("GITHUB_TOKEN")`, "%q is no name of a secret", string(name))
+		}
+		return nil
+	})
+	lineKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if text, _ := v.(starlark.String); strings.ContainsAny(string(text), "\r\n\x00") {
+			return table.Faultf("", "it holds a line break or a NUL")
+		}
+		return nil
+	})
+)
+
+// badServer is a fault in what reaches a server.
+func badServer(help, format string, args ...any) []table.Fault {
+	found := table.Faultf(help, format, args...)
+	found[0].Code = diag.BadServer
+	return found
+}
+
+// settingNames say what names are like.
+var settingNames = map[string]string{"env": "variables are named like API_TOKEN", "headers": "headers are named like Authorization or X-Api-Key"}
+
+// badSettings lists names and values that no header or variable can have.
+func badSettings(p *table.Param, v starlark.Value) []table.Fault {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil
+	}
+	var found []table.Fault
+	n := 0
+	for key, item := range d.Entries() {
+		n++
+		if k, _ := key.(starlark.String); k == "" || strings.ContainsAny(string(k), "=: \t\r\n\x00") {
+			f := badServer(settingNames[p.Name], "it is no name")[0]
+			f.Part = table.Piece{N: n, Key: key.String(), At: true}
+			found = append(found, f)
+		}
+		if text, _ := item.(starlark.String); strings.ContainsAny(string(text), "\r\n\x00") && p.Name == "headers" {
+			f := badServer("", "the value holds a line break or a NUL")[0]
+			f.Part = table.Piece{N: n, Key: key.String()}
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func serverRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return []table.Builtin{
+		{Name: "mcp", Group: table.GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: table.Compose, Func: mcpFunc, May: true,
+			Params: []table.Param{
+				{Name: "command", Kind: table.StrKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
+				opt("args", table.ListOf(table.StrKind), "[]", "arguments of the command"),
+				opt("env", settingsKind, "{}", "variables of the process beside PATH, HOME and the like: str or secret(...)"),
+				opt("url", urlKind, "None", "where the server is, instead of a command"),
+				opt("headers", settingsKind, "{}", "headers of every request to the server: str or secret(...)"),
+				opt("auth", oauthKind, "None", "how the token of a server at a URL is come by: oauth(...)"),
+				opt("transport", table.OneOf("auto", "http", "sse"), `"auto"`, "how a server at a URL is spoken to: streamable HTTP, the older SSE, or the first that works"),
+				opt("tools", table.ListOf(globKind), "[]", `the tools that agents get, as globs: ["read_*", "!read_media"]; all when not given`),
+				opt("name", serverNameKind, "None", "its name; else the variable it is assigned to"),
+				opt("timeout", table.TimeKind, `"30s"`, "how long it may take to start and to list its tools"),
+				opt("call_timeout", table.TimeKind, `"5m"`, "how long one call of a tool may take"),
+				opt("effect", table.OneOf("read", "idempotent", "once"), `"once"`, "what may be done again of what its tools do"),
+				opt("untrusted", table.BoolKind, "False", "what its tools give is text from outside, which the model is told to take for information alone"),
+			},
+			Doc: "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."},
+		oauthRow(),
+		{Name: "secret", Group: table.GroupAgents, Aside: "prefix", Returns: "secret", Effect: table.Compose, Func: secretFunc, May: true,
+			Params: []table.Param{
+				{Name: "name", Kind: secretNameKind, Doc: "the name under which the host or the environment keeps it"},
+				opt("prefix", lineKind, `""`, `what stands before it: "Bearer "`),
+			},
+			Doc: "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."},
+	}
+}
+
+func secretFunc(c *table.Call) (starlark.Value, error) {
+	return &value.Secret{Name: c.Str("name"), Prefix: c.Str("prefix")}, nil
+}
+
+func mcpFunc(c *table.Call) (starlark.Value, error) {
+	spec := &engine.ServerSpec{Name: c.Str("name"), Command: c.Str("command"), URL: c.Str("url"), Transport: engine.TransportStdio,
+		Class: engine.Class(c.Str("effect")), Span: c.FuncSpan()}
+	if !c.Has("name") {
+		if spec.Name = c.Variable(); spec.Name == "" {
+			spec.Name = "mcp"
+		}
+	}
+	if !fitsServer(spec.Name) {
+		c.Problemf(diag.BadServer, c.FuncSpan(), "%q is no name for an MCP server", spec.Name).Help = []string{serverNameHelp}
+	}
+	reached(c, spec)
+	spec.Untrusted = c.Bool("untrusted", false)
+	for item := range c.Items("args") {
+		if s, ok := item.(starlark.String); ok {
+			spec.Args = append(spec.Args, string(s))
+		}
+	}
+	spec.Env = serverSettings(c, "env", "command", "url")
+	spec.Headers = serverSettings(c, "headers", "url", "command")
+	spec.OAuth = serverAuth(c, spec)
+	for item := range c.Items("tools") {
+		glob, _ := item.(starlark.String)
+		spec.Tools = append(spec.Tools, string(glob))
+	}
+	spec.Timeout, spec.Call = c.Duration("timeout"), c.Duration("call_timeout")
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return &value.Server{Spec: spec}, nil
+}
+
+const serverNameHelp = "use letters, digits, - and _, 32 at most: tools are called server.tool, and server__tool by models"
+
+// fitsServer reports whether a name can stand in server.tool, and in the name of a tool as a model
+// calls it.
+func fitsServer(name string) bool {
+	fits := name != "" && len(name) <= 32
+	for i, r := range name {
+		fits = fits && (r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || i > 0 && (r == '-' || '0' <= r && r <= '9'))
+	}
+	return fits
+}
+
+// reached settles how the server is reached.
+func reached(c *table.Call, spec *engine.ServerSpec) {
+	switch {
+	case c.Passed("command") == c.Passed("url"):
+		d := c.Problemf(diag.BadServer, c.FuncSpan(), "an MCP server is a command or at a URL")
+		d.Help = []string{`write mcp("npx", args = ["-y", "..."]) or mcp(url = "https://...")`}
+		if spec.Command != "" {
+			d.Label = "it is given both"
+		}
+		return
+	case spec.Command != "":
+		if strings.ContainsAny(spec.Command, " \t\x00") && !strings.ContainsAny(spec.Command, `/\`) {
+			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", strings.Fields(spec.Command)[0], script.QuotedList(strings.Fields(spec.Command)[1:]))}
+		}
+		if c.Has("transport") {
+			c.Problemf(diag.BadServer, c.ArgSpan("transport"), "transport: a server that is started is spoken to over its standard input and output").Help = []string{"leave it out, or give url ="}
+		}
+		return
+	}
+	spec.Transport = engine.TransportAuto
+	if c.Has("transport") {
+		spec.Transport = c.Str("transport")
+	}
+	if len(c.List("args")) > 0 {
+		c.Problemf(diag.BadServer, c.ArgSpan("args"), "args: a server at a URL is not started, and takes none")
+	}
+}
+
+// serverSettings reads headers or variables. They have a meaning for servers that are reached in one
+// way, and not in the other.
+func serverSettings(c *table.Call, name, of, other string) []engine.Setting {
+	d, ok := c.Arg(name).(*starlark.Dict)
+	if !ok || d.Len() == 0 {
+		return nil
+	}
+	if !c.Passed(of) && c.Passed(other) {
+		help := map[string]string{"env": "a server at a URL is sent headers = {...}", "headers": "a server that is started gets env = {...}"}[name]
+		c.Problemf(diag.BadServer, c.ArgSpan(name), "%s: this server has none", name).Help = []string{help}
+	}
+	var out []engine.Setting
+	for key, item := range d.Entries() {
+		k, _ := key.(starlark.String)
+		s := engine.Setting{Name: string(k)}
+		switch v := item.(type) {
+		case starlark.String:
+			s.Value = string(v)
+		case *value.Secret:
+			s.Value, s.Secret = v.Prefix, v.Name
+		case *value.Failed:
+			c.Incomplete = true
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// serverList reads the MCP servers among tools.
+func serverList(c *table.Call, name string) []*engine.ServerSpec {
+	var out []*engine.ServerSpec
+	for item := range c.Items(name) {
+		if v, ok := item.(*value.Server); ok {
+			out = append(out, v.Spec)
+		}
+	}
+	return out
+}
+
+// hasServers reports whether an agent has tools that only a run knows.
+func hasServers(spec *engine.AgentSpec) bool {
+	n := len(spec.Servers)
+	for _, sk := range spec.Skills {
+		n += len(sk.Servers)
+	}
+	return n > 0
+}

@@ -1,0 +1,279 @@
+package agents
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// modelDoc describes the parameter that names a model.
+const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when not given`
+
+// samplingParams are the parameters of a model call that agent and model share.
+func samplingParams() []table.Param {
+	opt := func(name string, kind table.Kind, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: "None", Doc: doc}
+	}
+	return []table.Param{
+		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when not given"),
+		opt("top_p", table.RangeKind(1), "0 to 1"),
+		opt("max_tokens", table.LeastKind(1, diag.WrongArgument), "the most tokens of one answer"),
+		opt("seed", table.IntKind, "asks for the same answer again, where the provider can"),
+		opt("stop", table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), "texts that end the answer"),
+		opt("effort", table.OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how long a model that thinks is to think"),
+		opt("reasoning_tokens", table.LeastKind(0, diag.WrongArgument), "the most tokens of thinking, where the provider counts them; 0 turns it off"),
+		opt("cache", table.BoolKind, "marks the prompt for the provider's cache, where it must be marked"),
+		opt("parallel_tool_calls", table.BoolKind, "whether one answer may call several tools"),
+		opt("extra", table.DictKind, "members of the provider's own request, sent as they are: {\"service_tier\": \"flex\"}"),
+	}
+}
+
+// settings are what agent and model say of a model and its calls.
+type settings struct {
+	name       string
+	fallbacks  []string
+	structured engine.Structured
+	params     engine.Params
+}
+
+func settingsGiven(c *table.Call) settings {
+	s := settings{structured: engine.Structured(c.Str("structured"))}
+	p := &s.params
+	*p = engine.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
+	p.MaxTokens = given(c, "max_tokens")
+	p.ReasoningTokens = given(c, "reasoning_tokens")
+	p.Seed = given(c, "seed")
+	if c.Has("parallel_tool_calls") {
+		b := c.Bool("parallel_tool_calls", false)
+		p.ParallelCalls = &b
+	}
+	p.Stop = texts(c, "stop")
+	if c.Has("extra") {
+		v, err := c.Value("extra")
+		if err != nil {
+			c.Problemf(diag.WrongArgument, c.ArgSpan("extra"), "extra: %v", err)
+		} else {
+			p.Extra = generable.AppendJSON(nil, v, nil)
+		}
+	}
+	return s
+}
+
+// texts reads a text or a list of texts.
+func texts(c *table.Call, name string) []string {
+	var out []string
+	switch v := c.Arg(name).(type) {
+	case starlark.String:
+		out = []string{string(v)}
+	case *starlark.List:
+		for item := range starlark.Elements(v) {
+			text, _ := item.(starlark.String)
+			out = append(out, string(text))
+		}
+	}
+	return out
+}
+
+// given is a number, nil when it was not given.
+func given(c *table.Call, name string) *int {
+	if !c.Has(name) {
+		return nil
+	}
+	n := c.Int(name, 0)
+	return &n
+}
+
+var (
+	// modelNames takes a list of models, of which the first is asked first.
+	modelNames = table.Vetted(table.ListOf(table.StrKind), func(_ *table.Param, v starlark.Value) []table.Fault {
+		list, _ := v.(starlark.Sequence)
+		if list.Len() == 0 {
+			return table.Faultf(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
+		}
+		seen, n := map[starlark.Value]bool{}, 0
+		for m := range starlark.Elements(list) {
+			n++
+			if seen[m] {
+				found := table.Faultf("a model that could not answer is not asked again; retry(...) asks the same agent again", "%s is listed twice", m)
+				found[0].Part = table.Piece{N: n}
+				return found
+			}
+			seen[m] = true
+		}
+		return nil
+	})
+	modelsKind = table.AnyOf(table.StrKind, modelKind, modelNames)
+)
+
+// models reads a model, or a list of them.
+func models(c *table.Call, name string, s *settings) {
+	all := texts(c, name)
+	if len(all) > 0 {
+		s.name, s.fallbacks = all[0], all[1:]
+	}
+}
+
+// modelNamed is what the parameter model says.
+func modelNamed(c *table.Call) settings {
+	if m, ok := c.Arg("model").(*modelValue); ok {
+		return m.s
+	}
+	var s settings
+	models(c, "model", &s)
+	return s
+}
+
+// into puts the settings into an agent.
+func (s settings) into(spec *engine.AgentSpec) {
+	spec.Model, spec.Fallbacks, spec.Params, spec.Structured = s.name, s.fallbacks, s.params, s.structured
+}
+
+// over fills in what s leaves open from other.
+func (s settings) over(other settings) settings {
+	if s.name == "" {
+		s.name, s.fallbacks = other.name, other.fallbacks
+	}
+	if s.structured == "" {
+		s.structured = other.structured
+	}
+	p, q := &s.params, other.params
+	orElse(&p.Temperature, q.Temperature)
+	orElse(&p.TopP, q.TopP)
+	orElse(&p.MaxTokens, q.MaxTokens)
+	orElse(&p.Seed, q.Seed)
+	orElse(&p.ReasoningTokens, q.ReasoningTokens)
+	orElse(&p.ParallelCalls, q.ParallelCalls)
+	if p.Stop == nil {
+		p.Stop = q.Stop
+	}
+	if p.Effort == "" {
+		p.Effort = q.Effort
+	}
+	if p.Extra == nil {
+		p.Extra = q.Extra
+	}
+	p.Cache = p.Cache || q.Cache
+	return s
+}
+
+func orElse[T any](p **T, other *T) {
+	if *p == nil {
+		*p = other
+	}
+}
+
+// toolChoice reads what the first answer must do: a word, or the name of a tool.
+func toolChoice(c *table.Call) engine.ToolChoice {
+	switch word := c.Str("tool_choice"); word {
+	case "", "auto":
+		return engine.ToolChoice{}
+	case "required":
+		return engine.ToolChoice{Mode: engine.ChoiceRequired}
+	case "none":
+		return engine.ToolChoice{Mode: engine.ChoiceNone}
+	default:
+		return engine.ToolChoice{Mode: engine.ChoiceTool, Tool: word}
+	}
+}
+
+// toolNames are the tools that an agent's model may call, whatever skill they belong to.
+func toolNames(spec *engine.AgentSpec) []string {
+	var names []string
+	for _, t := range spec.Tools {
+		names = append(names, t.Name)
+	}
+	for _, sk := range spec.Skills {
+		for _, t := range sk.Tools {
+			names = append(names, t.Name)
+		}
+		for _, k := range sk.Knowledge {
+			names = append(names, k.Key)
+		}
+	}
+	return names
+}
+
+// chosen reports a tool that must be called and is not there.
+func chosen(c *table.Call, choice engine.ToolChoice, tools []string) {
+	if !c.Has("tool_choice") || choice.Mode == engine.ChoiceAuto || choice.Mode == engine.ChoiceNone {
+		return
+	}
+	switch {
+	case len(tools) == 0:
+		c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"give it tools = [...], or leave out tool_choice"}
+	case choice.Mode == engine.ChoiceTool && !slices.Contains(tools, choice.Tool):
+		d := c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tool %q", choice.Tool)
+		if near, ok := diag.Suggest(choice.Tool, append(tools, "auto", "required", "none")); ok {
+			d.Help = []string{fmt.Sprintf("did you mean %q?", near)}
+		} else {
+			d.Help = []string{"its tools are " + strings.Join(tools, ", ") + "; else \"auto\", \"required\" or \"none\""}
+		}
+	}
+}
+
+func modelFunc(c *table.Call) (starlark.Value, error) {
+	s := settingsGiven(c)
+	models(c, "name", &s)
+	return &modelValue{s: s}, nil
+}
+
+func imageRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "Image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true,
+			Doc:    "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.",
+			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.ImageType.FieldNames())}},
+			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.ImageType) }},
+		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Func: imageFunc,
+			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
+			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},
+	}
+}
+
+// pictureType is the media type of a picture in a format that providers of models read, by how the
+// file begins; "" of any other file.
+func pictureType(data string) string {
+	switch {
+	case strings.HasPrefix(data, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case strings.HasPrefix(data, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case strings.HasPrefix(data, "GIF87a"), strings.HasPrefix(data, "GIF89a"):
+		return "image/gif"
+	case strings.HasPrefix(data, "RIFF") && len(data) >= 14 && data[8:14] == "WEBPVP":
+		return "image/webp"
+	}
+	return ""
+}
+
+func imageFunc(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	source, at := c.Str("source"), c.ArgSpan("source")
+	for _, scheme := range []string{"http://", "https://", "data:"} {
+		if len(source) >= len(scheme) && strings.EqualFold(source[:len(scheme)], scheme) {
+			return value.FromData(engine.ImageValue(engine.Image{URL: source})), nil
+		}
+	}
+	data, ok, err := c.ReadFile(source, at)
+	if !ok {
+		return nil, err
+	}
+	mime := pictureType(data)
+	if mime == "" {
+		c.Problemf(diag.WrongValue, at, "%s is no picture that models read", source).Help = []string{"png, jpeg, gif and webp are read"}
+		return nil, nil
+	}
+	url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))
+	return value.FromData(engine.ImageValue(engine.Image{URL: url, MIME: mime})), nil
+}

@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func verifyRows() []table.Builtin {
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	return []table.Builtin{
+		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: table.Compose, Func: verifyFunc, May: true,
+			Params: []table.Param{
+				opt("model", modelsKind, "None", modelDoc),
+				opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
+				opt("task", table.StrKind, "None", "what was asked for: the model judges by it"),
+				opt("input", table.TypeKind, "str", "what it takes"),
+				opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
+				opt("budget", BudgetKind, "None", "bounds of one call"),
+				opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
+			},
+			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
+		table.Generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, engine.CritiqueOf),
+	}
+}
+
+// judging is what a verifying agent is told when the script does not say it.
+const judging = "Verify the work that you are given. Judge it by the task alone, and be precise about what must change."
+
+func verifyFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	name := agentName(c)
+	spec := &engine.AgentSpec{Name: name, In: c.Type("input"), Out: engine.VerdictType, Repairs: c.Int("repairs", 1), Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Prompt: judging}
+	modelNamed(c).into(spec)
+	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
+	task := script.Dedent(c.Str("task"))
+	switch p := c.Arg("prompt").(type) {
+	case nil:
+		if task == "" {
+			c.Problemf(diag.MissingArgument, c.FuncSpan(), "verify needs to know what to judge by").Help = []string{"verify(task = \"...\") says what was asked for, prompt = \"...\" how to judge"}
+		}
+	case starlark.String:
+		spec.Prompt = script.Dedent(string(p))
+	case *value.Node:
+		spec.Prompt, spec.Template = "", p.Template
+		c.Incomplete = c.Incomplete || p.Node.Failed()
+		if task != "" {
+			c.Problemf(diag.WrongArgument, c.ArgSpan("task"), "task goes into the template").Help = []string{"write it there: prompt = template(\"... \\n\\n## Task\\n\\n...\")"}
+		}
+	}
+	if task != "" {
+		spec.Prompt += "\n\n## Task\n\n" + task
+	}
+	if b, ok := c.Arg("budget").(*value.Budget); ok {
+		spec.Budget = b.Limits
+	}
+	if len(c.Problems) > 0 || c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	s, site := c.State.Session, c.Site()
+	judge := s.Agent(site, spec)
+	return value.NewNode(c.State, s.Verify(site, judge)), nil
+}

@@ -1,0 +1,147 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/agents"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// algebraRows are the operators that choose among several nodes or run one more than once. Their
+// names are those that scripts give to agents as well: a script may.
+func algebraRows() []table.Builtin {
+	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
+	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
+	opt := func(name string, kind table.Kind, def, doc string) table.Param {
+		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
+	}
+	output := opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred")
+	row := func(name string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
+	}
+	return []table.Builtin{
+		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
+		row("race", raceFunc, "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
+		row("retry", retryFunc, "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again.",
+			node("what is run"),
+			table.Param{Name: "max", Kind: table.BoundKind, Default: "3", Doc: "the most attempts"},
+			opt("until", table.CondKind, "None", "what the output must be like: a condition such as ge(80), or a function that gives True for one that will do"),
+			opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output that was given"),
+			opt("feedback", table.CallKind, "None", "of an agent that a model carries out: a function of the output, or of the Failure, that gives what to say to the model; the next attempt goes on with the conversation"),
+		),
+		row("vote", voteFunc, `Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters.`,
+			nodes,
+			opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
+			opt("weights", table.ListOf(table.FloatKind), "None", "of a majority: how much each voter counts, in their order"),
+			opt("key", table.AnyOf(table.StrKind, table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
+			opt("judge", table.NodeKind, "None", "a node that gets the list of outputs and gives one, instead of counting"),
+			opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
+			opt("output", table.TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
+		),
+		row("bounded", boundedFunc, "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y gives X→Y.",
+			node("what is run"), table.Param{Name: "budget", Kind: agents.BudgetKind, Doc: "budget(...): its turns and tool_calls count those of all agents inside"}),
+		row("wrap", wrapFunc, "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher.",
+			table.Param{Name: "teacher", Kind: table.NodeKind, Doc: "gives the system text"}, table.Param{Name: "student", Kind: table.NodeKind, Doc: "an agent that a model carries out"}),
+		row("handoff", branchFunc, "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum.",
+			append([]table.Param{node("the node whose output is handed over")}, branchParams...)...),
+	}
+}
+
+// onNodeError says what a structure does with failures.
+var onNodeError = table.Param{Name: "on_error", Kind: table.OneOf("raise", "keep", "drop"), Shape: table.KeywordOnly, Default: `"raise"`,
+	Doc: `what becomes of failures: "raise" cancels the others and fails; "keep" gives list[Attempt[Y]], an outcome for each, in order; "drop" leaves failures out and tells of them in an event`}
+
+func onError(c *table.Call) engine.OnError {
+	return map[string]engine.OnError{"keep": engine.OnErrorKeep, "drop": engine.OnErrorDrop}[c.Str("on_error")]
+}
+
+func fallbackFunc(c *table.Call) (starlark.Value, error) {
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		return c.State.Session.Fallback(site, engine.FirstOptions{Output: c.Type("output")}, nodes...)
+	})
+}
+
+func raceFunc(c *table.Call) (starlark.Value, error) {
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		return c.State.Session.Race(site, engine.FirstOptions{Output: c.Type("output")}, nodes...)
+	})
+}
+
+func retryFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	body := c.Node("node")
+	o := engine.RetryOptions{Max: c.Int("max", engine.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
+		Feedback: c.FuncArg("feedback"), UntilSpan: c.ArgSpan("until"), FeedbackSpan: c.ArgSpan("feedback")}
+	if p, ok := c.Arg("until").(*value.Predicate); ok {
+		o.Until = p.Pred
+	} else {
+		o.UntilFunc = c.FuncArg("until")
+		lint.CheckFields(c.State, c.Arg("until"), body.Out())
+	}
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ArgSpan("node")}
+	return value.NewNode(c.State, c.State.Session.Retry(site, body, o)), nil
+}
+
+func voteFunc(c *table.Call) (starlark.Value, error) {
+	o := engine.VoteOptions{Output: c.Type("output"), KeySpan: c.ArgSpan("key"), WeightsSpan: c.ArgSpan("weights"), QuorumSpan: c.ArgSpan("quorum")}
+	if c.Str("by") == "max" {
+		o.By = engine.VoteMax
+	}
+	for w := range c.Items("weights") {
+		f, _ := w.(starlark.Float)
+		o.Weights = append(o.Weights, float64(f))
+	}
+	if c.Has("weights") && o.Weights == nil {
+		o.Weights = []float64{}
+	}
+	if c.Has("quorum") {
+		o.Quorum = c.Int("quorum", 1)
+	}
+	if field, ok := c.Arg("key").(starlark.String); ok {
+		o.Field = string(field)
+	} else {
+		o.Key = c.FuncArg("key")
+	}
+	if c.Has("judge") {
+		if c.Has("by") {
+			c.Problemf(diag.BadVote, c.ArgSpan("by"), "a vote has a judge or is counted, not both").Help = []string{"leave out by or judge"}
+		}
+		if !c.Has("key") {
+			o.KeySpan = c.ArgSpan("judge")
+		}
+		o.By, o.Judge = engine.VoteJudge, c.Node("judge")
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		n := c.State.Session.Vote(site, o, nodes...)
+		if f, ok := o.Key.(*thread.Callback); ok && !n.Failed() {
+			lint.CheckFields(c.State, f.Func, n.Out())
+		}
+		return n
+	})
+}
+
+func wrapFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ArgSpan("teacher"), c.ArgSpan("student")}
+	return value.NewNode(c.State, c.State.Session.Wrap(site, c.Node("teacher"), c.Node("student"))), nil
+}

@@ -1,0 +1,196 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
+	Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *starlark.Dict, *starlark.List, starlark.Tuple:
+			return v, true
+		}
+		return v, false
+	}}
+
+var branchParams = []table.Param{
+	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},
+	{Name: "otherwise", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "takes what no route does"},
+	{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared type of what the handlers give, where it cannot be inferred"},
+}
+
+// whenKind takes what a route can ask.
+var whenKind = table.Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", Accept: table.CondKind.Accept,
+	Hint: func(v starlark.Value) string {
+		switch v.(type) {
+		case starlark.Bool, starlark.String, starlark.Int, starlark.NoneType:
+			return "a value is asked for by a condition: eq(" + v.String() + ")"
+		}
+		return table.HintFunction(v)
+	}}
+
+// whenValue is a route with a condition.
+type whenValue struct {
+	route   engine.Route
+	handler *value.Node
+}
+
+func (w *whenValue) String() string { return "when(..., " + w.handler.Label() + ")" }
+
+func (w *whenValue) Type() string { return "when" }
+
+func (w *whenValue) Freeze() {}
+
+func (w *whenValue) Truth() starlark.Bool { return true }
+
+func (w *whenValue) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "when(...) is no key")
+}
+
+func whenFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	w := &whenValue{handler: c.Arg("handler").(*value.Node)}
+	w.route = engine.Route{Handler: w.handler.Node, Span: c.ArgSpan("predicate"), HandlerSpan: c.ArgSpan("handler")}
+	switch p := c.Arg("predicate").(type) {
+	case *value.Predicate:
+		w.route.Pred = p.Pred
+	case *value.Type:
+		w.route.Type = p.T
+	default:
+		w.route.When = c.FuncArg("predicate")
+	}
+	return w, nil
+}
+
+func branchFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	if _, failed := c.Arg("routes").(*value.Failed); failed {
+		return c.Placeholder(), nil
+	}
+	var routes []engine.Route
+	if d, ok := c.Arg("routes").(*starlark.Dict); ok {
+		routes = dictRoutes(c, d)
+	} else {
+		routes = listRoutes(c, c.Arg("routes").(starlark.Sequence))
+	}
+	if len(c.Problems) > 0 || c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ReceiverSpan()}
+	for i := range routes {
+		site.Args = append(site.Args, routes[i].HandlerSpan)
+	}
+	if c.Has("otherwise") {
+		site.Args = append(site.Args, c.ArgSpan("otherwise"))
+	}
+	source := c.Node("node")
+	for i := range routes {
+		if f, ok := routes[i].When.(*thread.Callback); ok {
+			lint.CheckFields(c.State, f.Func, source.Out())
+		}
+	}
+	o := engine.BranchOptions{Otherwise: c.Node("otherwise"), Output: c.Type("output")}
+	if c.Row.Name == "handoff" {
+		return value.NewNode(c.State, c.State.Session.Handoff(site, source, routes, o)), nil
+	}
+	return value.NewNode(c.State, c.State.Session.Branch(site, source, routes, o)), nil
+}
+
+// dictRoutes reads {key: handler}.
+func dictRoutes(c *table.Call, d *starlark.Dict) []engine.Route {
+	ref := c.Refs[c.ParamIndex("routes")]
+	var routes []engine.Route
+	i := 0
+	for key, target := range d.Entries() {
+		i++
+		r := engine.Route{Span: c.PartSpan(ref, table.Piece{N: i, Key: key.String(), At: true}), HandlerSpan: c.PartSpan(ref, table.Piece{N: i, Key: key.String()})}
+		if !routeKey(c, &r, key) {
+			continue
+		}
+		if r.Handler = handler(c, target, r.HandlerSpan); r.Handler != nil {
+			routes = append(routes, r)
+		}
+	}
+	return routes
+}
+
+// routeKey reads what a route takes.
+func routeKey(c *table.Call, r *engine.Route, key starlark.Value) bool {
+	switch key := key.(type) {
+	case *value.Type:
+		r.Type = key.T
+		if d := key.T.Deref(); d.IsNominal() && d.Name == "" {
+			table.Unnamed(c.Problemf(diag.UnnamedType, r.Span, "a branch key needs a type with a name"))
+			return false
+		}
+		return true
+	case *value.Predicate:
+		r.Pred = key.Pred
+		return true
+	case starlark.String, starlark.Bool, starlark.NoneType:
+		v, err := value.ToData(key)
+		if err == nil {
+			r.Value = &v
+			return true
+		}
+	case *value.Failed:
+		c.Incomplete = true
+		return false
+	}
+	d := c.Problemf(diag.BadBranchKey, r.Span, "a branch key is a type, or a value of a bool or an enum, got %s", value.Describe(key))
+	switch key.(type) {
+	case *starlark.Function, *starlark.Builtin:
+		d.Help = []string{"a predicate goes into a list: branch(node, [when(predicate, handler)], otherwise = handler)"}
+	default:
+		d.Help = []string{"other values are told by a predicate: branch(node, [when(lambda x: x == ..., handler)], otherwise = handler)"}
+	}
+	return false
+}
+
+// handler reads the node of a route.
+func handler(c *table.Call, v starlark.Value, at diag.Span) *engine.Node {
+	switch v := v.(type) {
+	case *value.Node:
+		return v.Node
+	case *value.Failed:
+		return c.State.Session.Failed(engine.FnNode, c.Site())
+	}
+	d := c.Problemf(diag.NotANode, at, "the handler of this route is no node, got %s", value.Describe(v))
+	if h := value.HintNode(v); h != "" {
+		d.Help = append(d.Help, h)
+	}
+	return nil
+}
+
+// listRoutes reads [when(predicate, handler), ...].
+func listRoutes(c *table.Call, seq starlark.Sequence) []engine.Route {
+	var routes []engine.Route
+	for item := range starlark.Elements(seq) {
+		switch w := item.(type) {
+		case *whenValue:
+			routes = append(routes, w.route)
+		case *value.Failed:
+			c.Incomplete = true
+		default:
+			d := c.Problemf(diag.WrongArgument, c.ArgSpan("routes"), "routes: want when(...) in the list, got %s", value.Describe(item))
+			d.Help = append(d.Help, "branch(node, [when(lambda x: ..., handler)], otherwise = handler), or {Type: handler}")
+		}
+	}
+	return routes
+}

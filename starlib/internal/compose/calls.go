@@ -1,0 +1,218 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// CallForms are how builtins that compose nodes are called in a function that runs: there they
+// make calls, of functions and of nodes, at positions of their own.
+func CallForms() []*table.Builtin {
+	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"}
+	calls := func(name string) table.Param {
+		return table.Param{Name: "calls", Kind: table.AlternativesKind(name), Shape: table.Positional, Doc: "functions and nodes; or calls, each (function or node, arguments...)"}
+	}
+	row := func(name, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) *table.Builtin {
+		return &table.Builtin{Name: name, Group: table.GroupScript, Returns: "value", Effect: table.Pure, Doc: doc, Func: f, Params: params}
+	}
+	return []*table.Builtin{
+		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it gives.", retryCall,
+			table.Param{Name: "f", Kind: table.CalledBy("retry"), Shape: table.Positional, Doc: "a function or a node"}, args,
+			table.Param{Name: "max", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "3", Doc: "the most calls"},
+			table.Param{Name: "until", Kind: table.CondKind, Shape: table.KeywordOnly, Default: "None", Doc: "a condition such as ge(80), or a function that gives True for what will do"},
+			table.Param{Name: "on_limit", Kind: table.OneOf("fail", "last"), Shape: table.KeywordOnly, Default: `"fail"`, Doc: "what happens after max calls that until refused: an error, or the last value"}),
+		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls("fallback"), args),
+		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls("race"), args),
+	}
+}
+
+// BranchThread makes a call on a branch.
+func onBranch(c *table.Call, br engine.Branch, f starlark.Value, args starlark.Tuple) (thread.Result, error) {
+	return thread.Apart(c.Env, br, "what "+value.NameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
+		return starlark.Call(thread, f, args, nil)
+	})
+}
+
+func retryCall(c *table.Call) (starlark.Value, error) {
+	most := c.Int("max", engine.DefaultRetryMax)
+	if wrong := table.WithoutInput("retry", c.Arg("f"), len(c.Rest()), c.ArgSpan("f")); wrong != nil {
+		c.Problems.Add(wrong)
+		return nil, nil
+	}
+	if err := c.Env.Thread.Settle(); err != nil {
+		return nil, err
+	}
+	var r thread.Result
+	given, asked := false, error(nil)
+	at, err := engine.CallsAt(c.Env.Branch, c.Row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
+		out, err := onBranch(c, br, c.Arg("f"), starlark.Tuple(c.Rest()))
+		if err != nil {
+			return false, err
+		}
+		r, given = out, true
+		var done bool
+		if done, asked = willDo(c, out); asked != nil { // that is no failure of the call
+			return true, nil
+		}
+		return done, nil
+	})
+	switch {
+	case asked != nil:
+		return nil, asked
+	case err != nil && !(given && c.Str("on_limit") == "last"):
+		return nil, err
+	case at < 0 && c.Str("on_limit") != "last":
+		return nil, script.Errorf(diag.LoopLimit, "until did not hold within %s", text.CountInWords(most, "call")).
+			WithHelp("raise max, ask for less, or take the last value with on_limit = \"last\"")
+	}
+	return r.Form, nil
+}
+
+// willDo asks until about a value.
+func willDo(c *table.Call, r thread.Result) (bool, error) {
+	switch until := c.Arg("until").(type) {
+	case nil:
+		return true, nil
+	case *value.Predicate:
+		return until.Pred.Holds(r.Data), nil
+	default:
+		v, err := starlark.Call(c.Thread(), until, starlark.Tuple{r.Form}, nil)
+		if err != nil {
+			return false, c.Env.Thread.Failure(err, diag.CallbackFailed)
+		}
+		yes, ok := v.(starlark.Bool)
+		if !ok {
+			return false, script.Errorf(diag.WrongTypeAtBoundary, "until gives %s, want bool", value.Describe(v)).
+				WithHelp("compare explicitly: lambda x: len(x) > 0, lambda x: x != None")
+		}
+		return bool(yes), nil
+	}
+}
+
+// alternatives lists the calls that are tried.
+func alternatives(c *table.Call) []branchCall {
+	list := table.Sequence(c.Arg("calls"))
+	if len(list) == 0 {
+		c.Problemf(diag.EmptyComposition, c.ArgSpan("calls"), "%s needs something to call", c.Row.Name).Help = []string{c.Row.Name + "([f, g], x)"}
+	}
+	calls := make([]branchCall, len(list))
+	for i, item := range list {
+		calls[i] = branchCall{item, starlark.Tuple(c.Rest())}
+		if own, ok := item.(starlark.Tuple); ok {
+			calls[i] = branchCall{own[0], own[1:]}
+			if len(c.Rest()) > 0 {
+				c.Problems.Add(table.ArgumentsBesideCalls(c.RefSpan(c.RestRefs[0]), c.Row.Name))
+				return nil
+			}
+		}
+		if wrong := table.WithoutInput(c.Row.Name, calls[i].f, len(calls[i].args), c.ArgSpan("calls")); wrong != nil {
+			c.Problems.Add(wrong)
+			return nil
+		}
+	}
+	return calls
+}
+
+func fallbackCall(c *table.Call) (starlark.Value, error) {
+	calls := alternatives(c)
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	if err := c.Env.Thread.Settle(); err != nil {
+		return nil, err
+	}
+	var r thread.Result
+	err := engine.CallsAt(c.Env.Branch, c.Row.Name).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
+		r, err = onBranch(c, br, calls[i].f, calls[i].args)
+		return err
+	})
+	return r.Form, err
+}
+
+func raceCall(c *table.Call) (starlark.Value, error) {
+	calls := alternatives(c)
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	if err := share(c, append([]starlark.Value{c.Arg("calls")}, c.Rest()...)...); err != nil {
+		return nil, err
+	}
+	results := make([]thread.Result, len(calls))
+	won, err := engine.CallsAt(c.Env.Branch, c.Row.Name).Race(len(calls), func(i int, br engine.Branch) (err error) {
+		results[i], err = onBranch(c, br, calls[i].f, calls[i].args)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results[won].Form, nil
+}
+
+func attemptRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "attempt", Group: table.GroupScript, Returns: "Attempt", Effect: table.Pure, Func: attemptFunc,
+			Params: []table.Param{
+				{Name: "f", Kind: table.CalledKind, Shape: table.Positional, Doc: "a function or a node"},
+				{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"},
+				{Name: "kwargs", Kind: table.AnyKind, Shape: table.Keywords, Doc: "what it is called with by keyword"},
+			},
+			Doc: "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. " +
+				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
+		table.Generic("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, engine.AttemptOf),
+		{Name: "Failure", Group: table.GroupScript, Returns: "Failure", Effect: table.Pure, May: true,
+			Doc:    "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.",
+			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.FailureType.FieldNames())}},
+			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.FailureType) }},
+	}
+}
+
+func attemptFunc(c *table.Call) (starlark.Value, error) {
+	if !c.Running() {
+		if n, ok := c.Arg("f").(*value.Node); ok && len(c.Rest()) == 0 && len(c.Kwargs) == 0 {
+			site := c.Site()
+			site.Args = []diag.Span{c.ArgSpan("f")}
+			return value.NewNode(c.State, c.State.Session.Attempt(site, n.Node)), nil
+		}
+		what := "f"
+		if v := c.Arg("f"); v != nil && value.NameOf(v) != "lambda" {
+			what = value.NameOf(v)
+		}
+		c.Problemf(diag.CalledWhileComposing, c.FuncSpan(), "attempt calls %s while the file loads", what).Help =
+			[]string{"use it in a function that runs: def main(x): result = attempt(" + what + ", x)"}
+		return nil, nil
+	}
+	if wrong := table.WithoutInput("attempt", c.Arg("f"), len(c.Rest()), c.ArgSpan("f")); wrong != nil && len(c.Kwargs) == 0 {
+		c.Problems.Add(wrong)
+		return nil, nil
+	}
+	s := c.Env.Thread
+	defer c.Env.Branch.Apart()()
+	out, err := starlark.Call(c.Thread(), c.Arg("f"), starlark.Tuple(c.Rest()), c.Kwargs)
+	if err != nil {
+		e := c.Env.Branch.Catch(s.Failure(err, diag.ScriptError))
+		if e == nil {
+			return nil, err
+		}
+		return attempted(generable.Value{}, e), nil
+	}
+	v, err := value.ToData(out)
+	if err != nil {
+		return nil, value.Prefixed("what "+value.NameOf(c.Arg("f"))+" gives", err)
+	}
+	s.Keep(c.Thread(), out, v, "attempt")
+	return attempted(v, nil), nil
+}
+
+// attempted is what a call came to, which may have given anything.
+func attempted(v generable.Value, failed *engine.Error) starlark.Value {
+	r, _ := engine.Attempted(engine.AttemptType, v, failed).AsRecord()
+	return value.FromRecord(r)
+}

@@ -1,0 +1,274 @@
+package compose
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Rows are the builtins that compose nodes, and those by which functions that run call them.
+func Rows() []table.Builtin {
+	return slices.Concat(composeRows(), predicateRows(), graphRows(), algebraRows(), nodeMethodRows(), attemptRows(), orchestrationRows(), approvalRows())
+}
+
+func composeRows() []table.Builtin {
+	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
+	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
+	output := table.Param{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared type of what each branch gives, where it cannot be inferred"}
+	return []table.Builtin{
+		{Name: "then", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: thenFunc, Params: []table.Param{nodes},
+			Doc: "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."},
+		{Name: "par", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, Func: parFunc,
+			Params: []table.Param{nodes, {Name: "limit", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output, onNodeError,
+				{Name: "merge", Kind: stepNodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "a node or function that gets the list: X→Z instead of X→list[Y]"}},
+			Doc: "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."},
+		{Name: "forum", Group: table.GroupCompose, Aside: "rounds", Returns: "node", Effect: table.Compose, Func: forumFunc,
+			Params: []table.Param{nodes, {Name: "rounds", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
+				{Name: "captain", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "who decides; then all nodes before it are participants"},
+				{Name: "consensus", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
+				{Name: "otherwise", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "decides when there is no consensus, as a captain would; left out, that is an error"}},
+			Doc: "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."},
+		{Name: "loop", Group: table.GroupCompose, Aside: "max", Returns: "node", Effect: table.Compose, Func: loopFunc, Params: append([]table.Param{node("the body of the loop")}, loopParams...),
+			Doc: "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."},
+		{Name: "branch", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: branchFunc, Params: append([]table.Param{node("the node whose output is routed")}, branchParams...),
+			Doc: "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."},
+		{Name: "when", Group: table.GroupCompose, Returns: "when", Effect: table.Compose, Func: whenFunc,
+			Params: []table.Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: table.NodeKind, Doc: "where the output goes when it holds"}},
+			Doc:    "A route of branch that is taken when a predicate holds."},
+		{Name: "each", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, Func: eachFunc,
+			Params: []table.Param{node("runs on every item"), {Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
+		{Name: "fn", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: fnFunc,
+			Params: []table.Param{
+				{Name: "f", Kind: stepKind, Doc: "a function of one argument, or a type to convert to"},
+				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes"},
+				{Name: "output", Kind: table.TypeKind, Default: "any", Doc: "what it gives; of a type, that type"},
+			},
+			Doc: "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."},
+		{Name: "pick", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: pickFunc,
+			Params: []table.Param{
+				{Name: "field", Kind: table.StrKind, Doc: "the name of a field"},
+				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes, where no node before it says so"},
+			},
+			Doc: "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."},
+		{Name: "template", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: templateFunc,
+			Params: []table.Param{
+				{Name: "text", Kind: table.StrKind, Doc: "the text; {{field}}, {{a.b}} and {{input}} are filled in"},
+				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes; of an agent's prompt, the agent's input"},
+			},
+			Doc: "Makes a str from its input, as a step or as the prompt of an agent. The text is dedented; its placeholders are checked against the input type."},
+	}
+}
+
+// stepKind takes what fn makes a step of.
+var stepKind = table.Kind{Word: table.CallKind.Word, Stub: table.CallKind.Stub, Accept: table.CallKind.Accept,
+	Hint: func(v starlark.Value) string {
+		if n, ok := v.(*value.Node); ok {
+			return "a node is a step already: write " + n.Label() + " without fn"
+		}
+		return table.HintFunction(v)
+	}}
+
+// nodes lists the nodes of a composition, given one by one or as one list.
+func nodes(c *table.Call) ([]*engine.Node, engine.Site, bool) {
+	site := c.Site()
+	items, spans := c.Rest(), make([]diag.Span, 0, len(c.Rest()))
+	for _, ref := range c.RestRefs {
+		spans = append(spans, c.RefSpan(ref))
+	}
+	if len(items) == 1 {
+		if seq, ok := items[0].(starlark.Sequence); ok {
+			span := spans[0]
+			items, spans = nil, nil
+			for item := range starlark.Elements(seq) {
+				items = append(items, item)
+				spans = append(spans, span)
+			}
+			if written := c.Parts(c.RestRefs[0]); len(written.Items) == len(items) {
+				spans = written.Items
+			}
+		}
+	}
+	var nodes []*engine.Node
+	for i, item := range items {
+		switch item := item.(type) {
+		case *value.Node:
+			nodes = append(nodes, item.Node)
+		case *value.Failed:
+			nodes = append(nodes, c.State.Session.Failed(engine.FnNode, site))
+		default:
+			d := c.Problemf(diag.NotANode, spans[i], "%s composes nodes, got %s", c.Row.Name, value.Describe(item))
+			if h := value.HintNode(item); h != "" {
+				d.Help = append(d.Help, h)
+			}
+		}
+	}
+	site.Args = spans
+	return nodes, site, len(c.Problems) == 0
+}
+
+// composed finishes a call that composes several nodes.
+func composed(c *table.Call, make func(nodes []*engine.Node, site engine.Site) *engine.Node) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	nodes, site, ok := nodes(c)
+	if !ok {
+		return nil, nil
+	}
+	return value.NewNode(c.State, make(nodes, site)), nil
+}
+
+func thenFunc(c *table.Call) (starlark.Value, error) {
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		return c.State.Session.Then(site, nodes...)
+	})
+}
+
+func parFunc(c *table.Call) (starlark.Value, error) {
+	o := engine.ParOptions{Limit: c.Int("limit", 0), Output: c.Type("output"), OnError: onError(c)}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		if c.Has("merge") {
+			o.Merge = step(c, "merge")
+			site.Args = append(site.Args, c.ArgSpan("merge"))
+		}
+		return c.State.Session.Par(site, o, nodes...)
+	})
+}
+
+func forumFunc(c *table.Call) (starlark.Value, error) {
+	o := engine.ForumOptions{Rounds: c.Int("rounds", 1), ConsensusSpan: c.ArgSpan("consensus")}
+	if c.Has("consensus") {
+		o.Consensus = c.Int("consensus", 1)
+	}
+	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+		o.Captain, o.Otherwise = c.Node("captain"), c.Node("otherwise")
+		for _, name := range []string{"captain", "otherwise"} {
+			if c.Has(name) {
+				site.Args = append(site.Args, c.ArgSpan(name))
+			}
+		}
+		return c.State.Session.Forum(site, o, nodes...)
+	})
+}
+
+func eachFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	limit := c.Int("limit", engine.DefaultEachLimit)
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ReceiverSpan()}
+	return value.NewNode(c.State, c.State.Session.Each(site, engine.EachOptions{Limit: limit, OnError: onError(c)}, c.Node("node"))), nil
+}
+
+func fnFunc(c *table.Call) (starlark.Value, error) {
+	in, out := c.Type("input"), c.Type("output")
+	if t, ok := c.Arg("f").(*value.Type); ok {
+		if out == nil {
+			out = t.T
+		}
+		if out.Kind == generable.ErrorType {
+			return c.Placeholder(), nil
+		}
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	lint.CheckFields(c.State, c.Arg("f"), in)
+	return c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node {
+		site.Args = []diag.Span{c.ArgSpan("f")}
+		return s.Fn(site, c.FuncArg("f"), in, out)
+	})
+}
+
+func pickFunc(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node {
+		return s.Pick(site, c.Str("field"), c.Type("input"))
+	})
+}
+
+func templateFunc(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	text, err := engine.ParseTemplate(script.Dedent(c.Str("text")))
+	if err != nil {
+		c.Problemf(diag.UnknownPlaceholder, c.ArgSpan("text"), "%s", err).Help = []string{"text that keeps its braces is a plain str"}
+		return nil, nil
+	}
+	v, err := c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node { return s.Template(site, text, c.Type("input")) })
+	if n, ok := v.(*value.Node); ok {
+		n.Template = text
+	}
+	return v, err
+}
+
+// thenMethod is a.then(b).
+func thenMethod(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	site := c.Site()
+	site.Args = []diag.Span{site.Span, c.ArgSpan("next")}
+	return value.NewNode(c.State, c.State.Session.Then(site, c.Node("node"), c.Node("next"))), nil
+}
+
+// nodeMethodRows are the methods of nodes: those of the functions that take a node first.
+func nodeMethodRows() []table.Builtin {
+	method := func(b table.Builtin) table.Builtin {
+		b.Of, b.Group, b.Returns, b.Effect = "node", table.GroupCompose, "node", table.Compose
+		return b
+	}
+	next := table.Param{Name: "next", Kind: table.NodeKind, Shape: table.Positional, Doc: "the node that follows"}
+	return []table.Builtin{
+		method(table.Builtin{Name: "then", Params: []table.Param{next}, Func: thenMethod, Doc: "a.then(b) is then(a, b)."}),
+		method(table.Builtin{Name: "loop", Params: loopParams, Func: loopFunc, Doc: "a.loop(next) is loop(a, next)."}),
+		method(table.Builtin{Name: "branch", Params: branchParams, Func: branchFunc, Doc: "a.branch({...}) is branch(a, {...})."}),
+		method(table.Builtin{Name: "each", Params: []table.Param{{Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+			Func: eachFunc, Doc: "a.each() is each(a)."}),
+	}
+}
+
+func boundedFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	body := c.Node("node")
+	l := c.Arg("budget").(*value.Budget).Limits
+	for _, r := range []struct {
+		word string
+		set  bool
+	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != engine.OnLimitFail}} {
+		if r.set && l.Name == "" {
+			c.Problemf(diag.WrongArgument, c.ArgSpan("budget"), "bounded: %s is about the conversation of one agent", r.word).Help =
+				[]string{"give it to the agent: agent(budget = budget(" + r.word + " = ...))"}
+		}
+	}
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ArgSpan("node")}
+	return value.NewNode(c.State, c.State.Session.Bounded(site, body, l)), nil
+}

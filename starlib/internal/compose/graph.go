@@ -1,0 +1,194 @@
+package compose
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func graphRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, Func: graphFunc,
+			Params: []table.Param{
+				{Name: "start", Kind: table.NodeKind, Doc: "the node that gets the input"},
+				{Name: "edges", Kind: table.ListOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
+				{Name: "on_no_match", Kind: table.AnyOf(table.OneOf("error", "finish"), table.NodeKind), Shape: table.KeywordOnly, Default: "None",
+					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
+				{Name: "max_steps", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1000", Doc: "how many nodes run at most"},
+				{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared output, where it cannot be inferred"},
+			},
+			Doc: "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."},
+		{Name: "edge", Group: table.GroupCompose, Returns: "edge", Effect: table.Compose, Func: edgeFunc,
+			Params: []table.Param{
+				{Name: "source", Kind: table.NodeKind, Doc: "the node that it leaves"},
+				{Name: "target", Kind: targetKind, Doc: "the node that it leads to, or FINISH"},
+				{Name: "when", Kind: guardKind, Shape: table.KeywordOnly, Default: "None", Doc: "what it takes: a condition such as ge(80), a type, a value of a bool or enum, or a function; left out, everything"},
+				{Name: "map", Kind: stepNodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "changes the value on the way: pick(...), fn(...), or a function of it"},
+			},
+			Doc: "An edge of graph."},
+		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Doc: "Where an edge of graph leads that ends it.",
+			Make: func(*script.State, *table.Table) starlark.Value { return value.Finish{} }},
+	}
+}
+
+// edgeValue is an edge before it is part of a graph.
+type edgeValue struct{ e engine.Edge }
+
+func (e *edgeValue) String() string {
+	to := "FINISH"
+	if e.e.To != nil {
+		to = e.e.To.Label()
+	}
+	return "edge(" + e.e.From.Label() + ", " + to + ")"
+}
+
+func (*edgeValue) Type() string { return "edge" }
+
+func (*edgeValue) Freeze() {}
+
+func (*edgeValue) Truth() starlark.Bool { return true }
+
+func (*edgeValue) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "edge(...) is no key")
+}
+
+var (
+	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *edgeValue, *value.Failed:
+			return v, true
+		}
+		return v, false
+	}, Hint: func(v starlark.Value) string {
+		if t, ok := v.(starlark.Tuple); ok && t.Len() >= 2 {
+			return "write edge(a, b, when = ...)"
+		}
+		return ""
+	}}
+	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case *value.Node, value.Finish:
+			return v, true
+		}
+		return v, false
+	}, Hint: func(v starlark.Value) string {
+		if isFinish(v) {
+			return "write FINISH, without quotes"
+		}
+		return value.HintNode(v)
+	}, Guess: func(v starlark.Value) (starlark.Value, bool) { return value.Finish{}, isFinish(v) }}
+	guardKind = table.Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case starlark.Bool, starlark.String:
+			return v, true
+		}
+		return table.CondKind.Accept(v)
+	}}
+)
+
+// isFinish reports whether a text must stand for the end of a graph.
+func isFinish(v starlark.Value) bool {
+	s, _ := v.(starlark.String)
+	switch strings.ToLower(string(s)) {
+	case "finish", "end", "done", "stop", "exit":
+		return true
+	}
+	return false
+}
+
+func edgeFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"when", "map"} {
+		if _, failed := c.Arg(name).(*value.Failed); failed {
+			return c.Placeholder(), nil
+		}
+	}
+	e := engine.Edge{From: c.Node("source"), To: c.Node("target"), Span: c.FuncSpan()}
+	e.Guard.Span = c.ArgSpan("when")
+	switch when := c.Arg("when").(type) {
+	case nil:
+	case *value.Predicate:
+		e.Guard.Pred = when.Pred
+	case *value.Type:
+		if !routeKey(c, &e.Guard, when) {
+			return c.Placeholder(), nil
+		}
+	case starlark.Bool, starlark.String:
+		v, err := value.ToData(when)
+		if err != nil {
+			return nil, err
+		}
+		e.Guard.Value = &v
+	default:
+		e.Guard.When = c.FuncArg("when")
+		lint.CheckFields(c.State, when, e.From.Out())
+	}
+	if c.Has("map") {
+		e.Map = step(c, "map")
+	}
+	return &edgeValue{e}, nil
+}
+
+func graphFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	o := engine.GraphOptions{MaxSteps: c.Int("max_steps", engine.DefaultMaxSteps), Output: c.Type("output")}
+	switch v := c.Arg("on_no_match").(type) {
+	case starlark.String:
+		o.OnNoMatch = engine.NoMatchError
+		if v == "finish" {
+			o.OnNoMatch = engine.NoMatchFinish
+		}
+	case *value.Node:
+		o.OnNoMatch, o.Otherwise = engine.NoMatchNode, v.Node
+	}
+	var edges []engine.Edge
+	for item := range c.Items("edges") {
+		switch e := item.(type) {
+		case *edgeValue:
+			edges = append(edges, e.e)
+		case *value.Failed:
+			return c.Placeholder(), nil
+		}
+	}
+	site := c.Site()
+	site.Args = []diag.Span{c.ArgSpan("start")}
+	return value.NewNode(c.State, c.State.Session.Graph(site, c.Node("start"), edges, o)), nil
+}
+
+// stepNodeKind takes a node, or what fn makes one of.
+var stepNodeKind = table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: func(v starlark.Value) (starlark.Value, bool) {
+	if _, ok := v.(*value.Node); ok {
+		return v, true
+	}
+	return stepKind.Accept(v)
+}}
+
+// step reads an argument that is a node, or a function that becomes one: its types are checked
+// when they meet declared ones, as those of fn(f) are.
+func step(c *table.Call, name string) *engine.Node {
+	v := c.Arg(name)
+	if n, ok := v.(*value.Node); ok {
+		return n.Node
+	}
+	site := engine.Site{Span: c.ArgSpan(name), What: name, Args: []diag.Span{c.ArgSpan(name)}}
+	out := generable.AnyT
+	if t, ok := v.(*value.Type); ok {
+		out = t.T
+	}
+	return c.State.Session.Fn(site, c.FuncArg(name), generable.AnyT, out)
+}

@@ -1,0 +1,70 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+var loopParams = []table.Param{
+	{Name: "next", Kind: table.NextKind, Default: "None", Doc: "a function of the output, or a node, that gives the next input or None"},
+	{Name: "max", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1000", Doc: "the most turns"},
+	{Name: "until", Kind: table.CondKind, Shape: table.KeywordOnly, Default: "None", Doc: "ends the loop when it gives True for the output"},
+	{Name: "repair", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "makes the next input of the output, with until"},
+	{Name: "on_limit", Kind: table.OneOf("fail", "last"), Shape: table.KeywordOnly, Default: `"fail"`, Doc: "what happens after max turns: an error, or the last output"},
+}
+
+// loopArgs reports arguments of a loop that do not go together.
+func loopArgs(c *table.Call) {
+	how := "either next gives the next input or None, or until = ends the loop and repair = makes the next input"
+	next, until, repair := c.Has("next"), c.Has("until"), c.Has("repair")
+	switch {
+	case next && (until || repair):
+		other := "until"
+		if !until {
+			other = "repair"
+		}
+		c.Problemf(diag.WrongArgument, c.ArgSpan(other), "loop: next and %s exclude each other", other).Help = []string{how}
+	case repair && !until:
+		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs until with repair").Help =
+			[]string{"until = lambda out: ... tells when the loop ends; a node that gives the next input or None is next: loop(a, b)"}
+	case until && !repair:
+		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs repair with until").Help =
+			[]string{"repair = node makes the next input of the output; repair = fn(lambda x: x) sends it round as it is"}
+	}
+}
+
+func loopFunc(c *table.Call) (starlark.Value, error) {
+	if err := c.RefuseInRun(); err != nil {
+		return nil, err
+	}
+	o := engine.LoopOptions{Max: c.Int("max", engine.DefaultLoopMax), Repair: c.Node("repair"),
+		LastWins: c.Str("on_limit") == "last", NextSpan: c.ArgSpan("next"), UntilSpan: c.ArgSpan("until"), RepairSpan: c.ArgSpan("repair")}
+	if p, ok := c.Arg("until").(*value.Predicate); ok {
+		o.UntilData = p.Pred
+	} else {
+		o.Until = c.FuncArg("until")
+	}
+	if c.Has("next") {
+		if o.NextNode = c.Node("next"); o.NextNode == nil {
+			o.Next = c.FuncArg("next")
+		}
+	}
+	loopArgs(c)
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	body := c.Node("node")
+	lint.CheckFields(c.State, c.Arg("next"), body.Out())
+	lint.CheckFields(c.State, c.Arg("until"), body.Out())
+	site := c.Site()
+	site.Args = []diag.Span{c.ReceiverSpan(), o.NextSpan}
+	if o.Repair != nil {
+		site.Args[1] = o.RepairSpan
+	}
+	return value.NewNode(c.State, c.State.Session.Loop(site, body, o)), nil
+}

@@ -1,0 +1,246 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func orchestrationRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "parallel", Group: table.GroupScript, Returns: "list", Effect: table.Pure, Func: parallelFunc, May: true,
+			Params: []table.Param{
+				{Name: "f", Kind: branchKind, Shape: table.Positional, Doc: "a function or node that is called with each item; or a list of calls, each (function or node, arguments...) or a function without parameters"},
+				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; not given with a list of calls"},
+				{Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many at once"},
+				onErrorParam,
+			},
+			Doc: "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
+		{Name: "stream", Group: table.GroupScript, Returns: "list", Effect: table.Pure, Func: streamItems, May: true,
+			Params: []table.Param{
+				{Name: "items", Kind: streamedKind, Shape: table.Positional, Doc: "a list"},
+				{Name: "stages", Kind: stageKind, Shape: table.Variadic, Doc: "functions or nodes, each called with what the one before gave"},
+				{Name: "limit", Kind: limitsKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items are in a stage at once; a list has a number for each stage"},
+				onErrorParam,
+			},
+			Doc: "Sends items through stages, in a function that runs, and gives what the last stage gives in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."},
+		{Name: "phase", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Func: phaseFunc, May: true,
+			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "what the run comes to, for people"}},
+			Doc:    "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."},
+	}
+}
+
+// streamedKind is the items of stream.
+var streamedKind = table.Kind{Word: table.ItemsKind.Word, Stub: table.ItemsKind.Stub, Accept: table.ItemsKind.Accept,
+	Hint: func(v starlark.Value) string {
+		if _, called := table.CalledKind.Accept(v); called {
+			return "the items go first: stream(items, f, g)"
+		}
+		return table.ItemsKind.Hint(v)
+	}}
+
+// branchKind takes what parallel calls.
+var branchKind = table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
+	Accept: func(v starlark.Value) (starlark.Value, bool) {
+		if _, list := table.AcceptList(v); list {
+			return v, true
+		}
+		return table.CalledKind.Accept(v)
+	},
+	Hint: func(v starlark.Value) string {
+		return "give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])"
+	}}
+
+var stageKind = table.Kind{Word: table.CalledKind.Word, Stub: table.CalledKind.Stub, Accept: table.CalledKind.Accept,
+	Hint: func(starlark.Value) string { return "give the function itself: stream(items, f, g) calls f and g" }}
+
+var limitsKind = table.AnyOf(table.BoundKind, table.ListOf(table.BoundKind))
+
+// branchCall is one call that is made on a branch.
+type branchCall struct {
+	f    starlark.Value
+	args starlark.Tuple
+}
+
+// branchCalls are the calls that the arguments f and items say.
+func branchCalls(c *table.Call) []branchCall {
+	f, items := c.Arg("f"), c.Arg("items")
+	if _, list := table.AcceptList(f); !list {
+		if items == nil {
+			c.Problems.Add(table.NoItems(c.FuncSpan(), value.NameOf(f)))
+			return nil
+		}
+		var calls []branchCall
+		for _, item := range table.Sequence(items) {
+			calls = append(calls, branchCall{f, starlark.Tuple{item}})
+		}
+		return calls
+	}
+	if items != nil {
+		c.Problems.Add(table.ItemsBesideCalls(c.ArgSpan("items")))
+		return nil
+	}
+	var calls []branchCall
+	for i, item := range table.Sequence(f) {
+		switch v := item.(type) {
+		case starlark.Tuple:
+			if len(v) > 0 {
+				if _, ok := table.CalledKind.Accept(v[0]); ok {
+					calls = append(calls, branchCall{v[0], v[1:]})
+					continue
+				}
+			}
+		case *value.Node:
+			c.Problemf(diag.WrongArgument, c.ArgSpan("f"), "call %d is the %s %s without its input", i, v.Node.Kind(), v.Label()).Help =
+				[]string{"write (" + v.Label() + ", x); to run all on one input compose them: par(...)"}
+			return nil
+		default:
+			if _, ok := value.AcceptFunction(item); ok {
+				calls = append(calls, branchCall{f: item})
+				continue
+			}
+		}
+		c.Problemf(diag.WrongArgument, c.ArgSpan("f"), "call %d is %s, want (function or node, arguments...) or a function", i, value.Describe(item)).Help =
+			[]string{"write (f, x) or lambda: f(x); f(x) is called before " + c.Row.Name + " begins"}
+		return nil
+	}
+	return calls
+}
+
+func parallelFunc(c *table.Call) (starlark.Value, error) {
+	if !c.RunOnly("results = parallel(f, items)") {
+		return nil, nil
+	}
+	limit := c.Int("limit", engine.DefaultEachLimit)
+	calls := branchCalls(c)
+	if len(c.Problems) > 0 {
+		return nil, nil
+	}
+	shared := make([]starlark.Value, 0, 2*len(calls))
+	for _, call := range calls {
+		shared = append(shared, call.f, call.args)
+	}
+	if err := share(c, shared...); err != nil {
+		return nil, err
+	}
+	out := newOutcomes(c, len(calls))
+	err := engine.CallsAt(c.Env.Branch, c.Row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
+		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(calls[i].f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
+			return starlark.Call(thread, calls[i].f, calls[i].args, nil)
+		})
+		return out.take(i, br, r, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.list(), nil
+}
+
+func phaseFunc(c *table.Call) (starlark.Value, error) {
+	if !c.RunOnly("phase(\"begin\")") {
+		return nil, nil
+	}
+	c.Env.Branch.Phase(c.Str("name"))
+	return starlark.None, nil
+}
+
+// limits reads a number for all stages, or one for each.
+func limits(c *table.Call, stages int) []int {
+	out := make([]int, stages)
+	for i := range out {
+		out[i] = engine.DefaultEachLimit
+	}
+	list, ok := c.Arg("limit").(*starlark.List)
+	if !ok {
+		n := c.Int("limit", engine.DefaultEachLimit)
+		for i := range out {
+			out[i] = n
+		}
+		return out
+	}
+	if list.Len() != stages {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("limit"), "limit: %s for %s", text.CountInWords(list.Len(), "number"), text.CountInWords(stages, "stage")).Help =
+			[]string{"give one number for all stages, or a list with one for each"}
+		return out
+	}
+	for i := range out {
+		out[i], _ = starlark.AsInt32(list.Index(i))
+	}
+	return out
+}
+
+// share freezes what branches are to see, and remembers where that was.
+func share(c *table.Call, values ...starlark.Value) error {
+	if err := value.FreezeShared(values...); err != nil {
+		return err
+	}
+	s := c.Env.Thread.(*thread.Thread)
+	if c.Thread().CallStackDepth() > 1 {
+		s.Frozen, s.Taker = script.Position(c.Thread().CallFrame(1).Pos), c.Row.Name
+	}
+	return s.Settle() // the branches' steps are not charged for it
+}
+
+// onErrors are what becomes of the branches when one fails.
+const raiseErrors = "raise"
+
+const keepErrors = "keep"
+
+const dropErrors = "drop"
+
+var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, keepErrors, dropErrors), Shape: table.KeywordOnly, Default: `"raise"`,
+	Doc: `what a failure does: "raise" ends the others and fails, "keep" gives an Attempt for each, "drop" leaves the failed ones out`}
+
+// outcomes collects what branches come to, in the order of what they were given.
+type outcomes struct {
+	policy string
+	items  []starlark.Value
+}
+
+func newOutcomes(c *table.Call, n int) *outcomes {
+	o := &outcomes{policy: raiseErrors, items: make([]starlark.Value, n)}
+	if c.Has("on_error") {
+		o.policy = c.Str("on_error")
+	}
+	return o
+}
+
+// take keeps what branch i came to; the error is what ends all of them.
+func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) error {
+	if err == nil {
+		o.items[i] = r.Form
+		if o.policy == keepErrors {
+			o.items[i] = attempted(r.Data, nil)
+		}
+		return nil
+	}
+	if o.policy == raiseErrors {
+		return err
+	}
+	e := br.Catch(err)
+	if e == nil {
+		return err
+	}
+	if o.policy == keepErrors {
+		o.items[i] = attempted(generable.Value{}, e)
+	}
+	return nil
+}
+
+// list is the list of all, without those that were dropped.
+func (o *outcomes) list() starlark.Value {
+	kept := o.items[:0]
+	for _, v := range o.items {
+		if v != nil {
+			kept = append(kept, v)
+		}
+	}
+	return starlark.NewList(kept)
+}

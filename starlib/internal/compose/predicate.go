@@ -1,0 +1,74 @@
+package compose
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// predicateRows are the conditions as data. Their names are short and common: a script may use
+// them for something else.
+func predicateRows() []table.Builtin {
+	row := func(name string, op predicate.Op, what, doc string) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Doc: doc,
+			Params: []table.Param{
+				{Name: "field", Kind: table.StrKind, Shape: table.Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a field of a field; left out, the value itself`},
+				{Name: "value", Kind: table.AnyKind, Shape: table.Positional, Default: "None", Doc: what},
+			},
+			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, op) }}
+	}
+	return []table.Builtin{
+		row("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
+		row("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
+		row("gt", predicate.Gt, "a number or text", "A condition: the value is greater."),
+		row("ge", predicate.Ge, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
+		row("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
+		row("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
+		row("matches", predicate.Matches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
+		{Name: "has", Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true,
+			Doc: `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`,
+			Params: []table.Param{
+				{Name: "field", Kind: table.StrKind, Shape: table.Positional, Doc: "the field to test"},
+				{Name: "value", Kind: table.AnyKind, Shape: table.Positional, Default: "None", Doc: "what it holds"},
+			},
+			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, predicate.Has) }},
+	}
+}
+
+func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
+	field, val := "", c.Arg("value")
+	if c.Has("field") {
+		field = c.Str("field")
+	}
+	if op != predicate.Has && val == nil { // one argument: what the value is compared with
+		if !c.Has("field") {
+			c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs what to compare with", c.Row.Name).Help = []string{c.Row.Name + "(80), or " + c.Row.Name + `("score", 80) for a field`}
+			return c.Placeholder(), nil
+		}
+		field, val = "", c.Arg("field")
+	}
+	var v *generable.Value
+	if val != nil {
+		got, err := value.ToData(val)
+		if err != nil {
+			return nil, err
+		}
+		v = &got
+	}
+	p, err := predicate.New(op, field, v)
+	if err != nil {
+		c.Problemf(diag.BadCondition, c.FuncSpan(), "%v", err).Help = []string{`matches(r"^ERR-[0-9]+$"), matches("code", r"^ERR")`}
+		return c.Placeholder(), nil
+	}
+	return &value.Predicate{Pred: p}, nil
+}
+
+var (
+	_ starlark.HasBinary = (*value.Predicate)(nil)
+	_ starlark.HasUnary  = (*value.Predicate)(nil)
+	_ starlark.Callable  = (*value.Predicate)(nil)
+)

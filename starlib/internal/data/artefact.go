@@ -1,0 +1,191 @@
+package data
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func typeMethodRows() []table.Builtin {
+	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "what a model wrote"}
+	method := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "type", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	}
+	partial := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "partial", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	}
+	field := table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of a field"}
+	return []table.Builtin{
+		method("llm_description", "str", "Describes the type to a model.", llmDescription),
+		method("json_schema", "str", "Gives the JSON Schema, as text with keys in declared order.", jsonSchema,
+			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "give a dict instead of text"}),
+		method("prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
+		method("from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
+		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
+			append([]table.Param{text}, decodeParams...)...),
+		method("partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
+
+		partial("with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
+			field, table.Param{Name: "value", Kind: table.AnyKind, Doc: "what arrived"}),
+		partial("get", "value", "Gives the value of a field that has arrived, else the default.", partialGet,
+			field, table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "what to give instead"}),
+		partial("has", "bool", "Tells whether a field has arrived, be it as None.", partialHas, field),
+		partial("to_complete", "value", "Gives the instance, or None while something is missing or does not fit.", toComplete),
+	}
+}
+
+func self(c *table.Call) *generable.Type { return c.Receiver.(*value.Type).T }
+
+func llmDescription(c *table.Call) (starlark.Value, error) {
+	return starlark.String(self(c).LLMDescription()), nil
+}
+
+func promptFragment(c *table.Call) (starlark.Value, error) {
+	return starlark.String(self(c).PromptFragment()), nil
+}
+
+func jsonSchema(c *table.Call) (starlark.Value, error) {
+	if c.Bool("as_dict", false) {
+		return value.FromData(self(c).SchemaValue()), nil
+	}
+	return starlark.String(self(c).JSONSchema()), nil
+}
+
+func fromLLMOutput(c *table.Call) (starlark.Value, error) {
+	r := generable.Decode(self(c), c.Str("text"), generable.Options{})
+	if !r.OK {
+		return starlark.None, nil
+	}
+	return value.FromData(r.Value), nil
+}
+
+// decodeOption is an option of the decoder that is chosen by a word.
+func decodeOption(name, doc string) table.Param {
+	words := generable.OptionWords(name)
+	return table.Param{Name: name, Kind: table.OneOf(words...), Shape: table.KeywordOnly, Default: `"` + words[0] + `"`, Doc: doc}
+}
+
+// decodeParams are the options of the decoder.
+var decodeParams = []table.Param{
+	decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" changes nothing that was said, \"loose\" guesses"),
+	decodeOption("pick", "which value to take when the text holds several that fit"),
+	decodeOption("on_bad_item", "what becomes of an item that does not fit"),
+	decodeOption("extra_keys", "what becomes of keys that are no fields"),
+	{Name: "max_cost", Kind: decodeBound(`level = "strict" repairs nothing`), Shape: table.KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
+	{Name: "max_depth", Kind: decodeBound("without it, 512 levels are read"), Shape: table.KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
+	{Name: "partial", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"},
+}
+
+func decodeFunc(c *table.Call) (starlark.Value, error) {
+	o, err := decodeOptions(c)
+	if err != nil || len(c.Problems) > 0 {
+		return nil, err
+	}
+	o.Partial = c.Bool("partial", false)
+	return decodedValue(generable.Decode(self(c), c.Str("text"), o)), nil
+}
+
+// decodeBound takes a bound of the decoder.
+func decodeBound(help string) table.Kind {
+	return table.Vetted(table.IntKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+		if n := table.IntOf(v); n < 1 {
+			return table.Faultf(help, "want at least 1, got %d", n)
+		}
+		return nil
+	})
+}
+
+// decodeOptions reads the options of the decoder.
+func decodeOptions(c *table.Call) (generable.Options, error) {
+	var o generable.Options
+	for _, name := range []string{"level", "pick", "on_bad_item", "extra_keys"} {
+		if c.Has(name) {
+			if err := o.Set(name, c.Str(name)); err != nil {
+				return o, err
+			}
+		}
+	}
+	for i, to := range []*int{&o.MaxCost, &o.MaxDepth} {
+		name := []string{"max_cost", "max_depth"}[i]
+		if !c.Has(name) {
+			continue
+		}
+		*to = c.Int(name, 0)
+	}
+	return o, nil
+}
+
+// decodedValue is what a script sees of a result.
+func decodedValue(r generable.Result) starlark.Value {
+	repairs := make([]generable.Value, len(r.Repairs))
+	for i, fix := range r.Repairs {
+		repairs[i] = decodedRepair.Make(generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))
+	}
+	errs := make([]generable.Value, len(r.Errors))
+	for i, e := range r.Errors {
+		errs[i] = decodedError.Make(generable.StrOf(e.Path), generable.StrOf(e.Expected), generable.StrOf(e.Got), generable.StrOf(e.Hint), generable.StrOf(e.Error()))
+	}
+	v := r.Value
+	if !r.OK {
+		v = generable.Value{}
+	}
+	return value.FromData(decoded.Make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial, generable.StrOf(r.Complaint())))
+}
+
+var (
+	decoded       = value.ShapeOf("Decoded", "ok", "value", "repairs", "errors", "cost", "partial", "complaint")
+	decodedRepair = value.ShapeOf("Repair", "kind", "path", "before", "after")
+	decodedError  = value.ShapeOf("FieldError", "path", "expected", "got", "hint", "message")
+)
+
+var (
+	_ starlark.HasAttrs = (*value.Partial)(nil)
+	_ starlark.Mapping  = (*value.Partial)(nil)
+)
+
+func partialFunc(c *table.Call) (starlark.Value, error) {
+	p, err := generable.NewPartial(self(c))
+	if err != nil {
+		return nil, script.Errorf("AS204", "%s", err)
+	}
+	return &value.Partial{Partial: p, State: c.State}, nil
+}
+
+func part(c *table.Call) *value.Partial { return c.Receiver.(*value.Partial) }
+
+func withField(c *table.Call) (starlark.Value, error) {
+	v, err := value.ToData(c.Arg("value"))
+	if err != nil {
+		return nil, value.Prefixed(c.Str("name"), err)
+	}
+	next, err := part(c).Partial.WithField(c.Str("name"), v)
+	if err != nil {
+		return nil, script.Errorf("AS503", "%s", err)
+	}
+	return &value.Partial{Partial: next, State: c.State}, nil
+}
+
+func partialGet(c *table.Call) (starlark.Value, error) {
+	if v, ok := part(c).Partial.Get(c.Str("name")); ok {
+		return value.FromData(v), nil
+	}
+	if d := c.Arg("default"); d != nil {
+		return d, nil
+	}
+	return starlark.None, nil
+}
+
+func partialHas(c *table.Call) (starlark.Value, error) {
+	return starlark.Bool(part(c).Partial.Has(c.Str("name"))), nil
+}
+
+func toComplete(c *table.Call) (starlark.Value, error) {
+	r, errs := part(c).Partial.ToComplete()
+	if errs != nil {
+		return starlark.None, nil
+	}
+	return value.FromRecord(r), nil
+}

@@ -1,0 +1,260 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// formatSpec is [[fill]align][sign][#][0][width][grouping][.precision][type].
+type formatSpec struct {
+	fill      string
+	align     byte // < > ^ =, 0 for the default of the value
+	sign      byte // + - or space
+	alternate bool
+	width     int
+	group     string // "," or "_"
+	precision int    // -1 when not given
+	verb      byte
+}
+
+// Bounds that keep one call from filling the memory.
+const (
+	maxWidth     = 10_000
+	maxPrecision = 1_000
+)
+
+func parseSpec(s string) (formatSpec, error) {
+	f := formatSpec{fill: " ", sign: '-', precision: -1}
+	rest := s
+	if r, n := utf8.DecodeRuneInString(rest); n > 0 && len(rest) > n && strings.IndexByte("<>^=", rest[n]) >= 0 {
+		f.fill, f.align, rest = string(r), rest[n], rest[n+1:]
+	} else if rest != "" && strings.IndexByte("<>^=", rest[0]) >= 0 {
+		f.align, rest = rest[0], rest[1:]
+	}
+	next := func(set string) byte {
+		if rest != "" && strings.IndexByte(set, rest[0]) >= 0 {
+			b := rest[0]
+			rest = rest[1:]
+			return b
+		}
+		return 0
+	}
+	number := func() (int, bool) {
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		v, err := strconv.Atoi(rest[:n])
+		rest = rest[n:]
+		return v, err == nil
+	}
+	if b := next("+- "); b != 0 {
+		f.sign = b
+	}
+	f.alternate = next("#") != 0
+	if next("0") != 0 && f.align == 0 {
+		f.fill, f.align = "0", '='
+	}
+	f.width, _ = number()
+	if b := next(",_"); b != 0 {
+		f.group = string(b)
+	}
+	if next(".") != 0 {
+		p, ok := number()
+		if !ok {
+			return f, fmt.Errorf("%q has no number after the point", s)
+		}
+		f.precision = p
+	}
+	f.verb = next("bcdeEfFgGnosxX%")
+	switch {
+	case rest != "":
+		return f, fmt.Errorf("%q is no format: %q is not understood", s, rest)
+	case f.width > maxWidth:
+		return f, fmt.Errorf("the width %d is above %d", f.width, maxWidth)
+	case f.precision > maxPrecision:
+		return f, fmt.Errorf("the precision %d is above %d", f.precision, maxPrecision)
+	}
+	return f, nil
+}
+
+func fmtFunc(c *table.Call) (starlark.Value, error) {
+	spec := c.Str("spec")
+	if inner, ok := strings.CutPrefix(spec, "{:"); ok && strings.HasSuffix(inner, "}") {
+		spec = strings.TrimSuffix(inner, "}")
+	}
+	f, err := parseSpec(spec)
+	if err != nil {
+		c.Problemf(diag.FormatSpec, c.ArgSpan("spec"), "fmt: %s", err).Help = []string{`as in fmt(x, ".1f"), fmt(n, ",d"), fmt(share, ".0%"), fmt(name, ">10")`}
+		return nil, nil
+	}
+	out, err := f.format(c.Arg("value"))
+	if err != nil {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "fmt: %s", err)
+		return nil, nil
+	}
+	return starlark.String(out), nil
+}
+
+func (f formatSpec) format(v starlark.Value) (string, error) {
+	switch v := v.(type) {
+	case starlark.Int:
+		if f.verb != 0 && strings.IndexByte("eEfFgG%", f.verb) >= 0 {
+			x, _ := new(big.Float).SetInt(v.BigInt()).Float64()
+			return f.float(x)
+		}
+		return f.integer(v.BigInt())
+	case starlark.Float:
+		if f.verb != 0 && strings.IndexByte("bcdoxX", f.verb) >= 0 {
+			return "", fmt.Errorf("the type %q is for whole numbers, got %s: write int(x) or .0f", f.verb, value.Describe(v))
+		}
+		return f.float(float64(v))
+	case *value.Failed:
+		return "", nil
+	}
+	if f.verb != 0 && f.verb != 's' {
+		return "", fmt.Errorf("the type %q is for numbers, got %s", f.verb, value.Describe(v))
+	}
+	if f.align == '=' || f.group != "" || f.sign == '+' {
+		return "", fmt.Errorf("signs, grouping and zeros are for numbers, got %s", value.Describe(v))
+	}
+	s, err := value.PlainText(v)
+	if err != nil {
+		return "", err
+	}
+	if f.precision >= 0 && utf8.RuneCountInString(s) > f.precision {
+		s = string([]rune(s)[:f.precision])
+	}
+	return f.pad("", s, '<'), nil
+}
+
+func (f formatSpec) integer(i *big.Int) (string, error) {
+	base, prefix := 10, ""
+	switch f.verb {
+	case 'b':
+		base, prefix = 2, "0b"
+	case 'o':
+		base, prefix = 8, "0o"
+	case 'x', 'X':
+		base, prefix = 16, "0x"
+	case 0, 'd', 'n':
+	case 'c':
+		if !i.IsInt64() || i.Int64() < 0 || i.Int64() > utf8.MaxRune || !utf8.ValidRune(rune(i.Int64())) {
+			return "", fmt.Errorf("%s is no character", i)
+		}
+		return f.pad("", string(rune(i.Int64())), '<'), nil
+	default:
+		return "", fmt.Errorf("the type %q is not for whole numbers", f.verb)
+	}
+	if f.precision >= 0 {
+		return "", fmt.Errorf("a precision is for numbers with a fraction: write .%df", f.precision)
+	}
+	digits := new(big.Int).Abs(i).Text(base)
+	every := 3
+	if base != 10 {
+		every = 4
+	}
+	if f.group != "" {
+		digits = grouped(digits, f.group, every)
+	}
+	if f.alternate {
+		digits = prefix + digits
+	}
+	if f.verb == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	return f.pad(f.signOf(i.Sign() < 0), digits, '>'), nil
+}
+
+func (f formatSpec) float(x float64) (string, error) {
+	verb, precision, suffix := f.verb, f.precision, ""
+	if precision < 0 && verb != 0 {
+		precision = 6
+	}
+	switch verb {
+	case '%':
+		verb, x, suffix = 'f', x*100, "%"
+	case 'F', 'n':
+		verb = map[byte]byte{'F': 'f', 'n': 'g'}[verb]
+	case 's', 'b', 'c', 'd', 'o', 'x', 'X':
+		return "", fmt.Errorf("the type %q is not for numbers with a fraction", f.verb)
+	}
+	neg := math.Signbit(x)
+	if neg {
+		x = -x
+	}
+	var digits string
+	switch {
+	case verb == 0 && precision < 0:
+		digits = starlark.Float(x).String() // as str() writes it
+	case verb == 0, verb == 'g', verb == 'G':
+		if verb == 0 {
+			verb = 'g'
+		}
+		digits = strconv.FormatFloat(x, verb, max(precision, 1), 64)
+	default:
+		digits = strconv.FormatFloat(x, verb, precision, 64)
+	}
+	if f.group != "" {
+		whole, fraction, dotted := strings.Cut(digits, ".")
+		digits = grouped(whole, f.group, 3)
+		if dotted {
+			digits += "." + fraction
+		}
+	}
+	return f.pad(f.signOf(neg), digits+suffix, '>'), nil
+}
+
+func (f formatSpec) signOf(neg bool) string {
+	switch {
+	case neg:
+		return "-"
+	case f.sign == '+' || f.sign == ' ':
+		return string(f.sign)
+	}
+	return ""
+}
+
+// grouped puts a separator between groups of digits, from the right.
+func grouped(digits, sep string, every int) string {
+	for _, r := range digits {
+		if r < '0' || r > '9' && r < 'a' || r > 'f' {
+			return digits // an exponent, or infinity
+		}
+	}
+	for i := len(digits) - every; i > 0; i -= every {
+		digits = digits[:i] + sep + digits[i:]
+	}
+	return digits
+}
+
+// pad brings sign and body to the width.
+func (f formatSpec) pad(sign, body string, otherwise byte) string {
+	align := f.align
+	if align == 0 {
+		align = otherwise
+	}
+	n := f.width - utf8.RuneCountInString(sign) - utf8.RuneCountInString(body)
+	if n <= 0 {
+		return sign + body
+	}
+	switch align {
+	case '<':
+		return sign + body + strings.Repeat(f.fill, n)
+	case '^':
+		return strings.Repeat(f.fill, n/2) + sign + body + strings.Repeat(f.fill, n-n/2)
+	case '=':
+		return sign + strings.Repeat(f.fill, n) + body
+	}
+	return strings.Repeat(f.fill, n) + sign + body
+}

@@ -1,0 +1,79 @@
+package data
+
+import (
+	"bytes"
+	"encoding/json"
+
+	starjson "go.starlark.net/lib/json"
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func jsonRows() []table.Builtin {
+	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "JSON text"}
+	indent := table.Param{Name: "indent", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `"  "`, Doc: "one step of indentation"}
+	row := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "json", Group: table.GroupText, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	}
+	return []table.Builtin{
+		{Name: "json", Group: table.GroupText, Returns: "module", Effect: table.Pure, Doc: "Reads and writes JSON: json.encode, json.decode, json.indent.",
+			Make: func(_ *script.State, t *table.Table) starlark.Value {
+				return &table.ModuleValue{Name: "json", Members: t.Members["json"]}
+			}},
+		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
+			table.Param{Name: "value", Kind: table.AnyKind, Doc: "data"}),
+		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,
+			table.Param{Name: "default", Kind: table.AnyKind, Default: "(none)", Doc: "given instead of an error when the text is no JSON"}),
+		row("indent", "str", "Lays JSON text out over lines.", jsonIndent, text, indent),
+	}
+}
+
+func jsonEncode(c *table.Call) (starlark.Value, error) {
+	v, err := value.ToData(c.Arg("value"))
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(generable.JSON(v, nil)), nil
+}
+
+func jsonDecode(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return &value.Failed{}, nil
+	}
+	args := starlark.Tuple{c.Arg("text")}
+	if c.Passed("default") {
+		d := c.Arg("default")
+		if d == nil {
+			d = starlark.None
+		}
+		args = append(args, d)
+	}
+	if value.NestedTooDeep(c.Str("text")) {
+		if len(args) > 1 {
+			return args[1], nil
+		}
+		c.Problemf(diag.WrongArgument, c.ArgSpan("text"), "json.decode: the text is nested more than %d deep", value.MaxPrintNesting).Help =
+			[]string{"give default = ... to go on without it"}
+		return nil, nil
+	}
+	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.Thread(), args, nil)
+}
+
+func jsonIndent(c *table.Call) (starlark.Value, error) {
+	step := "  "
+	if c.Has("indent") {
+		step = c.Str("indent")
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(c.Str("text")), "", step); err != nil {
+		return nil, script.Errorf("AS204", "json.indent: %s", err)
+	}
+	return starlark.String(out.String()), nil
+}
+
+var _ starlark.HasAttrs = (*table.ModuleValue)(nil)

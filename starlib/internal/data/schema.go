@@ -1,0 +1,411 @@
+package data
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Rows are the builtins of types, values, texts and files, and of what a script may touch.
+func Rows() []table.Builtin {
+	return slices.Concat(typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), textRows(), jsonRows(), scriptRows(), describeRows(), capabilityRows())
+}
+
+func typeRows() []table.Builtin {
+	scalar := func(name, doc string, t *generable.Type) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Doc: doc,
+			Params: []table.Param{{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "as the function of this name takes them"}},
+			Make: func(c *script.State, _ *table.Table) starlark.Value {
+				fn := starlark.Universe[name].(*starlark.Builtin)
+				return &value.Type{T: t, State: c, Func: fn, Bare: t.Kind == generable.ListType || t.Kind == generable.DictType}
+			}}
+	}
+	name := table.Param{Name: "_name", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "the name, where there is no variable to take it from"}
+	description := table.Param{Name: "_llm_description", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"}
+	doc := func(text string) table.Param {
+		return table.Param{Name: "doc", Kind: table.StrKind, Shape: table.Positional, Default: `""`, Skip: true, Doc: text}
+	}
+	return []table.Builtin{
+		scalar("str", "The type of text; called, it converts a value to text.", generable.StrT),
+		scalar("int", "The type of whole numbers of any size; called, it converts a number or text.", generable.IntT),
+		scalar("float", "The type of numbers with a fraction; called, it converts a number or text.", generable.FloatT),
+		scalar("bool", "The type of True and False; called, it gives the truth value.", generable.BoolT),
+		scalar("list", "The type of lists: list[str]; called, it makes a list that can be changed.", generable.ListOfType(generable.AnyT)),
+		scalar("dict", "The type of dicts with str keys: dict[str, int]; called, it makes a dict, also of an instance.", generable.DictOfType(generable.AnyT)),
+		scalar("any", "The type of every value, checked at run time; called, it tells whether any item is true.", generable.AnyT),
+		{Name: "schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: schemaFunc,
+			Params: []table.Param{
+				doc("what an instance is, for people and models"),
+				{Name: "more", Kind: table.DictKind, Shape: table.Positional, Default: "{}", Skip: true, Doc: "fields whose names are reserved words: {\"from\": str}"},
+				name, description,
+				{Name: "fields", Kind: FieldKind, Shape: table.Keywords, Doc: "the fields: a type, or field(...)"},
+			},
+			Doc: "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."},
+		{Name: "field", Group: table.GroupTypes, Returns: "field", Effect: table.Pure, Func: fieldFunc,
+			Params: []table.Param{
+				{Name: "type", Kind: table.TypeKind, Doc: "the type of the field"},
+				{Name: "guide", Kind: table.StrKind, Default: `""`, Doc: "what to put there, for people and models"},
+				{Name: "default", Kind: table.AnyKind, Shape: table.KeywordOnly, Default: "(required)", Doc: "the value when none is given"},
+				{Name: "ge", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "the least number"},
+				{Name: "le", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "the greatest number"},
+				{Name: "gt", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is greater than"},
+				{Name: "lt", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is less than"},
+				{Name: "multiple_of", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is a multiple of"},
+				{Name: "unique", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "no two items of a list are equal"},
+				{Name: "min_len", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "None", Doc: "the least length of text, list or dict"},
+				{Name: "max_len", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
+				{Name: "pattern", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "a regular expression (RE2) that some part of the text must match"},
+				{Name: "format", Kind: table.OneOf(generable.FormatNames()...), Shape: table.KeywordOnly, Default: "None", Doc: "a well-known format of text"},
+				{Name: "alias", Kind: table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), Shape: table.KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
+				{Name: "examples", Kind: table.ListKind, Shape: table.KeywordOnly, Default: "None", Doc: "examples of values"},
+				{Name: "check", Kind: table.PredicateKind, Shape: table.KeywordOnly, Default: "None", Doc: "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"},
+				{Name: "stream", Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None",
+					Doc: "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"},
+			},
+			Doc: "Describes a field of a schema, or a parameter of a tool or of def main."},
+		{Name: "union", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: unionFunc,
+			Params: []table.Param{
+				doc("what the choice is about, for people and models"),
+				{Name: "variants", Kind: table.TypeKind, Shape: table.Variadic, Doc: "the schemas"},
+				{Name: "_tag", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `"type"`, Doc: "the key that holds the variant's name"},
+				name, description,
+			},
+			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag."},
+		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: enumFunc,
+			Params: []table.Param{
+				{Name: "values", Kind: table.StrKind, Shape: table.Variadic, Doc: "the values"},
+				{Name: "_doc", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `""`, Doc: "what the choice is about"},
+				{Name: "_notes", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "what a value means, for people and models: {\"low\": \"can wait\"}"},
+				{Name: "_alias", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"},
+				name, description,
+			},
+			Doc: "Declares a closed set of strings. Severity.low is the string."},
+		{Name: "ref", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: refFunc,
+			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "the name of a type of this file"}},
+			Doc:    "Refers to a type that is declared later, or around the reference: a recursive type."},
+	}
+}
+
+// FieldKind takes a type or field(...).
+var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
+	Accept: func(v starlark.Value) (starlark.Value, bool) {
+		if _, ok := v.(*value.Field); ok {
+			return v, true
+		}
+		return value.AcceptType(v)
+	}, Hint: table.HintField}
+
+func fieldFunc(c *table.Call) (starlark.Value, error) {
+	f := generable.Field{Type: c.Type("type"), Guide: c.Str("guide")}
+	if c.Incomplete {
+		return &value.Field{Field: generable.Field{Type: generable.ErrorT}}, nil
+	}
+	if d := c.Arg("default"); d != nil {
+		v, err := value.ToData(d)
+		if err != nil {
+			return nil, value.Prefixed("default", err)
+		}
+		f.Default, f.Optional = v, true
+	}
+	limits := generable.Limits{Ge: c.Float("ge"), Le: c.Float("le"), Gt: c.Float("gt"), Lt: c.Float("lt"), MultipleOf: c.Float("multiple_of"),
+		Unique: c.Bool("unique", false), Pattern: c.Str("pattern"), Format: c.Str("format")}
+	if p, ok := c.Arg("check").(*value.Predicate); ok {
+		limits.Check = &generable.Check{Says: p.Pred.String(), Holds: p.Pred.Holds}
+	}
+	switch s := c.Arg("stream").(type) {
+	case starlark.String:
+		f.Stream = streamPolicies[string(s)]
+	case *starlark.List:
+		for item := range starlark.Elements(s) {
+			f.Stream |= streamPolicies[string(item.(starlark.String))]
+		}
+	}
+	for _, l := range []struct {
+		name string
+		to   **int
+	}{{"min_len", &limits.MinLen}, {"max_len", &limits.MaxLen}} {
+		if c.Has(l.name) {
+			n := c.Int(l.name, 0)
+			*l.to = &n
+		}
+	}
+	if limits != (generable.Limits{}) {
+		f.Limits = &limits
+	}
+	switch a := c.Arg("alias").(type) {
+	case starlark.String:
+		f.Alias = []string{string(a)}
+	case *starlark.List:
+		for item := range starlark.Elements(a) {
+			f.Alias = append(f.Alias, string(item.(starlark.String)))
+		}
+	}
+	if examples, ok := c.Arg("examples").(starlark.Sequence); ok {
+		for item := range starlark.Elements(examples) {
+			v, err := value.ToData(item)
+			if err != nil {
+				return nil, value.Prefixed("examples", err)
+			}
+			f.Examples = append(f.Examples, v)
+		}
+	}
+	return &value.Field{Field: f}, nil
+}
+
+// typeName is the name of a type that this call declares: given, or its variable's.
+func typeName(c *table.Call) string {
+	if c.Has("_name") {
+		return c.Str("_name")
+	}
+	return c.Variable()
+}
+
+func schemaFunc(c *table.Call) (starlark.Value, error) {
+	var fields []generable.Field
+	seen := map[string]bool{}
+	if d, ok := c.Arg("more").(*starlark.Dict); ok {
+		for key, v := range d.Entries() {
+			name, ok := key.(starlark.String)
+			if !ok {
+				d := c.Problemf(diag.BadField, c.ArgSpan("more"), "the name of a field is a str, got %s", value.Describe(key))
+				d.Help = append(d.Help, "write it in quotes")
+				continue
+			}
+			w, ok := FieldKind.Takes(v)
+			if !ok {
+				d := c.Problemf(diag.WrongArgument, c.ArgSpan("more"), "%s: want %s, got %s", string(name), FieldKind.Word, value.Describe(v))
+				if h := table.HintField(v); h != "" {
+					d.Help = append(d.Help, h)
+				}
+				continue
+			}
+			seen[string(name)] = true
+			fields = append(fields, value.FieldOf(string(name), w))
+		}
+	}
+	for _, kv := range c.Kwargs {
+		name := string(kv[0].(starlark.String))
+		if seen[name] {
+			d := c.Problemf(diag.DuplicateName, c.NameSpan(name), "the field %s is given twice", name)
+			d.Help = append(d.Help, "leave one out: the dict is for names that are reserved words")
+			continue
+		}
+		fields = append(fields, value.FieldOf(name, kv[1]))
+	}
+	t, errs := generable.NewSchema(typeName(c), script.Dedent(c.Str("doc")), fields)
+	fieldErrors(c, diag.BadField, errs)
+	return declare(c, t), nil
+}
+
+func unionFunc(c *table.Call) (starlark.Value, error) {
+	tag := generable.DefaultTag
+	if c.Has("_tag") {
+		tag = c.Str("_tag")
+	}
+	var variants []*generable.Type
+	names := map[string]bool{}
+	for i, v := range c.Rest() {
+		t, at := value.TypeOf(v), c.RefSpan(c.RestRefs[i])
+		d := t.Deref()
+		switch {
+		case d.Kind == generable.ErrorType:
+			c.Incomplete = true
+		case d.Kind == generable.RecordType && d.Name == "":
+			table.Unnamed(c.Problemf(diag.UnnamedType, at, "a variant of a union needs a name"))
+		case d.Kind == generable.RecordType && d.FieldIndex(tag) >= 0:
+			out := c.Problemf(diag.TagClash, at, "%s has a field %s, which is the tag of the union", d, tag)
+			out.Help = append(out.Help, `rename the field, or the tag: _tag = "kind"`)
+		case d.Kind != generable.RecordType && d.Kind != generable.RefType:
+			out := c.Problemf(diag.WrongArgument, at, "the variants of a union are schemas, got %s", value.Describe(v))
+			out.Help = append(out.Help, "join other types with |: "+t.String()+" | ...")
+		case names[d.Name]:
+			out := c.Problemf(diag.DuplicateName, at, "the union has two variants named %s", d.Name)
+			out.Help = append(out.Help, "list each variant once; the name tells them apart, _name = gives another")
+		default:
+			variants = append(variants, t)
+		}
+		names[d.Name] = true
+	}
+	if len(c.Rest()) == 0 {
+		out := c.Problemf(diag.MissingArgument, c.FuncSpan(), "union needs variants")
+		out.Help = append(out.Help, `union("doc", A, B)`)
+	}
+	name := typeName(c)
+	if name == "" {
+		table.Unnamed(c.Problemf(diag.UnnamedType, c.FuncSpan(), "a union needs a name"))
+	}
+	if len(c.Problems) > 0 || c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	t, errs := generable.NewUnion(name, script.Dedent(c.Str("doc")), tag, variants)
+	fieldErrors(c, diag.BadField, errs)
+	return declare(c, t), nil
+}
+
+func enumFunc(c *table.Call) (starlark.Value, error) {
+	var values []string
+	for _, v := range c.Rest() {
+		s, _ := v.(starlark.String)
+		values = append(values, string(s))
+	}
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	notes := valueNotes(c, values)
+	t, errs := generable.NewNotedEnum(typeName(c), c.Str("_doc"), values, notes)
+	for _, e := range errs {
+		at := c.FuncSpan()
+		for i := range c.RestRefs {
+			if strings.HasPrefix(e.Path, "["+starlark.MakeInt(i).String()+"]") {
+				at = c.RefSpan(c.RestRefs[i])
+			}
+		}
+		c.Problemf(diag.BadEnum, at, "an enum wants %s, got %s", e.Expected, e.Got)
+	}
+	return declare(c, t), nil
+}
+
+// valueNotes reads what is said of an enum's values.
+func valueNotes(c *table.Call, values []string) []generable.ValueNote {
+	notes := make([]generable.ValueNote, len(values))
+	for _, name := range []string{"_notes", "_alias"} {
+		d, ok := c.Arg(name).(*starlark.Dict)
+		if !ok {
+			continue
+		}
+		for key, v := range d.Entries() {
+			s, _ := starlark.AsString(key)
+			i := slices.Index(values, s)
+			if i < 0 {
+				c.Problemf(diag.BadEnum, c.ArgSpan(name), "%s: %s is no value of this enum", name, key).Help = []string{"its values are " + script.Joined(values)}
+				continue
+			}
+			if text, ok := v.(starlark.String); ok && name == "_notes" {
+				notes[i].Doc = string(text)
+				continue
+			} else if ok {
+				notes[i].Alias = []string{string(text)}
+				continue
+			}
+			list := table.ListOf(table.StrKind)
+			words, ok := list.Takes(v)
+			if !ok || name == "_notes" {
+				c.Problemf(diag.BadEnum, c.ArgSpan(name), "%s: want text for %s, got %s", name, key, value.Describe(v))
+				continue
+			}
+			for w := range starlark.Elements(words.(starlark.Iterable)) {
+				notes[i].Alias = append(notes[i].Alias, string(w.(starlark.String)))
+			}
+		}
+	}
+	return notes
+}
+
+// fieldErrors reports what is wrong with fields, each at the argument that declares it.
+func fieldErrors(c *table.Call, code diag.Code, errs generable.FieldErrors) {
+	for _, e := range errs {
+		at := c.FuncSpan()
+		if field := value.FirstStep(e.Path); field != "" {
+			at = c.RefSpan(table.ArgRef{Name: field})
+		}
+		plain := *e
+		plain.Hint = ""
+		d := c.Problemf(code, at, "%s", plain.Error())
+		if e.Hint != "" {
+			d.Help = append(d.Help, e.Hint)
+		}
+	}
+}
+
+// declare finishes a nominal type: it becomes known by name to references of its file.
+func declare(c *table.Call, t *generable.Type) starlark.Value {
+	if c.Has("_llm_description") && t.Kind != generable.ErrorType {
+		t.Description = c.Str("_llm_description")
+	}
+	if !c.Running() {
+		c.Locate()
+		c.State.Types.Declare(c.Pos.Filename(), t)
+		if t.Kind == generable.UnionType {
+			c.State.Session.DeclareUnion(t)
+		}
+	}
+	return value.NewType(c.State, t)
+}
+
+func refFunc(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	if c.Running() {
+		return nil, script.Errorf(diag.UnresolvedRef, "ref refers to a type while the flow runs").
+			WithHelp("declare recursive types at the top level")
+	}
+	c.Locate()
+	return value.NewType(c.State, c.State.Types.Refer(c.Pos.Filename(), c.Str("name"), c.ArgSpan("name"))), nil
+}
+
+func schemaTypeRows() []table.Builtin {
+	return []table.Builtin{
+		{Name: "type_from_json_schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: typeFromJSONSchema,
+			Params: []table.Param{
+				{Name: "schema", Kind: table.AnyOf(table.DictKind, table.StrKind), Doc: "the JSON Schema, as a dict or as its text"},
+				{Name: "name", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "the name; otherwise the variable's, else the schema's title"},
+				{Name: "lenient", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "leave out what a type cannot say, with a warning, instead of refusing it"},
+				{Name: "_llm_description", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"},
+			},
+			Doc: "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."},
+	}
+}
+
+func typeFromJSONSchema(c *table.Call) (starlark.Value, error) {
+	o := generable.SchemaOptions{Name: c.Str("name"), Lenient: c.Bool("lenient", false)}
+	if o.Name == "" {
+		o.Name = c.Variable()
+	}
+	var t *generable.Type
+	var ignored, errs generable.FieldErrors
+	if text, ok := c.Arg("schema").(starlark.String); ok {
+		t, ignored, errs = generable.FromJSONSchemaText(string(text), o)
+	} else {
+		v, err := value.ToData(c.Arg("schema"))
+		if err != nil {
+			return nil, value.Prefixed("schema", err)
+		}
+		t, ignored, errs = generable.FromJSONSchema(v, o)
+	}
+	at := c.ArgSpan("schema")
+	found := func(e *generable.FieldError) *diag.Diagnostic {
+		plain := *e
+		plain.Hint = ""
+		d := &diag.Diagnostic{Code: diag.BadSchema, Span: at, Message: plain.Error()}
+		if e.Hint != "" {
+			d.Help = []string{e.Hint}
+		}
+		return d
+	}
+	if errs != nil {
+		var list []*diag.Diagnostic
+		for _, e := range errs {
+			list = append(list, found(e))
+		}
+		return c.Fail(list...)
+	}
+	if !c.Running() {
+		for _, e := range ignored {
+			d := found(e)
+			d.Severity, d.Message = diag.Warning, "not checked: "+d.Message
+			c.State.Session.Report(d)
+		}
+	}
+	if !t.IsNominal() {
+		return value.NewType(c.State, t), nil
+	}
+	return declare(c, t), nil
+}

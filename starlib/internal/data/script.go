@@ -1,0 +1,92 @@
+package data
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func scriptRows() []table.Builtin {
+	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "values"}
+	sep := table.Param{Name: "sep", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `" "`, Doc: "what stands between them"}
+	return []table.Builtin{
+		{Name: "print", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Params: []table.Param{args, sep}, Func: printFunc,
+			Doc: "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."},
+		{Name: "fail", Group: table.GroupScript, Returns: "None", Effect: table.Pure, Params: []table.Param{args, sep}, Func: failFunc,
+			Doc: "Ends the run, or the loading, with an error."},
+		{Name: "file", Group: table.GroupScript, Returns: "str", Effect: table.Reads, Params: []table.Param{{Name: "path", Kind: table.StrKind, Doc: "relative to the file that names it"}}, Func: fileFunc,
+			Doc: "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."},
+		{Name: "help", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Params: []table.Param{{Name: "about", Kind: table.AnyKind, Default: "None", Doc: "a builtin, a type, a node, a function, or the name of a builtin"}}, Func: helpFunc,
+			Doc: "Prints what a value is and how it is used; without an argument, all builtins."},
+	}
+}
+
+func text(c *table.Call) (string, error) {
+	sep := " "
+	if c.Has("sep") {
+		sep = c.Str("sep")
+	}
+	var b strings.Builder
+	for i, v := range c.Rest() {
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		text, err := value.PlainText(v)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+func printFunc(c *table.Call) (starlark.Value, error) {
+	text, err := text(c)
+	if err != nil {
+		return nil, err
+	}
+	c.Thread().Print(c.Thread(), text)
+	return starlark.None, nil
+}
+
+// failFunc raises the text as it is. The error gets its code from who called the function:
+// a node, the run, or the loading of the file.
+func failFunc(c *table.Call) (starlark.Value, error) {
+	text, err := text(c)
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
+		return nil, errors.New(text)
+	}
+	return nil, errors.New("fail() was called")
+}
+
+func helpFunc(c *table.Call) (starlark.Value, error) {
+	c.Thread().Print(c.Thread(), doc.Help(c.Row.Table, c.Arg("about")))
+	return starlark.None, nil
+}
+
+// fileFunc gives the text of a file that belongs to the script.
+func fileFunc(c *table.Call) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	at := c.ArgSpan("path")
+	text, ok, err := c.ReadFile(c.Str("path"), at)
+	if !ok {
+		return nil, err
+	}
+	if !utf8.ValidString(text) {
+		c.Problemf(diag.WrongValue, at, "%s is no UTF-8 text", c.Str("path"))
+		return nil, nil
+	}
+	return starlark.String(text), nil
+}

@@ -1,0 +1,167 @@
+package data
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func streamRows() []table.Builtin {
+	method := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "stream", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	}
+	var options []table.Param
+	for _, p := range decodeParams {
+		if p.Name != "partial" { // close says whether the text was cut
+			options = append(options, p)
+		}
+	}
+	return []table.Builtin{
+		{Name: "stream", Of: "type", Group: table.GroupTypes, Returns: "stream", Effect: table.Pure, Func: streamFunc,
+			Params: append(options, table.Param{Name: "min_text", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
+			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
+		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more.",
+			streamFeed, table.Param{Name: "text", Kind: table.StrKind, Doc: "what arrived"}),
+		method("snapshot", "value", "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known.", streamSnapshot),
+		method("partial", "partial", "Gives what is known of a schema or union field by field.", streamPartial),
+		method("state", "str", `Tells how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete". A path that the type does not have is an error.`,
+			streamState, table.Param{Name: "path", Kind: table.StrKind, Default: `""`, Doc: "where in the value; empty for the whole"}),
+		method("close", "Decoded", "Ends the text and gives what it came to, as decode does.",
+			streamClose, table.Param{Name: "cut", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "the text ends early: the value is what is known of it"}),
+	}
+}
+
+// streamPolicies are how a field shows itself in a stream.
+var streamPolicies = map[string]generable.StreamPolicy{"atomic": generable.StreamAtomic, "first": generable.StreamFirst, "state": generable.StreamState}
+
+var streamPolicy = table.OneOf("atomic", "first", "state")
+
+var streamEvent = value.ShapeOf("StreamEvent", "kind", "path", "text", "value")
+
+// streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
+// once it is frozen, no more can be fed.
+type streamValue struct {
+	s      *generable.Stream
+	t      *generable.Type
+	c      *script.State
+	events []generable.Value
+	frozen bool
+	closed bool
+}
+
+var _ starlark.HasAttrs = (*streamValue)(nil)
+
+func (s *streamValue) String() string { return "stream(" + s.t.String() + ")" }
+
+func (s *streamValue) Type() string { return "stream" }
+
+func (s *streamValue) Freeze() { s.frozen = true }
+
+func (s *streamValue) Truth() starlark.Bool { return true }
+
+func (s *streamValue) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "a stream is no key")
+}
+
+func (s *streamValue) Attr(name string) (starlark.Value, error) {
+	if m := s.c.Methods.Method("stream", name, s); m != nil {
+		return m, nil
+	}
+	return nil, value.NoAttribute("a stream", name, s.AttrNames())
+}
+
+func (s *streamValue) AttrNames() []string { return s.c.Methods.MethodNames("stream") }
+
+func streamFunc(c *table.Call) (starlark.Value, error) {
+	o, err := decodeOptions(c)
+	if err != nil || len(c.Problems) > 0 {
+		return nil, err
+	}
+	s := &streamValue{t: self(c), c: c.State}
+	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.Int("min_text", 0), On: s.on})
+	return s, nil
+}
+
+// on keeps an event for feed.
+func (s *streamValue) on(e *generable.StreamEvent) {
+	if e.Kind == generable.StreamDone {
+		return
+	}
+	text, v := e.Text, e.Value
+	if e.Repair != nil {
+		text = e.Repair.Kind
+	}
+	s.events = append(s.events, streamEvent.Make(generable.StrOf(e.Kind.String()), generable.StrOf(e.Path()), generable.StrOf(text), v))
+}
+
+// stream is the receiver, which must not be frozen.
+func stream(c *table.Call) (*streamValue, error) {
+	s := c.Receiver.(*streamValue)
+	if s.frozen {
+		return nil, script.Errorf(diag.ScriptError, "this stream is frozen: nothing can be fed to it any more").
+			WithHelp("make it where it is fed: s = T.stream() in the same function")
+	}
+	return s, nil
+}
+
+func streamFeed(c *table.Call) (starlark.Value, error) {
+	s, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.closed {
+		return nil, script.Errorf(diag.ScriptError, "this stream is closed: nothing can be fed to it any more").
+			WithHelp("make another for the next text: s = T.stream()")
+	}
+	s.events = nil
+	s.s.Feed(c.Str("text"))
+	return value.FromData(generable.ListOf(s.events...)), nil
+}
+
+func streamSnapshot(c *table.Call) (starlark.Value, error) {
+	s, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	return value.FromData(s.s.Snapshot()), nil
+}
+
+func streamPartial(c *table.Call) (starlark.Value, error) {
+	s, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := s.s.Partial()
+	if !ok {
+		return nil, script.Errorf(diag.WrongArgument, "%s does not arrive field by field", s.t).WithHelp("snapshot() shows what is known of it")
+	}
+	return &value.Partial{Partial: p, State: s.c}, nil
+}
+
+func streamState(c *table.Call) (starlark.Value, error) {
+	s, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	path := c.Str("path")
+	if err := s.t.CheckPath(path); err != nil {
+		return nil, script.Errorf(diag.WrongArgument, "no such place in %s: %s", s.t, err)
+	}
+	return starlark.String(s.s.State(path).String()), nil
+}
+
+func streamClose(c *table.Call) (starlark.Value, error) {
+	s, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	s.closed = true
+	if c.Bool("cut", false) {
+		return decodedValue(s.s.CloseCut()), nil
+	}
+	return decodedValue(s.s.Close()), nil
+}

@@ -1,0 +1,120 @@
+package data
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+func textRows() []table.Builtin {
+	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "the text"}
+	return []table.Builtin{
+		{Name: "fmt", Group: table.GroupText, Returns: "str", Effect: table.Pure, Func: fmtFunc,
+			Params: []table.Param{{Name: "value", Kind: table.AnyKind, Doc: "a number, a str, or a bool"}, {Name: "spec", Kind: table.StrKind, Default: `""`, Doc: `".1f", ",d", "+.2e", ">10", "05d", ".0%", "x"`}},
+			Doc:    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."},
+		{Name: "dedent", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{text},
+			Func: func(c *table.Call) (starlark.Value, error) { return starlark.String(script.Dedent(c.Str("text"))), nil },
+			Doc:  "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."},
+		{Name: "indent_lines", Group: table.GroupText, Returns: "str", Effect: table.Pure,
+			Params: []table.Param{text, {Name: "prefix", Kind: table.StrKind, Default: `"    "`, Doc: "what to put in front"}},
+			Func:   indentFunc, Doc: "Puts a prefix in front of every line that is not blank."},
+		{Name: "split_lines", Group: table.GroupText, Returns: "list[str]", Effect: table.Pure, Params: []table.Param{text}, Func: splitLinesFunc,
+			Doc: "Gives the lines of a text, without blanks around them and without empty ones."},
+		{Name: "join_lines", Group: table.GroupText, Returns: "str", Effect: table.Pure,
+			Params: []table.Param{{Name: "items", Kind: table.ListKind, Doc: "values; what is no str is converted"}, {Name: "bullet", Kind: table.StrKind, Default: `""`, Doc: `what to put in front of each, such as "- "`}},
+			Func:   joinLinesFunc, Doc: "Joins values by line ends."},
+		{Name: "strip_fences", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{text},
+			Func: func(c *table.Call) (starlark.Value, error) { return starlark.String(stripFences(c.Str("text"))), nil },
+			Doc:  "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."},
+		{Name: "truncate", Group: table.GroupText, Returns: "str", Effect: table.Pure,
+			Params: []table.Param{text, {Name: "length", Kind: table.CountKind, Doc: "the most characters"}, {Name: "end", Kind: table.StrKind, Default: `"…"`, Doc: "what marks the cut; it counts"}},
+			Func:   truncateFunc, Doc: "Cuts a text that is too long."},
+	}
+}
+
+func indentFunc(c *table.Call) (starlark.Value, error) {
+	prefix := "    "
+	if c.Has("prefix") {
+		prefix = c.Str("prefix")
+	}
+	lines := strings.Split(c.Str("text"), "\n")
+	for i, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			lines[i] = prefix + line
+		}
+	}
+	return starlark.String(strings.Join(lines, "\n")), nil
+}
+
+func splitLinesFunc(c *table.Call) (starlark.Value, error) {
+	var out []starlark.Value
+	for line := range strings.Lines(c.Str("text")) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, starlark.String(line))
+		}
+	}
+	return starlark.NewList(out), nil
+}
+
+func joinLinesFunc(c *table.Call) (starlark.Value, error) {
+	var out []string
+	for item := range c.Items("items") {
+		text, err := value.PlainText(item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c.Str("bullet")+text)
+	}
+	return starlark.String(strings.Join(out, "\n")), nil
+}
+
+// stripFences gives the content of the first code fence of backticks or tildes.
+func stripFences(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		fence := fenceOf(line)
+		if fence == "" {
+			continue
+		}
+		for j := i + 1; j < len(lines); j++ {
+			end := strings.TrimSpace(lines[j])
+			if strings.HasPrefix(end, fence) && strings.Trim(end, fence[:1]) == "" {
+				return strings.Join(lines[i+1:j], "\n")
+			}
+		}
+		return strings.TrimRight(strings.Join(lines[i+1:], "\n"), "\n")
+	}
+	return strings.TrimSpace(s)
+}
+
+// fenceOf is the run of at least three backticks or tildes that a line begins with.
+func fenceOf(line string) string {
+	line = strings.TrimSpace(line)
+	for _, mark := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, mark)
+		if n := len(line) - len(rest); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+func truncateFunc(c *table.Call) (starlark.Value, error) {
+	text, most, end := c.Str("text"), c.Int("length", 0), "…"
+	if c.Has("end") {
+		end = c.Str("end")
+	}
+	if utf8.RuneCountInString(text) <= most {
+		return starlark.String(text), nil
+	}
+	keep := most - utf8.RuneCountInString(end)
+	if keep < 0 {
+		keep, end = most, ""
+	}
+	return starlark.String(string([]rune(text)[:keep]) + end), nil
+}

@@ -1,0 +1,288 @@
+package data
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// DefaultTouchTimeout bounds one operation of a capability that says nothing else.
+const DefaultTouchTimeout = 30 * time.Second
+
+var (
+	secretTextKind = table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: func(v starlark.Value) (starlark.Value, bool) {
+		switch v.(type) {
+		case starlark.String, *value.Masked, *value.Secret:
+			return v, true
+		}
+		return v, false
+	}}
+	timeoutParam = table.Param{Name: "timeout", Kind: table.TimeUpTo(24*time.Hour, "a day"), Shape: table.KeywordOnly, Default: `"30s"`, Doc: `the longest it may take: "90s", "2m", or seconds`}
+)
+
+// commandKind takes a command and its arguments. No shell takes a line apart.
+var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Value) string {
+	line, ok := v.(starlark.String)
+	switch {
+	case !ok:
+		return ""
+	case strings.ContainsAny(string(line), "|<>&;$`"):
+		return `no shell reads it: run one command, ["ls", "-la"], and give what it wrote to the next, sh.run(["wc", "-l"], input = out.stdout)`
+	}
+	return "write " + script.QuotedList(strings.Fields(string(line)))
+})
+
+func capabilityRows() []table.Builtin {
+	path := table.Param{Name: "path", Kind: table.StrKind, Doc: "relative to the working directory, or absolute, with /; inside of a granted directory"}
+	url := table.Param{Name: "url", Kind: secretTextKind, Doc: "http or https, without name and password"}
+	headers := table.Param{Name: "headers", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "by name; a value is a str or env.secret(...)"}
+	body := table.Param{Name: "body", Kind: secretTextKind, Shape: table.KeywordOnly, Default: "None", Doc: "what is sent"}
+	data := table.Param{Name: "json", Kind: table.AnyKind, Shape: table.KeywordOnly, Default: "(none)", Doc: "data that is sent as JSON, instead of body"}
+	module := func(name, doc string) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupWorld, Returns: "module", Effect: table.Granted, Doc: doc, May: true,
+			Make: func(_ *script.State, t *table.Table) starlark.Value {
+				return &table.ModuleValue{Name: name, Members: t.Members[name]}
+			}}
+	}
+	row := func(of, name, returns, doc string, params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: of, Group: table.GroupWorld, Returns: returns, Effect: table.Granted, Doc: doc, Func: touchFunc,
+			Params: append(params, timeoutParam)}
+	}
+	optional := func(p table.Param, otherwise string) table.Param {
+		p.Default = otherwise
+		return p
+	}
+	return []table.Builtin{
+		module("sh", "Runs commands that are granted by --allow-exec, without a shell: sh.run."),
+		row("sh", "run", "Completed", "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends.",
+			table.Param{Name: "command", Kind: commandKind, Doc: "the command and its arguments, each as it is: [\"git\", \"log\"]"},
+			table.Param{Name: "input", Kind: secretTextKind, Shape: table.KeywordOnly, Default: "None", Doc: "what it reads from its standard input"},
+			table.Param{Name: "dir", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "where it runs: the working directory, or a granted directory or one inside"}),
+		module("http", "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."),
+		row("http", "get", "HTTPResponse", "Asks for what is at a URL. A status such as 404 is no failure.", url, headers),
+		row("http", "post", "HTTPResponse", "Sends something to a URL.", url, body, data, headers),
+		row("http", "request", "HTTPResponse", "Makes a request of any method.", table.Param{Name: "method", Kind: table.StrKind, Doc: "GET, PUT, DELETE, ..."}, url, body, data, headers),
+		module("fs", "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."),
+		row("fs", "read", "str", "Gives the text of a file.", path,
+			table.Param{Name: "limit", Kind: table.LeastKind(1, diag.WrongArgument), Shape: table.KeywordOnly, Default: "None", Doc: "give the first bytes alone, so many at most; without it a file of more than 1 MiB is an error"}),
+		row("fs", "write", "None", "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made.", path,
+			table.Param{Name: "text", Kind: table.StrKind, Doc: "what the file holds from then on"}),
+		row("fs", "list", "list[str]", "Lists what is in a directory, sorted; the name of a directory ends with /.", optional(path, `"."`),
+			table.Param{Name: "pattern", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "give the paths inside that match: *.md, or **/*.md at any depth"}),
+		row("fs", "exists", "bool", "Tells whether there is something at a path.", path),
+		row("fs", "stat", "FileStat", "Tells what is at a path: path, kind (file, dir or other), size and modified.", path),
+		row("fs", "remove", "None", "Removes a file, or a directory that is empty. It is no failure when there is none.", path),
+		module("env", "Reads environment variables that are granted by --allow-env: env.get, env.secret."),
+		row("env", "get", "str", "Gives the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret.",
+			table.Param{Name: "name", Kind: table.StrKind, Doc: "of the variable"},
+			table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "given when it is not set"}),
+		row("env", "secret", "Secret", "Gives the value of a variable in a form that is not shown, recorded or told to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set.",
+			table.Param{Name: "name", Kind: table.StrKind, Doc: "of the variable"}),
+	}
+}
+
+// wrappers show, for what a script may touch, the function that makes a tool of it: it says what of
+// it a model gets.
+var wrappers = map[string]string{"fs.read": "def read(path = str): return fs.read(path)", "fs.list": "def list_notes(dir = str): return fs.list(dir)",
+	"fs.write": "def save(path = str, text = str): fs.write(path, text)", "http.get": "def page(url = str): return http.get(url).text",
+	"sh.run": "def log(file = str): return sh.run([\"git\", \"log\", file]).stdout"}
+
+// HintCapability says how a builtin becomes a tool.
+func HintCapability(b *starlark.Builtin) string {
+	if example := wrappers[b.Name()]; example != "" {
+		return "wrap it in a function, which says what of it the model gets: " + example
+	}
+	return "wrap it in a function that declares its parameters: def f(x = str): return " + b.Name() + "(x)"
+}
+
+// touchFunc carries out the operation that its row names.
+func touchFunc(c *table.Call) (starlark.Value, error) {
+	if !c.RunOnly(touchExamples[c.Row.Of]) || c.Incomplete {
+		return nil, nil
+	}
+	args, err := touchArgs(c)
+	if err != nil || len(c.Problems) > 0 {
+		return nil, err
+	}
+	if err := c.Env.Thread.Settle(); err != nil {
+		return nil, err
+	}
+	v, err := touch(c.Env.Branch, c.Row.QualifiedName(), args)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Row.QualifiedName() {
+	case "env.secret":
+		return value.MaskedOf(v, c.Str("name"))
+	case "env.get":
+		if v.IsNull() && c.Has("default") {
+			return c.Arg("default"), nil
+		}
+	}
+	return value.FromData(v), nil
+}
+
+var touchExamples = map[string]string{"sh": `out = sh.run(["git", "log"])`, "http": `page = http.get("https://example.com/")`, "fs": `text = fs.read("notes.md")`, "env": `home = env.get("HOME")`}
+
+// touch makes an operation an effect. What it is asked for is checked first, so that no request
+// with a mistake, or with a password in it, becomes an event.
+func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, error) {
+	op, _ := engine.OperationOf(name)
+	if wrong := unfitTouch(op, args); wrong != nil {
+		return generable.Value{}, wrong
+	}
+	text := func(arg string) string {
+		v, _ := args.Get(arg)
+		s, _ := v.AsStr()
+		return s
+	}
+	called, class := op.Name, op.Class
+	switch op.Kind {
+	case engine.EffectExec:
+		u := (&engine.TouchRequest{Op: op.Name, Args: args}).Use(op.Kind)
+		called = u.Target
+	case engine.EffectHTTP:
+		called = strings.ToUpper(op.Name)
+		if op.Name == "request" {
+			called = strings.ToUpper(text("method"))
+		}
+		class = engine.HTTPClass(called)
+	case engine.EffectEnv:
+		called = text("name")
+	}
+	return b.Touch(op, called, class, args)
+}
+
+// unfitTouch is what is wrong with the arguments of an operation, nil when nothing is.
+func unfitTouch(op *engine.Operation, args *generable.Map) error {
+	get := func(name string) generable.Value { v, _ := args.Get(name); return v }
+	switch op.Kind {
+	case engine.EffectExec:
+		if list, _ := get("command").AsList(); list.Len() == 0 || (&engine.TouchRequest{Op: op.Name, Args: args}).Use(op.Kind).Target == "" {
+			return script.Errorf(diag.WrongArgument, "sh.run: the command is empty").WithHelp(`name the command first: sh.run(["git", "log"])`)
+		}
+	case engine.EffectHTTP:
+		return unfitRequest(op, args)
+	case engine.EffectFS:
+		if s, _ := get("path").AsStr(); s == "" || strings.ContainsRune(s, 0) {
+			return script.Errorf(diag.WrongArgument, "fs.%s: the path is empty or holds a NUL byte", op.Name).WithHelp(`the working directory is "."`)
+		}
+	case engine.EffectEnv:
+		name, _ := get("name").AsStr()
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return script.Errorf(diag.WrongArgument, "env.%s: %q is no name of a variable", op.Name, name).WithHelp(`env.get("HOME")`)
+		}
+	}
+	return nil
+}
+
+func unfitRequest(op *engine.Operation, args *generable.Map) error {
+	what := "http." + op.Name
+	if _, both := args.Get("json"); both {
+		if _, body := args.Get("body"); body {
+			return script.Errorf(diag.WrongArgument, "%s is given body and json", what).WithHelp("give one of them: json = data sends data as JSON")
+		}
+	}
+	if m, given := args.Get("method"); given {
+		s, _ := m.AsStr()
+		if s == "" || strings.IndexFunc(s, func(r rune) bool { return r < 'A' || r > 'z' || r > 'Z' && r < 'a' }) >= 0 {
+			return script.Errorf(diag.WrongArgument, "%s: %q is no method", what, s).WithHelp("GET, PUT, DELETE and the like")
+		}
+	}
+	url, _ := args.Get("url")
+	text, ok := url.AsStr()
+	if !ok {
+		if engine.HostOfText(url) == "" {
+			return script.Errorf(diag.WrongArgument, "%s: the URL does not begin with http:// or https://, a host and /", what).
+				WithHelp("a secret stands behind the host: \"https://api.example.com/?key=\" + env.secret(\"API_KEY\")")
+		}
+		return nil
+	}
+	if _, err := engine.Host(text); err != nil {
+		return script.Errorf(diag.WrongArgument, "%s: the URL is wrong: %s", what, err).
+			WithHelp("write http:// or https:// and a host; a name and password go into headers: {\"Authorization\": env.secret(\"API_AUTH\")}")
+	}
+	return nil
+}
+
+// touchArgs are the arguments as the effect has them, in the order of the row.
+func touchArgs(c *table.Call) (*generable.Map, error) {
+	args := generable.NewMap(len(c.Row.Params))
+	for i, p := range c.Row.Params {
+		given := c.Refs[i].Given()
+		v := c.Values[i]
+		if !given && p.Name == "path" { // of fs.list
+			v = starlark.String(".")
+		}
+		switch {
+		case p.Name == "timeout":
+			args.Set("timeout", seconds(c))
+			continue
+		case p.Name == "default":
+			continue
+		case v == nil && !(given && p.Name == "json"):
+			continue
+		case v == nil:
+			v = starlark.None
+		}
+		out, err := touchArg(v)
+		if err != nil {
+			return nil, value.Prefixed(p.Name+" of "+c.Row.QualifiedName(), err)
+		}
+		args.Set(p.Name, out)
+	}
+	return args, nil
+}
+
+// seconds is the timeout.
+func seconds(c *table.Call) generable.Value {
+	v, _ := generable.FloatOf(cmp.Or(c.Duration("timeout"), DefaultTouchTimeout).Seconds())
+	return v
+}
+
+// masked reports whether a value stands for a secret.
+func masked(v starlark.Value) bool {
+	switch v.(type) {
+	case *value.Masked, *value.Secret:
+		return true
+	}
+	return false
+}
+
+// touchArg is an argument as data, with secrets by their names.
+func touchArg(v starlark.Value) (generable.Value, error) {
+	switch v := v.(type) {
+	case *value.Masked:
+		return v.Data(), nil
+	case *value.Secret: // of the host, as it is given to MCP servers
+		return (&value.Masked{Parts: []value.MaskedPart{{Text: v.Prefix}, {Env: v.Name}}}).Data(), nil
+	case *starlark.Dict:
+		if !slices.ContainsFunc(v.Items(), func(kv starlark.Tuple) bool { return masked(kv[1]) }) {
+			break
+		}
+		m := generable.NewMap(v.Len())
+		for key, item := range v.Entries() {
+			name, ok := key.(starlark.String)
+			if !ok {
+				return generable.Value{}, script.Errorf(diag.WrongArgument, "the names are str, got %s", value.Describe(key))
+			}
+			out, err := touchArg(item)
+			if err != nil {
+				return generable.Value{}, err
+			}
+			m.Set(string(name), out)
+		}
+		return m.Value(), nil
+	}
+	return value.ToData(v)
+}

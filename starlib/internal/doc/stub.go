@@ -1,0 +1,294 @@
+package doc
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/starlib/internal/table"
+)
+
+const stubHead = `# Builtins of agentscript for editors that know Python. Made from the table that they run by.
+from types import UnionType
+from typing import Any, Callable, Literal, TypeAlias, overload
+
+class Type:
+    """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
+    def __call__(self, *args: Any, **fields: Any) -> Any: ...
+    def __or__(self, other: Any) -> Type: ...
+    def __ror__(self, other: Any) -> Type: ...
+    def __getattr__(self, name: str) -> Any: ...
+%s
+class Node:
+    """An agent, a step or a composition. In def main it is called with its input."""
+    def __call__(self, input: Any) -> Any: ...
+    def __rshift__(self, other: Node) -> Node: ...
+    def __truediv__(self, other: Node) -> Node: ...
+    def __mul__(self, other: Node) -> Node: ...
+%s
+class Partial:
+    """An instance of a schema that arrives field by field."""
+    arrived_field_names: list[str]
+    def __getitem__(self, name: str) -> Any: ...
+%s
+class Decoded:
+    """What a text of a model came to."""
+    ok: bool
+    value: Any
+    repairs: list
+    errors: list
+    cost: int
+    partial: Any
+
+class Stream:
+    """A text that is decoded while it arrives."""
+%s
+class StreamEvent:
+    """What happened to the value while its text arrived."""
+    kind: str
+    path: str
+    text: str
+    value: Any
+
+class Failure:
+    """What a call failed by."""
+    kind: str
+    code: str
+    message: str
+    path: str
+    raw: str
+    def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
+
+class Attempt:
+    """What a call came to, as attempt gives it. Attempt[T] is that of a T."""
+    ok: bool
+    value: Any
+    error: Failure | None
+    status: Literal["ok", "failed", "skipped", "cancelled"]
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
+
+class ToolFailure:
+    """A call of a tool that failed."""
+    tool: str
+    args: str
+    value: Any
+    error: str
+    kind: Literal["bad_args", "failure"]
+    schema: str
+    attempt: int
+    def __init__(self, *, tool: str, args: str, value: Any, error: str, kind: str, schema: str, attempt: int) -> None: ...
+
+class Critique:
+    """What verify gives. Critique[T] is that of a T."""
+    success: bool
+    feedback: str
+    input: Any
+    def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
+
+class Memory:
+    """A place for notes."""
+%s
+class Image:
+    """A picture that an agent takes."""
+    url: str
+    mime: str
+    def __init__(self, *, url: str, mime: str = "") -> None: ...
+
+class Remaining:
+    """What the budgets leave."""
+    model_calls: int | None
+    tool_calls: int | None
+    tokens: int | None
+    steps: int | None
+    wall_seconds: float | None
+
+TypeLike: TypeAlias = Type | type[Any] | UnionType | None
+
+class Completed:
+    """What came of a command."""
+    code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+class HTTPResponse:
+    """The answer to a request of HTTP."""
+    status: int
+    headers: dict[str, str]
+    text: str
+    truncated: bool
+    url: str
+
+class FileStat:
+    """What is known of a file."""
+    path: str
+    kind: str
+    size: int
+    modified: str
+
+class Secret:
+    """A text with values of environment variables in it that are not shown."""
+    def __add__(self, other: "str | Secret") -> "Secret": ...
+    def __radd__(self, other: str) -> "Secret": ...
+
+class Field: ...
+class Skill: ...
+class Remedy: ...
+class Recovery: ...
+class Tool: ...
+class Knowledge: ...
+class Budget: ...
+class MCP: ...
+class OAuth: ...
+class Model: ...
+class Router: ...
+class History: ...
+class When: ...
+class Predicate: ...
+class Edge: ...
+class Finish: ...
+`
+
+// stubTypes are the annotations of what builtins give.
+var stubTypes = map[string]string{
+	"type": "Type", "node": "Node", "partial": "Partial", "stream": "Stream", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool", "remedy": "Remedy", "recovery": "Recovery",
+	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "module": "Any",
+}
+
+// Stub is a Python stub file of the table's builtins.
+func Stub(t *table.Table) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubMethods(t, "memory"))
+	for _, b := range t.Rows() {
+		switch {
+		case b.Of != "":
+		case b.Name == "json":
+			fmt.Fprintf(&out, "\nclass json:\n    %q\n%s", b.Summary(), stubMembers(t, "json"))
+		case table.Capabilities[b.Name] != "":
+			fmt.Fprintf(&out, "\nclass %s:\n    %q\n%s", b.Name, b.Summary(), stubMembers(t, b.Name))
+		case b.Name == "budget":
+			fmt.Fprintf(&out, "\nclass budget(Budget):\n    %q\n", b.Summary())
+			init := *b
+			init.Name, init.Returns = "__init__", "None"
+			stub(&init, &out, "    ", []string{"self"})
+			out.WriteString(stubMembers(t, "budget"))
+		case b.Returns == "finish":
+			fmt.Fprintf(&out, "\n%s: Finish\n", b.Name)
+		case b.Make != nil:
+			// str, int and the others are Python's own.
+		default:
+			forms := forms(b)
+			for _, form := range forms {
+				out.WriteString("\n")
+				if len(forms) > 1 {
+					out.WriteString("@overload\n")
+				}
+				stub(form, &out, "", nil)
+			}
+		}
+	}
+	return out.String()
+}
+
+// forms are the ways to call a row, each with parameters of its own: as a node, and in a run;
+// without what may be left out at the front, and with it.
+func forms(b *table.Builtin) []*table.Builtin {
+	switch {
+	case b.InRun != nil:
+		return []*table.Builtin{b, b.InRun}
+	case b.Name == "attempt":
+		return []*table.Builtin{{Name: b.Name, Returns: "node", Doc: b.Doc, Params: []table.Param{{Name: "node", Kind: table.NodeKind, Shape: table.Positional}}}, b}
+	}
+	if len(b.Params) == 0 || !b.Params[0].Skip {
+		return []*table.Builtin{b}
+	}
+	without, with := *b, *b
+	without.Params, with.Params = b.Params[1:], slices.Clone(b.Params)
+	with.Params[0].Default = ""
+	return []*table.Builtin{&without, &with}
+}
+
+func stubMethods(t *table.Table, of string) string {
+	var out strings.Builder
+	for _, name := range table.Names(t.Methods[of]) {
+		stub(t.Methods[of][name], &out, "    ", []string{"self"})
+	}
+	return out.String()
+}
+
+func stubMembers(t *table.Table, of string) string {
+	var out strings.Builder
+	for _, name := range table.Names(t.Members[of]) {
+		out.WriteString("    @staticmethod\n")
+		stub(t.Members[of][name], &out, "    ", nil)
+	}
+	return out.String()
+}
+
+var typeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bType\b`) })
+
+// annotation is what a parameter takes: as a type, also those that are Python's own.
+func annotation(k table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
+
+// stub writes a row as a Python definition.
+func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string) {
+	starred := false
+	lastPositional := -1
+	params := slices.Clone(b.Params)
+	// Python wants keyword-only parameters behind *args.
+	slices.SortStableFunc(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
+	for i, p := range params {
+		if p.Shape == table.Positional {
+			lastPositional = i
+		}
+	}
+	optional := false
+	for i, p := range params {
+		switch p.Shape {
+		case table.Variadic:
+			parts = append(parts, "*"+p.Name+": "+annotation(p.Kind))
+			starred = true
+			continue
+		case table.Keywords:
+			parts = append(parts, "**"+p.Name+": "+annotation(p.Kind))
+			continue
+		case table.KeywordOnly:
+			if !starred {
+				parts = append(parts, "*")
+				starred = true
+			}
+		}
+		text := p.Name + ": " + annotation(p.Kind)
+		if p.Default != "" || optional && p.Shape <= table.Positional {
+			text += " = ..."
+			optional = p.Shape <= table.Positional
+		}
+		parts = append(parts, text)
+		if i == lastPositional {
+			parts = append(parts, "/")
+		}
+	}
+	returns := b.Returns
+	if py, ok := stubTypes[returns]; ok {
+		returns = py
+	}
+	fmt.Fprintf(out, "%sdef %s(%s) -> %s:\n%s    %q\n%s    ...\n", indent, b.Name, strings.Join(parts, ", "), returns, indent, b.Doc, indent)
+}
+
+func stubRank(s table.Shape) int {
+	switch s {
+	case table.Positional:
+		return 0
+	case table.Either:
+		return 1
+	case table.Variadic:
+		return 2
+	case table.KeywordOnly:
+		return 3
+	}
+	return 4
+}

@@ -1,0 +1,388 @@
+package lint
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
+// and looks at what it calls in turn.
+func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
+	if l.runs && composes(b) {
+		l.composed(call.Fn, b.Name, b.Name)
+		return
+	}
+	var wrong diag.List
+	if b.InRun == nil || !l.runs {
+		composing := l.bound(call, b)
+		wrong = composing.Problems
+		if b.InRun != nil && len(wrong) == 0 && !composing.Incomplete {
+			return // a factory, which composes nodes that it knows
+		}
+	}
+	if b.InRun != nil && (l.runs || len(wrong) > 0) { // it may be a factory, or a function that runs
+		if l.runs && l.early(call, b.Name) {
+			return
+		}
+		wrong = l.bound(call, b.InRun).Problems
+	}
+	for _, d := range wrong {
+		l.c.Session.Report(d)
+	}
+	if len(wrong) == 0 {
+		l.orchestration(call, b.Name)
+	}
+}
+
+// bound binds the arguments of a call, and tells what is wrong with them.
+func (l *callLint) bound(call *syntax.CallExpr, b *table.Builtin) *table.Call {
+	var args starlark.Tuple
+	var kwargs []starlark.Tuple
+	for _, arg := range call.Args {
+		if name := keywordOf(arg); name != nil {
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(name.Name), l.value(arg.(*syntax.BinaryExpr).Y)})
+		} else {
+			args = append(args, l.value(arg))
+		}
+	}
+	c := &table.Call{Row: b, State: l.c, Env: &script.Env{State: l.c}, File: l.u.File, Pos: call.Lparen}
+	c.Bind(args, kwargs)
+	return c
+}
+
+// value is what an expression surely is, or stands for.
+func (l *callLint) value(e syntax.Expr) starlark.Value {
+	if v, ok := written(l.c, l.u, e); ok {
+		return v
+	}
+	return &value.Failed{}
+}
+
+// orchestration looks at what a call of parallel, stream, attempt, retry, fallback or race calls.
+func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
+	var args []syntax.Expr
+	for _, arg := range call.Args {
+		if keywordOf(arg) == nil {
+			args = append(args, arg)
+		}
+	}
+	if len(args) == 0 {
+		return
+	}
+	switch name {
+	case "parallel":
+		l.parallel(call, args)
+	case "stream":
+		if len(args) == 1 {
+			l.c.Session.Report(table.NoStages(l.u.File.SpanOf(call.Fn)))
+		}
+		l.stream(args)
+	case "attempt", "retry":
+		if name == "attempt" && len(args) < len(call.Args) { // arguments by keyword
+			v, _ := written(l.c, l.u, args[0])
+			if n, ok := v.(*value.Node); ok {
+				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt hands on all that is given by name", n.Label())
+				d.Help = []string{"write attempt(" + n.Label() + ", x)"}
+			}
+			return
+		}
+		if len(args) > 1 || l.runs { // elsewhere, with one alone it may be a node
+			l.calls(name, args[0], args[1:])
+		}
+	case "fallback", "race":
+		l.alternatives(name, args)
+	}
+}
+
+// alternatives looks at race([f, g], x) and race([(f, x), (g, y)]).
+func (l *callLint) alternatives(name string, args []syntax.Expr) {
+	list, ok := startree.Unparen(args[0]).(*syntax.ListExpr)
+	if _, lambda := startree.Unparen(args[0]).(*syntax.LambdaExpr); lambda {
+		d := l.report(diag.WrongArgument, args[0], "calls: want list of calls, got a lambda")
+		d.Help = []string{fmt.Sprintf("put the calls into a list: %s([f, g], x)", name)}
+	}
+	if !ok || len(args) == 1 && !l.runs {
+		return
+	}
+	for _, f := range list.List {
+		own, ok := startree.Unparen(f).(*syntax.TupleExpr)
+		switch {
+		case !ok:
+			l.calls(name, f, args[1:])
+		case len(args) > 1:
+			l.c.Session.Report(table.ArgumentsBesideCalls(l.u.File.SpanOf(args[1]), name))
+			return
+		case len(own.List) > 0:
+			l.calls(name, own.List[0], own.List[1:])
+		}
+	}
+}
+
+// parallel looks at parallel(f, items) and parallel([(f, x), ...]).
+func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
+	var list []syntax.Expr
+	switch f := startree.Unparen(args[0]).(type) {
+	case *syntax.ListExpr:
+		list = f.List
+	case *syntax.Comprehension:
+		if !f.Curly {
+			list = []syntax.Expr{f.Body}
+		}
+	default:
+		v, known := written(l.c, l.u, args[0])
+		if len(args) > 1 {
+			l.items("parallel", args[0], args[1])
+		} else if _, isList := table.AcceptList(v); known && !isList {
+			l.c.Session.Report(table.NoItems(l.u.File.SpanOf(call.Fn), value.NameOf(v)))
+		}
+		return
+	}
+	if len(args) > 1 {
+		l.c.Session.Report(table.ItemsBesideCalls(l.u.File.SpanOf(args[1])))
+	}
+	for _, item := range list {
+		l.branch(item)
+	}
+}
+
+// branch looks at one call of a list: (f, x), or f alone.
+func (l *callLint) branch(item syntax.Expr) {
+	switch x := startree.Unparen(item).(type) {
+	case *syntax.TupleExpr:
+		if len(x.List) > 0 {
+			l.calls("parallel", x.List[0], x.List[1:])
+		}
+	case *syntax.CallExpr:
+		fn, _ := written(l.c, l.u, x.Fn)
+		if n, ok := fn.(*value.Node); ok {
+			d := l.report(diag.WrongArgument, item, "%s is called before parallel begins", n.Label())
+			d.Help = []string{"write (" + n.Label() + ", x), or lambda: " + n.Label() + "(x)"}
+		}
+	default:
+		v, _ := written(l.c, l.u, item)
+		if n, ok := v.(*value.Node); ok {
+			d := l.report(diag.WrongArgument, item, "this call is the %s %s without its input", n.Node.Kind(), n.Label())
+			d.Help = []string{"write (" + n.Label() + ", x); to run all on one input compose them: par(...)"}
+			return
+		}
+		l.calls("parallel", item, nil)
+	}
+}
+
+// items looks at a function or node that is called with each item of a list, and gives what that
+// gives where it is certain.
+func (l *callLint) items(what string, f, items syntax.Expr) {
+	switch list := startree.Unparen(items).(type) {
+	case *syntax.LambdaExpr:
+		l.report(diag.WrongArgument, items, "items: want list, got a lambda").Help = []string{table.CallsInList}
+		return
+	case *syntax.ListExpr:
+		for _, item := range list.List {
+			l.calls(what, f, []syntax.Expr{item})
+		}
+		if len(list.List) > 0 {
+			return
+		}
+	default:
+		t := l.typeOf(items)
+		switch {
+		case t == nil:
+		case t.Kind == generable.ListType && t.Elem != nil:
+			l.step(what, f, items, t.Elem.Deref())
+			return
+		case !mayBeList(t):
+			d := l.report(diag.WrongArgument, items, "items: want list, got %s", t)
+			d.Help = []string{"put it into a list: [...]"}
+			for i := range t.Fields {
+				if t.Fields[i].Type.Deref().Kind == generable.ListType {
+					d.Help = []string{"go through one of its fields: ." + t.Fields[i].Name}
+					break
+				}
+			}
+			return
+		}
+	}
+	l.calls(what, f, []syntax.Expr{nil})
+}
+
+// mayBeList reports whether some values of a type are lists.
+func mayBeList(t *generable.Type) bool {
+	switch t.Kind {
+	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType, generable.DictType, generable.RecordType:
+		return false
+	}
+	return true
+}
+
+// stream looks at each stage, and at what one gives the next.
+func (l *callLint) stream(args []syntax.Expr) {
+	for i, stage := range args[1:] {
+		if i == 0 {
+			l.items("stream", stage, args[0])
+			continue
+		}
+		before, _ := written(l.c, l.u, args[i])
+		if t := given(before); t != nil {
+			l.step("stream", stage, stage, t)
+		} else {
+			l.calls("stream", stage, []syntax.Expr{nil})
+		}
+	}
+}
+
+// step looks at a function or node that is called with one value of a type.
+func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
+	v, _ := written(l.c, l.u, f)
+	n, ok := v.(*value.Node)
+	if !ok || n.Node.Failed() {
+		l.calls(what, f, []syntax.Expr{nil})
+		return
+	}
+	l.hear(n.Node)
+	if !conflict(t, n.Node.In()) {
+		return
+	}
+	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s gives it %s", n.Label(), n.Node.In(), what, t)
+	d.Help = []string{"put a function between that makes one of the other, or change the input of " + n.Label()}
+	if p := n.Node.Pos(); p.IsValid() {
+		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
+	}
+}
+
+// calls looks at a function or node that is called with arguments, of which nil ones are not known.
+func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
+	if fn, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok {
+		l.arity(what, f, "the lambda", lambdaInfo(fn), len(args))
+		return
+	}
+	if call, ok := startree.Unparen(f).(*syntax.CallExpr); ok {
+		if t := l.typeOf(call); t != nil {
+			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call gives %s", what, t)
+			d.Help = []string{"give the function itself, and what it is called with apart"}
+		}
+		return
+	}
+	v, _ := written(l.c, l.u, f)
+	switch v := v.(type) {
+	case *value.Node:
+		l.hear(v.Node)
+		switch {
+		case v.Node.Failed():
+		case len(args) != 1:
+			l.c.Session.Report(table.WithoutInput(what, v, len(args), l.u.File.SpanOf(f)))
+		case args[0] != nil:
+			if d := l.input(v.Label(), v.Node, args[0]); d != nil && what == "retry" {
+				d.Help = append(d.Help, "how often is said by name: retry("+v.Label()+", x, max = 3)")
+			}
+		}
+	case *starlark.Function:
+		info := thread.FuncInfoOf(v)
+		l.arity(what, f, v.Name(), arity{info.Needs, info.Params}, len(args))
+	}
+}
+
+// arity is how many arguments a function takes by position.
+type arity struct{ needs, most int }
+
+func lambdaInfo(fn *syntax.LambdaExpr) (a arity) {
+	for _, p := range fn.Params {
+		switch p := p.(type) {
+		case *syntax.Ident:
+			a.needs, a.most = a.needs+1, a.most+1
+		case *syntax.BinaryExpr:
+			a.most++
+		case *syntax.UnaryExpr:
+			if p.Op == syntax.STAR && p.X == nil {
+				return a // what follows is given by keyword
+			}
+			if p.Op == syntax.STAR {
+				a.most = 255
+				return a
+			}
+		}
+	}
+	return a
+}
+
+// arity checks that a function can be called with n arguments by position.
+func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n int) {
+	if n >= a.needs && n <= a.most {
+		return
+	}
+	d := l.report(diag.CallbackArity, at, "%s calls %s with %s", what, name, text.CountInWords(n, "argument"))
+	d.Label = "it takes " + text.CountInWords(a.most, "argument")
+	if n < a.needs {
+		d.Label = "it needs " + text.CountInWords(a.needs, "argument")
+	}
+	d.Help = []string{fmt.Sprintf("let it take %s; others need a default", text.CountInWords(n, "parameter"))}
+	if n == 0 {
+		d.Help = []string{"let it take none, or give the arguments: (f, x)"}
+	}
+}
+
+// loadedCall checks a call of a function of another file, which has a name of its own here.
+func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
+	names, missing := map[string]bool{}, []string(nil)
+	var keywords []string
+	positional := fn.NumParams() - fn.NumKwonlyParams()
+	if fn.HasVarargs() {
+		positional--
+	}
+	if fn.HasKwargs() {
+		positional--
+	}
+	noted := func(d *diag.Diagnostic, help string) {
+		d.Help = append(d.Help, help)
+		d.Notes = []diag.Note{{Message: "the function is defined", Pos: script.Position(fn.Position())}}
+	}
+	given := 0
+	for i := range positional + fn.NumKwonlyParams() {
+		name, _ := fn.Param(i)
+		names[name] = false
+		keywords = append(keywords, name)
+	}
+	for _, arg := range call.Args {
+		name := keywordOf(arg)
+		if name == nil {
+			if given == positional && !fn.HasVarargs() {
+				noted(l.report(diag.TooManyArguments, arg, "%s takes %s by position", as, text.CountInWords(positional, "argument")), "its parameters are "+script.Joined(keywords))
+			}
+			if given < positional {
+				n, _ := fn.Param(given)
+				names[n] = true
+			}
+			given++
+			continue
+		}
+		if _, known := names[name.Name]; known {
+			names[name.Name] = true
+		} else if !fn.HasKwargs() {
+			d := &diag.Diagnostic{Code: diag.UnknownArgument, Span: l.u.File.SpanOf(name), Message: fmt.Sprintf("%s has no parameter %s", as, name.Name)}
+			if near, ok := diag.Suggest(name.Name, keywords); ok {
+				names[near] = true
+				d.Means(near)
+			}
+			noted(d, "its parameters are "+script.Joined(keywords))
+			l.c.Session.Report(d)
+		}
+	}
+	for i, name := range keywords {
+		if !names[name] && fn.ParamDefault(i) == nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		noted(l.report(diag.MissingArgument, call.Fn, "%s needs %s", as, script.Joined(missing)), "write "+as+"("+script.Joined(missing)+" = …)")
+	}
+}

@@ -1,0 +1,341 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Linter looks into the functions of files. It needs a file as it is parsed and resolved; what its
+// names hold is known where the file was executed, and nothing is certain about them elsewhere.
+type Linter struct {
+	*script.State
+	Table *table.Table
+	Heard map[*engine.Node]bool // nodes that functions call, looked into once
+
+	Grants    engine.Grants         // nil grants nothing
+	ServerMay func(engine.Use) bool // decides about MCP servers; nil asks the grants
+	Ungranted bool                  // report no use that is not granted
+}
+
+// callLint looks at the calls in one outermost function of a file.
+type callLint struct {
+	*inference
+	lint   *Linter
+	fields fieldWalk
+	runs   bool // the function runs; else it may be a factory, too, which composes
+}
+
+// CheckCalls looks at the calls of nodes, schemas, builtins and loaded functions in the functions
+// of a file, which would otherwise fail for the first time in a run: how many arguments, their
+// names, values that are written out, and types that are certain. What is not certain is left to
+// the run.
+func (c *Linter) CheckCalls(u *script.Unit, entry bool) {
+	running := running(u, entry)
+	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			c.checkBody(u, n, running[n])
+			return false
+		case *syntax.LambdaExpr:
+			c.checkBody(u, n, false)
+			return false
+		}
+		return true
+	})
+}
+
+// checkBody looks into an outermost function.
+func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, runs bool) {
+	l := &callLint{inference: infer(c.State, u, fn, nil), lint: c, runs: runs}
+	l.fields = fieldWalk{c: c.State, typeOf: l.typeOf}
+	syntax.Walk(fn, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			l.call(n)
+		case *syntax.DotExpr:
+			l.fields.attribute(n)
+			l.member(n)
+		case *syntax.BinaryExpr:
+			l.operator(n)
+		case *syntax.IndexExpr:
+			l.index(n)
+		}
+		return true
+	})
+}
+
+func (l *callLint) call(call *syntax.CallExpr) {
+	if dot, ok := call.Fn.(*syntax.DotExpr); ok {
+		l.method(dot)
+		if !spreads(call) {
+			l.memberCall(call, dot)
+		}
+	}
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || spreads(call) {
+		return
+	}
+	fn, ok := written(l.c, l.u, id)
+	if !ok {
+		return
+	}
+	switch v := fn.(type) {
+	case *value.Node:
+		l.hear(v.Node)
+		l.nodeCall(id, v.Node, call.Args)
+	case *value.Type:
+		if t := v.T.Deref(); t.Kind == generable.RecordType {
+			l.lint.checkConstruction(call, id, t)
+		}
+	case *starlark.Builtin:
+		if b, ok := l.lint.Table.Lookup(v.Name()); ok && l.c.Predeclared[id.Name] == fn {
+			l.builtin(call, b)
+		}
+	case *starlark.Function:
+		if l.u.Globals[id.Name] != fn { // those of the file itself are checked by its syntax
+			l.loadedCall(call, id.Name, v)
+		}
+	case *value.Tool:
+		d := l.report(diag.WrongArgument, call.Fn, "%s is a tool, which a model calls, not the script", id.Name)
+		d.Help = []string{"call the function that it is made of, " + v.Tool.Name + "(...)"}
+	}
+}
+
+// member checks x.name where x is surely a node, a type or another value of the file.
+func (l *callLint) member(dot *syntax.DotExpr) {
+	v, ok := written(l.c, l.u, dot.X)
+	if !ok {
+		l.opaque(dot)
+	}
+	if _, failed := v.(*value.Failed); !ok || failed {
+		return
+	}
+	x, ok := v.(starlark.HasAttrs)
+	if !ok {
+		if _, is := v.(interface{ opaque() }); is {
+			d := l.report(diag.UnknownAttribute, dot.Name, "what %s gives has no .%s", v, dot.Name.Name)
+			if _, server := v.(*value.Server); server {
+				d.Help = []string{"its tools are called by models: agent(tools = [" + l.shown(dot.X) + "])"}
+			}
+		}
+		return
+	}
+	if n, isNode := v.(*value.Node); isNode && n.Node.Failed() {
+		return
+	}
+	got, err := x.Attr(dot.Name.Name)
+	if got != nil || err != nil && script.EngineError(err) == nil {
+		return
+	}
+	message := v.Type() + " has no ." + dot.Name.Name
+	if e := script.EngineError(err); e != nil {
+		message = e.Message
+	}
+	d := l.report(diag.UnknownAttribute, dot.Name, "%s", message)
+	if names := x.AttrNames(); len(names) == 0 && err != nil {
+		d.Help = []string{script.EngineError(err).Help}
+	} else if !d.Meant(dot.Name.Name, names) && len(names) > 0 {
+		d.Help = []string{"it has " + script.Joined(names)}
+	}
+}
+
+// shown is a name as the script writes it.
+func (l *callLint) shown(e syntax.Expr) string {
+	if id, ok := e.(*syntax.Ident); ok {
+		return id.Name
+	}
+	return "..."
+}
+
+// index looks at x[y] where x is surely a part of an agent, a memory or a module, which have no items.
+func (l *callLint) index(x *syntax.IndexExpr) {
+	v, _ := written(l.c, l.u, x.X)
+	what, help := "", ""
+	switch v := v.(type) {
+	case *table.ModuleValue:
+		what = v.Name
+		if v.Name == "env" {
+			help = `write env.get("NAME"), or env.secret("NAME") of a secret`
+		}
+	case *value.Memory:
+		what, help = v.String(), "write "+l.shown(x.X)+".read()"
+	case interface{ opaque() }:
+		what = fmt.Sprint(v)
+	default:
+		return
+	}
+	d := l.report(diag.ScriptError, x, "%s has no items", what)
+	if help != "" {
+		d.Help = []string{help}
+	}
+}
+
+// opaqueParts are what builtins give, by the word of their rows, that has no attributes.
+var opaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true, "budget": true, "model": true, "policy": true,
+	"hooks": true, "router": true, "mcp": true, "secret": true, "history": true, "remedy": true, "recovery": true}
+
+// opaque looks at x.name where x is a name of the function for a part of an agent.
+func (l *callLint) opaque(dot *syntax.DotExpr) {
+	id, ok := dot.X.(*syntax.Ident)
+	if !ok {
+		return
+	}
+	b := l.names[id.Name]
+	if b == nil || b.times != 1 || b.item {
+		return
+	}
+	call, ok := startree.Unparen(b.from).(*syntax.CallExpr)
+	if !ok {
+		return
+	}
+	made, ok := call.Fn.(*syntax.Ident)
+	if !ok {
+		return
+	}
+	row, known := l.lint.Table.Lookup(made.Name)
+	if fn, _ := written(l.c, l.u, made); !known || !opaqueParts[row.Returns] || l.c.Predeclared[made.Name] != fn {
+		return
+	}
+	e := script.Errorf(diag.UnknownAttribute, "what %s(...) gives has no .%s", row.Name, dot.Name.Name)
+	if row.Name == "budget" {
+		e = script.EngineError(value.NoBudgetAttribute(dot.Name.Name))
+	}
+	d := l.report(e.Code, dot.Name, "%s", e.Message)
+	if e.Help != "" {
+		d.Help = []string{e.Help}
+	}
+}
+
+// spreads reports whether arguments are given as *args or **kwargs.
+func spreads(call *syntax.CallExpr) bool {
+	return slices.ContainsFunc(call.Args, func(arg syntax.Expr) bool {
+		x, ok := arg.(*syntax.UnaryExpr)
+		return ok && (x.Op == syntax.STAR || x.Op == syntax.STARSTAR)
+	})
+}
+
+// hear looks once into a node that functions call.
+func (l *callLint) hear(n *engine.Node) {
+	if !n.Failed() && !l.lint.Heard[n] {
+		l.lint.Heard[n] = true
+		l.c.Session.CheckHeard(n)
+	}
+}
+
+// report reports at an expression.
+func (l *callLint) report(code diag.Code, at syntax.Node, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Span: l.u.File.SpanOf(at), Message: fmt.Sprintf(format, args...)}
+	l.c.Session.Report(d)
+	return d
+}
+
+// nodeCall checks that a node gets one input by position, and one that it takes.
+func (l *callLint) nodeCall(id *syntax.Ident, n *engine.Node, args []syntax.Expr) {
+	switch {
+	case n.Failed():
+	case len(args) != 1:
+		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n)
+	case keywordOf(args[0]) != nil:
+		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n)
+	default:
+		l.input(id.Name, n, args[0])
+	}
+}
+
+func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *engine.Node) {
+	d.Help = []string{"write " + name + "(x)"}
+	if in := n.In().Deref(); in.Kind == generable.RecordType {
+		d.Help = []string{fmt.Sprintf("write %s(%s)", name, value.Example(in))}
+	}
+}
+
+// input checks that a node takes a value: one that is written out, or one of a certain type. It
+// gives what it reports.
+func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) *diag.Diagnostic {
+	got := ""
+	if v, ok := literal(arg); ok {
+		_, errs := n.In().Convert(v)
+		switch {
+		case errs == nil:
+			return nil
+		case len(errs) == 1 && errs[0].Path == "":
+			got = fmt.Sprintf(", got %s", errs[0].Got)
+		default:
+			got = fmt.Sprintf(": %s", errs)
+		}
+	} else if t := l.typeOf(arg); t != nil && conflict(t, n.In()) {
+		got = fmt.Sprintf(", got %s", t)
+	} else {
+		return nil
+	}
+	d := l.report(diag.WrongTypeAtBoundary, arg, "%s takes %s%s", n.Label(), n.In(), got)
+	d.Help = []string{"give it a value of its input type"}
+	if in := n.In().Deref(); in.Kind == generable.RecordType {
+		d.Help = []string{fmt.Sprintf("write %s(%s)", name, value.Example(in))}
+	}
+	if p := n.Pos(); p.IsValid() {
+		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
+	}
+	return d
+}
+
+// checkConstruction checks the names of the fields that a call gives to a schema.
+func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *generable.Type) {
+	given := generable.NewMap(len(call.Args))
+	var unknown []*syntax.Ident
+	for _, arg := range call.Args {
+		name := keywordOf(arg)
+		if name == nil {
+			return // converts a dict, say
+		}
+		given.Set(name.Name, generable.Value{})
+		if t.FieldIndex(name.Name) < 0 {
+			unknown = append(unknown, name)
+		}
+	}
+	meant := map[string]bool{}
+	missing := slices.DeleteFunc(value.NotGiven(t, given), func(name string) bool {
+		f := &t.Fields[t.FieldIndex(name)]
+		return f.Optional || f.Type.AcceptsNone()
+	})
+	for _, name := range unknown {
+		d := &diag.Diagnostic{Code: diag.UnknownField, Message: t.String() + " has no field " + name.Name,
+			Span: diag.Span{Pos: script.Position(name.NamePos), Len: utf8.RuneCountInString(name.Name)}}
+		if near, ok := diag.Suggest(name.Name, value.NotGiven(t, given)); ok {
+			d.Means(near)
+			meant[near] = true
+		} else if len(unknown) == 1 && len(missing) == 1 { // it must be the one that lacks
+			d.Means(missing[0])
+			meant[missing[0]] = true
+		} else {
+			d.Help = []string{"its fields are " + script.Joined(t.FieldNames())}
+		}
+		c.Session.Report(d)
+	}
+	if missing = slices.DeleteFunc(missing, func(name string) bool { return meant[name] }); len(missing) > 0 {
+		c.Session.Report(value.MissingFields(t, missing, source.Call{Fn: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}))
+	}
+}
+
+// keywordOf is the name of a keyword argument, nil of one by position.
+func keywordOf(arg syntax.Expr) *syntax.Ident {
+	if x, ok := arg.(*syntax.BinaryExpr); ok && x.Op == syntax.EQ {
+		id, _ := x.X.(*syntax.Ident)
+		return id
+	}
+	return nil
+}

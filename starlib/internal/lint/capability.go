@@ -1,0 +1,414 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// FindUses finds where a file uses capabilities: also in functions that no run comes to, since
+// nobody can tell.
+func (c *Linter) FindUses(u *script.Unit) {
+	l := &useLint{c: c, u: u, seen: map[syntax.Node]bool{}}
+	syntax.Walk(u.File.Syntax(), l.visit)
+}
+
+// useLint looks for uses in one file.
+type useLint struct {
+	c    *Linter
+	u    *script.Unit
+	seen map[syntax.Node]bool // parts of what was looked at as a whole
+	said map[diag.Pos]bool    // where something is wrong already, once it was asked for
+}
+
+func (l *useLint) visit(n syntax.Node) bool {
+	if n == nil || l.seen[n] {
+		return true
+	}
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		if l.calls(n, "mcp") {
+			l.server(n)
+			return true
+		}
+		if l.calls(n, "oauth") {
+			l.oauth(n)
+			return true
+		}
+		if dot, ok := startree.Unparen(n.Fn).(*syntax.DotExpr); ok {
+			if row := l.member(dot); row != nil {
+				l.seen[dot], l.seen[dot.X] = true, true
+				l.call(n, dot, row)
+			}
+		} else {
+			l.secret(n)
+			l.handedOn(n)
+		}
+	case *syntax.DotExpr:
+		if l.module(n.X) != "" {
+			l.seen[n.X] = true // a member that there is not is reported elsewhere
+		}
+		if row := l.member(n); row != nil { // handed on: what it is called with is not known
+			l.handed(n, row.Of, row.Name)
+		}
+	case *syntax.Ident:
+		if of := l.module(n); of != "" {
+			l.handed(n, of, "")
+		}
+	}
+	return true
+}
+
+// handed remembers a module or a member of one that is handed on. Where it cannot stand, which was
+// reported, the grant that it would need is not asked for as well.
+func (l *useLint) handed(n syntax.Node, of, op string) {
+	var may func(engine.Use) bool
+	if l.wrong(n) {
+		may = func(engine.Use) bool { return true }
+	}
+	before := len(l.c.Uses)
+	l.use(n, engine.Use{Kind: table.Capabilities[of], Op: op}, may)
+	l.classed(before, classOf(of, op, ""))
+}
+
+// Faultf reports whether something was reported where an expression stands: one mistake is enough.
+func (l *useLint) wrong(n syntax.Node) bool {
+	if l.said == nil {
+		l.said = map[diag.Pos]bool{}
+		for _, d := range l.c.Session.Diagnostics() {
+			if d.Severity == diag.Error {
+				l.said[d.Span.Pos] = true
+			}
+		}
+	}
+	return l.said[l.u.File.SpanOf(n).Pos]
+}
+
+// module is the module that a name stands for, "" for any other name.
+func (l *useLint) module(e syntax.Expr) string {
+	id, ok := startree.Unparen(e).(*syntax.Ident)
+	if !ok || table.Capabilities[id.Name] == "" {
+		return ""
+	}
+	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+		return ""
+	}
+	if m, ok := l.c.Predeclared[id.Name].(*table.ModuleValue); ok {
+		return m.Name
+	}
+	return ""
+}
+
+// member is the row of fs.read and the like, nil of anything else.
+func (l *useLint) member(dot *syntax.DotExpr) *table.Builtin {
+	of := l.module(dot.X)
+	if of == "" {
+		return nil
+	}
+	return l.c.Table.Members[of][dot.Name.Name]
+}
+
+// call looks at a call of an operation.
+func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *table.Builtin) {
+	before := len(l.c.Uses)
+	l.touched(call, dot, row)
+	l.classed(before, classOf(row.Of, row.Name, l.method(call, row)))
+}
+
+// classed gives the uses that were found last their class.
+func (l *useLint) classed(before int, class engine.Class) {
+	for i := range l.c.Uses[before:] {
+		l.c.Uses[before+i].Class = class
+	}
+}
+
+// method is the method of a request of any method, "" when it is not written out.
+func (l *useLint) method(call *syntax.CallExpr, row *table.Builtin) string {
+	if row.Of != "http" || row.Name != "request" || spreads(call) {
+		return ""
+	}
+	for _, arg := range call.Args {
+		if id := keywordOf(arg); id != nil { // else it is the first argument, which the method is
+			if id.Name != "method" {
+				continue
+			}
+			arg = arg.(*syntax.BinaryExpr).Y
+		}
+		s, _ := written(l.c.State, l.u, arg)
+		text, _ := s.(starlark.String)
+		return strings.ToUpper(string(text))
+	}
+	return ""
+}
+
+func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table.Builtin) {
+	arg, known := targetOf(call, row)
+	if !known {
+		l.handed(dot, row.Of, row.Name)
+		return
+	}
+	target, written := l.text(arg, row)
+	if !written {
+		l.handed(dot, row.Of, row.Name)
+		return
+	}
+	if row.Of == "http" {
+		host, err := engine.HostOfPrefix(target), error(nil)
+		if host == "" {
+			host, err = engine.Host(target)
+		}
+		if err != nil {
+			d := &diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.File.SpanOf(arg), Message: fmt.Sprintf("%s: the URL is wrong: %s", row.QualifiedName(), err)}
+			d.Help = []string{"write http:// or https:// and a host; what is secret goes into headers by env.secret"}
+			l.c.Session.Report(d)
+			return
+		}
+		target = host
+	}
+	at := syntax.Node(dot)
+	if arg != nil {
+		at = arg
+	}
+	if l.wrong(dot) { // it cannot be called there, or so
+		l.handed(dot, row.Of, row.Name)
+		return
+	}
+	l.found(at, row.Of, row.Name, target)
+}
+
+// secret remembers a secret of the host that is named by itself. Whether it is granted, who uses it
+// finds out: a request, or what reaches MCP servers.
+func (l *useLint) secret(call *syntax.CallExpr) {
+	if len(call.Args) == 0 || !l.calls(call, "secret") {
+		return
+	}
+	name, _ := l.str(call.Args[0])
+	l.c.Uses = append(l.c.Uses, script.Use{Use: engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, Span: l.u.File.SpanOf(call)})
+}
+
+// targetOf is the argument that says what is touched; nil where a default does. It is not known
+// when arguments are given as *args or **kwargs.
+func targetOf(call *syntax.CallExpr, row *table.Builtin) (syntax.Expr, bool) {
+	if spreads(call) {
+		return nil, false
+	}
+	at := slices.IndexFunc(row.Params, func(p table.Param) bool {
+		return p.Name == "command" || p.Name == "url" || p.Name == "path" || p.Name == "name"
+	})
+	n := 0
+	for _, arg := range call.Args {
+		switch id := keywordOf(arg); {
+		case id != nil && id.Name == row.Params[at].Name:
+			return arg.(*syntax.BinaryExpr).Y, true
+		case id != nil:
+		case n == at:
+			return arg, true
+		default:
+			n++
+		}
+	}
+	return nil, !row.Params[at].Required()
+}
+
+// text is the target as it is written: the first word of a command, the beginning of a URL whose
+// host is certain, or a text.
+func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
+	if arg == nil {
+		return ".", true // of fs.list
+	}
+	e := startree.Unparen(arg)
+	switch row.Of {
+	case "sh":
+		for {
+			sum, ok := e.(*syntax.BinaryExpr)
+			if !ok || sum.Op != syntax.PLUS {
+				break
+			}
+			e = startree.Unparen(sum.X)
+		}
+		if list, ok := e.(*syntax.ListExpr); ok && len(list.List) > 0 {
+			return l.str(list.List[0])
+		}
+		s, ok := l.str(e)
+		if words := strings.Fields(s); len(words) > 0 {
+			s = words[0] // of a command line, which is reported
+		}
+		return s, ok
+	case "http":
+		if first := beginning(e); first != e {
+			s, _ := l.str(first)
+			return s, engine.HostOfPrefix(s) != ""
+		}
+	}
+	return l.str(e)
+}
+
+// beginning is the expression that the text of an expression begins with: of a sum, of text % x and
+// of text.format(x).
+func beginning(e syntax.Expr) syntax.Expr {
+	for {
+		switch x := startree.Unparen(e).(type) {
+		case *syntax.BinaryExpr:
+			if x.Op != syntax.PLUS && x.Op != syntax.PERCENT {
+				return e
+			}
+			e = x.X
+		case *syntax.CallExpr:
+			dot, ok := x.Fn.(*syntax.DotExpr)
+			if !ok || dot.Name.Name != "format" {
+				return e
+			}
+			e = dot.X
+		default:
+			return e
+		}
+	}
+}
+
+// str is the text that an expression surely is.
+func (l *useLint) str(e syntax.Expr) (string, bool) {
+	v, _ := written(l.c.State, l.u, e)
+	switch v := v.(type) {
+	case starlark.String:
+		return string(v), true
+	case *starlark.List:
+		if v.Len() > 0 {
+			s, ok := v.Index(0).(starlark.String)
+			return string(s), ok
+		}
+	}
+	return "", false
+}
+
+// found remembers a use of a module.
+func (l *useLint) found(at syntax.Node, of, op, target string) {
+	l.use(at, engine.Use{Kind: table.Capabilities[of], Op: op, Target: target}, nil)
+}
+
+// use remembers a use, and reports it when it is not granted: by may, or where that is nil by the
+// grants of the script.
+func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool) {
+	span := l.u.File.SpanOf(at)
+	l.c.Uses = append(l.c.Uses, script.Use{Use: use, Span: span})
+	if may == nil && l.c.Grants != nil {
+		may = l.c.Grants.Allows
+	}
+	if l.c.Ungranted || may != nil && may(use) {
+		return
+	}
+	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
+	d.Help = []string{"run or check it with " + use.Flag()}
+	if use.Op == "get" && use.Kind == engine.EffectEnv && engine.LooksSecret(use.Target) {
+		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", use.Target)
+		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
+	}
+	l.c.Session.Report(d)
+}
+
+// SortUses puts uses in the order of files and lines.
+func SortUses(uses []script.Use) {
+	slices.SortStableFunc(uses, func(a, b script.Use) int {
+		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
+	})
+}
+
+// memberCall checks the arguments of a call of a module's function, as fs.read(path).
+func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
+	v, _ := written(l.c, l.u, dot.X)
+	var row *table.Builtin
+	switch v := v.(type) {
+	case *table.ModuleValue:
+		row = v.Members[dot.Name.Name]
+	case *value.Memory:
+		row = l.lint.Table.Methods["memory"][dot.Name.Name]
+	}
+	if row == nil {
+		return
+	}
+	for _, d := range l.bound(call, row).Problems {
+		l.c.Session.Report(d)
+	}
+}
+
+// touchType is what an operation of a capability gives.
+func (in *inference) touchType(dot *syntax.DotExpr) *generable.Type {
+	v, _ := written(in.c, in.u, dot.X)
+	m, ok := v.(*table.ModuleValue)
+	if !ok || m.Name == "env" {
+		return nil
+	}
+	op, ok := engine.OperationOf(m.Name + "." + dot.Name.Name)
+	if !ok {
+		return nil
+	}
+	return op.Returns
+}
+
+// handedOn looks at a call of a builtin that calls what it is given, with what it is given: what
+// attempt(http.get, "https://…") touches is as certain as what the call itself does. What is
+// written in another way stays unknown.
+func (l *useLint) handedOn(call *syntax.CallExpr) {
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || len(call.Args) == 0 {
+		return
+	}
+	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+		return
+	}
+	first, rest := startree.Unparen(call.Args[0]), call.Args[1:]
+	switch id.Name {
+	case "attempt", "retry":
+		l.called(call, first, rest)
+	case "race", "fallback", "parallel":
+		list, ok := first.(*syntax.ListExpr)
+		if !ok {
+			l.mapped(call, id.Name, first, rest)
+			return
+		}
+		for _, item := range list.List {
+			item = startree.Unparen(item)
+			if own, ok := item.(*syntax.TupleExpr); ok && len(own.List) > 0 {
+				l.called(call, startree.Unparen(own.List[0]), own.List[1:])
+			} else if id.Name != "parallel" {
+				l.called(call, item, rest)
+			}
+		}
+	}
+}
+
+// mapped looks at parallel(f, [x, y]).
+func (l *useLint) mapped(call *syntax.CallExpr, name string, f syntax.Expr, rest []syntax.Expr) {
+	if name != "parallel" || len(rest) == 0 {
+		return
+	}
+	if items, ok := startree.Unparen(rest[0]).(*syntax.ListExpr); ok {
+		for _, item := range items.List {
+			l.called(call, f, []syntax.Expr{item})
+		}
+	}
+}
+
+// called looks at f(args...) that a builtin makes, when f is surely an operation of a capability.
+func (l *useLint) called(within *syntax.CallExpr, f syntax.Expr, args []syntax.Expr) {
+	dot, ok := f.(*syntax.DotExpr)
+	if !ok {
+		return
+	}
+	if row := l.member(dot); row != nil {
+		l.seen[dot], l.seen[dot.X] = true, true
+		l.call(&syntax.CallExpr{Fn: dot, Lparen: within.Lparen, Args: args, Rparen: within.Rparen}, dot, row)
+	}
+}

@@ -1,0 +1,44 @@
+package lint
+
+import (
+	"unicode/utf8"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// CheckModules reports members that json and budget do not have, also where no run has come to yet.
+func (c *Linter) CheckModules(u *script.Unit) {
+	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+		dot, ok := n.(*syntax.DotExpr)
+		if !ok {
+			return true
+		}
+		id, _ := dot.X.(*syntax.Ident)
+		if id == nil {
+			return true
+		}
+		var m starlark.HasAttrs
+		switch v := c.Predeclared[id.Name].(type) {
+		case *table.ModuleValue:
+			m = v
+		case *value.Maker:
+			m = v
+		}
+		if b, ok := id.Binding.(*resolve.Binding); m == nil || !ok || b.Scope != resolve.Predeclared {
+			return true
+		}
+		if _, err := m.Attr(dot.Name.Name); err != nil {
+			e := script.EngineError(err)
+			c.ReportFrom(u, diag.List{{Code: e.Code, Message: e.Message, Help: []string{e.Help},
+				Span: diag.Span{Pos: script.Position(dot.Name.NamePos), Len: utf8.RuneCountInString(dot.Name.Name)}}})
+		}
+		return true
+	})
+}

@@ -1,0 +1,108 @@
+package lint
+
+import (
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// server finds what mcp(...) wants to touch as far as it is written out: the command or the host,
+// and the secrets that it is given. What is not written out is refused when a run comes to the server.
+func (l *useLint) server(call *syntax.CallExpr) {
+	if spreads(call) {
+		return
+	}
+	given := map[string]syntax.Expr{}
+	for i, arg := range call.Args {
+		if id := keywordOf(arg); id != nil {
+			given[id.Name] = arg.(*syntax.BinaryExpr).Y
+		} else if i == 0 {
+			given["command"] = arg
+		}
+	}
+	if at := given["command"]; at != nil && given["url"] == nil {
+		// A command line is no program, which composing says; a path may hold blanks.
+		if word, ok := l.str(at); ok && word != "" && (!strings.ContainsAny(word, " \t\x00") || strings.ContainsAny(word, `/\`)) {
+			l.use(at, engine.Use{Kind: engine.EffectExec, Target: word}, l.c.ServerMay)
+		}
+	} else if at := given["url"]; at != nil && given["command"] == nil {
+		text, _ := l.str(at)
+		if host, err := engine.Host(text); err == nil { // else composing says what is wrong
+			l.use(at, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
+		}
+	}
+	for _, name := range []string{"env", "headers"} {
+		if at := given[name]; at != nil {
+			l.settings(at)
+		}
+	}
+}
+
+// oauth finds the secret or key of a client and the host of an authorization server.
+func (l *useLint) oauth(call *syntax.CallExpr) {
+	if spreads(call) {
+		return
+	}
+	for _, arg := range call.Args {
+		id := keywordOf(arg)
+		if id == nil {
+			continue
+		}
+		switch value := arg.(*syntax.BinaryExpr).Y; id.Name {
+		case "secret", "key":
+			l.setting(value)
+		case "issuer":
+			text, _ := l.str(value)
+			if host, err := engine.Host(text); err == nil {
+				l.use(value, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
+			}
+		}
+	}
+}
+
+// settings finds the secrets in a dict of headers or variables that is written out.
+func (l *useLint) settings(e syntax.Expr) {
+	dict, ok := startree.Unparen(e).(*syntax.DictExpr)
+	if !ok {
+		return
+	}
+	for _, entry := range dict.List {
+		l.setting(entry.(*syntax.DictEntry).Value)
+	}
+}
+
+// setting finds the secret that a value is.
+func (l *useLint) setting(val syntax.Expr) {
+	name := ""
+	if call, ok := val.(*syntax.CallExpr); ok && l.calls(call, "secret") && len(call.Args) > 0 {
+		name, _ = l.str(call.Args[0])
+		l.seen[call] = true
+	} else if v, ok := written(l.c.State, l.u, val); ok {
+		if s, ok := v.(*value.Secret); ok {
+			name = s.Name
+		}
+	}
+	if name != "" {
+		l.use(val, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.ServerMay)
+	}
+}
+
+// calls reports whether a call is one of the builtin of a name.
+func (l *useLint) calls(call *syntax.CallExpr, name string) bool {
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok || id.Name != name {
+		return false
+	}
+	b, ok := id.Binding.(*resolve.Binding)
+	if !ok || b.Scope != resolve.Predeclared {
+		return false
+	}
+	_, ok = l.c.Predeclared[name].(*starlark.Builtin)
+	return ok
+}

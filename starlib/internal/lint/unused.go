@@ -1,0 +1,59 @@
+package lint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// CheckUnused warns of agents of the entry script that are declared and then forgotten: they have
+// no place, and the script does not speak of them again. Where something else is wrong, that may
+// be why; where there is no main, all that is declared is there for whoever loads the script.
+func (c *Linter) CheckUnused(u *script.Unit) {
+	if u.State != script.UnitDone || u.Globals["main"] == nil || c.Session.Diagnostics().HasErrors() {
+		return
+	}
+	idle, declared := map[string]*engine.Node{}, map[string]*syntax.Ident{}
+	for name, v := range u.Globals {
+		n, ok := v.(*value.Node)
+		if ok && name != "main" && !strings.HasPrefix(name, "_") && n.Node.Kind() == engine.AgentNode && n.Node.Free() {
+			idle[name] = n.Node
+		}
+	}
+	if len(idle) == 0 {
+		return
+	}
+	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+		id, ok := n.(*syntax.Ident)
+		if !ok || idle[id.Name] == nil {
+			return true
+		}
+		switch b, ok := id.Binding.(*resolve.Binding); {
+		case !ok || b.Scope != resolve.Global:
+		case b.First.NamePos == id.NamePos:
+			declared[id.Name] = id
+		default:
+			delete(idle, id.Name)
+		}
+		return true
+	})
+	for name, n := range idle {
+		if main, ok := u.Globals["main"].(*value.Node); ok && main.Node == n {
+			continue
+		}
+		d := &diag.Diagnostic{Code: diag.UnusedAgent, Severity: diag.Warning, Span: diag.Span{Pos: n.Pos()},
+			Message: "agent " + name + " is declared, and nothing uses it",
+			Help:    []string{"place it in a composition, call it in a function, or leave it out; a name that begins with _ is not asked about"}}
+		if id := declared[name]; id != nil {
+			d.Span = diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(name)}
+		}
+		c.Session.Report(d)
+	}
+}

@@ -1,0 +1,100 @@
+package script
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// declared are the nominal types of the files of one Load, and the references to them. A
+// reference means a type of its own file, declared before or after it.
+type declared struct {
+	byName map[string]map[string]*generable.Type // file, name
+	All    []*generable.Type
+	refs   []reference
+}
+
+type reference struct {
+	file string
+	t    *generable.Type
+	at   diag.Span
+}
+
+func (d *declared) Declare(file string, t *generable.Type) {
+	if !t.IsNominal() || t.Name == "" {
+		return
+	}
+	if d.byName == nil {
+		d.byName = map[string]map[string]*generable.Type{}
+	}
+	if d.byName[file] == nil {
+		d.byName[file] = map[string]*generable.Type{}
+	}
+	d.All = append(d.All, t)
+	if d.byName[file][t.Name] != nil {
+		return // a factory's second type of that name: references mean the first
+	}
+	d.byName[file][t.Name] = t
+	for _, r := range d.refs {
+		if r.file == file && r.t.Name == t.Name {
+			r.t.Bind(t)
+		}
+	}
+}
+
+func (d *declared) Refer(file, name string, at diag.Span) *generable.Type {
+	r := generable.RefTo(name)
+	if t := d.byName[file][name]; t != nil {
+		r.Bind(t)
+	}
+	d.refs = append(d.refs, reference{file, r, at})
+	return r
+}
+
+// Check reports references that nothing answers, and types that no finite value can have.
+func (d *declared) Check(suggest func(name string, among []string) string) diag.List {
+	var unresolved Findings
+	names := map[string][]string{} // of the types of a file
+	open := false
+	for _, r := range d.refs {
+		if r.t.Deref() != r.t {
+			continue
+		}
+		open = true
+		if !unresolved.Room() {
+			continue
+		}
+		out := &diag.Diagnostic{Code: diag.UnresolvedRef, Span: r.at, Message: fmt.Sprintf("no type of this file is named %q", r.t.Name)}
+		if names[r.file] == nil {
+			names[r.file] = slices.Sorted(maps.Keys(d.byName[r.file]))
+		}
+		if hint := suggest(r.t.Name, names[r.file]); hint != "" {
+			out.Help = []string{hint}
+		} else {
+			out.Help = []string{"a type takes its name from the variable it is assigned to"}
+		}
+		unresolved.List = append(unresolved.List, out)
+	}
+	found := unresolved.Told()
+	if open || len(d.refs) == 0 {
+		return found
+	}
+	said := map[string]bool{}
+	for _, t := range d.All {
+		for _, e := range t.Verify() {
+			i := slices.IndexFunc(d.refs, func(r reference) bool { return strings.HasPrefix(e.Got, r.t.Name+",") })
+			if i < 0 || said[e.Error()] {
+				continue // the circle is told at the reference that closes it
+			}
+			said[e.Error()] = true
+			plain := *e
+			plain.Hint = ""
+			found = append(found, &diag.Diagnostic{Code: diag.BadField, Span: d.refs[i].at, Message: plain.Error(), Help: []string{e.Hint}})
+		}
+	}
+	return found
+}

@@ -1,0 +1,54 @@
+package script
+
+import (
+	"errors"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Raised makes one error of what was found.
+func Raised(found ...*diag.Diagnostic) error {
+	d := found[0]
+	e := engine.Errorf(engine.KindScript, d.Code, "%s", d.Message)
+	for _, more := range found[1:] {
+		e.Message += "\n" + more.Message
+	}
+	if d.Label != "" {
+		e.Message += ": " + d.Label
+	}
+	if len(d.Help) > 0 {
+		e.Help = d.Help[0]
+	}
+	return e
+}
+
+// Errorf makes an error with a code for a script to fail by.
+func Errorf(code diag.Code, format string, args ...any) *engine.Error {
+	return engine.Errorf(engine.KindScript, code, format, args...)
+}
+
+// Position converts a position of the interpreter.
+func Position(p syntax.Position) diag.Pos {
+	if !p.IsValid() && p.Filename() == "<invalid>" {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: p.Filename(), Line: int(p.Line), Col: int(p.Col)}
+}
+
+// EngineError finds the engine's error in a chain, nil when there is none.
+func EngineError(err error) *engine.Error {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+// NotConcurrent is the error of what belongs to the flow.
+func NotConcurrent(what string) error {
+	return Errorf(diag.ScriptError, "%s belongs to the flow: a function that looks at an answer is called beside it", what).
+		WithHelp("it may compute and print; what the flow is to do with the answer belongs after the agent")
+}

@@ -1,0 +1,181 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// DefaultMaxFile is the largest file that a script may load or read.
+const DefaultMaxFile = 64 << 20
+
+// Disk is where the files of a script are.
+type Disk struct {
+	FS    fs.FS
+	Entry string // the path of the entry script
+	Root  string // which load and file stay in; "" is the entry script's directory
+	Max   int64  // bytes of a file; 0 is [DefaultMaxFile]
+}
+
+// unfitError is why a file that is there is not read.
+type unfitError struct{ what, help string }
+
+func (e *unfitError) Error() string { return e.what }
+
+// Read reads a file that a script names. A pipe or a device is not opened: it may have no end,
+// and keep whoever opens it waiting beyond all limits.
+func (c *State) Read(p string) ([]byte, error) {
+	if c.Disk.FS == nil {
+		return nil, &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
+	}
+	info, err := fs.Stat(c.Disk.FS, p)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode(); !mode.IsRegular() {
+		what := "a device or a pipe"
+		if mode.IsDir() {
+			what = "a directory"
+		}
+		return nil, &unfitError{"it is no regular file but " + what, "name a file, or pass the text as an argument of the run"}
+	}
+	return c.ReadAll(p)
+}
+
+// ReadAll reads a file up to the limit.
+func (c *State) ReadAll(p string) ([]byte, error) {
+	most := c.Disk.Max
+	if most <= 0 {
+		most = DefaultMaxFile
+	}
+	f, err := c.Disk.FS.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it is only read
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, &unfitError{fmt.Sprintf("it has more than %d bytes", most), "give a part of it, or have a tool read it"}
+	}
+	return data, err
+}
+
+// ReadHelp says what to do about a file that could not be read.
+func (c *State) ReadHelp(p string, err error) []string {
+	var unfit *unfitError
+	if errors.As(err, &unfit) {
+		return []string{unfit.help}
+	}
+	return c.nearFiles(p)
+}
+
+// ReadReason is what is wrong with a file, without its name.
+func ReadReason(err error) string {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.As(err, &p):
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// Resolve finds the path in FS that a file means by name. It stays inside the root, also where
+// symbolic links lead.
+func (c *State) Resolve(from *Unit, name string, at diag.Span) (string, *diag.Diagnostic) {
+	root, whose, where := path.Dir(path.Clean(c.Disk.Entry)), "the script's directory", "what lies beside the entry script or below"
+	if c.Disk.Root != "" {
+		root, whose, where = path.Clean(c.Disk.Root), "the root directory", "what lies below the root directory"
+	}
+	outside := func(remedy, format string, args ...any) (string, *diag.Diagnostic) {
+		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
+			Help: []string{"load and file read " + where + "; " + remedy + ", or pass its content as an argument of the run"}}
+	}
+	const copied = "copy the file there"
+	const wider = copied + ", name a directory above both with --root"
+	switch {
+	case name == "":
+		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty",
+			Help: []string{"name a file beside this one or below: \"docs/style.md\""}}
+	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
+		return outside(copied, "%q is an absolute path", name)
+	case strings.ContainsRune(name, '\\'):
+		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: fmt.Sprintf("%q has a backslash", name),
+			Help: []string{"paths use / everywhere: " + strings.ReplaceAll(name, `\`, "/")}}
+	}
+	p := path.Join(path.Dir(from.Path), name)
+	if !within(root, p) {
+		return outside(wider, "%q leads out of %s", name, whose)
+	}
+	if c.Disk.FS == nil {
+		return p, nil
+	}
+	real, err := c.follow(p)
+	if err != nil || !within(root, real) {
+		return outside(wider, "%q leads out of %s through a symbolic link", name, whose)
+	}
+	return real, nil
+}
+
+func within(root, p string) bool {
+	if !fs.ValidPath(p) {
+		return false
+	}
+	return root == "." || p == root || strings.HasPrefix(p, root+"/")
+}
+
+var errLink = errors.New("the link leads out of the file system")
+
+// follow resolves symbolic links, as far as the file system knows of any.
+func (c *State) follow(p string) (string, error) {
+	for range 40 {
+		parts := strings.Split(p, "/")
+		linked := false
+		for i := range parts {
+			prefix := path.Join(parts[:i+1]...)
+			info, err := fs.Lstat(c.Disk.FS, prefix)
+			if err != nil {
+				return p, nil // the reader will say so
+			}
+			if info.Mode()&fs.ModeSymlink == 0 {
+				continue
+			}
+			target, err := fs.ReadLink(c.Disk.FS, prefix)
+			if err != nil || path.IsAbs(target) {
+				return "", errLink
+			}
+			p = path.Join(append([]string{path.Dir(prefix), target}, parts[i+1:]...)...)
+			if !fs.ValidPath(p) {
+				return "", errLink
+			}
+			linked = true
+			break
+		}
+		if !linked {
+			return p, nil
+		}
+	}
+	return "", errLink
+}
+
+// nearFiles suggests a file of a like name in the same directory.
+func (c *State) nearFiles(p string) []string {
+	entries, err := fs.ReadDir(c.Disk.FS, path.Dir(p))
+	if err != nil {
+		return []string{"paths are relative to the file that names them"}
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if hint := c.Suggest(path.Base(p), names); hint != "" {
+		return []string{hint}
+	}
+	return []string{"paths are relative to the file that names them"}
+}

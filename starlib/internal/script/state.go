@@ -1,0 +1,179 @@
+package script
+
+import (
+	"context"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// State is what is known of a script: its session, its files and what they declare. It grows while
+// the script loads and does not change any more after that, when all runs of the module share it.
+type State struct {
+	Context     context.Context
+	Session     *engine.Session
+	Methods     methods
+	Predeclared starlark.StringDict // the names of the language
+	Thread      *starlark.Thread    // of the file that executes; operators have none of their own
+	Units       map[string]*Unit    // by path
+	ByName      map[string]*Unit    // by the name that positions carry
+	Disk        Disk
+	Files       map[string]string // texts that file() read, by path
+	Types       declared
+	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
+	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world
+	AtEnd       []func()                             // called once composing has ended, when all functions are there
+	Claimed     []*engine.Tool                       // whose effect the script says
+	Undescribed map[diag.Pos]bool                    // functions of which it was said that they describe no tool
+	Budgets     map[string]NamedBudget               // that have a name
+	Uses        []Use                                // of capabilities
+	compared    int                                  // names, for suggestions
+	Sealed      atomic.Bool
+}
+
+// methods finds the methods of the values that belong to a kind: "node", "type".
+type methods interface {
+	Method(kind, name string, recv starlark.Value) starlark.Value // nil when there is none
+	MethodNames(kind string) []string
+}
+
+// Env is what builtins know of the thread that calls them.
+type Env struct {
+	State      *State
+	Branch     engine.Branch // nil while composing
+	Thread     BranchThread  // of the branch
+	Concurrent bool          // of the flow: neither composing nor on a branch
+}
+
+// BranchThread is the Starlark side of a branch, as builtins and values need it.
+type BranchThread interface {
+	// leave takes a value out of the script for a node, and freezes it there.
+	Leave(thread *starlark.Thread, v starlark.Value, taker string) (generable.Value, error)
+	// keep freezes what was taken out of the script, and remembers where.
+	Keep(thread *starlark.Thread, v starlark.Value, out generable.Value, taker string)
+	// settle debits the steps that were used, where the script is left.
+	Settle() error
+	// debit debits the thread's steps up to a number of them.
+	Debit(steps uint64) error
+	// failure makes the engine's error of what a callback failed by.
+	Failure(err error, code diag.Code) error
+}
+
+const EnvKey = "agentscript"
+
+func EnvOf(thread *starlark.Thread) *Env {
+	e, _ := thread.Local(EnvKey).(*Env)
+	return e
+}
+
+func (e *Env) Running() bool { return e.Branch != nil || e.Concurrent }
+
+// SourceAt finds the parsed file of a position, nil for code outside of files.
+func (c *State) SourceAt(pos syntax.Position) *source.File {
+	if u := c.ByName[pos.Filename()]; u != nil {
+		return u.File
+	}
+	return nil
+}
+
+// Here is where the executing file stands: at the operator or index that is being evaluated.
+func (c *State) Here() syntax.Position {
+	if c.Thread == nil || c.Thread.CallStackDepth() == 0 {
+		return syntax.Position{}
+	}
+	return c.Thread.CallFrame(0).Pos
+}
+
+// Report adds a diagnostic while composing. In a run it gives an error to raise instead.
+func (c *State) Report(found ...*diag.Diagnostic) error {
+	if c.Sealed.Load() {
+		return Raised(found...)
+	}
+	for _, d := range found {
+		c.Session.Report(d)
+	}
+	return nil
+}
+
+// NamedBudget is where a budget of a name was made first.
+type NamedBudget struct {
+	Limits engine.Limits
+	At     diag.Span
+}
+
+// Use is a place where a script uses a capability. Its target is "" where it is not written out,
+// and its operation where the module is given a name of its own.
+type Use struct {
+	engine.Use
+	Span diag.Span
+
+	Class engine.Class // what the operation does; "" of what is no call of the script
+}
+
+// NameSpan is the place of a function's name.
+func (c *State) NameSpan(fn *starlark.Function) diag.Span {
+	at := diag.Span{Pos: Position(fn.Position()), Len: len("def")}
+	if u := c.ByName[at.File]; u != nil {
+		for _, stmt := range u.File.Syntax().Stmts {
+			if def, ok := stmt.(*syntax.DefStmt); ok && Key(def.Def) == Key(fn.Position()) {
+				return diag.Span{Pos: Position(def.Name.NamePos), Len: utf8.RuneCountInString(def.Name.Name)}
+			}
+		}
+	}
+	return at
+}
+
+// GlobalSpan is the place of the name that a file assigns a value, else the file.
+func (c *State) GlobalSpan(u *Unit, name string) diag.Span {
+	at := diag.Span{Pos: diag.Pos{File: u.Shown}}
+	if u.File == nil {
+		return at
+	}
+	for _, stmt := range u.File.Syntax().Stmts {
+		if a, ok := stmt.(*syntax.AssignStmt); ok {
+			if id, ok := a.LHS.(*syntax.Ident); ok && id.Name == name {
+				at = diag.Span{Pos: Position(id.NamePos), Len: utf8.RuneCountInString(name)}
+			}
+		}
+	}
+	return at
+}
+
+// IndexFunctions has runs find functions, and change nothing.
+func (c *State) IndexFunctions() {
+	for _, u := range c.Units {
+		if u.File != nil {
+			u.Function(syntax.Position{})
+		}
+	}
+}
+
+// mostCompared bounds how many names of a usual length are compared while a script loads, to say
+// what unknown ones may have meant: a script can have many of both.
+const mostCompared = 1_000_000
+
+// Suggest is DidYouMean as long as that is not too much work, which grows with the square of the
+// name's length.
+func (c *State) Suggest(name string, among []string) string {
+	if !c.compares(name, among) {
+		return ""
+	}
+	return DidYouMean(name, among)
+}
+
+// Meant is the same for the name that a diagnostic is about.
+func (c *State) Meant(d *diag.Diagnostic, name string, among []string) bool {
+	return c.compares(name, among) && d.Meant(name, among)
+}
+
+func (c *State) compares(name string, among []string) bool {
+	c.compared += len(among) * (1 + len(name)*len(name)/128)
+	return c.compared <= mostCompared && c.Context.Err() == nil
+}

@@ -1,0 +1,72 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+func DidYouMean(name string, among []string) string { return diag.DidYouMean(name, among) }
+
+// Joined lists words for a message.
+func Joined(words []string) string { return strings.Join(words, ", ") }
+
+// mostListed is how many names a message lists where there may be any number.
+const mostListed = 30
+
+// Some lists words for a message, the first of them where there are many.
+func Some(words []string) string {
+	if len(words) <= mostListed {
+		return Joined(words)
+	}
+	return fmt.Sprintf("%s and %d more", Joined(words[:mostListed]), len(words)-mostListed)
+}
+
+// QuotedList writes texts as a list.
+func QuotedList(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return "[" + Joined(quoted) + "]"
+}
+
+// Dedent takes away common indentation and blank lines at both ends. Lines keep what they
+// are indented more; blank lines do not count.
+func Dedent(s string) string {
+	if !strings.Contains(s, "\n") {
+		return strings.TrimSpace(s)
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	margin, first := "", true
+	for i, line := range lines {
+		body := strings.TrimLeft(line, " \t")
+		if body == "" {
+			lines[i] = ""
+			continue
+		}
+		if i == 0 {
+			continue // stands right behind the quotes
+		}
+		lead := line[:len(line)-len(body)]
+		if first {
+			margin, first = lead, false
+			continue
+		}
+		n := 0
+		for n < len(margin) && n < len(lead) && margin[n] == lead[n] {
+			n++
+		}
+		margin = margin[:n]
+	}
+	for i, line := range lines {
+		if i == 0 {
+			lines[i] = strings.TrimLeft(line, " \t")
+			continue
+		}
+		lines[i] = strings.TrimRight(strings.TrimPrefix(line, margin), " \t")
+	}
+	return strings.TrimRight(strings.TrimLeft(strings.Join(lines, "\n"), "\n"), "\n \t")
+}

@@ -1,0 +1,130 @@
+package table
+
+import (
+	"context"
+	"iter"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Arg returns the argument of the named parameter, nil when it was not given.
+func (c *Call) Arg(name string) starlark.Value { return c.Values[c.ParamIndex(name)] }
+
+// Has reports whether the argument was given.
+func (c *Call) Has(name string) bool { return c.Arg(name) != nil }
+
+// Passed reports whether the argument was given, also when it was wrong.
+func (c *Call) Passed(name string) bool { return c.Refs[c.ParamIndex(name)].Given() }
+
+// Str returns a str argument, "" when it was not given.
+func (c *Call) Str(name string) string {
+	s, _ := c.Arg(name).(starlark.String)
+	return string(s)
+}
+
+// Int returns an int argument, or the default when it was not given.
+func (c *Call) Int(name string, otherwise int) int {
+	i, ok := c.Arg(name).(starlark.Int)
+	if !ok {
+		return otherwise
+	}
+	n, _ := i.Int64()
+	return int(n)
+}
+
+// Float returns a float argument, or nil when it was not given.
+func (c *Call) Float(name string) *float64 {
+	f, ok := c.Arg(name).(starlark.Float)
+	if !ok {
+		return nil
+	}
+	v := float64(f)
+	return &v
+}
+
+// Bool returns a bool argument, or the default when it was not given.
+func (c *Call) Bool(name string, otherwise bool) bool {
+	b, ok := c.Arg(name).(starlark.Bool)
+	if !ok {
+		return otherwise
+	}
+	return bool(b)
+}
+
+// Value returns an argument as a value of the engine, null when it was not given.
+func (c *Call) Value(name string) (generable.Value, error) {
+	v := c.Arg(name)
+	if v == nil {
+		return generable.Value{}, nil
+	}
+	return value.ToData(v)
+}
+
+// Rest returns the arguments of the variadic parameter.
+func (c *Call) Rest() []starlark.Value { return c.rest }
+
+// Branch returns the branch of the run on whose behalf the call is made, nil while composing.
+func (c *Call) Branch() engine.Branch { return c.Env.Branch }
+
+// Thread returns the interpreter's thread.
+func (c *Call) Thread() *starlark.Thread { return c.thread }
+
+// Context returns the context of loading; it is never nil. Runs have their own, which
+// reaches handlers of effects alone.
+func (c *Call) Context() context.Context { return c.State.Context }
+
+// Running reports whether the call is made by a function that runs.
+func (c *Call) Running() bool { return c.Env.Running() }
+
+// Type returns a type argument, nil when it was not given.
+func (c *Call) Type(name string) *generable.Type { return value.TypeOf(c.Arg(name)) }
+
+// Callback wraps a function argument for the engine, nil when it was not given.
+func (c *Call) FuncArg(name string) engine.Func {
+	return thread.FuncOf(c.State, c.Arg(name))
+}
+
+// Variable is the variable that takes the call's result, or "".
+func (c *Call) Variable() string {
+	c.Locate()
+	if c.File == nil {
+		return ""
+	}
+	return c.File.NameAt(c.Pos)
+}
+
+// Site says where a node is made by this call.
+func (c *Call) Site() engine.Site {
+	name := c.Variable()
+	return engine.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: name}
+}
+
+var (
+	_ starlark.Callable  = (*value.Failed)(nil)
+	_ starlark.HasAttrs  = (*value.Failed)(nil)
+	_ starlark.HasBinary = (*value.Failed)(nil)
+	_ starlark.Mapping   = (*value.Failed)(nil)
+	_ starlark.Sequence  = (*value.Failed)(nil)
+)
+
+// Items lists the elements of a list argument, none when it was not given.
+func (c *Call) Items(name string) iter.Seq[starlark.Value] {
+	if seq, ok := c.Arg(name).(starlark.Sequence); ok {
+		return starlark.Elements(seq)
+	}
+	return func(func(starlark.Value) bool) {}
+}
+
+// List is a list argument as values.
+func (c *Call) List(name string) []starlark.Value {
+	var out []starlark.Value
+	for item := range c.Items(name) {
+		out = append(out, item)
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// The kinds of numbers of which not every one makes sense. What is wrong with one is said while the
+// arguments are bound, together with all else that is wrong with the call.
+var (
+	// BoundKind takes what bounds something: how often, how many. Nothing is within less than 1.
+	BoundKind = LeastKind(1, diag.LoopBound)
+	// CountKind takes a count.
+	CountKind = Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
+		if n := IntOf(v); n < 0 {
+			return Faultf(leaveOut(p, "leave it out where nothing is to be bounded"), "want a count, got %d", n)
+		}
+		return nil
+	})
+	// MendsKind takes how often something is done about one call.
+	MendsKind = Vetted(IntKind, func(_ *Param, v starlark.Value) []Fault {
+		if n := IntOf(v); n < 1 || n > engine.MaxMends {
+			return Faultf("one call is mended in so many steps at most", "want 1 to %d, got %d", engine.MaxMends, n)
+		}
+		return nil
+	})
+)
+
+// LeastKind takes numbers from a least one on.
+func LeastKind(least int64, code diag.Code) Kind {
+	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
+		n := IntOf(v)
+		if n >= least {
+			return nil
+		}
+		found := Faultf(leaveOut(p, ""), "want at least %d, got %d", least, n)
+		found[0].Code = code
+		return found
+	})
+}
+
+// leaveOut is what helps where a default would do.
+func leaveOut(p *Param, unbounded string) string {
+	switch p.Default {
+	case "":
+		return ""
+	case "None":
+		return unbounded
+	}
+	return "leave it out for the default of " + p.Default
+}
+
+// CapKind takes a bound of a budget that cannot be 0, for a reason.
+func CapKind(why, help string) Kind {
+	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
+		if n := IntOf(v); n != 0 {
+			return CountKind.vet(p, v)
+		}
+		return Faultf(help, "want at least 1, got 0: %s", why)
+	})
+}
+
+// RangeKind takes numbers from 0 to a greatest one.
+func RangeKind(most float64) Kind {
+	return Vetted(FloatKind, func(p *Param, v starlark.Value) []Fault {
+		f := FloatOf(v)
+		switch {
+		case f >= 0 && f <= most:
+			return nil
+		case most == 1 && f >= 2 && f <= 100:
+			return Faultf(fmt.Sprintf("%g of 100 is %g", f, f/100), "want 0 to 1, got %g", f)
+		}
+		return Faultf(leaveOut(p, ""), "want 0 to %g, got %g", most, f)
+	})
+}
+
+// IntOf is a number of a kind that takes int.
+func IntOf(v starlark.Value) int64 {
+	i, _ := v.(starlark.Int)
+	n, _ := i.Int64()
+	return n
+}
+
+// FloatOf is a number of a kind that takes float.
+func FloatOf(v starlark.Value) float64 {
+	f, _ := v.(starlark.Float)
+	return float64(f)
+}
+
+// NameKind takes names that a position in a run can hold: reviewer#1/lookup[2].
+var NameKind = Vetted(StrKind, func(p *Param, v starlark.Value) []Fault {
+	s, _ := v.(starlark.String)
+	name := string(s)
+	bad := strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) })
+	switch {
+	case bad < 0 && strings.TrimSpace(name) != "":
+		return nil
+	case bad >= 0:
+		r, _ := utf8.DecodeRuneInString(name[bad:])
+		return Faultf("names are parts of positions, as in a/b#1[2]: use letters, digits, spaces, - and _", "a name cannot hold %q", r)
+	case p.Default != "":
+		return Faultf("leave it out for the name of the variable, or give one", "the name is empty")
+	}
+	return Faultf("", "the name is empty")
+})

@@ -1,0 +1,51 @@
+package table
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Capabilities are the modules by which a script touches the world outside of its run, and the
+// kinds of effects that they are.
+var Capabilities = map[string]engine.EffectKind{"sh": engine.EffectExec, "http": engine.EffectHTTP, "fs": engine.EffectFS, "env": engine.EffectEnv}
+
+// ModuleValue is a predeclared module.
+type ModuleValue struct {
+	Name    string
+	Members map[string]*Builtin
+}
+
+func (m *ModuleValue) String() string { return "<module " + m.Name + ">" }
+
+func (m *ModuleValue) Type() string { return "module" }
+
+func (m *ModuleValue) Freeze() {}
+
+func (m *ModuleValue) Truth() starlark.Bool { return true }
+
+func (m *ModuleValue) Hash() (uint32, error) { return starlark.String(m.Name).Hash() }
+
+func (m *ModuleValue) AttrNames() []string { return Names(m.Members) }
+
+func (m *ModuleValue) Attr(name string) (starlark.Value, error) {
+	if b := m.Members[name]; b != nil {
+		return b.Callable(), nil
+	}
+	e := value.NoAttribute(m.Name, name, m.AttrNames())
+	if own := otherJSON[name]; own != "" {
+		e.Help = "write json." + own
+	}
+	return nil, e
+}
+
+// otherJSON are the names that other languages have for the members of json.
+var otherJSON = map[string]string{"loads": "decode", "load": "decode", "parse": "decode", "read": "decode",
+	"dumps": "encode", "dump": "encode", "stringify": "encode", "write": "encode"}
+
+// Maker is the value of a row whose name has members.
+func Maker(t *Table, name string) starlark.Value {
+	row, _ := t.Lookup(name)
+	return &value.Maker{Builtin: row.Callable(), Members: &ModuleValue{Name: name, Members: t.Members[name]}}
+}

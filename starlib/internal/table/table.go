@@ -1,0 +1,285 @@
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Effect says what a builtin touches beyond computing.
+type Effect string
+
+// The effects of builtins. None of them reaches a network, a clock or the process: those are
+// effects of the engine.
+const (
+	Pure    Effect = "pure"    // computes from its arguments
+	Compose Effect = "compose" // makes parts of the graph
+	Reads   Effect = "reads"   // reads files of the script's own directory while it loads
+	Logs    Effect = "logs"    // writes to the log
+
+	// Recorded asks the run something that differs from run to run; the answer is recorded.
+	Recorded Effect = "recorded"
+
+	// Granted touches the world, as far as the host granted it; what came of it is recorded.
+	Granted Effect = "granted"
+)
+
+// Group orders builtins in the reference.
+type Group string
+
+// The groups of builtins.
+const (
+	GroupTypes   Group = "Types"
+	GroupValues  Group = "Values"
+	GroupAgents  Group = "Agents"
+	GroupCompose Group = "Composition"
+	GroupText    Group = "Text and JSON"
+	GroupScript  Group = "Scripts"
+	GroupWorld   Group = "Capabilities"
+	GroupHost    Group = "Host"
+)
+
+var GroupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupWorld, GroupHost}
+
+// Builtin is one row of the table.
+type Builtin struct {
+	Name    string // "agent"; "encode" of a member; "then" of a method
+	Of      string // of a method, what it belongs to: "type", "node", "partial"; of a member, its module: "json"
+	Group   Group
+	Params  []Param
+	Returns string // "node", "type", "str", …: as the reference shows it
+	Doc     string // the first sentence is the summary
+	Effect  Effect
+	Func    func(*Call) (starlark.Value, error)
+	May     bool // a script may give the name to something of its own
+
+	// Aside names the parameters of which a wrong one says nothing about the rest of the call: that
+	// is looked into all the same.
+	Aside string
+
+	Table *Table
+	index map[string]int                                 // parameters that can be given by keyword
+	Make  func(c *script.State, t *Table) starlark.Value // instead of Func: what the name stands for
+	InRun *Builtin                                       // how it is called in a function that runs, where that differs
+}
+
+// Shape says how an argument may be given.
+type Shape uint8
+
+// The shapes of parameters.
+const (
+	Either      Shape = iota // by position or by keyword
+	Positional               // by position alone
+	KeywordOnly              // by keyword alone
+	Variadic                 // takes the remaining positional arguments
+	Keywords                 // takes the remaining keyword arguments
+)
+
+// Param is a parameter of a builtin.
+type Param struct {
+	Name    string
+	Kind    Kind
+	Shape   Shape
+	Default string // as the reference shows it; "" makes the parameter required
+	Skip    bool   // positional: left out when the argument at its place is of another kind
+	Doc     string
+
+	aside bool // a wrong one says nothing about the rest of the call
+}
+
+// Required reports whether the parameter must be given.
+func (p *Param) Required() bool { return p.Default == "" && p.Shape < Variadic }
+
+// QualifiedName is the name with what it belongs to: "json.encode", "node.then".
+func (b *Builtin) QualifiedName() string {
+	if b.Of == "" {
+		return b.Name
+	}
+	return b.Of + "." + b.Name
+}
+
+func (b *Builtin) IsMember() bool {
+	return b.Of == "json" || b.Of == "budget" || Capabilities[b.Of] != ""
+}
+
+// Summary is the first sentence of the doc.
+func (b *Builtin) Summary() string {
+	doc := strings.TrimSpace(b.Doc)
+	if i := strings.IndexByte(doc, '\n'); i >= 0 {
+		doc = doc[:i]
+	}
+	if i := strings.Index(doc, ". "); i >= 0 {
+		return doc[:i+1]
+	}
+	return doc
+}
+
+// Signature is the row as a call: agent(*, input = str, ...).
+func (b *Builtin) Signature() string {
+	var parts []string
+	starred, positional := false, false
+	for i := range b.Params {
+		p := &b.Params[i]
+		if positional && p.Shape != Positional {
+			parts = append(parts, "/")
+			positional = false
+		}
+		switch p.Shape {
+		case Variadic:
+			parts = append(parts, "*"+p.Name)
+			starred = true
+			continue
+		case Keywords:
+			parts = append(parts, "**"+p.Name)
+			continue
+		case KeywordOnly:
+			if !starred {
+				parts = append(parts, "*")
+				starred = true
+			}
+		case Positional:
+			positional = true
+		}
+		if p.Default != "" {
+			parts = append(parts, p.Name+" = "+p.Default)
+		} else {
+			parts = append(parts, p.Name)
+		}
+	}
+	if positional {
+		parts = append(parts, "/")
+	}
+	return b.QualifiedName() + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// Table is a set of builtins. It is immutable.
+type Table struct {
+	list    []*Builtin
+	byName  map[string]*Builtin            // by qualified name
+	Methods map[string]map[string]*Builtin // by receiver
+	Members map[string]map[string]*Builtin // by module
+}
+
+// New makes a table of rows, in the order of the reference.
+func New(parts ...[]Builtin) *Table {
+	t := &Table{byName: map[string]*Builtin{}, Methods: map[string]map[string]*Builtin{}, Members: map[string]map[string]*Builtin{}}
+	for _, rows := range parts {
+		t.add(rows)
+	}
+	return t
+}
+
+func (t *Table) add(rows []Builtin) {
+	for i := range rows {
+		b := &rows[i]
+		b.index, b.Table = indexOf(b.Params), t
+		for i := range b.Params {
+			b.Params[i].aside = slices.Contains(strings.Fields(b.Aside), b.Params[i].Name)
+		}
+		t.list = append(t.list, b)
+		if name := b.QualifiedName(); t.byName[name] == nil {
+			t.byName[name] = b
+		}
+		by := t.Methods
+		switch {
+		case b.Of == "":
+			continue
+		case b.IsMember():
+			by = t.Members
+		}
+		if by[b.Of] == nil {
+			by[b.Of] = map[string]*Builtin{}
+		}
+		by[b.Of][b.Name] = b
+	}
+}
+
+// indexOf maps names to the parameters that can be given by keyword.
+func indexOf(params []Param) map[string]int {
+	index := make(map[string]int, len(params))
+	for i, p := range params {
+		if p.Shape == Either || p.Shape == KeywordOnly {
+			index[p.Name] = i
+		}
+	}
+	return index
+}
+
+// Rows returns all rows in the order of the reference.
+func (t *Table) Rows() []*Builtin { return t.list }
+
+// Lookup finds a row by its qualified name.
+func (t *Table) Lookup(name string) (*Builtin, bool) {
+	b, ok := t.byName[name]
+	return b, ok
+}
+
+// Method is a method of a value of a kind, nil when there is none of the name.
+func (t *Table) Method(kind, name string, recv starlark.Value) starlark.Value {
+	if b := t.Methods[kind][name]; b != nil {
+		return b.Callable().BindReceiver(recv)
+	}
+	return nil
+}
+
+// MethodNames lists the names of the methods of a kind of value, sorted.
+func (t *Table) MethodNames(kind string) []string { return Names(t.Methods[kind]) }
+
+// Names lists the names of rows, sorted.
+func Names(methods map[string]*Builtin) []string {
+	names := make([]string, 0, len(methods))
+	for name := range methods {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Callable makes the row callable.
+func (b *Builtin) Callable() *starlark.Builtin {
+	name := b.Name
+	if Capabilities[b.Of] != "" { // by itself it would say little: run, get, list
+		name = b.QualifiedName()
+	}
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, fn *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return b.call(thread, fn.Receiver(), args, kwargs)
+	})
+}
+
+// Generic is a type that is made for another one: Attempt[value.str]. By itself it is that of any.
+func Generic(name, doc string, group Group, of func(*generable.Type) *generable.Type) Builtin {
+	t := of(generable.AnyT)
+	return Builtin{Name: name, Group: group, Returns: name, Effect: Pure, Doc: doc, May: true,
+		Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: script.Joined(t.FieldNames())}},
+		Make:   func(c *script.State, _ *Table) starlark.Value { return &value.Type{T: t, State: c, Of: of} }}
+}
+
+// WithForms gives rows the form in which a run calls them.
+func (t *Table) WithForms(forms []*Builtin) *Table {
+	for _, form := range forms {
+		form.index, form.Table = indexOf(form.Params), t
+		if b, ok := t.Lookup(form.Name); ok {
+			b.InRun = form
+		}
+	}
+	return t
+}
+
+// concurrentSafe reports whether a builtin can be called beside the flow: it computes, or logs.
+func (b *Builtin) concurrentSafe() bool {
+	if b.InRun != nil {
+		return false
+	}
+	switch b.Group {
+	case GroupTypes, GroupValues, GroupText:
+		return b.Effect == Pure
+	case GroupScript:
+		return b.Name == "print" || b.Name == "fail"
+	}
+	return false
+}

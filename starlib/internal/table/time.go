@@ -1,0 +1,67 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"go.starlark.net/starlark"
+)
+
+// TimeKind takes a time that something may take: "90s", or a number of seconds.
+var TimeKind = TimeUpTo(0, "")
+
+// longestTime is about thirty years, more than anything waits for.
+const longestTime = 1e9
+
+// TimeUpTo takes a time up to a greatest one; 0 is none.
+func TimeUpTo(most time.Duration, atMost string) Kind {
+	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
+		d, ok := timeOf(v)
+		switch {
+		case ok && (most == 0 || d <= most):
+			return nil
+		case ok:
+			return Faultf("", "want %s at most, got %s", atMost, v)
+		}
+		if text, ok := v.(starlark.String); ok {
+			return Faultf(timeHelp(string(text)), `want a time such as "90s" or "2m", got %s`, v)
+		}
+		return Faultf(`leave it out, or write a time such as "90s"`, "want a number of seconds above 0, got %v", FloatOf(v))
+	})
+}
+
+// timeOf reads a time; false when it is none, or not above 0.
+func timeOf(v starlark.Value) (time.Duration, bool) {
+	switch w := v.(type) {
+	case starlark.String:
+		d, err := time.ParseDuration(string(w))
+		return d, err == nil && d > 0
+	case starlark.Float:
+		return time.Duration(float64(w) * float64(time.Second)), w > 0 && w <= longestTime
+	}
+	return 0, false
+}
+
+// Duration is a time that was given, 0 when none was.
+func (c *Call) Duration(name string) time.Duration {
+	d, _ := timeOf(c.Arg(name))
+	return d
+}
+
+// writtenTime is a time as people write it: 5, 5 minutes, 2 h.
+var writtenTime = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
+})
+
+// timeHelp says how a time is written.
+func timeHelp(text string) string {
+	m := writtenTime().FindStringSubmatch(strings.ToLower(text))
+	if m == nil || strings.Trim(m[1], "0.") == "" {
+		return `a time is a number with s, m or h behind it, or a number of seconds without quotes; it is above 0`
+	}
+	return fmt.Sprintf("write %q", m[1]+cmp.Or(m[2]+m[3]+m[4], "s"))
+}

@@ -1,0 +1,143 @@
+package thread
+
+import (
+	"errors"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// callback makes a function of the script callable by the engine, nil for nil.
+func FuncOf(c *script.State, v starlark.Value) engine.Func {
+	fn, ok := v.(starlark.Callable)
+	if !ok {
+		return nil
+	}
+	return NewCallback(c, fn)
+}
+
+// NewCallback makes a callback. What it captures is frozen, since any branch may call it: with the
+// module while that loads, at once in a run.
+func NewCallback(c *script.State, fn starlark.Callable) *Callback {
+	f := &Callback{Func: fn, State: c, About: FuncInfoOf(fn), Code: diag.CallbackFailed}
+	if c.Sealed.Load() {
+		f.Unshared = value.FreezeShared(fn)
+	} else {
+		c.Callbacks = append(c.Callbacks, fn)
+	}
+	return f
+}
+
+// Callback is a Starlark callable as the engine sees it.
+type Callback struct {
+	Func  starlark.Callable
+	State *script.State
+	About engine.FuncInfo
+	Code  diag.Code
+
+	Unshared error // why it cannot be called from any branch
+}
+
+func (f *Callback) Info() engine.FuncInfo { return f.About }
+
+// FuncInfoOf describes a callable. Builtins do not tell how many arguments they take.
+func FuncInfoOf(fn starlark.Callable) engine.FuncInfo {
+	info := engine.FuncInfo{Name: fn.Name(), Params: 255}
+	switch fn := fn.(type) {
+	case *starlark.Function:
+		info.Doc, info.Pos = fn.Doc(), script.Position(fn.Position())
+		n := fn.NumParams()
+		if fn.HasKwargs() {
+			n--
+		}
+		if !fn.HasVarargs() {
+			info.Params = n - fn.NumKwonlyParams()
+		} else {
+			n--
+		}
+		n -= fn.NumKwonlyParams()
+		for i := range n {
+			if fn.ParamDefault(i) == nil {
+				info.Needs++
+			}
+		}
+	case *value.Type:
+		info.Params, info.Needs = 1, 1
+	}
+	return info
+}
+
+// Call runs the function on the branch's own thread.
+func (f *Callback) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
+	if f.Unshared != nil {
+		return generable.Value{}, f.Unshared
+	}
+	s, err := Enter(f.State, b)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	defer s.Done()
+	tuple := make(starlark.Tuple, len(args))
+	for i, a := range args {
+		tuple[i] = value.FromData(a)
+	}
+	return f.Result(s, tuple, nil, args)
+}
+
+// Result calls the function and takes its result over.
+func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tuple, given []generable.Value) (generable.Value, error) {
+	out, err := starlark.Call(s.Starlark, f.Func, args, kwargs)
+	if err != nil {
+		return generable.Value{}, s.Failure(err, f.Code)
+	}
+	if err := s.Settle(); err != nil {
+		return generable.Value{}, err
+	}
+	if v, ok := value.Scalar(out); ok {
+		return v, nil
+	}
+	for i, a := range args { // an unchanged argument goes back as it came
+		if a == out && i < len(given) && shared(out) {
+			return given[i], nil
+		}
+	}
+	v, err := value.ToData(out)
+	if err != nil {
+		var x *value.ConvertError
+		if errors.As(err, &x) {
+			e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
+			e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
+			return v, e
+		}
+		return v, err
+	}
+	value.Freeze(out, v)
+	return v, nil
+}
+
+func (f *Callback) Label() string {
+	if f.About.Name == "lambda" {
+		return "the lambda"
+	}
+	return f.About.Name
+}
+
+// shared reports whether comparing by identity is comparing the same container.
+func shared(v starlark.Value) bool {
+	switch v.(type) {
+	case *starlark.List, *starlark.Dict:
+		return true
+	}
+	return false
+}
+
+// callable is what the callback calls.
+func (f *Callback) callable() starlark.Callable { return f.Func }
+
+// Acts implements [engine.Acting].
+func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }

@@ -1,0 +1,119 @@
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// TraceOf gives the calls of the script that led to an error, outermost first. Builtins have
+// no place and are left out.
+func TraceOf(err error) []diag.Frame {
+	var eval *starlark.EvalError
+	if !errors.As(err, &eval) {
+		return nil
+	}
+	frames := slices.DeleteFunc(slices.Clone(eval.CallStack), func(f starlark.CallFrame) bool { return f.Pos.Line == 0 })
+	var trace []diag.Frame
+	for i, f := range frames {
+		switch left := len(frames) - firstCalls - lastCalls; {
+		case left <= 0 || len(frames) <= mostTraced || i < firstCalls || i >= firstCalls+left:
+			trace = append(trace, diag.Frame{Name: f.Name, Pos: script.Position(f.Pos)})
+		case i == firstCalls:
+			trace = append(trace, diag.Frame{Name: fmt.Sprintf("… %d more calls …", left)})
+		}
+	}
+	return trace
+}
+
+// A trace longer than mostTraced, which is that of a recursion without end, keeps its ends.
+const (
+	mostTraced = 100
+	firstCalls = 7
+	lastCalls  = 8
+)
+
+// ScriptMessage is the message of a raised error without what the interpreter puts around it.
+func ScriptMessage(err error) string {
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		return eval.Msg
+	}
+	return err.Error()
+}
+
+func isFrozenError(err error) bool {
+	msg := ScriptMessage(err)
+	return strings.Contains(msg, "frozen list") || strings.Contains(msg, "frozen hash table") ||
+		strings.Contains(msg, "frozen dict") || strings.Contains(msg, "frozen set")
+}
+
+// HelpFor gives the remedy for errors of the interpreter that newcomers meet.
+func HelpFor(c *script.State, err error, msg string) string {
+	if ops, ok := strings.CutPrefix(msg, "unknown binary op: "); ok {
+		if ops := strings.Fields(ops); len(ops) > 2 {
+			return operandHelp(ops[0], strings.Join(ops[1:len(ops)-1], " "), ops[len(ops)-1])
+		}
+	}
+	switch {
+	case strings.HasPrefix(msg, "can't assign to ."):
+		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "can't assign to ."), " ")
+		return "values do not change: make another, y = replace(x, " + field + " = ...); of a dict write d[\"" + field + "\"] = ..."
+	case strings.Contains(msg, "index operation NoneType["), msg == "invalid call of non-function (NoneType)":
+		return isNone
+	case strings.HasPrefix(msg, "key ") && strings.HasSuffix(msg, " not in dict"):
+		return keyHelp(c, err, strings.TrimSuffix(strings.TrimPrefix(msg, "key "), " not in dict"))
+	case strings.HasPrefix(msg, "unknown conversion %"):
+		return `numbers are formatted by fmt(x, ".1f")`
+	case strings.HasPrefix(msg, "format spec features not supported"):
+		return `format the value first: "{}".format(fmt(x, ".1f"))`
+	case strings.Contains(msg, "frozen"):
+		return "this value is shared and cannot change; change a copy, list(x) or dict(x)"
+	case strings.Contains(msg, "stack overflow"):
+		return "a function that calls itself needs a case in which it does not"
+	}
+	if typ, name, ok := strings.Cut(msg, " has no ."); ok {
+		name, _, _ = strings.Cut(name, " ")
+		return attributeHelp(strings.Replace(typ, "string", "str", 1), name)
+	}
+	return slipHelp(msg)
+}
+
+// keyHelp says what a missing key may have meant. The interpreter does not tell which dict it
+// was, so the keys are those that the files on the way there write anywhere.
+func keyHelp(c *script.State, err error, key string) string {
+	missing := "d.get(" + key + ", default) gives something else where it is missing"
+	name, unquoting := strconv.Unquote(key)
+	var eval *starlark.EvalError
+	if unquoting != nil || !errors.As(err, &eval) {
+		return missing
+	}
+	var keys []string
+	for _, f := range eval.CallStack {
+		if file := c.SourceAt(f.Pos); file != nil {
+			keys = append(keys, file.Keys()...)
+		}
+	}
+	if hint := script.DidYouMean(name, keys); hint != "" {
+		return hint
+	}
+	return missing
+}
+
+// unwrapped lets a failure through that is already the engine's own.
+func unwrapped(err error) error {
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		if cause := eval.Unwrap(); cause != nil {
+			return cause
+		}
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package thread
+
+import (
+	"errors"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// onlookerSteps bounds one call of a function that looks at an answer: it holds up the stream.
+const onlookerSteps = 100_000
+
+// Observer calls functions of the script while an answer arrives, beside the run. They are on a
+// thread of their own, which knows no branch: what belongs to the flow cannot be called there.
+type Observer struct {
+	State          *script.State
+	Token, Partial *starlark.Function // nil when not given
+}
+
+var tokenShape = value.ShapeOf("Token", "kind", "text", "tool", "attempt")
+
+// Look implements [engine.Onlooker].
+func (o *Observer) Look(say func(string)) engine.Look {
+	thread := &starlark.Thread{Name: "beside", Print: func(_ *starlark.Thread, text string) { say(text) }}
+	thread.SetLocal(script.EnvKey, &script.Env{State: o.State, Concurrent: true})
+	call := func(fn *starlark.Function, arg starlark.Value) error {
+		thread.SetMaxExecutionSteps(thread.Steps + onlookerSteps)
+		_, err := starlark.Call(thread, fn, starlark.Tuple{arg}, nil)
+		if err == nil {
+			return nil
+		}
+		return besideError(fn, err)
+	}
+	var look engine.Look
+	if o.Token != nil {
+		look.Token = func(t engine.Token) error {
+			kind, tool := "text", generable.Value{}
+			text := t.Text
+			switch {
+			case t.Call != nil:
+				kind, text = "call", t.Call.Args
+				if t.Call.Name != "" {
+					tool = generable.StrOf(t.Call.Name)
+				}
+			case t.Reasoning:
+				kind = "reasoning"
+			}
+			return call(o.Token, value.FromData(tokenShape.Make(generable.StrOf(kind), generable.StrOf(text), tool, generable.IntOf(int64(t.Attempt)))))
+		}
+	}
+	if o.Partial != nil {
+		look.Partial = func(known generable.Value, p *generable.Partial) error {
+			if p != nil {
+				return call(o.Partial, &value.Partial{Partial: *p, State: o.State})
+			}
+			return call(o.Partial, value.FromData(known))
+		}
+	}
+	return look
+}
+
+func besideError(fn *starlark.Function, err error) error {
+	e := script.EngineError(err)
+	if e == nil {
+		e = script.Errorf(diag.CallbackFailed, "%s", ScriptMessage(err))
+		var evaluation *starlark.EvalError
+		if errors.As(err, &evaluation) && evaluation.Msg == "Starlark computation cancelled: too many steps" {
+			e.Message = fn.Name() + " takes too long: an answer waits for it"
+		}
+	}
+	own := *e
+	if trace := TraceOf(err); len(trace) > 0 && !own.Pos.IsValid() {
+		own.Pos, own.Trace = trace[len(trace)-1].Pos, trace
+	}
+	return &own
+}

@@ -1,0 +1,134 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// Part is what the values that only agents take have in common: they are opaque.
+type Part struct{}
+
+func (Part) opaque() {}
+
+func (Part) Freeze() {}
+
+func (Part) Truth() starlark.Bool { return true }
+
+func (Part) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "a part of an agent is no key")
+}
+
+type Skill struct {
+	Part
+	Skill *engine.Skill
+	Run   starlark.Value // its function, nil when it has none
+}
+
+type Tool struct {
+	Part
+	Tool *engine.Tool
+}
+
+type Knowledge struct {
+	Part
+	Knowledge engine.Knowledge
+}
+
+type Budget struct {
+	Part
+	Limits engine.Limits
+}
+
+func (v *Skill) String() string { return fmt.Sprintf("skill(%q)", v.Skill.Name) }
+
+func (v *Skill) Type() string { return "skill" }
+
+func (v *Tool) String() string { return fmt.Sprintf("tool(%s)", v.Tool.Name) }
+
+func (v *Tool) Type() string { return "tool" }
+
+func (v *Knowledge) String() string { return fmt.Sprintf("knowledge(%q)", v.Knowledge.Doc) }
+
+func (v *Knowledge) Type() string { return "knowledge" }
+
+func (v *Budget) String() string { return "budget(...)" }
+
+func (v *Budget) Type() string { return "budget" }
+
+// Attr of a budget is an error that says where what is left is read.
+func (v *Budget) Attr(name string) (starlark.Value, error) { return nil, NoBudgetAttribute(name) }
+
+func NoBudgetAttribute(name string) error {
+	e := script.Errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
+	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
+	return e
+}
+
+func (v *Budget) AttrNames() []string { return nil }
+
+// Finish is the end of a graph.
+type Finish struct{}
+
+func (Finish) String() string { return "FINISH" }
+
+func (Finish) Type() string { return "finish" }
+
+func (Finish) Freeze() {}
+
+func (Finish) Truth() starlark.Bool { return true }
+
+func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
+
+type Memory struct {
+	Part
+	Bank  *engine.MemoryBank
+	State *script.State
+}
+
+func (v *Memory) String() string { return fmt.Sprintf("memory(%q)", v.Bank.Name) }
+
+func (v *Memory) Type() string { return "memory" }
+
+func (v *Memory) Attr(name string) (starlark.Value, error) {
+	if m := v.State.Methods.Method("memory", name, v); m != nil {
+		return m, nil
+	}
+	return nil, NoAttribute("a memory", name, v.AttrNames())
+}
+
+func (v *Memory) AttrNames() []string { return v.State.Methods.MethodNames("memory") }
+
+// Maker is a builtin that has members of its own: budget(...) and budget.remaining().
+type Maker struct {
+	*starlark.Builtin
+	Members starlark.HasAttrs
+}
+
+func (m *Maker) AttrNames() []string { return m.Members.AttrNames() }
+
+func (m *Maker) Attr(name string) (starlark.Value, error) { return m.Members.Attr(name) }
+
+// Server is an MCP server whose tools an agent may have. It is not contacted while loading.
+type Server struct {
+	Part
+	Spec *engine.ServerSpec
+}
+
+// Secret names a secret. Its value is never in the script's reach.
+type Secret struct {
+	Part
+	Name, Prefix string
+}
+
+func (v *Server) String() string { return fmt.Sprintf("mcp(%s)", v.Spec.Name) }
+
+func (v *Server) Type() string { return "mcp" }
+
+func (v *Secret) String() string { return fmt.Sprintf("secret(%q)", v.Name) }
+
+func (v *Secret) Type() string { return "secret" }

@@ -1,0 +1,260 @@
+package value
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// CallInternal makes a value of the type: an instance of a schema by its fields, anything
+// else of one value, converted without loss. A predeclared type is the function it shadows.
+func (t *Type) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if t.Func != nil {
+		return t.shadowed(thread, args, kwargs)
+	}
+	e := script.EnvOf(thread)
+	if e == nil {
+		return nil, script.Errorf(diag.ScriptError, "%s was called outside of a script", t)
+	}
+	d := t.T.Deref()
+	switch {
+	case d.Kind == generable.ErrorType:
+		return &Failed{}, nil
+	case d.Kind == generable.RecordType && len(args) == 0:
+		return t.construct(thread, e, d, kwargs)
+	case len(args) == 1 && len(kwargs) == 0 && !(d.Kind == generable.RecordType && isScalar(args[0])):
+		if _, failed := args[0].(*Failed); failed {
+			return args[0], nil
+		}
+		v, err := ToData(args[0])
+		if err != nil {
+			return nil, err
+		}
+		out, errs := t.T.Convert(v)
+		if errs != nil {
+			return t.refuse(thread, e, d, nil, errs)
+		}
+		return FromData(out), nil
+	}
+	found := &diag.Diagnostic{Code: diag.TooManyArguments, Span: callSpan(thread, e), Message: t.String() + " takes one value to convert"}
+	switch d.Kind {
+	case generable.RecordType:
+		found.Message = t.String() + " takes its fields by name"
+		found.Help = []string{"write " + Example(d)}
+	case generable.UnionType:
+		found.Help = []string{"make one of its variants: " + Example(d.Variants[0].Deref())}
+	}
+	return refused(e, found)
+}
+
+// isScalar reports whether a value has no parts that could be fields.
+func isScalar(v starlark.Value) bool {
+	switch v.(type) {
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String:
+		return true
+	}
+	return false
+}
+
+// Example is a constructor call as a script would write it.
+func Example(d *generable.Type) string {
+	var fields []string
+	for i := range d.Fields {
+		if f := &d.Fields[i]; f.Required() {
+			fields = append(fields, f.Name+" = ...")
+		}
+	}
+	return d.String() + "(" + strings.Join(fields, ", ") + ")"
+}
+
+func (t *Type) shadowed(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args) == 1 {
+		if t.Func.Name() == "str" {
+			if err := printable(args[0]); err != nil {
+				return nil, err
+			}
+		}
+		switch x := args[0].(type) {
+		case *Failed:
+			return x, nil
+		case *Record:
+			if t.Func.Name() == "dict" && len(kwargs) == 0 {
+				return x.dict()
+			}
+		}
+	}
+	return t.Func.CallInternal(thread, args, kwargs)
+}
+
+// construct makes an instance of a schema.
+func (t *Type) construct(thread *starlark.Thread, e *script.Env, d *generable.Type, kwargs []starlark.Tuple) (starlark.Value, error) {
+	fields := generable.NewMap(len(kwargs))
+	for _, kv := range kwargs {
+		name := string(kv[0].(starlark.String))
+		if _, failed := kv[1].(*Failed); failed {
+			return kv[1], nil
+		}
+		v, err := ToData(kv[1])
+		if err != nil {
+			return nil, Prefixed(name, err)
+		}
+		fields.Set(name, v)
+	}
+	r, errs := d.Construct(fields)
+	if errs != nil {
+		return t.refuse(thread, e, d, fields, errs)
+	}
+	return FromRecord(r), nil
+}
+
+// refuse reports why a value does not fit, each error at the argument it is about.
+func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
+	var found diag.List
+	site, _ := callSite(thread, e, 0)
+	var unknown []*diag.Diagnostic
+	var missing []string
+	misspelt := map[string]bool{} // the fields that were given under a wrong name: not missing as well
+	for _, fe := range errs {
+		out := FieldDiagnostic(d, given, fe, site)
+		field := FirstStep(fe.Path)
+		switch out.Code {
+		case diag.UnknownField:
+			if meant, ok := diag.Suggest(field, NotGiven(d, given)); ok {
+				misspelt[meant] = true
+			} else {
+				unknown = append(unknown, out)
+			}
+		case diag.MissingField:
+			missing = append(missing, field)
+			continue
+		}
+		found = append(found, out)
+	}
+	missing = slices.DeleteFunc(missing, func(field string) bool { return misspelt[field] })
+	if len(unknown) == 1 && len(missing) == 1 { // whatever it is called, it must be the one that lacks
+		unknown[0].Help = []string{"did you mean " + missing[0] + "?"}
+		missing = nil
+	}
+	if len(missing) > 0 {
+		found = append(diag.List{MissingFields(d, missing, site)}, found...)
+	}
+	return refused(e, found...)
+}
+
+// MissingFields tells of all that a call leaves out.
+func MissingFields(d *generable.Type, names []string, site source.Call) *diag.Diagnostic {
+	out := &diag.Diagnostic{Code: diag.MissingField, Span: site.Fn, Message: d.String() + " needs " + script.Joined(names)}
+	var labels, args []string
+	for _, name := range names {
+		f := d.Fields[d.FieldIndex(name)]
+		label := f.Type.String()
+		if len(names) > 1 {
+			label = name + ": " + label
+		} else if f.Guide != "" {
+			label += ": " + f.Guide
+		}
+		labels, args = append(labels, label), append(args, name+" = ...")
+	}
+	out.Label = script.Joined(labels)
+	what := "the field a default"
+	if len(names) > 1 {
+		what = "fields that may lack a default"
+	}
+	out.Help = []string{"write " + d.String() + "(" + script.Joined(args) + "), or give " + what + " in the schema"}
+	return out
+}
+
+// NotGiven lists the fields of a schema that a call leaves out.
+func NotGiven(d *generable.Type, given *generable.Map) []string {
+	var names []string
+	for _, name := range d.FieldNames() {
+		if _, has := given.Get(name); !has {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func refused(e *script.Env, found ...*diag.Diagnostic) (starlark.Value, error) {
+	if e.Running() {
+		return nil, script.Raised(found...)
+	}
+	for _, d := range found {
+		e.State.Session.Report(d)
+	}
+	return &Failed{}, nil
+}
+
+// FieldDiagnostic turns an error about a field into a diagnostic of the call that gave it.
+func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.FieldError, site source.Call) *diag.Diagnostic {
+	out := &diag.Diagnostic{Code: diag.WrongValue, Span: site.Fn, Message: d.String() + ": " + fe.Error(), Cause: fe}
+	field := FirstStep(fe.Path)
+	for _, a := range site.Args {
+		if a.Name == field && field != "" {
+			out.Span = a.Span
+		}
+	}
+	plain := *fe
+	plain.Hint = ""
+	if fe.Hint != "" {
+		out.Help = []string{fe.Hint}
+	}
+	out.Message = d.String() + ": " + plain.Error()
+	if given == nil || d.Kind != generable.RecordType || "."+field != fe.Path {
+		return out
+	}
+	_, has := given.Get(field)
+	switch {
+	case d.FieldIndex(field) < 0:
+		out.Code, out.Message = diag.UnknownField, d.String()+" has no field "+field
+		for _, a := range site.Args {
+			if a.Name == field {
+				out.Span = a.NameSpan
+			}
+		}
+		if out.Help = nil; !out.Meant(field, NotGiven(d, given)) {
+			out.Help = []string{"its fields are " + script.Joined(d.FieldNames())}
+		}
+	case !has:
+		out.Code = diag.MissingField
+	}
+	return out
+}
+
+// FirstStep is the field that a path begins with, "" for none.
+func FirstStep(path string) string {
+	if !strings.HasPrefix(path, ".") {
+		return ""
+	}
+	path = path[1:]
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		path = path[:i]
+	}
+	return path
+}
+
+// callSite finds the call that is being executed: of the innermost builtin, or depth frames
+// further out.
+func callSite(thread *starlark.Thread, e *script.Env, depth int) (source.Call, bool) {
+	if thread.CallStackDepth() < 2+depth {
+		return source.Call{}, false
+	}
+	pos := thread.CallFrame(1 + depth).Pos
+	if f := e.State.SourceAt(pos); f != nil {
+		if site, ok := f.CallAt(pos); ok {
+			return site, true
+		}
+	}
+	return source.Call{Fn: diag.Span{Pos: script.Position(pos)}}, false
+}
+
+func callSpan(thread *starlark.Thread, e *script.Env) diag.Span {
+	site, _ := callSite(thread, e, 0)
+	return site.Fn
+}

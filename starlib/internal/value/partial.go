@@ -1,0 +1,76 @@
+package value
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// shape is a schema of ours whose instances builtins give. It is immutable.
+type shape struct{ t *generable.Type }
+
+func ShapeOf(name string, fields ...string) shape {
+	t := &generable.Type{Kind: generable.RecordType, Name: name}
+	for _, f := range fields {
+		t.Fields = append(t.Fields, generable.Field{Name: f, Type: generable.AnyT})
+	}
+	return shape{t}
+}
+
+func (s shape) Make(vals ...generable.Value) generable.Value {
+	return generable.NewRecord(s.t, vals).Value()
+}
+
+// Partial is an instance that arrives field by field. It is immutable.
+type Partial struct {
+	Partial generable.Partial
+	State   *script.State
+}
+
+func (p *Partial) String() string {
+	text := "partial(" + p.Partial.Type().String()
+	for _, name := range p.Partial.ArrivedFieldNames() {
+		v, _ := p.Partial.Get(name)
+		text += ", " + name + " = " + FromData(v).String()
+	}
+	return text + ")"
+}
+
+func (p *Partial) Type() string { return "partial" }
+
+func (p *Partial) Freeze() {}
+
+func (p *Partial) Truth() starlark.Bool { return true }
+
+func (p *Partial) Hash() (uint32, error) {
+	return starlark.String(p.String()).Hash()
+}
+
+func (p *Partial) Attr(name string) (starlark.Value, error) {
+	if name == "arrived_field_names" {
+		var names []starlark.Value
+		for _, n := range p.Partial.ArrivedFieldNames() {
+			names = append(names, starlark.String(n))
+		}
+		return starlark.NewList(names), nil
+	}
+	if m := p.State.Methods.Method("partial", name, p); m != nil {
+		return m, nil
+	}
+	return nil, NoAttribute("a partial value", name, p.AttrNames())
+}
+
+func (p *Partial) AttrNames() []string {
+	return append(p.State.Methods.MethodNames("partial"), "arrived_field_names")
+}
+
+// Get is p["field"], an error when the field has not arrived.
+func (p *Partial) Get(key starlark.Value) (starlark.Value, bool, error) {
+	name, _ := key.(starlark.String)
+	v, ok := p.Partial.Get(string(name))
+	if !ok {
+		return nil, false, NoAttribute("the partial "+p.Partial.Type().String(), string(name), p.Partial.ArrivedFieldNames())
+	}
+	return FromData(v), true, nil
+}

@@ -1,0 +1,65 @@
+package value
+
+import (
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// Predicate is a condition as data. It is callable, so that code can ask it, too.
+type Predicate struct{ Pred *predicate.Predicate }
+
+func (p *Predicate) String() string { return p.Pred.String() }
+
+func (p *Predicate) Type() string { return "predicate" }
+
+func (p *Predicate) Freeze() {}
+
+func (p *Predicate) Truth() starlark.Bool { return true }
+
+func (p *Predicate) Name() string { return p.Pred.String() }
+
+func (p *Predicate) Hash() (uint32, error) { return starlark.String(p.String()).Hash() }
+
+// Binary combines two conditions: p & q, p | q.
+func (p *Predicate) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	q, ok := y.(*Predicate)
+	if op != syntax.AMP && op != syntax.PIPE {
+		return nil, nil
+	}
+	if !ok {
+		return nil, script.Errorf(diag.BadCondition, "a condition combines with another one, not with %s", Describe(y)).
+			WithHelp(`ge(80) & lt(90), eq("kind", "a") | eq("kind", "b")`)
+	}
+	a, b := p.Pred, q.Pred
+	if side == starlark.Right {
+		a, b = b, a
+	}
+	if op == syntax.AMP {
+		return &Predicate{a.And(b)}, nil
+	}
+	return &Predicate{a.Or(b)}, nil
+}
+
+// Unary negates a condition: ~p.
+func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
+	if op != syntax.TILDE {
+		return nil, nil
+	}
+	return &Predicate{p.Pred.Not()}, nil
+}
+
+// CallInternal asks the condition of a value: ge(80)(x).
+func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args) != 1 || len(kwargs) > 0 {
+		return nil, script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+	}
+	v, err := ToData(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return starlark.Bool(p.Pred.Holds(v)), nil
+}

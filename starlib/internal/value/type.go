@@ -1,0 +1,299 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// Type is a type as a value of the language. The predeclared ones are at once the
+// functions whose names they take.
+type Type struct {
+	T     *generable.Type
+	State *script.State
+	Func  *starlark.Builtin // of a predeclared type: the function of the same name
+	Bare  bool              // list or dict without brackets
+
+	Of func(*generable.Type) *generable.Type // of a generic schema: what brackets make of it
+}
+
+var (
+	_ starlark.Callable   = (*Type)(nil)
+	_ starlark.HasAttrs   = (*Type)(nil)
+	_ starlark.HasBinary  = (*Type)(nil)
+	_ starlark.Mapping    = (*Type)(nil)
+	_ starlark.Comparable = (*Type)(nil)
+)
+
+func (t *Type) String() string {
+	if t.Bare {
+		return t.Func.Name()
+	}
+	return t.T.String()
+}
+
+func (t *Type) Type() string { return "type" }
+
+func (t *Type) Freeze() {}
+
+func (t *Type) Truth() starlark.Bool { return true }
+
+func (t *Type) Name() string { return t.String() }
+
+func (t *Type) Hash() (uint32, error) { return starlark.String(t.T.Deref().ID()).Hash() }
+
+// CompareSameType makes equal types equal values.
+func (t *Type) CompareSameType(op syntax.Token, other starlark.Value, _ int) (bool, error) {
+	same := generable.Same(t.T, other.(*Type).T)
+	switch op {
+	case syntax.EQL:
+		return same, nil
+	case syntax.NEQ:
+		return !same, nil
+	}
+	return false, fmt.Errorf("types have no order: %s %s %s", t, op, other)
+}
+
+// Attr gives a value of an enum, or one of the methods that all types have.
+func (t *Type) Attr(name string) (starlark.Value, error) {
+	d := t.T.Deref()
+	if d.Kind == generable.ErrorType {
+		return &Failed{}, nil
+	}
+	if d.Kind == generable.EnumType && slices.Contains(d.Values, name) {
+		return starlark.String(name), nil
+	}
+	if t.State != nil {
+		if m := t.State.Methods.Method("type", name, t); m != nil {
+			return m, nil
+		}
+	}
+	what := "the type " + t.String()
+	if d.Kind == generable.EnumType {
+		return nil, NoAttribute(what, name, d.Values)
+	}
+	return nil, NoAttribute(what, name, t.AttrNames())
+}
+
+func (t *Type) AttrNames() []string {
+	var names []string
+	if d := t.T.Deref(); d.Kind == generable.EnumType {
+		names = append(names, d.Values...)
+	}
+	if t.State != nil {
+		names = append(names, t.State.Methods.MethodNames("type")...)
+	}
+	return names
+}
+
+// NoAttribute is the error of x.name where x has no such attribute.
+func NoAttribute(what, name string, names []string) *engine.Error {
+	e := script.Errorf(diag.UnknownAttribute, "%s has no .%s", what, name)
+	switch hint := script.DidYouMean(name, names); {
+	case hint != "":
+		e.Help = hint
+	case len(names) > 0:
+		e.Help = "it has " + script.Joined(names)
+	}
+	return e
+}
+
+// Get is list[T], dict[str, T] and Enum["value"].
+func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
+	switch d := t.T.Deref(); {
+	case d.Kind == generable.ErrorType:
+		return t, true, nil
+	case t.Bare && d.Kind == generable.ListType:
+		elem, ok := AcceptType(key)
+		if !ok {
+			return t.wrong("list[T] wants one type, got %s", described(key), HintType(key))
+		}
+		return NewType(t.State, generable.ListOfType(TypeOf(elem))), true, nil
+	case t.Bare:
+		pair, _ := key.(starlark.Tuple)
+		if len(pair) != 2 {
+			return t.wrong("dict[str, T] wants two types, got %s", described(key), "the keys of a dict are str: dict[str, int]")
+		}
+		k, ok := AcceptType(pair[0])
+		if !ok || TypeOf(k).Deref().Kind != generable.StrType && TypeOf(k).Kind != generable.ErrorType {
+			return t.wrong("the keys of a dict type are str, got %s", described(pair[0]), "JSON has no other keys: dict[str, T]")
+		}
+		v, ok := AcceptType(pair[1])
+		if !ok {
+			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), HintType(pair[1]))
+		}
+		return NewType(t.State, generable.DictOfType(TypeOf(v))), true, nil
+	case t.Of != nil:
+		elem, ok := AcceptType(key)
+		if !ok {
+			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key))
+		}
+		return NewType(t.State, t.Of(TypeOf(elem))), true, nil
+	case d.Kind == generable.EnumType:
+		if s, ok := key.(starlark.String); ok && slices.Contains(d.Values, string(s)) {
+			return s, true, nil
+		}
+		s, _ := key.(starlark.String)
+		return t.wrong(t.String()+" has no value %s", described(key), script.DidYouMean(string(s), d.Values))
+	}
+	return t.wrong(t.String()+" takes nothing in brackets, got %s", described(key), "only list[T] and dict[str, T] do")
+}
+
+// described is describe as an operand of a message.
+func described(v starlark.Value) any {
+	if _, ok := v.(starlark.Tuple); ok {
+		return v.String()
+	}
+	return Describe(v)
+}
+
+// Faultf reports a type expression that makes no sense, at the bracket or operator.
+func (t *Type) wrong(format string, got any, help string) (starlark.Value, bool, error) {
+	d := &diag.Diagnostic{Code: diag.WrongArgument, Message: fmt.Sprintf(format, got)}
+	if help != "" {
+		d.Help = []string{help}
+	}
+	if t.State == nil {
+		return nil, false, script.Raised(d)
+	}
+	d.Span = diag.Span{Pos: script.Position(t.State.Here())}
+	if err := t.State.Report(d); err != nil {
+		return nil, false, err
+	}
+	return NewType(t.State, generable.ErrorT), true, nil
+}
+
+// Binary is A | B.
+func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	if op != syntax.PIPE {
+		return nil, nil // the other operand may know, as agent >> type does
+	}
+	if _, isNode := y.(*Node); isNode {
+		return nil, nil
+	}
+	other, ok := AcceptType(y)
+	if !ok {
+		if _, failed := y.(*Failed); failed {
+			return NewType(t.State, generable.ErrorT), nil
+		}
+		v, _, err := t.wrong("| joins types, got %s", described(y), HintType(y))
+		return v, err
+	}
+	c := t.State
+	if o := other.(*Type); c == nil {
+		c = o.State
+	}
+	a, b := t.T, TypeOf(other)
+	if side == starlark.Right {
+		a, b = b, a
+	}
+	if a.Kind == generable.ErrorType || b.Kind == generable.ErrorType {
+		return NewType(c, generable.ErrorT), nil
+	}
+	return NewType(c, generable.OneOf(a, b)), nil
+}
+
+// TypeOf is the type that an argument of kind type stands for.
+func TypeOf(v starlark.Value) *generable.Type {
+	switch v := v.(type) {
+	case *Type:
+		return v.T
+	case starlark.NoneType:
+		return generable.NoneT
+	case *Failed:
+		return generable.ErrorT
+	}
+	return nil
+}
+
+// Signature is what typeof gives of a node.
+type Signature struct{ in, out *Type }
+
+func (s *Signature) String() string { return s.in.String() + " -> " + s.out.String() }
+
+func (s *Signature) Type() string { return "signature" }
+
+func (s *Signature) Freeze() {}
+
+func (s *Signature) Truth() starlark.Bool { return true }
+
+func (s *Signature) AttrNames() []string { return []string{"input", "output"} }
+
+func (s *Signature) Hash() (uint32, error) {
+	in, err := s.in.Hash()
+	if err != nil {
+		return 0, err
+	}
+	out, err := s.out.Hash()
+	return in*31 ^ out, err
+}
+
+func (s *Signature) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "input":
+		return s.in, nil
+	case "output":
+		return s.out, nil
+	}
+	return nil, NoAttribute("a signature", name, s.AttrNames())
+}
+
+func NewSignature(c *script.State, n *engine.Node) starlark.Value {
+	return &Signature{NewType(c, n.In()), NewType(c, n.Out())}
+}
+
+func NewType(c *script.State, t *generable.Type) *Type { return &Type{T: t, State: c} }
+
+func As[T starlark.Value](v starlark.Value) (starlark.Value, bool) {
+	_, ok := v.(T)
+	return v, ok
+}
+
+// AcceptType takes types, and None for the type that has None alone.
+func AcceptType(v starlark.Value) (starlark.Value, bool) {
+	switch v := v.(type) {
+	case *Type:
+		return v, true
+	case starlark.NoneType:
+		return &Type{T: generable.NoneT}, true
+	case *Failed:
+		return &Type{T: generable.ErrorT}, true
+	}
+	return v, false
+}
+
+// Field is what field(...) gives: a field that has no name yet.
+type Field struct {
+	Field generable.Field
+}
+
+func (f *Field) String() string { return "field(" + f.Field.Type.String() + ")" }
+
+func (f *Field) Type() string { return "field" }
+
+func (f *Field) Freeze() {}
+
+func (f *Field) Truth() starlark.Bool { return true }
+
+func (f *Field) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "field(...) is no key")
+}
+
+// FieldOf reads a field under a name.
+func FieldOf(name string, v starlark.Value) generable.Field {
+	f := generable.Field{}
+	if fv, ok := v.(*Field); ok {
+		f = fv.Field
+	} else {
+		f.Type = TypeOf(v)
+	}
+	f.Name = name
+	return f
+}

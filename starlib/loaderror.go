@@ -1,0 +1,129 @@
+package starlib
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// raisedDiagnostic tells of an error that ended the execution of a file.
+func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: diag.ScriptError, Message: thread.ScriptMessage(err), Cause: err}
+	var x *value.ConvertError
+	if e := script.EngineError(err); e != nil {
+		d.Code, d.Message = e.Code, e.Message
+		if e.Help != "" {
+			d.Help = []string{e.Help}
+		}
+	} else if errors.As(err, &x) {
+		d.Code, d.Message = diag.WrongValue, x.Error()
+		if x.Help != "" {
+			d.Help = []string{x.Help}
+		}
+	}
+	if strings.Contains(d.Message, value.FailedType) {
+		return nil
+	}
+	if m := missingAttribute().FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
+		d.Code, d.Message = diag.UnknownAttribute, strings.Replace(m[1], "string", "str", 1)+" has no ."+m[2]
+		if typ := strings.Replace(m[1], "string", "str", 1); m[3] != "" && thread.ForeignMethods[typ][m[2]] == "" {
+			d.Help = []string{"did you mean \"" + m[3] + "\"?"}
+		}
+	}
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		d.Span = c.spanOfError(eval)
+		if d.Code == diag.UnknownAttribute {
+			d.Span = c.spanOfAttribute(d)
+			if c.reportedAt(d) {
+				return nil // the look at the syntax saw it
+			}
+		}
+		if trace := thread.TraceOf(err); len(trace) > 1 {
+			d.Trace = trace
+		}
+	}
+	if help := thread.HelpFor(c.State, err, d.Message); help != "" && len(d.Help) == 0 {
+		d.Help = []string{help}
+	}
+	switch {
+	case strings.Contains(d.Message, "got node, want int"):
+		d.Code, d.Message = diag.NotANode, "a number is on the left of an operator that composes nodes"
+	case strings.HasPrefix(d.Message, "format spec features not supported"), strings.HasPrefix(d.Message, "unknown conversion %"):
+		d.Code = diag.FormatSpec
+	case strings.HasPrefix(d.Message, "duplicate key: "):
+	case strings.HasSuffix(d.Message, " not implemented") && strings.Contains(d.Message, "predicate"):
+		d.Code, d.Message = diag.BadCondition, "a condition is compared with nothing: it tests a value by itself"
+	default:
+		return d
+	}
+	if c.reportedAt(d) {
+		return nil // the check of the syntax saw it, and knows more
+	}
+	return d
+}
+
+// missingAttribute is how the interpreter says that a value of its own has no such attribute.
+var missingAttribute = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
+})
+
+// reportedAt tells whether a line has a diagnostic of the same code already.
+func (c *loader) reportedAt(d *diag.Diagnostic) bool {
+	return slices.ContainsFunc(c.Session.Diagnostics(), func(o *diag.Diagnostic) bool {
+		return o.Code == d.Code && o.Span.File == d.Span.File && o.Span.Line == d.Span.Line
+	})
+}
+
+// spanOfAttribute moves from the dot to the name behind it.
+func (c *loader) spanOfAttribute(d *diag.Diagnostic) diag.Span {
+	at := d.Span
+	i := strings.LastIndex(d.Message, "has no .")
+	u := c.ByName[at.File]
+	if i < 0 || u == nil {
+		return at
+	}
+	name := d.Message[i+len("has no ."):]
+	lines := strings.Split(string(u.Text), "\n")
+	if at.Line < 1 || at.Line > len(lines) {
+		return at
+	}
+	line := []rune(lines[at.Line-1])
+	if at.Col >= 1 && at.Col <= len(line) && strings.HasPrefix(string(line[at.Col-1:]), "."+name) {
+		at.Col, at.Len = at.Col+1, utf8.RuneCountInString(name)
+	}
+	return at
+}
+
+// spanOfError is the place of the innermost call in a file: the function called when a
+// builtin failed, else the operation itself.
+func (c *loader) spanOfError(eval *starlark.EvalError) diag.Span {
+	stack := eval.CallStack
+	for i := len(stack) - 1; i >= 0; i-- {
+		f := stack[i]
+		if f.Pos.Line == 0 {
+			continue
+		}
+		at := diag.Span{Pos: script.Position(f.Pos)}
+		if file := c.SourceAt(f.Pos); file != nil {
+			if call, ok := file.CallAt(f.Pos); ok && i < len(stack)-1 {
+				return call.Fn
+			}
+			if op, ok := file.OperatorAt(f.Pos); ok {
+				return op.Span
+			}
+		}
+		return at
+	}
+	return diag.Span{}
+}
