@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/starlib"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
