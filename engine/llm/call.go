@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/redact"
@@ -111,14 +110,4 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 		return nil, x.Fail(err.Kind, err.Cause, err.Help, "%s", err.Message)
 	}
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
-}
-
-func joinText(parts []engine.Part, sep string) string {
-	var texts []string
-	for i := range parts {
-		if parts[i].Kind == engine.PartText {
-			texts = append(texts, parts[i].Text)
-		}
-	}
-	return strings.Join(texts, sep)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // cassetteVersion is that of the rows' form.
@@ -156,9 +157,6 @@ func negative(u engine.Usage) bool {
 	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || u.CostUSD < 0
 }
 
-// Redact gives a text without the values of the key variables of all providers.
-func (r *Registry) Redact(text string) string { return r.keys().String(text) }
-
 // modelRequest is the request of a model effect.
 func modelRequest(e *engine.Effect) (*engine.Request, *engine.Error) {
 	req, ok := e.Req.(*engine.Request)
@@ -171,10 +169,9 @@ func modelRequest(e *engine.Effect) (*engine.Request, *engine.Error) {
 // replay hands out an answer as if it were given now.
 func replay(e *engine.Effect, sink engine.Sink, out engine.Outcome) engine.Outcome {
 	if e.Stream && sink != nil && out.Response != nil {
-		stream(func(t engine.Token) {
-			t.Attempt = max(out.Attempt, 1)
-			sink(t)
-		}, out.Response.Text())
+		for seq, word := range text.Words(out.Response.Text()) {
+			sink(engine.Token{Attempt: max(out.Attempt, 1), Seq: seq, Text: word})
+		}
 	}
 	return out
 }

@@ -41,15 +41,3 @@ func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, fun
 		return r
 	}
 }
-
-// cutShort is a scripted answer as far as it is wanted.
-func cutShort(req *engine.Request, r *engine.Response) {
-	w := req.Output.Watch()
-	if w == nil || len(r.Calls()) > 0 {
-		return
-	}
-	words(r.Text(), func(word string) bool { return w.Feed(word) })
-	if w.Met() {
-		r.Parts = []engine.Part{{Kind: engine.PartText, Text: w.Answer()}}
-	}
-}

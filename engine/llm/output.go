@@ -182,7 +182,7 @@ func mentionsJSON(r *engine.Request) bool {
 		return true
 	}
 	for i := range r.Messages {
-		if strings.Contains(strings.ToLower(joinText(r.Messages[i].Parts, " ")), "json") {
+		if strings.Contains(strings.ToLower(wire.Joined(r.Messages[i].Parts, engine.PartText, " ")), "json") {
 			return true
 		}
 	}

@@ -98,9 +98,9 @@ func (r *Registry) Close() { r.http.CloseIdleConnections() }
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	t := &trial{reg: r, e: e, sink: sink}
 	defer t.caught(&out)
-	req, problem := modelRequest(e)
-	if problem != nil {
-		return engine.Failed(problem)
+	req, ok := e.Req.(*engine.Request)
+	if !ok || req == nil {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
 	t.req, t.keys = req, r.keys()
 	if r.timeouts.Total > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // ScriptedRow is one prepared answer. It holds one of text, JSON, calls and error, or text with
@@ -126,7 +127,9 @@ func (s *Scripted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	resp := row.response(n, req, modelName(e, req))
 	cutShort(req, resp)
 	if e.Stream && sink != nil {
-		stream(sink, resp.Text())
+		for seq, word := range text.Words(resp.Text()) {
+			sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
+		}
 	}
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
 }
@@ -216,26 +219,18 @@ func retryable(kind engine.ErrKind) bool {
 	return false
 }
 
-// stream passes a text on word by word.
-func stream(sink engine.Sink, text string) {
-	seq := 0
-	words(text, func(word string) bool {
-		sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
-		seq++
-		return true
-	})
-}
-
-// words gives a text word by word, as long as more is wanted.
-func words(text string, more func(word string) bool) {
-	for text != "" {
-		cut := len(text)
-		if i := strings.IndexAny(text, " \n"); i >= 0 {
-			cut = i + 1
+// cutShort is a scripted answer as far as it is wanted.
+func cutShort(req *engine.Request, r *engine.Response) {
+	w := req.Output.Watch()
+	if w == nil || len(r.Calls()) > 0 {
+		return
+	}
+	for _, word := range text.Words(r.Text()) {
+		if !w.Feed(word) {
+			break
 		}
-		if !more(text[:cut]) {
-			return
-		}
-		text = text[cut:]
+	}
+	if w.Met() {
+		r.Parts = []engine.Part{{Kind: engine.PartText, Text: w.Answer()}}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -100,7 +101,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func lastUser(r *engine.Request) string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == engine.RoleUser {
-			return joinText(r.Messages[i].Parts, "\n\n")
+			return wire.Joined(r.Messages[i].Parts, engine.PartText, "\n\n")
 		}
 	}
 	return ""

@@ -58,6 +58,9 @@ func (r *Registry) keys(more ...string) *redact.Set {
 	return r.hidden
 }
 
+// Redact gives a text without the values of the key variables of all providers.
+func (r *Registry) Redact(text string) string { return r.keys().String(text) }
+
 // allKeyNames are the variables of the keys of all providers, also of a built-in one that the
 // host replaced.
 func allKeyNames(rows ...map[string]*provider) []string {

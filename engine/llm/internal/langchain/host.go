@@ -66,7 +66,7 @@ func conversation(r *engine.Request) []llms.MessageContent {
 			}
 		case engine.RoleAssistant:
 			var parts []llms.ContentPart
-			if text := joined(m.Parts, ""); text != "" {
+			if text := wire.Joined(m.Parts, engine.PartText, ""); text != "" {
 				parts = append(parts, llms.TextContent{Text: text})
 			}
 			for j := range m.Parts {
@@ -84,7 +84,7 @@ func conversation(r *engine.Request) []llms.MessageContent {
 
 // said is what a user's message says: its text, and pictures.
 func said(parts []engine.Part) []llms.ContentPart {
-	text := llms.TextContent{Text: joined(parts, "\n\n")}
+	text := llms.TextContent{Text: wire.Joined(parts, engine.PartText, "\n\n")}
 	var out []llms.ContentPart
 	for i := range parts {
 		if img := parts[i].Image; img != nil {
@@ -95,16 +95,6 @@ func said(parts []engine.Part) []llms.ContentPart {
 		out = append([]llms.ContentPart{text}, out...)
 	}
 	return out
-}
-
-func joined(parts []engine.Part, sep string) string {
-	var texts []string
-	for i := range parts {
-		if parts[i].Kind == engine.PartText {
-			texts = append(texts, parts[i].Text)
-		}
-	}
-	return strings.Join(texts, sep)
 }
 
 // options are the call's without a model's name: the host's model is one already.

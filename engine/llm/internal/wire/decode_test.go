@@ -255,7 +255,7 @@ func TestQuirks(t *testing.T) {
 				for _, c := range r.Calls() {
 					calls = append(calls, *c)
 				}
-				if r.Text() != q.text || joined(r.Parts, engine.PartReasoning, "") != q.reasoning || !reflect.DeepEqual(calls, q.calls) {
+				if r.Text() != q.text || Joined(r.Parts, engine.PartReasoning, "") != q.reasoning || !reflect.DeepEqual(calls, q.calls) {
 					t.Errorf("parts %+v, calls %+v", r.Parts, calls)
 				}
 				if r.Finish != q.finish || r.Usage != q.usage {

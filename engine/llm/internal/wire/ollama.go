@@ -127,7 +127,7 @@ func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 				}
 			}
 		case engine.RoleAssistant:
-			msg := ollamaMessage{Role: "assistant", Content: joined(m.Parts, engine.PartText, ""), Thinking: joined(m.Parts, engine.PartReasoning, "")}
+			msg := ollamaMessage{Role: "assistant", Content: Joined(m.Parts, engine.PartText, ""), Thinking: Joined(m.Parts, engine.PartReasoning, "")}
 			for j := range m.Parts {
 				if c := m.Parts[j].Call; c != nil {
 					call := ollamaCall{ID: c.ID}
@@ -137,7 +137,7 @@ func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 			}
 			out = append(out, msg)
 		default:
-			msg := ollamaMessage{Role: "user", Content: joined(m.Parts, engine.PartText, "\n\n")}
+			msg := ollamaMessage{Role: "user", Content: Joined(m.Parts, engine.PartText, "\n\n")}
 			for j := range m.Parts {
 				if img := m.Parts[j].Image; img != nil {
 					_, data, ok := DataURL(img.URL)

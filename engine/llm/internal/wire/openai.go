@@ -102,7 +102,8 @@ func responseFormat(o *Output) any {
 	}{o.Name, o.Strict, o.Schema}}
 }
 
-func joined(parts []engine.Part, kind engine.PartKind, sep string) string {
+// Joined returns the texts of the parts of a kind as one.
+func Joined(parts []engine.Part, kind engine.PartKind, sep string) string {
 	var texts []string
 	for i := range parts {
 		if parts[i].Kind == kind {

@@ -94,7 +94,7 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 // turn writes a turn of the model's, and its reasoning where the provider demands it back: of the
 // turns since the user spoke last, or of all.
 func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage {
-	out := openAIMessage{Role: "assistant", Content: escaped(joined(m.Parts, engine.PartText, ""))}
+	out := openAIMessage{Role: "assistant", Content: escaped(Joined(m.Parts, engine.PartText, ""))}
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
 			call := openAICall{ID: escaped(d.callID(c.ID)), Type: "function"}
@@ -106,7 +106,7 @@ func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage
 		}
 	}
 	if d.EchoReasoning {
-		thoughts := joined(m.Parts, engine.PartReasoning, "")
+		thoughts := Joined(m.Parts, engine.PartReasoning, "")
 		if d.EchoAll != nil && d.EchoAll(model) || since && thoughts != "" {
 			out.Thoughts = &thoughts
 		}
@@ -119,7 +119,7 @@ func openAIContent(parts []engine.Part) any {
 	var out []any
 	from, pictures := 0, false
 	text := func(to int) {
-		if s := joined(parts[from:to], engine.PartText, "\n\n"); s != "" {
+		if s := Joined(parts[from:to], engine.PartText, "\n\n"); s != "" {
 			out = append(out, openAIText{escaped(s), "text"})
 		}
 		from = to
@@ -132,7 +132,7 @@ func openAIContent(parts []engine.Part) any {
 		}
 	}
 	if !pictures {
-		return escaped(joined(parts, engine.PartText, "\n\n"))
+		return escaped(Joined(parts, engine.PartText, "\n\n"))
 	}
 	text(len(parts))
 	return out

@@ -1,0 +1,22 @@
+package text
+
+import (
+	"iter"
+	"strings"
+)
+
+// Words yields the words of a text and their numbers, each with the blank or the line's end behind it.
+func Words(s string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for n := 0; s != ""; n++ {
+			cut := len(s)
+			if i := strings.IndexAny(s, " \n"); i >= 0 {
+				cut = i + 1
+			}
+			if !yield(n, s[:cut]) {
+				return
+			}
+			s = s[cut:]
+		}
+	}
+}
