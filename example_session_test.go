@@ -9,7 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine/journal/files"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // A session holds a conversation from one run to the next.
@@ -29,7 +29,7 @@ func ExampleSession() {
 
 func converse(ctx context.Context, dir string) error {
 	script := fstest.MapFS{"chat.star": {Data: []byte(`main = agent(name = "chat", prompt = "Be brief.", history = "shared")`)}}
-	eng := agentscript.New(agentscript.WithModels(llm.Answers(map[string][]string{"chat": {"Hello Ada!", "You are Ada."}})))
+	eng := agentscript.New(agentscript.WithModels(scripted.Answers(map[string][]string{"chat": {"Hello Ada!", "You are Ada."}})))
 	mod, err := eng.Load(ctx, script, "chat.star")
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/tmc/langchaingo/llms"
 )
@@ -33,7 +34,7 @@ func Example() {
 		return
 	}
 	review := func(ctx context.Context, code string) error {
-		models := llm.Answers(map[string][]string{"reviewer": {`{"type": "Approved", "confidence": 0.95}`}})
+		models := scripted.Answers(map[string][]string{"reviewer": {`{"type": "Approved", "confidence": 0.95}`}})
 		eng := agentscript.New(agentscript.WithModels(models)) // llm.New(), or answers in a test
 		mod, err := eng.Load(ctx, flows, "review.star")        // any fs.FS; err holds every mistake at once
 		if err != nil {
@@ -109,7 +110,7 @@ func ExampleRun_Cancel() {
 }
 
 func ExampleLimits() {
-	models := llm.Answers(map[string][]string{"a": {"one"}, "b": {"two"}})
+	models := scripted.Answers(map[string][]string{"a": {"one"}, "b": {"two"}})
 	mod, err := agentscript.New(agentscript.WithModels(models)).Load(context.Background(), script(`
 a = agent(prompt = "First.")
 b = agent(prompt = "Second.")
@@ -172,8 +173,8 @@ func ExampleWithTool() {
 			return generable.StrOf("rain in " + name), nil
 		},
 	}
-	models := llm.NewScripted([]llm.ScriptedRow{
-		{Agent: "guide", Calls: []llm.ScriptedCall{{Name: "weather", Args: []byte(`{"city": "Bergen"}`)}}},
+	models := scripted.New([]scripted.Row{
+		{Agent: "guide", Calls: []scripted.Call{{Name: "weather", Args: []byte(`{"city": "Bergen"}`)}}},
 		{Agent: "guide", Text: new("Take an umbrella.")},
 	})
 	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithTool(weather))
@@ -228,7 +229,7 @@ func ExampleWithModels_failing() {
 }
 
 func ExampleJournal() {
-	models := llm.Answers(map[string][]string{"main": {"hello"}})
+	models := scripted.Answers(map[string][]string{"main": {"hello"}})
 	mod, err := agentscript.New(agentscript.WithModels(models)).Load(context.Background(), script(`main = agent(prompt = "Greet.")`), "flow.star")
 	if err != nil {
 		fmt.Println(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // Forecast is what the tool of the example takes.
@@ -31,8 +31,8 @@ func ExampleToolFunc() {
 		return
 	}
 	weather.Class = engine.ClassRead // asking twice does no harm
-	models := llm.NewScripted([]llm.ScriptedRow{
-		{Agent: "guide", Calls: []llm.ScriptedCall{{Name: "weather", Args: []byte(`{"city": "Bergen", "in": "3h"}`)}}},
+	models := scripted.New([]scripted.Row{
+		{Agent: "guide", Calls: []scripted.Call{{Name: "weather", Args: []byte(`{"city": "Bergen", "in": "3h"}`)}}},
 		{Agent: "guide", Text: new("Take an umbrella.")},
 	})
 	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithTool(weather))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,8 +33,8 @@ def main(q = str):
 			{Do: engine.RemedyAgain, Times: 2},
 			{Do: engine.RemedyEscalate, Severity: engine.SeverityCritical},
 		}}),
-		agentscript.WithModels(llm.NewScripted([]llm.ScriptedRow{
-			{Agent: "clerk", Calls: []llm.ScriptedCall{{Name: "lookup"}}},
+		agentscript.WithModels(scripted.New([]scripted.Row{
+			{Agent: "clerk", Calls: []scripted.Call{{Name: "lookup"}}},
 			{Agent: "clerk", Text: new("I could not look it up.")},
 		})),
 	)

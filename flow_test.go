@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -24,7 +24,7 @@ def main(topic = field(str, "about what"), n = 2):
 `
 
 func TestFlow(t *testing.T) {
-	mod, err := agentscript.New(agentscript.WithModels(llm.Answers(map[string][]string{"asks": {"fine"}}))).Load(context.Background(), script(flows), "flow.star")
+	mod, err := agentscript.New(agentscript.WithModels(scripted.Answers(map[string][]string{"asks": {"fine"}}))).Load(context.Background(), script(flows), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -118,7 +118,7 @@ func TestLoadTimeout(t *testing.T) {
 func TestModelOverride(t *testing.T) {
 	ok := "ok"
 	m := flow(t, "fixed = agent(model = \"openai/a\", prompt = \"Fixed.\")\ndef main():\n    made = agent(model = \"openai/b\", prompt = \"Made.\")\n    return fixed(\"x\") + made(\"y\")\n",
-		agentscript.WithModels(llm.NewScripted([]llm.ScriptedRow{{Agent: "*", Text: &ok, Repeat: true}})))
+		agentscript.WithModels(scripted.New([]scripted.Row{{Agent: "*", Text: &ok, Repeat: true}})))
 	var sent, got []string
 	_, err := m.Start(t.Context(), agentscript.ModelOverride("ollama/c"), agentscript.ModelFor("fixed", "ollama/d"),
 		agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {

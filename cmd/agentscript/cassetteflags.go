@@ -8,12 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/spf13/pflag"
 )
 
 // cassetteFlags say where model calls, and all else that a run does to the world, are kept, and whether
@@ -39,9 +38,9 @@ func (f *cassetteFlags) valid(scripted string) *failure {
 }
 
 // replayer reads what --replay names.
-func (f *cassetteFlags) replayer(redact func(string) string) (*llm.Replayer, *failure) {
-	return readFile("--replay", f.replay, "name a file of --record", func(file io.Reader) (*llm.Replayer, error) {
-		return llm.Replay(file, f.replay, redact)
+func (f *cassetteFlags) replayer(redact func(string) string) (*cassette.Replayer, *failure) {
+	return readFile("--replay", f.replay, "name a file of --record", func(file io.Reader) (*cassette.Replayer, error) {
+		return cassette.Replay(file, f.replay, redact)
 	})
 }
 
@@ -66,7 +65,7 @@ func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string
 	if f.cache == "" {
 		return models, nil
 	}
-	cache, err := llm.NewCache(f.cache, models, redact)
+	cache, err := cassette.NewCache(f.cache, models, redact)
 	if err != nil {
 		return nil, usagef("", "--cache %s: %s", f.cache, fileProblem(err))
 	}
@@ -75,7 +74,7 @@ func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string
 
 // recorder puts the recorder around models; it is nil when nothing is recorded. The file is the caller's
 // to close.
-func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*llm.Recorder, *os.File, *failure) {
+func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*cassette.Recorder, *os.File, *failure) {
 	if f.record == "" {
 		return nil, nil, nil
 	}
@@ -92,11 +91,11 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 		}
 		return nil, nil, usagef("", "--record %s: %s", f.record, fileProblem(err))
 	}
-	return llm.Record(file, models, redact), file, nil
+	return cassette.Record(file, models, redact), file, nil
 }
 
 // unasked warns of recorded calls that a run did not make.
-func (f *cassetteFlags) unasked(r *llm.Replayer) diag.List {
+func (f *cassetteFlags) unasked(r *cassette.Replayer) diag.List {
 	if r == nil {
 		return nil
 	}

@@ -6,23 +6,24 @@ import (
 	"os"
 	"slices"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/spf13/pflag"
 )
 
 // modelSetup is what makes a run's model calls.
 type modelSetup struct {
 	options  []agentscript.RunOption
-	scripted *llm.Scripted // with --scripted
-	replayed *llm.Replayer // with --replay
-	recorder *llm.Recorder // with --record
-	record   *os.File      // that it writes to
-	servers  *mcp.Client   // nil with --replay
+	scripted *scripted.Model    // with --scripted
+	replayed *cassette.Replayer // with --replay
+	recorder *cassette.Recorder // with --record
+	record   *os.File           // that it writes to
+	servers  *mcp.Client        // nil with --replay
 }
 
 // close ends what a run was made with; none of it has anything to say that is of use.
@@ -49,8 +50,8 @@ func (c *command) models(s *script, o *runOptions, own *pflag.FlagSet) (*modelSe
 	set := &modelSetup{options: choice.options()}
 	extra := o.provider.options(own)
 	if o.scripted != "" && o.calls.replay == "" {
-		if set.scripted, problem = readFile("--scripted", o.scripted, "name a file of JSON lines", func(f io.Reader) (*llm.Scripted, error) {
-			return llm.ReadScripted(f, o.scripted)
+		if set.scripted, problem = readFile("--scripted", o.scripted, "name a file of JSON lines", func(f io.Reader) (*scripted.Model, error) {
+			return scripted.Read(f, o.scripted)
 		}); problem != nil {
 			return nil, problem
 		}

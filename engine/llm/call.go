@@ -1,12 +1,14 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
@@ -20,7 +22,7 @@ type call struct {
 	refused func(*engine.Error) // of a request that was refused and is made again otherwise; may be nil
 	keys    *redact.Set
 	forms   *dialect.Compiler
-	rung    rung                     // how firmly the model is held to its types
+	tier    tier                     // how firmly the model is held to its types
 	held    bool                     // the answer is, by schema or JSON mode
 	form    *dialect.Wire            // of the answer, when a schema holds the model to it
 	tools   map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
@@ -62,7 +64,7 @@ func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 		return c.hosted(ctx)
 	}
 	req := c.req
-	c.rung = c.ladder.at(c.rungKey())
+	c.tier = c.ladder.at(c.tierKey())
 	for {
 		resp, err := c.send(ctx)
 		c.req = req
@@ -81,7 +83,7 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 		return nil, err
 	}
 	c.held = plan.Output != nil
-	if c.rung == rungStrict {
+	if c.tier == tierStrict {
 		c.strictTools()
 	}
 	c.req = c.explained()
@@ -110,4 +112,25 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 		return nil, x.Fail(err.Kind, err.Cause, err.Help, "%s", err.Message)
 	}
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
+}
+
+// reached makes the call of an attempt, by its provider or by the registry's driver.
+func (a *modelAttempts) reached(ctx context.Context, c *call) (*engine.Response, *engine.Error) {
+	if a.reg.driver == nil {
+		return c.do(ctx)
+	}
+	e := &engine.Effect{Kind: a.e.Kind, Name: a.name, Agent: a.e.Agent, Run: a.e.Run, At: a.e.At, Req: a.e.Req, Class: a.e.Class, Stream: a.e.Stream}
+	out := a.reg.driver.Do(ctx, e, c.sink)
+	switch {
+	case out.Err != nil:
+		failed := *out.Err
+		failed.Usage = out.Usage
+		return nil, &failed
+	case out.Response == nil:
+		return nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "%s: the driver gave neither an answer nor an error", cmp.Or(a.name, "the model")).
+			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
+	}
+	r := *out.Response
+	r.Usage = out.Usage
+	return &r, nil
 }

@@ -1,12 +1,14 @@
 package llm
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/llm/prices"
 )
 
 // ModelInfo describes a model for people. It holds no key.
@@ -118,4 +120,121 @@ func like(pattern, name string) bool {
 		name = name[i+len(part):]
 	}
 	return true
+}
+
+// Constrains says why an agent's model cannot be held to the agent's output type by its provider,
+// "" when it can, or when nothing is known of the model. It needs no key and no network.
+func (r *Registry) Constrains(model string, a *engine.AgentSpec) (why string) {
+	if a.Out == nil {
+		return ""
+	}
+	if !a.Out.HasSchema() {
+		return "its output is free text, and has no schema"
+	}
+	if _, ok := r.models[model]; ok {
+		return "the model's interface carries no schema"
+	}
+	t := r.targetOf(model)
+	if t == nil {
+		return ""
+	}
+	req := &engine.Request{System: "JSON", Output: &engine.Output{Type: a.Out, Structured: engine.StructuredConstrained}}
+	for _, tool := range a.Tools {
+		req.Tools = append(req.Tools, engine.ToolDef{Name: tool.Name, Params: tool.Params})
+	}
+	for _, s := range a.Skills {
+		for _, tool := range s.Tools {
+			req.Tools = append(req.Tools, engine.ToolDef{Name: tool.Name, Params: tool.Params})
+		}
+		for _, k := range s.Knowledge {
+			req.Tools = append(req.Tools, engine.ToolDef{Name: k.Key})
+		}
+	}
+	c := &call{target: t, req: req, forms: &r.forms}
+	if out, why := c.constraint(a.Out); out == nil || out.Schema == nil {
+		return why
+	}
+	return ""
+}
+
+// targetOf is the target of a built-in provider's model as far as it is known without a key.
+func (r *Registry) targetOf(name string) *target {
+	prefix, model, _ := strings.Cut(r.fullName(name), "/")
+	if p := r.providers[prefix]; p != nil && model != "" {
+		return &target{provider: prefix, model: model, row: p}
+	}
+	return nil
+}
+
+// WithPrices replaces the table that calls are priced by, which is [prices.Embedded]. With nil no
+// call is priced, nor counted as one without a price.
+func WithPrices(t *prices.Table) Option {
+	return func(r *Registry) {
+		if r.prices = nil; t != nil {
+			r.prices = func() *prices.Table { return t }
+		}
+	}
+}
+
+// Prices returns the table that calls are priced by, nil when none is. The embedded one is read
+// when it is first asked for, which takes longer than all else of a short run.
+func (r *Registry) Prices() *prices.Table {
+	if r.prices == nil {
+		return nil
+	}
+	return r.prices()
+}
+
+// Price returns what is known of a model's price and context window.
+func (r *Registry) Price(model string) (prices.Model, bool) {
+	table := r.Prices()
+	if table == nil {
+		return prices.Model{}, false
+	}
+	return table.Find(r.fullName(model))
+}
+
+// Free reports whether calls of the model cost nothing, as those of a server on the user's own
+// machine.
+func (r *Registry) Free(model string) bool {
+	prefix, _, _ := strings.Cut(model, "/")
+	p := r.providers[prefix]
+	if p == nil || !p.local {
+		return false
+	}
+	t, err := r.resolve(model)
+	return err == nil && t.conn.key == ""
+}
+
+// PriceCall implements [engine.Pricer]: the dearest of the models that may answer a request counts,
+// and each must have a price.
+func (r *Registry) PriceCall(req *engine.Request, u engine.Usage) (usd float64, unpriced string) {
+	for _, name := range r.modelsOf(req.Model, req) {
+		if r.Free(name) {
+			continue
+		}
+		m, _ := r.Price(name)
+		cost, known := m.Cost(u, time.Now())
+		if !known {
+			return 0, cmp.Or(name, "(none is named)")
+		}
+		usd = max(usd, cost)
+	}
+	return usd, ""
+}
+
+// cost puts the price of a call into its usage. A provider that says it itself knows best, and
+// a server on the user's own machine takes nothing. Without a price the call is counted as one
+// that has none: it is not free.
+func (c *call) cost(u *engine.Usage) {
+	if c.prices == nil || u.CostUSD > 0 || *u == (engine.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
+		return
+	}
+	if m, ok := c.prices().Find(c.provider + "/" + c.model); ok {
+		if usd, known := m.Cost(*u, time.Now()); known {
+			u.CostUSD = usd
+			return
+		}
+	}
+	u.Unpriced = 1
 }

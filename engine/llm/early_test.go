@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -39,7 +40,7 @@ func TestEnough(t *testing.T) {
 		}
 	}
 	t.Run("scripted", func(t *testing.T) {
-		s := llm.NewScripted([]llm.ScriptedRow{{Text: &text}})
+		s := scripted.New([]scripted.Row{{Text: &text}})
 		req := prompt("x")
 		req.Output = &engine.Output{Type: mail, Enough: spam}
 		if got := need(t, s.Do(t.Context(), effect("", req), nil)); got.Text() != `{"spam":true}` {

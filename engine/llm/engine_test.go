@@ -66,31 +66,3 @@ func TestRunErrorSaysWhere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-// TestScriptedByPosition gives the branches of a parallel, all of one agent's name, rows of
-// their own by position.
-func TestScriptedByPosition(t *testing.T) {
-	for range 5 {
-		session := engine.NewSession()
-		var nodes []*engine.Node
-		for range 3 {
-			nodes = append(nodes, session.Agent(site("agent", "critic"), &engine.AgentSpec{Name: "critic", Prompt: "Judge."}))
-		}
-		node := session.Par(site("par", ""), engine.ParOptions{}, nodes...)
-		if l := session.Diagnostics(); l.HasErrors() {
-			t.Fatal(l.Error())
-		}
-		session.Seal()
-		s := read(t, `{"agent": "critic", "path": "main/par0[2]", "text": "third"}
-{"agent": "critic", "path": "main/par0[0]", "text": "first"}
-{"agent": "critic", "path": "main/par0[1]", "text": "second"}
-`)
-		out, err := runNode(t, node, s, "")
-		if err != nil || out != `["first","second","third"]` {
-			t.Fatalf("%s %v; calls at %v", out, err, s.Requests())
-		}
-		if err := s.Err(); err != nil {
-			t.Error(err)
-		}
-	}
-}

@@ -37,7 +37,7 @@ func (r *Registry) modelsOf(name string, req *engine.Request) []string {
 }
 
 // onward reports whether what one model failed by sends the call to the next one.
-func (t *trial) onward(err *engine.Error, first bool) bool {
+func (t *modelCall) onward(err *engine.Error, first bool) bool {
 	switch err.Kind {
 	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindBadResponse,
 		engine.KindQuota, engine.KindNotFound, engine.KindUnsupported, engine.KindContextLength:
@@ -61,7 +61,7 @@ type failure struct {
 
 // verdict is the error of a call whose attempts have all failed: the last one's, with what the
 // others failed by as notes. A call that was interrupted while it waited failed by that.
-func (t *trial) verdict() *engine.Error {
+func (t *modelCall) verdict() *engine.Error {
 	last := len(t.failed) - 1
 	if kind := t.failed[last].err.Kind; kind != engine.KindCancelled && kind != engine.KindTimeout {
 		for i, f := range t.failed {

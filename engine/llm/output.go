@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
@@ -20,7 +21,7 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 		return nil, nil
 	}
 	t := o.Type // with its limits, which Deref passes through
-	out, why := c.onRung(t)
+	out, why := c.onTier(t)
 	if o.Structured == engine.StructuredConstrained && (out == nil || out.Schema == nil) {
 		return nil, p.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`,
 			"structured = \"constrained\" cannot be had for %s: %s", t, why)
@@ -28,13 +29,13 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	return out, nil
 }
 
-// onRung is the hold on an answer of type t, no firmer than the call's rung.
-func (c *call) onRung(t *generable.Type) (*wire.Output, string) {
-	if c.rung == rungPrompt {
+// onTier is the hold on an answer of type t, no firmer than the call's rung.
+func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
+	if c.tier == tierPrompt {
 		return nil, "the provider refused its schema"
 	}
 	out, why := c.constraint(t)
-	if c.rung == rungJSON && out != nil && out.Schema != nil {
+	if c.tier == tierJSON && out != nil && out.Schema != nil {
 		c.form = nil
 		if !c.row.caps.JSONMode || rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
 			return nil, "the provider refused its schema"
@@ -187,4 +188,107 @@ func mentionsJSON(r *engine.Request) bool {
 		}
 	}
 	return false
+}
+
+// tier is how firmly a call holds the model to its types, from the firmest on.
+type tier uint8
+
+const (
+	tierStrict tier = iota // schemas of the answer and of the arguments of calls
+	tierLoose              // the schema of the answer; the arguments are described only
+	tierJSON               // the provider's JSON mode
+	tierPrompt             // the prompt alone, which says it in any case
+)
+
+// refusedTiers remembers what models turned out not to take, so that each is asked once.
+type refusedTiers struct {
+	mu   sync.Mutex
+	down map[tierKey]tier
+}
+
+// tierKey is a model and the types that it was to be held to: another type may be taken.
+type tierKey struct{ provider, model, types string }
+
+func (l *refusedTiers) at(k tierKey) tier {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.down[k]
+}
+
+func (l *refusedTiers) lower(k tierKey, to tier) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down == nil {
+		l.down = map[tierKey]tier{}
+	}
+	if to > l.down[k] {
+		l.down[k] = to
+	}
+}
+
+func (c *call) tierKey() tierKey {
+	var types strings.Builder
+	if o := c.req.Output; o != nil && o.Type != nil {
+		types.WriteString(o.Type.ID())
+	}
+	for i := range c.req.Tools {
+		if p := c.req.Tools[i].Params; p != nil {
+			types.WriteString("/" + p.ID())
+		}
+	}
+	return tierKey{c.provider, c.model, types.String()}
+}
+
+// lowered takes the next rung when the provider refused the one that was tried, and reports
+// whether there is one. A script that demands a schema gets the refusal.
+func (c *call) lowered(err *engine.Error) bool {
+	next := c.refusedTier(err)
+	if next <= c.tier || c.req.Output != nil && c.req.Output.Structured == engine.StructuredConstrained && next > tierLoose {
+		return false
+	}
+	c.tier = next
+	c.ladder.lower(c.tierKey(), next)
+	if c.refused != nil {
+		c.refused(err)
+	}
+	return true
+}
+
+// refusedTier is the rung to go to after a refusal that speaks of a schema, 0 after any other.
+func (c *call) refusedTier(err *engine.Error) tier {
+	switch err.Kind {
+	case engine.KindUnsupported, engine.KindBadRequest, engine.KindServer:
+	default:
+		return 0
+	}
+	if err.Model == nil || err.Model.Status < 400 {
+		return 0
+	}
+	text := strings.ToLower(err.Message + " " + err.Model.Code)
+	says := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	schema := says("response_format", "json_schema", "schema", "output_config", "output_format", "grammar", "structured output", "strict")
+	switch {
+	case err.Kind == engine.KindServer && !says("schema"): // of a server that means the request all the same
+		return 0
+	case !schema && !(c.tier < tierPrompt && c.held && says("json_object", "json mode", "response mime", "format")):
+		return 0
+	case c.tier < tierLoose && len(c.tools) > 0 && says("tool", "function", "strict"):
+		return tierLoose
+	case !c.held:
+		if len(c.tools) > 0 {
+			return tierLoose
+		}
+		return 0
+	case c.tier < tierJSON && c.form != nil:
+		return tierJSON
+	default:
+		return tierPrompt
+	}
 }

@@ -91,9 +91,11 @@ func builtin() map[string]*provider {
 	return rows
 }
 
-func langchainOpenAI(c connection) (client, error)    { return langchain.OpenAI(c.base, c.http) }
+func langchainOpenAI(c connection) (client, error) { return langchain.OpenAI(c.base, c.http) }
+
 func langchainAnthropic(c connection) (client, error) { return langchain.Anthropic(c.base, c.http) }
-func langchainOllama(c connection) (client, error)    { return langchain.Ollama(c.base, c.http) }
+
+func langchainOllama(c connection) (client, error) { return langchain.Ollama(c.base, c.http) }
 
 // deepseekV4 are the models that refuse a conversation of which they do not get all that they
 // thought. Those before them refuse, or do not read, what they thought about an earlier question.
@@ -168,4 +170,20 @@ func checkURL(base string) (origin, problem string) {
 		return "", "must not hold ? or #"
 	}
 	return u.Scheme + "://" + u.Host, ""
+}
+
+// bareClaude are models from before schemas could be sent, and models of others behind an
+// address that speaks this dialect.
+func bareClaude(model string) bool { return !wire.ClaudeOf(model).Schema }
+
+// anthropicURL reads an address as the provider's own clients do: without the path of the
+// version. With it, or with the whole path of the endpoint, it is understood as well.
+func anthropicURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", err
+	}
+	path := strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/messages")
+	u.Path = strings.TrimSuffix(strings.TrimRight(path, "/"), "/v1") + "/v1"
+	return u.String(), nil
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/lane"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/generable/dialect"
@@ -31,7 +31,7 @@ type Registry struct {
 	bases     map[string]string
 	fallback  string
 	prices    func() *prices.Table // nil prices nothing
-	ladder    ladder
+	ladder    refusedTiers
 	timeouts  Timeouts
 	retry     RetryPolicy
 	fallbacks []string
@@ -62,7 +62,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]client{}, made: map[string]hosted{},
-		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: lane.System{},
+		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: limiter.System{},
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -71,7 +71,7 @@ func New(opts ...Option) *Registry {
 	}
 	r.keyNames = allKeyNames(builtin(), r.providers)
 	if r.limiter == nil {
-		r.limiter = &Limiter{lane.Lanes{Clock: r.clock}}
+		r.limiter = &Limiter{limiter.Limiters{Clock: r.clock}}
 	}
 	for _, l := range r.limits {
 		r.countsTokens = r.countsTokens || l.TokensPerMinute > 0
@@ -96,7 +96,7 @@ func (r *Registry) Close() { r.http.CloseIdleConnections() }
 // else the request's, else the default. A call that failed is made again, at this model or at
 // those that it falls back to; see [RetryPolicy].
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
-	t := &trial{reg: r, e: e, sink: sink}
+	t := &modelCall{reg: r, e: e, sink: sink}
 	defer t.caught(&out)
 	req, ok := e.Req.(*engine.Request)
 	if !ok || req == nil {
@@ -112,7 +112,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 }
 
 // caught makes the panic of a host's model a failure of the call.
-func (t *trial) caught(out *engine.Outcome) {
+func (t *modelCall) caught(out *engine.Outcome) {
 	v := recover()
 	if v == nil {
 		return

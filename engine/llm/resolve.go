@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 )
@@ -26,7 +26,7 @@ type target struct {
 	host *hosted
 
 	prices func() *prices.Table
-	ladder *ladder
+	ladder *refusedTiers
 }
 
 // resolve finds the target of a model string. It is what both checks and calls go through, each

@@ -14,7 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
@@ -182,7 +182,7 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 // usage of the call.
 func TestPromise_24_12_Sampling(t *testing.T) {
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
-		models := llm.Answers(map[string][]string{"agent": {"tree"}})
+		models := scripted.Answers(map[string][]string{"agent": {"tree"}})
 		c := client(t, mcp.WithSampling(models, "scripted/one"))
 		out := call(t.Context(), c, spec, "think", `{}`, nil)
 		if got := text(t, out); got != "the model said tree" {

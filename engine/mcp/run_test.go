@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 )
 
@@ -26,7 +26,7 @@ type ran struct {
 	text   string
 	err    error
 	events []engine.Event
-	models *llm.Scripted
+	models *scripted.Model
 }
 
 // recorded is all that a run and its journal tell.
@@ -90,7 +90,7 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	}
 	quoted, _ := json.Marshal(exe)
 	script = strings.ReplaceAll(script, "EXE", string(quoted))
-	models, err := llm.ReadScripted(strings.NewReader(strings.ReplaceAll(answers, "\n{", "\n{\"agent\": \"main\", ")), "answers")
+	models, err := scripted.Read(strings.NewReader(strings.ReplaceAll(answers, "\n{", "\n{\"agent\": \"main\", ")), "answers")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,16 +71,22 @@ var ImportRules = []ImportRule{
 	},
 	{
 		Package: module + "/engine/internal/...",
-		May:     append([]string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
+		May:     append([]string{module + "/engine", module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "as engine, which links it",
 	},
 	{
 		Package: module + "/engine/llm/...",
-		May: append([]string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts,
+		May: append([]string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/redact", module + "/generable/...", module + "/diag/...", texts,
 			langchain}, engine...),
 		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
 		Why:   "the model port knows providers and no language",
+	},
+	{
+		Package: module + "/engine/cassette/...",
+		May:     append([]string{module + "/engine", module + "/generable/...", module + "/diag/...", texts}, engine...),
+		Never:   append([]string{starlark, "net/http/..."}, drivers...),
+		Why:     "records hold effects of every kind and know no provider",
 	},
 	{
 		Package: module + "/engine/journal/...",

@@ -138,7 +138,7 @@ func TestPromise_1_4_BottomPackages(t *testing.T) {
 // Promise 1.5 (repository): all other packages import in one direction, from the command through the
 // root, the language and the engine to the types.
 func TestPromise_1_5_OneDirection(t *testing.T) {
-	imports(t, "engine/llm/...", "engine/journal/...", "engine/mcp/...", "engine/telemetry/...", "engine/grant/...", "starlib/...", "flowjson/...")
+	imports(t, "engine/llm/...", "engine/cassette/...", "engine/journal/...", "engine/mcp/...", "engine/telemetry/...", "engine/grant/...", "starlib/...", "flowjson/...")
 }
 
 // Promise 1.6 (repository): no goroutine, channel, timer, clock, random number or derived context
@@ -243,7 +243,7 @@ func TestPromise_1_10_Platforms(t *testing.T) {
 		t.Skip("-short: builds for six targets")
 	}
 	// SQLite, which only hosts link, takes minutes to build for each target.
-	pkgs := []string{".", "./cmd/...", "./diag/...", "./flowjson/...", "./generable/...", "./starlib/...", "./engine", "./engine/draw", "./engine/grant", "./engine/llm/...", "./engine/mcp", "./internal/..."}
+	pkgs := []string{".", "./cmd/...", "./diag/...", "./flowjson/...", "./generable/...", "./starlib/...", "./engine", "./engine/cassette", "./engine/draw", "./engine/grant", "./engine/llm/...", "./engine/mcp", "./internal/..."}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, goarch := range []string{"amd64", "arm64"} {
 			gocmd(t, []string{"GOOS=" + goos, "GOARCH=" + goarch}, append([]string{"build"}, pkgs...)...)

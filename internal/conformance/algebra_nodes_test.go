@@ -9,7 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // Promise 15.4 (algebra): a loop goes on with what next makes of its output, a function or a node,
@@ -45,7 +45,7 @@ main = each(ask, limit = 3)
 `
 	var mu sync.Mutex
 	running, most := 0, 0
-	mod := loaded(t, agentscript.New(agentscript.WithModels(llm.Answers(map[string][]string{"ask": slices.Repeat([]string{"yes"}, 40)})), agentscript.WithDefaultModel("scripted/one")), src)
+	mod := loaded(t, agentscript.New(agentscript.WithModels(scripted.Answers(map[string][]string{"ask": slices.Repeat([]string{"yes"}, 40)})), agentscript.WithDefaultModel("scripted/one")), src)
 	items := make([]string, 40)
 	for i := range items {
 		items[i] = strings.Repeat("x", i)
@@ -201,7 +201,7 @@ reply = handoff(sort, {Question: answer, Complaint: sorry})
 first = agent(name = "first", run = lambda s: "a secret")
 main = forum(first, reply)
 `
-	models := llm.Answers(map[string][]string{"answer": {"42"}})
+	models := scripted.Answers(map[string][]string{"answer": {"42"}})
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), src)
 	var told []string
 	res, err := mod.Start(t.Context(), input("what?"), agentscript.OnEvent(engine.EventHandoff, func(e engine.Event) {

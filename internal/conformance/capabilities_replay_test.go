@@ -9,8 +9,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/grant"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -43,7 +44,7 @@ def main(path = str):
 		return generable.IntOf(int64(calls)), nil
 	}}
 	text, asked := "done", 0
-	models := llm.NewScripted([]llm.ScriptedRow{{Calls: []llm.ScriptedCall{{Name: "look", Args: []byte(`{"path": "n.txt"}`)}, {Name: "counts", Args: []byte(`{}`)}, {Name: "look", Args: []byte(`{"path": "none"}`)}}}, {Text: &text}})
+	models := scripted.New([]scripted.Row{{Calls: []scripted.Call{{Name: "look", Args: []byte(`{"path": "n.txt"}`)}, {Name: "counts", Args: []byte(`{}`)}, {Name: "look", Args: []byte(`{"path": "none"}`)}}}, {Text: &text}})
 	people := engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 		asked++
 		return engine.Decision{Approved: true, Reason: "as you like"}, nil
@@ -51,7 +52,7 @@ def main(path = str):
 	kinds := []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv, engine.EffectApproval, engine.EffectTool, engine.EffectModel}
 	eng := agentscript.New(agentscript.WithUngranted(), agentscript.WithTool(counts))
 	var b bytes.Buffer
-	rec := llm.Record(&b, models, nil)
+	rec := cassette.Record(&b, models, nil)
 	var opts []agentscript.RunOption
 	for _, kind := range kinds {
 		h := rec.Around(g)
@@ -70,7 +71,7 @@ def main(path = str):
 		t.Fatalf("%s, %v", want.JSON(), err)
 	}
 	replay := func(path string, opts ...agentscript.RunOption) (string, error) {
-		r, err := llm.Replay(bytes.NewReader(b.Bytes()), "run.rec", nil)
+		r, err := cassette.Replay(bytes.NewReader(b.Bytes()), "run.rec", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

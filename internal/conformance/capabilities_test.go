@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // grants makes grants in a directory of the test's own.
@@ -119,8 +119,8 @@ func TestPromise_23_3_Tools(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := "done"
-	models := llm.NewScripted([]llm.ScriptedRow{
-		{Calls: []llm.ScriptedCall{{Name: "read", Args: json.RawMessage(`{"path": "/etc/passwd"}`)}, {Name: "read", Args: json.RawMessage(`{"path": "../a.md"}`)},
+	models := scripted.New([]scripted.Row{
+		{Calls: []scripted.Call{{Name: "read", Args: json.RawMessage(`{"path": "/etc/passwd"}`)}, {Name: "read", Args: json.RawMessage(`{"path": "../a.md"}`)},
 			{Name: "read", Args: json.RawMessage(`{"path": "a.md"}`)}}},
 		{Text: &done},
 	})

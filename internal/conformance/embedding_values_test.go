@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // Promise 9.3 (embedding): input is given as Go values and results come back into Go types.
@@ -259,7 +259,7 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 		}
 	})
 	t.Run("a tool that is listed twice is offered once", func(t *testing.T) {
-		models := llm.Answers(map[string][]string{"main": {"ok"}})
+		models := scripted.Answers(map[string][]string{"main": {"ok"}})
 		src := "main = agent(prompt = \"A.\", tools = [stock, stock], skills = [skill(\"s\", \"Does it\", tools = [stock])])"
 		if _, err := run(src, input("x"), agentscript.Handler(models)); err != nil {
 			t.Fatal(err)
@@ -275,8 +275,8 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 			keys[call.Run+"/"+call.ID+" for "+call.Agent] = true
 			return generable.IntOf(1), nil
 		}
-		eng := agentscript.New(agentscript.WithTool(tool), agentscript.WithModels(llm.NewScripted([]llm.ScriptedRow{
-			{Agent: "main", Calls: []llm.ScriptedCall{{Name: "stock", Args: []byte(`{"what": "x"}`)}}}, {Agent: "main", Calls: []llm.ScriptedCall{{Name: "stock", Args: []byte(`{"what": "x"}`)}}}, {Agent: "main", Text: new("ok")}})))
+		eng := agentscript.New(agentscript.WithTool(tool), agentscript.WithModels(scripted.New([]scripted.Row{
+			{Agent: "main", Calls: []scripted.Call{{Name: "stock", Args: []byte(`{"what": "x"}`)}}}, {Agent: "main", Calls: []scripted.Call{{Name: "stock", Args: []byte(`{"what": "x"}`)}}}, {Agent: "main", Text: new("ok")}})))
 		if _, err := loaded(t, eng, "main = agent(prompt = \"A.\", tools = [stock])").Start(t.Context(), input("x"), agentscript.ID("r7")).Wait(); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // unrecorded is what runs effects in a replay: nothing may reach it.
@@ -152,18 +152,18 @@ func repository(rel string) string { return filepath.Join("..", "..", filepath.F
 
 // answersBeside reads the answers that stand beside an example; an example without them needs no
 // model.
-func answersBeside(t *testing.T, file string) *llm.Scripted {
+func answersBeside(t *testing.T, file string) *scripted.Model {
 	t.Helper()
 	path := repository("examples/" + strings.TrimSuffix(file, ".star") + ".jsonl")
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
-		return llm.Answers(nil)
+		return scripted.Answers(nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s, err := llm.ReadScripted(f, path)
+	s, err := scripted.Read(f, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // example is a flow of examples/ with an input and what it gives. Flows that need a model are
@@ -186,7 +186,7 @@ func TestPromise_10_2_Review(t *testing.T) {
 		`{"type": "Rejected", "reason": "no tests"}`:                "Rejected: no tests",
 		"No.\n{'type': 'Rejected', 'reason': 'eval', 'hints': [],}": "Rejected: eval",
 	} {
-		models := llm.Answers(map[string][]string{"reviewer": {answer}})
+		models := scripted.Answers(map[string][]string{"reviewer": {answer}})
 		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(models)).Wait()
 		if err != nil || res.Text() != want {
 			t.Errorf("on %s: %s, %v, want %s", answer, res.Text(), err, want)
@@ -238,7 +238,7 @@ func TestPromise_10_4_Loop(t *testing.T) {
 func TestPromise_10_5_Forum(t *testing.T) {
 	exampleRuns(t, "forum.star")
 	mod := loadedFile(t, agentscript.New(), "examples/forum.star")
-	models := llm.Answers(map[string][]string{"optimist": {"yes!"}, "sceptic": {"no!"}, "captain": {"perhaps"}})
+	models := scripted.Answers(map[string][]string{"optimist": {"yes!"}, "sceptic": {"no!"}, "captain": {"perhaps"}})
 	res, err := mod.Start(t.Context(), input("Should we?"), agentscript.Handler(models)).Wait()
 	if err != nil || res.Text() != "perhaps" {
 		t.Fatalf("%s, %v", res.Text(), err)
@@ -280,7 +280,7 @@ func TestPromise_10_7_SourceFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		models := llm.Answers(map[string][]string{"reviewer": {`{"summary": "fine"}`}})
+		models := scripted.Answers(map[string][]string{"reviewer": {`{"summary": "fine"}`}})
 		res, err := mod.Start(t.Context(), agentscript.InputText(string(text)), agentscript.Handler(models)).Wait()
 		if err != nil || res.Text() != "fine (0 findings)" {
 			t.Errorf("%s: %s, %v", path, res.Text(), err)

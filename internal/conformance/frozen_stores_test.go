@@ -16,18 +16,18 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/journal/sqlite"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // frozenScript are the scripted answers of a flow of the corpus.
-func frozenScript(t *testing.T, name string) *llm.Scripted {
+func frozenScript(t *testing.T, name string) *scripted.Model {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(frozenDir, "flows", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := llm.ReadScripted(bytes.NewReader(data), name)
+	models, err := scripted.Read(bytes.NewReader(data), name)
 	if err != nil {
 		t.Fatal(err)
 	}

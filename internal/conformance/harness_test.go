@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -110,9 +110,9 @@ func fails(t *testing.T, code diag.Code, src string, opts []agentscript.RunOptio
 func input(v any) agentscript.RunOption { return agentscript.Input(v) }
 
 // asked runs a script on a scripted model and returns the calls that it made.
-func asked(t *testing.T, src, in string, answers map[string][]string) (agentscript.Result, []llm.Seen) {
+func asked(t *testing.T, src, in string, answers map[string][]string) (agentscript.Result, []scripted.Seen) {
 	t.Helper()
-	models := llm.Answers(answers)
+	models := scripted.Answers(answers)
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), src)
 	res, err := mod.Start(t.Context(), agentscript.InputText(in)).Wait()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -69,9 +69,9 @@ worker = agent(prompt = "Work.", tools = [tool(by_dict, {"path": str, "flags": l
 main = worker
 `
 	text := func(s string) *string { return &s }
-	models := llm.NewScripted([]llm.ScriptedRow{
-		{Agent: "worker", Calls: []llm.ScriptedCall{{Name: "compile", Args: []byte(`{"path": "a.c"}`)}, {Name: "by_defaults", Args: []byte(`{"n": "41", "share": 1}`)}}},
-		{Agent: "worker", Calls: []llm.ScriptedCall{{Name: "by_defaults", Args: []byte(`{"n": "many", "share": -1}`)}, {Name: "nothing", Args: []byte(`{}`)}}},
+	models := scripted.New([]scripted.Row{
+		{Agent: "worker", Calls: []scripted.Call{{Name: "compile", Args: []byte(`{"path": "a.c"}`)}, {Name: "by_defaults", Args: []byte(`{"n": "41", "share": 1}`)}}},
+		{Agent: "worker", Calls: []scripted.Call{{Name: "by_defaults", Args: []byte(`{"n": "many", "share": -1}`)}, {Name: "nothing", Args: []byte(`{}`)}}},
 		{Agent: "worker", Text: text("done")},
 	})
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), src)

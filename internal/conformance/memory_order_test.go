@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // Promise 22.13 (memory): tools of a script that use notes, by a global, in a function that they call, by
@@ -52,20 +52,20 @@ def recall(text = str):
     store["notes"].append(text)
     return store["notes"].read()
 `
-	call := func(name, text string) llm.ScriptedCall {
+	call := func(name, text string) scripted.Call {
 		args, err := json.Marshal(map[string]string{"text": text, "content": text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return llm.ScriptedCall{Name: name, Args: args}
+		return scripted.Call{Name: name, Args: args}
 	}
-	calls := []llm.ScriptedCall{call("remember", "1"), call("other", "x"), call("record", "2"), call("memory_append", "3"), call("recall", "4"), call("remember", "5"),
+	calls := []scripted.Call{call("remember", "1"), call("other", "x"), call("record", "2"), call("memory_append", "3"), call("recall", "4"), call("remember", "5"),
 		call("other", "y"), call("record", "6"), call("remember", "7"), call("memory_append", "8")}
 	const want = "1\n2\n3\n4\n5\n6\n7\n8"
 	run := func(how string, opts ...agentscript.RunOption) {
 		t.Helper()
 		done := "done"
-		models := llm.NewScripted([]llm.ScriptedRow{{Calls: calls}, {Text: &done}})
+		models := scripted.New([]scripted.Row{{Calls: calls}, {Text: &done}})
 		mod := loaded(t, agentscript.New(agentscript.WithModels(models)), src, "lib.star", lib)
 		res, err := mod.Start(t.Context(), opts...).Wait()
 		if err != nil || res.Text() != want {

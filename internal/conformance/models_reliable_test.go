@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
@@ -140,12 +141,12 @@ main = par(*critic)
 		return mod.Start(context.Background(), append(opts, input(in))...).Wait()
 	}
 	models := connected(t, serving(t, replies...))
-	want, err := run(llm.Record(&record, models, models.Redact), "x")
+	want, err := run(cassette.Record(&record, models, models.Redact), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := func() *llm.Replayer {
-		r, err := llm.Replay(bytes.NewReader(record.Bytes()), "calls.jsonl", models.Redact)
+	replay := func() *cassette.Replayer {
+		r, err := cassette.Replay(bytes.NewReader(record.Bytes()), "calls.jsonl", models.Redact)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/tmc/langchaingo/llms"
 )
 
 const plainAgent = `main = agent(prompt = "Be \"brief\".\n{braces} stay.")`
@@ -266,7 +266,7 @@ main = a >> b
 		{"a failure", `{"agent": "a", "error": {"kind": "rate_limit", "status": 429, "message": "slow down"}}`, "", "slow down", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			models, err := llm.ReadScripted(strings.NewReader(c.rows), "answers.jsonl")
+			models, err := scripted.Read(strings.NewReader(c.rows), "answers.jsonl")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +281,7 @@ main = a >> b
 		})
 	}
 	t.Run("from a list", func(t *testing.T) {
-		models := llm.Answers(map[string][]string{"a": {"1", "2"}, "b": {"3"}})
+		models := scripted.Answers(map[string][]string{"a": {"1", "2"}, "b": {"3"}})
 		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(models)).Wait()
 		if err != nil || res.Text() != "3" || models.Err() == nil || !strings.Contains(models.Err().Error(), `agent "a"`) {
 			t.Errorf("%s, %v, left %v", res.Text(), err, models.Err())
@@ -292,7 +292,7 @@ main = a >> b
 	})
 	t.Run("a file that is none", func(t *testing.T) {
 		for _, rows := range []string{"{", `{"agent": 1}`, `{"agnet": "a"}`, `{"agent": "a", "text": "x", "json": 1}`, `["a"]`} {
-			if _, err := llm.ReadScripted(strings.NewReader("{\"agent\": \"a\", \"text\": \"fine\"}\n"+rows), "answers.jsonl"); err == nil || !strings.Contains(err.Error(), "answers.jsonl:2") {
+			if _, err := scripted.Read(strings.NewReader("{\"agent\": \"a\", \"text\": \"fine\"}\n"+rows), "answers.jsonl"); err == nil || !strings.Contains(err.Error(), "answers.jsonl:2") {
 				t.Errorf("%s: %v", rows, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -103,7 +104,7 @@ func TestPromise_12_9_ParkedBeforeAnAnswer(t *testing.T) {
 	unraced(t)
 	t.Run("scripted", func(t *testing.T) {
 		text := "late"
-		model := llm.NewScripted([]llm.ScriptedRow{{Text: &text, Delay: time.Hour, Repeat: true}})
+		model := scripted.New([]scripted.Row{{Text: &text, Delay: time.Hour, Repeat: true}})
 		mod, err := agentscript.New(agentscript.WithHandler(engine.EffectModel, model)).Load(context.Background(), script(waits[0].src), "flow.star")
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
@@ -35,7 +35,7 @@ func TestMCPGoEverything(t *testing.T) {
 				spec.Command, spec.URL = "", "http://"+address
 			}
 			dir := t.TempDir()
-			c := mcptest.Client(t, mcp.WithRoots(dir), mcp.WithSampling(llm.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
+			c := mcptest.Client(t, mcp.WithRoots(dir), mcp.WithSampling(scripted.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
 				mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
 					m := generable.NewMap(1)
 					m.Set("random", generable.StrOf("tombola"))

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
@@ -61,7 +61,7 @@ func TestMCPEverything(t *testing.T) {
 			spec := everything(t, transport)
 			dir := t.TempDir()
 			asked := ""
-			c := mcptest.Client(t, mcp.WithRoots(dir), mcp.WithSampling(llm.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
+			c := mcptest.Client(t, mcp.WithRoots(dir), mcp.WithSampling(scripted.Answers(map[string][]string{"agent": {"a sampled answer"}}), "scripted/one"),
 				mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
 					asked = q.Message
 					m := generable.NewMap(1)

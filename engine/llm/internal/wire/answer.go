@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
 // answer gathers what arrives, whole or in pieces.

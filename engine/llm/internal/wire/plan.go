@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
 // Plan is one model call as the transport has to make it.

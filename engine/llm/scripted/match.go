@@ -1,4 +1,4 @@
-package llm
+package scripted
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // take finds the row for a call and marks it used.
-func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Error) {
+func (s *Model) take(e *engine.Effect, req *engine.Request) (int, *engine.Error) {
 	user, path := lastUser(req), ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,10 +49,10 @@ func (s *Scripted) take(e *engine.Effect, req *engine.Request) (int, *engine.Err
 }
 
 // spent reports whether a row has given its one answer.
-func (s *Scripted) spent(n int) bool { return s.used[n] && !s.rows[n].Repeat }
+func (s *Model) spent(n int) bool { return s.used[n] && !s.rows[n].Repeat }
 
 // queueOf lists the rows that could answer an agent.
-func (s *Scripted) queueOf(agent string) *queue {
+func (s *Model) queueOf(agent string) *queue {
 	q := s.byAgent[agent]
 	if q == nil {
 		q = &queue{}
@@ -70,7 +70,7 @@ func (s *Scripted) queueOf(agent string) *queue {
 // narrower reports whether a match says all that b says and more.
 func narrower(a, b string) bool { return b != "" && len(a) > len(b) && strings.Contains(a, b) }
 
-func (row *ScriptedRow) isFor(agent, path string) bool {
+func (row *Row) isFor(agent, path string) bool {
 	if row.Agent == "" || row.Agent == "*" || row.Agent == agent {
 		return true
 	}
@@ -125,7 +125,7 @@ func lastTold(r *engine.Request) string {
 }
 
 // noRow says which call found nothing and why.
-func (s *Scripted) noRow(e *engine.Effect, req *engine.Request, user string) *engine.Error {
+func (s *Model) noRow(e *engine.Effect, req *engine.Request, user string) *engine.Error {
 	q := s.queueOf(e.Agent)
 	why := fmt.Sprintf("all of its %s are used up", text.Count(len(q.rows), "row"))
 	if len(q.rows) == 1 {
@@ -164,7 +164,7 @@ func (s *Scripted) noRow(e *engine.Effect, req *engine.Request, user string) *en
 		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
 }
 
-func (s *Scripted) agents() []string {
+func (s *Model) agents() []string {
 	var names []string
 	for i := range s.rows {
 		if name, _, _ := strings.Cut(s.rows[i].Agent, "#"); name != "" && name != "*" && !slices.Contains(names, name) {

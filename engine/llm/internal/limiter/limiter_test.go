@@ -1,4 +1,4 @@
-package lane
+package limiter
 
 import (
 	"context"
@@ -71,8 +71,8 @@ func (h *hand) advance(d time.Duration) {
 	h.mu.Unlock()
 }
 
-func lane(h *hand, s Settings) *Lane {
-	lanes := &Lanes{Clock: h}
+func lane(h *hand, s Settings) *Limiter {
+	lanes := &Limiters{Clock: h}
 	return lanes.Get("p", "http://p", "key", func() Settings { return s })
 }
 
@@ -328,7 +328,7 @@ func TestContextEndsTheWait(t *testing.T) {
 
 // However many calls come and go, no more are in flight than may be, and none is left behind.
 func TestManyCalls(t *testing.T) {
-	lanes := &Lanes{Clock: System{}}
+	lanes := &Limiters{Clock: System{}}
 	l := lanes.Get("p", "", "", func() Settings { return Settings{InFlight: 3} })
 	var mu sync.Mutex
 	busy, most, served := 0, 0, 0
@@ -370,13 +370,13 @@ func TestManyCalls(t *testing.T) {
 
 // A store that makes a key at each look does not make lanes without end.
 func TestIdleLanesAreDropped(t *testing.T) {
-	lanes := &Lanes{Clock: newHand()}
+	lanes := &Limiters{Clock: newHand()}
 	for i := range 10 * most {
 		l := lanes.Get("p", "", fmt.Sprint(i), func() Settings { return Settings{InFlight: 1} })
 		goes(t, l.Track("m")).Release(0)
 	}
 	n := 0
-	lanes.Each(func(string, *Lane) { n++ })
+	lanes.Each(func(string, *Limiter) { n++ })
 	if n > most {
 		t.Errorf("%d lanes are kept", n)
 	}

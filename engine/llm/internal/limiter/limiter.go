@@ -1,7 +1,7 @@
-// Package lane holds model calls back: so many at once for each provider and credential, so many
+// Package limiter holds model calls back: so many at once for each provider and credential, so many
 // a minute, fewer while the provider says that it is too many, and none to a model that fails
 // every call. Calls wait in the order in which they come.
-package lane
+package limiter
 
 import (
 	"context"
@@ -32,8 +32,8 @@ type Settings struct {
 	Tokens   float64 // a minute, of input and output
 }
 
-// Lane is what the calls of one provider under one credential share.
-type Lane struct {
+// Limiter is what the calls of one provider under one credential share.
+type Limiter struct {
 	clock Clock
 	set   Settings
 
@@ -53,7 +53,7 @@ type Lane struct {
 
 // Track is one model's part of a lane: what waits for it, and how it fares.
 type Track struct {
-	lane    *Lane
+	limiter *Limiter
 	urgent  queue     // those that have been refused several times
 	waiting queue     // all others
 	closed  time.Time // nothing is sent before
@@ -67,19 +67,19 @@ type Permit struct {
 	cost  float64
 }
 
-func newLane(c Clock, s Settings) *Lane {
+func newLimiter(c Clock, s Settings) *Limiter {
 	now := c.Now()
-	return &Lane{clock: c, set: s, window: float64(s.InFlight), tracks: map[string]*Track{},
+	return &Limiter{clock: c, set: s, window: float64(s.InFlight), tracks: map[string]*Track{},
 		requests: newBucket(s.Requests, now), tokens: newBucket(s.Tokens, now)}
 }
 
 // Track gives the part of a model.
-func (l *Lane) Track(model string) *Track {
+func (l *Limiter) Track(model string) *Track {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.tracks[model]
 	if t == nil {
-		t = &Track{lane: l}
+		t = &Track{limiter: l}
 		l.tracks[model] = t
 	}
 	return t
@@ -102,7 +102,7 @@ func (t *Track) Acquire(ctx context.Context, urgent bool, cost int) (Permit, err
 }
 
 func (t *Track) join(urgent bool, cost float64) *waiter {
-	l := t.lane
+	l := t.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tickets++
@@ -120,7 +120,7 @@ func (t *Track) join(urgent bool, cost float64) *waiter {
 
 // leave takes a call out that does not wait any longer.
 func (t *Track) leave(w *waiter) {
-	l := t.lane
+	l := t.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.admitted { // at the same moment
@@ -133,7 +133,7 @@ func (t *Track) leave(w *waiter) {
 
 // Release gives the permit back, with the tokens that the call used.
 func (p Permit) Release(used int) {
-	l := p.track.lane
+	l := p.track.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy--
@@ -144,7 +144,7 @@ func (p Permit) Release(used int) {
 // Served says that the provider answered: the window grows, slowly, by one when as many calls
 // as four windows hold were served.
 func (p Permit) Served() {
-	l := p.track.lane
+	l := p.track.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.window = min(l.window+0.25/max(l.window, 1), float64(l.set.InFlight))
@@ -155,7 +155,7 @@ func (p Permit) Served() {
 // over: the window is halved, once for all calls that were under way at the same time, and not
 // again before one is served: where all are refused, fewer at once are refused as well.
 func (p Permit) Limited(wait time.Duration) {
-	l := p.track.lane
+	l := p.track.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p.order > l.shrunk && !l.futile {
@@ -167,7 +167,7 @@ func (p Permit) Limited(wait time.Duration) {
 }
 
 // admit lets calls go, in the order of their tickets, as far as the bounds allow.
-func (l *Lane) admit() {
+func (l *Limiter) admit() {
 	now := l.clock.Now()
 	for l.set.InFlight <= 0 || l.busy < int(l.window) {
 		w, opens := l.first(now)
@@ -192,7 +192,7 @@ func (l *Lane) admit() {
 }
 
 // first gives the call that is next, else when the first closed track with calls opens.
-func (l *Lane) first(now time.Time) (next *waiter, opens time.Time) {
+func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 	for _, t := range l.tracks {
 		w, urgent := t.waiting.head, false
 		if t.urgent.head != nil {
@@ -219,7 +219,7 @@ func (l *Lane) first(now time.Time) (next *waiter, opens time.Time) {
 }
 
 // wakeAt has admit called then, unless it is called earlier anyway. Zero is never.
-func (l *Lane) wakeAt(at time.Time) {
+func (l *Limiter) wakeAt(at time.Time) {
 	if at.IsZero() || l.stop != nil && !l.wakes.After(at) {
 		return
 	}
@@ -239,7 +239,7 @@ func (l *Lane) wakeAt(at time.Time) {
 }
 
 // idle reports whether nothing is lost when the lane is made anew.
-func (l *Lane) idle() bool {
+func (l *Limiter) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -259,7 +259,7 @@ type Load struct {
 }
 
 // Load says how the lane is doing.
-func (l *Lane) Load() Load {
+func (l *Limiter) Load() Load {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	load := Load{InFlight: l.busy, Allowed: int(l.window)}

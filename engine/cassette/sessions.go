@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func (s *recordedSessions) OpenSession(ctx context.Context, id, script string) (
 		for key, e := range held {
 			entries.Set(key, generable.StrOf(e.Text))
 		}
-		err = s.to.write(&cassetteRow{Version: cassetteVersion, Kind: sessionKind, Name: id, Key: string(sessionKind) + ":" + id, Value: valueJSON(entries.Value())})
+		err = s.to.write(&entry{Version: version, Kind: sessionKind, Name: id, Key: string(sessionKind) + ":" + id, Value: valueJSON(entries.Value())})
 	}
 	if err != nil {
 		_ = open.Close() // that it cannot be recorded says more

@@ -1,4 +1,4 @@
-package llm_test
+package cassette_test
 
 import (
 	"os"
@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
 // What stands where the cache keeps an answer, and is no file, is an error and not waited for.
 func TestCacheReadsFilesAlone(t *testing.T) {
 	text := "ok"
 	dir := t.TempDir()
-	cached := func(dir string) *llm.Cache {
-		c, err := llm.NewCache(dir, llm.NewScripted([]llm.ScriptedRow{{Text: &text}}), nil)
+	cached := func(dir string) *cassette.Cache {
+		c, err := cassette.NewCache(dir, scripted.New([]scripted.Row{{Text: &text}}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package lane
+package limiter
 
 import "time"
 
@@ -21,12 +21,12 @@ type breaker struct {
 // asked again, the first who asks gets the probe: others are told to stay away until that call
 // has ended.
 func (t *Track) Open() (open, probe bool, wait time.Duration) {
-	t.lane.mu.Lock()
-	defer t.lane.mu.Unlock()
+	t.limiter.mu.Lock()
+	defer t.limiter.mu.Unlock()
 	if t.failures < tolerated {
 		return false, false, 0
 	}
-	switch wait = t.until.Sub(t.lane.clock.Now()); {
+	switch wait = t.until.Sub(t.limiter.clock.Now()); {
 	case wait > 0:
 		return true, false, wait
 	case t.probing:
@@ -38,17 +38,17 @@ func (t *Track) Open() (open, probe bool, wait time.Duration) {
 
 // Shut reports whether the model is not to be asked right now. It takes no probe.
 func (t *Track) Shut() (wait time.Duration) {
-	t.lane.mu.Lock()
-	defer t.lane.mu.Unlock()
+	t.limiter.mu.Lock()
+	defer t.limiter.mu.Unlock()
 	if t.failures < tolerated {
 		return 0
 	}
-	return max(t.until.Sub(t.lane.clock.Now()), 0)
+	return max(t.until.Sub(t.limiter.clock.Now()), 0)
 }
 
 // Failed counts a call that failed after all its attempts.
 func (t *Track) Failed() {
-	l := t.lane
+	l := t.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.failures++
@@ -63,14 +63,14 @@ func (t *Track) Failed() {
 
 // Answered says that the provider gave an answer, whatever it was: the model is there.
 func (t *Track) Answered() {
-	t.lane.mu.Lock()
-	defer t.lane.mu.Unlock()
+	t.limiter.mu.Lock()
+	defer t.limiter.mu.Unlock()
 	t.breaker = breaker{}
 }
 
 // Unknown gives a probe back whose call told nothing: it was cancelled.
 func (t *Track) Unknown() {
-	t.lane.mu.Lock()
-	defer t.lane.mu.Unlock()
+	t.limiter.mu.Lock()
+	defer t.limiter.mu.Unlock()
 	t.probing = false
 }

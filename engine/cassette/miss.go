@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 )
 
 // missing is the error of a call that no row answers: the nearest row, and in what it differs.
-func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
+func (r *Replayer) missing(asked *entry) *engine.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s does not hold this %s", r.name, asked.what())
@@ -24,7 +24,7 @@ func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
 		return e.WithHelp("%s", again)
 	}
 	mine := partsOf(asked)
-	var nearest *cassetteRow
+	var nearest *entry
 	var theirs []part
 	best := -1.0
 	for _, row := range r.rows {
@@ -57,7 +57,7 @@ func (r *Replayer) missing(asked *cassetteRow) *engine.Error {
 type part struct{ name, text string }
 
 // partsOf takes a request apart in the order in which people look at it.
-func partsOf(r *cassetteRow) []part {
+func partsOf(r *entry) []part {
 	if r.Kind != "" {
 		return r.effectParts()
 	}
@@ -125,7 +125,7 @@ func plain(raw json.RawMessage) string {
 
 // alike says how near two requests are: a point for each part that is the same, and less for one
 // that begins or ends the same way. What is of the same agent and was not used is nearer.
-func alike(mine, theirs []part, row, asked *cassetteRow) float64 {
+func alike(mine, theirs []part, row, asked *entry) float64 {
 	score := 0.0
 	have := map[string]string{}
 	for _, p := range theirs {

@@ -1,8 +1,10 @@
-package llm
+// Package scripted answers model calls from a list, for tests and for running without a provider.
+package scripted
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,16 +17,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ScriptedRow is one prepared answer. It holds one of text, JSON, calls and error, or text with
+// Row is one prepared answer. It holds one of text, JSON, calls and error, or text with
 // calls; with none of them the answer is empty.
-type ScriptedRow struct {
+type Row struct {
 	Agent  string          // name, "name#0" for the first of that name, "*" or "" for any
 	Match  string          // only when the last user message contains it; "" always
 	Path   string          // only at positions that begin with it; "" anywhere
 	Text   *string         // the answer
 	JSON   json.RawMessage // the answer, as JSON
-	Calls  []ScriptedCall  // tool calls
-	Error  *ScriptedError  // the call fails
+	Calls  []Call          // tool calls
+	Error  *Error          // the call fails
 	Finish engine.Finish   // "" for stop, or tool_calls with calls
 	Usage  *engine.Usage   // nil estimates: runes/4
 	Delay  time.Duration   // before the answer, cut short when the call is cancelled
@@ -32,31 +34,31 @@ type ScriptedRow struct {
 	Line   int             // in the file it was read from, 0 otherwise
 }
 
-// ScriptedCall is a tool call of a scripted answer.
-type ScriptedCall struct {
+// Call is a tool call of a scripted answer.
+type Call struct {
 	ID   string          // "" makes one
 	Name string          // of the tool
 	Args json.RawMessage // an object; nil is an empty one
 }
 
-// ScriptedError is a scripted failure.
-type ScriptedError struct {
+// Error is a scripted failure.
+type Error struct {
 	Kind       engine.ErrKind
 	Message    string
 	Status     int
 	RetryAfter time.Duration
 }
 
-// Scripted answers model calls from a list, for tests and for running without a provider.
+// Model answers model calls from a list, for tests and for running without a provider.
 //
 // The first unused row that fits a call answers it: by agent, by a part of the last user
 // message, by position. Where that part is contained in the longer one of another row that
 // fits too, the longer one answers, so that "item 1" does not take the row of "item 10".
 // Branches that run one agent at the same time get the same rows in any order of completion
 // when their rows have distinct matches or paths. A call that no row fits fails loudly.
-type Scripted struct {
+type Model struct {
 	name string // of the file, for messages
-	rows []ScriptedRow
+	rows []Row
 
 	mu      sync.Mutex
 	used    []bool
@@ -83,31 +85,31 @@ type Seen struct {
 	Request *engine.Request
 }
 
-var _ engine.Handler = (*Scripted)(nil)
+var _ engine.Handler = (*Model)(nil)
 
-// NewScripted returns a model that answers from rows.
-func NewScripted(rows []ScriptedRow) *Scripted {
-	return &Scripted{rows: slices.Clone(rows), used: make([]bool, len(rows)), byAgent: map[string]*queue{}}
+// New returns a model that answers from rows.
+func New(rows []Row) *Model {
+	return &Model{rows: slices.Clone(rows), used: make([]bool, len(rows)), byAgent: map[string]*queue{}}
 }
 
 // Answers returns a scripted model that gives each agent its answers in order.
-func Answers(answers map[string][]string) *Scripted {
+func Answers(answers map[string][]string) *Model {
 	agents := make([]string, 0, len(answers))
 	for agent := range answers {
 		agents = append(agents, agent)
 	}
 	slices.Sort(agents)
-	var rows []ScriptedRow
+	var rows []Row
 	for _, agent := range agents {
 		for i := range answers[agent] {
-			rows = append(rows, ScriptedRow{Agent: agent, Text: &answers[agent][i]})
+			rows = append(rows, Row{Agent: agent, Text: &answers[agent][i]})
 		}
 	}
-	return NewScripted(rows)
+	return New(rows)
 }
 
 // Do implements [engine.Handler] for effects of kind model.
-func (s *Scripted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	req, ok := e.Req.(*engine.Request)
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
@@ -156,7 +158,7 @@ func pause(ctx context.Context, d time.Duration) *engine.Error {
 	return wire.Interrupted(ctx)
 }
 
-func (row *ScriptedRow) response(n int, req *engine.Request, model string) *engine.Response {
+func (row *Row) response(n int, req *engine.Request, model string) *engine.Response {
 	r := &engine.Response{Finish: row.Finish, Model: model}
 	switch {
 	case row.Text != nil:
@@ -190,7 +192,7 @@ func (row *ScriptedRow) response(n int, req *engine.Request, model string) *engi
 	return r
 }
 
-func (row *ScriptedRow) failure(model string) *engine.Error {
+func (row *Row) failure(model string) *engine.Error {
 	f := row.Error
 	provider, id, _ := strings.Cut(model, "/")
 	message := f.Message
@@ -233,4 +235,73 @@ func cutShort(req *engine.Request, r *engine.Response) {
 	if w.Met() {
 		r.Parts = []engine.Part{{Kind: engine.PartText, Text: w.Answer()}}
 	}
+}
+
+// Requests returns the calls that were made, in the order in which they came; branches that
+// run at the same time come in any order.
+func (s *Model) Requests() []Seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := make([]Seen, len(s.seen))
+	for i, c := range s.seen {
+		seen[i] = Seen{Agent: c.agent, Path: c.at.Path(), Request: c.req}
+	}
+	return seen
+}
+
+// Unused returns the rows that answered nothing.
+func (s *Model) Unused() []Row {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rows []Row
+	for n, used := range s.used {
+		if !used {
+			rows = append(rows, s.rows[n])
+		}
+	}
+	return rows
+}
+
+// maxListed is how many unused rows a message lists.
+const maxListed = 5
+
+// Err returns an *[engine.Error] when rows were left over, else nil: a test that expected more
+// calls than were made must not pass.
+func (s *Model) Err() error {
+	rows := s.Unused()
+	if len(rows) == 0 {
+		return nil
+	}
+	var list []string
+	for _, row := range rows[:min(len(rows), maxListed)] {
+		list = append(list, row.describe())
+	}
+	if more := len(rows) - maxListed; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	from := ""
+	if s.name != "" {
+		from = " of " + s.name
+	}
+	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s%s answered nothing: %s", text.Count(len(rows), "scripted row"), from, strings.Join(list, "; ")).
+		WithHelp("the run itself came to its end, with fewer model calls than the script expects: find out why, or keep a file of answers for each input")
+}
+
+func (row *Row) describe() string {
+	var b strings.Builder
+	if row.Line > 0 {
+		fmt.Fprintf(&b, "line %d, ", row.Line)
+	}
+	agent := row.Agent
+	if agent == "" {
+		agent = "*"
+	}
+	fmt.Fprintf(&b, "agent %q", agent)
+	if row.Match != "" {
+		fmt.Fprintf(&b, " matching %q", text.ClipMiddle(row.Match, 40))
+	}
+	if row.Path != "" {
+		fmt.Fprintf(&b, " at %s", row.Path)
+	}
+	return b.String()
 }

@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"crypto/sha256"
@@ -121,14 +121,14 @@ type effectRequest struct {
 	Server   json.RawMessage            `json:"server"`
 }
 
-func (r *cassetteRow) effectRequest() effectRequest {
+func (r *entry) effectRequest() effectRequest {
 	var req effectRequest
 	_ = json.Unmarshal(r.Request, &req) // of another form nothing is known but its name
 	return req
 }
 
 // what names the row for people: "this fs.read", "this call of agent \"critic\"".
-func (r *cassetteRow) what() string {
+func (r *entry) what() string {
 	switch req := r.effectRequest(); {
 	case r.Kind == "":
 		return "call of agent " + strconv.Quote(r.Agent)
@@ -147,7 +147,7 @@ func (r *cassetteRow) what() string {
 }
 
 // effectParts takes a request that is no model's apart.
-func (r *cassetteRow) effectParts() []part {
+func (r *entry) effectParts() []part {
 	req := r.effectRequest()
 	parts := []part{{"what is done", r.what()}}
 	for _, name := range slices.Sorted(maps.Keys(req.Args)) {

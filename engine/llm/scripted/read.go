@@ -1,4 +1,4 @@
-package llm
+package scripted
 
 import (
 	"bufio"
@@ -10,41 +10,42 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// scriptedJSON is a row as a file writes it.
-type scriptedJSON struct {
+// rowJSON is a row as a file writes it.
+type rowJSON struct {
 	Agent  string          `json:"agent"`
 	Match  string          `json:"match"`
 	Path   string          `json:"path"`
 	Text   *string         `json:"text"`
 	JSON   json.RawMessage `json:"json"`
-	Calls  []scriptedCall  `json:"calls"`
-	Error  *scriptedError  `json:"error"`
+	Calls  []callJSON      `json:"calls"`
+	Error  *errorJSON      `json:"error"`
 	Finish engine.Finish   `json:"finish"`
-	Usage  *scriptedUsage  `json:"usage"`
+	Usage  *usageJSON      `json:"usage"`
 	Delay  seconds         `json:"delay"`
 	Repeat bool            `json:"repeat"`
 }
 
-type scriptedCall struct {
+type callJSON struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
 }
 
-type scriptedError struct {
+type errorJSON struct {
 	Kind       engine.ErrKind `json:"kind"`
 	Message    string         `json:"message"`
 	Status     int            `json:"status"`
 	RetryAfter seconds        `json:"retry_after"`
 }
 
-type scriptedUsage struct {
+type usageJSON struct {
 	In  int `json:"in"`
 	Out int `json:"out"`
 }
@@ -70,10 +71,10 @@ func (s *seconds) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// scriptedKeys are the members of a row.
-var scriptedKeys = []string{"agent", "match", "path", "text", "json", "calls", "error", "finish", "usage", "delay", "repeat"}
+// rowKeys are the members of a row.
+var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error", "finish", "usage", "delay", "repeat"}
 
-// ReadScripted reads a scripted model from JSON lines, one [ScriptedRow] each:
+// Read reads a scripted model from JSON lines, one [Row] each:
 //
 //	{"agent": "reviewer", "match": "main.go", "json": {"type": "Approved", "confidence": 0.95}}
 //	{"agent": "coder", "calls": [{"name": "compile", "args": {"path": "main.go"}}]}
@@ -85,8 +86,8 @@ var scriptedKeys = []string{"agent", "match", "path", "text", "json", "calls", "
 // message, status, retry_after}), then finish, usage ({in, out}), delay (seconds, or "250ms")
 // and repeat. Empty lines and lines that begin with # or // are left out. The first
 // errors are reported at once, each with name and line, and the others counted.
-func ReadScripted(r io.Reader, name string) (*Scripted, error) {
-	var rows []ScriptedRow
+func Read(r io.Reader, name string) (*Model, error) {
+	var rows []Row
 	var problems []error
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -116,47 +117,47 @@ func ReadScripted(r io.Reader, name string) (*Scripted, error) {
 		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%w", errors.Join(problems...)).
 			WithHelp("a row looks like {\"agent\": \"reviewer\", \"text\": \"…\"}")
 	}
-	s := NewScripted(rows)
+	s := New(rows)
 	s.name = name
 	return s, nil
 }
 
-func readRow(line []byte) (ScriptedRow, error) {
+func readRow(line []byte) (Row, error) {
 	if n := validUpTo(line); n < len(line) {
-		return ScriptedRow{}, fmt.Errorf("column %d: the row is no UTF-8 text: byte 0x%02x", n+1, line[n])
+		return Row{}, fmt.Errorf("column %d: the row is no UTF-8 text: byte 0x%02x", n+1, line[n])
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(line, &keys); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return ScriptedRow{}, fmt.Errorf("column %d: %w", syntax.Offset, err)
+			return Row{}, fmt.Errorf("column %d: %w", syntax.Offset, err)
 		}
-		return ScriptedRow{}, fmt.Errorf("a row is a JSON object")
+		return Row{}, fmt.Errorf("a row is a JSON object")
 	}
 	for _, k := range sorted(keys) {
-		if slices.Contains(scriptedKeys, k) {
+		if slices.Contains(rowKeys, k) {
 			continue
 		}
-		if near := diag.DidYouMean(k, scriptedKeys); near != "" {
-			return ScriptedRow{}, fmt.Errorf("a row has no %q: %s", k, near)
+		if near := diag.DidYouMean(k, rowKeys); near != "" {
+			return Row{}, fmt.Errorf("a row has no %q: %s", k, near)
 		}
-		return ScriptedRow{}, fmt.Errorf("a row has no %q: it has %s", k, strings.Join(scriptedKeys, ", "))
+		return Row{}, fmt.Errorf("a row has no %q: it has %s", k, strings.Join(rowKeys, ", "))
 	}
 	if err := unknownInside(keys); err != nil {
-		return ScriptedRow{}, err
+		return Row{}, err
 	}
 	if where := twice(line); where != "" {
-		return ScriptedRow{}, fmt.Errorf("%s is given twice", where)
+		return Row{}, fmt.Errorf("%s is given twice", where)
 	}
-	var j scriptedJSON
+	var j rowJSON
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields() // inside calls, error and usage
 	if err := dec.Decode(&j); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return ScriptedRow{}, fmt.Errorf("%s does not take a %s", wrong.Field, wrong.Value)
+			return Row{}, fmt.Errorf("%s does not take a %s", wrong.Field, wrong.Value)
 		}
-		return ScriptedRow{}, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
+		return Row{}, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return j.row(keys)
 }
@@ -212,8 +213,8 @@ func sorted(m map[string]json.RawMessage) []string {
 	return keys
 }
 
-func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error) {
-	row := ScriptedRow{
+func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
+	row := Row{
 		Agent: j.Agent, Match: j.Match, Path: j.Path, Text: j.Text, JSON: j.JSON, Finish: j.Finish,
 		Delay: time.Duration(j.Delay), Repeat: j.Repeat,
 	}
@@ -254,17 +255,17 @@ func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error)
 		if len(c.Args) > 0 && c.Args[0] != '{' {
 			return row, fmt.Errorf("args of calls[%d] is no object", i)
 		}
-		row.Calls = append(row.Calls, ScriptedCall(c))
+		row.Calls = append(row.Calls, Call(c))
 	}
 	if e := j.Error; e != nil {
-		if !slices.Contains(scriptedKinds, e.Kind) {
-			names := make([]string, len(scriptedKinds))
-			for i, k := range scriptedKinds {
+		if !slices.Contains(errorKinds, e.Kind) {
+			names := make([]string, len(errorKinds))
+			for i, k := range errorKinds {
 				names[i] = string(k)
 			}
 			return row, fmt.Errorf("there is no error kind %q: the kinds are %s", e.Kind, strings.Join(names, ", "))
 		}
-		row.Error = &ScriptedError{e.Kind, e.Message, e.Status, time.Duration(e.RetryAfter)}
+		row.Error = &Error{e.Kind, e.Message, e.Status, time.Duration(e.RetryAfter)}
 	}
 	switch j.Finish {
 	case "", engine.FinishStop, engine.FinishLength, engine.FinishCalls, engine.FinishFilter, engine.FinishRefusal, engine.FinishUnknown:
@@ -277,9 +278,71 @@ func (j *scriptedJSON) row(keys map[string]json.RawMessage) (ScriptedRow, error)
 	return row, nil
 }
 
-// scriptedKinds are the failures that a model call can have.
-var scriptedKinds = []engine.ErrKind{
+// errorKinds are the failures that a model call can have.
+var errorKinds = []engine.ErrKind{
 	engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindContextLength, engine.KindRefused, engine.KindNotFound,
 	engine.KindBadRequest, engine.KindUnsupported, engine.KindOverloaded, engine.KindServer, engine.KindNetwork,
 	engine.KindTimeout, engine.KindCancelled, engine.KindTruncated, engine.KindBadResponse, engine.KindConfig,
+}
+
+// validUpTo gives the offset of the first byte that is no UTF-8, len(text) when there is none.
+func validUpTo(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}
+
+// twice names the first member of a row, or of what a row is made of, that is given twice, of which
+// decoding would drop one. An answer and the arguments of a call are the script's own affair: models
+// do write such things. The row is valid JSON.
+func twice(row []byte) string {
+	seen := map[string]bool{}
+	where := ""
+	members(row, func(key string, value json.RawMessage) bool {
+		if seen[key] {
+			where = key
+			return false
+		}
+		seen[key] = true
+		switch key {
+		case "error", "usage":
+			if in := twice(value); in != "" {
+				where = key + "." + in
+			}
+		case "calls":
+			var calls []json.RawMessage
+			if json.Unmarshal(value, &calls) != nil { // which decoding tells
+				return true
+			}
+			for _, call := range calls {
+				if in := twice(call); in != "" {
+					where = "calls." + in
+				}
+			}
+		}
+		return where == ""
+	})
+	return where
+}
+
+// members gives the members of a JSON object in their order until do returns false; nothing of what
+// is no object.
+func members(object []byte, do func(key string, value json.RawMessage) bool) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		name, ok := key.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil || !do(name, value) {
+			return
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package llm_test
+package cassette_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/cassette"
 )
 
 // A record that somebody damaged or forged is refused where it is read, and a cache that holds such
@@ -27,12 +27,12 @@ func TestForgedRows(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing is changed in %s", name, good)
 		}
-		if _, err := llm.Replay(strings.NewReader(bad), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:1: ") {
+		if _, err := cassette.Replay(strings.NewReader(bad), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:1: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 		dir, models := t.TempDir(), &counted{}
 		call := func() engine.Outcome {
-			c, err := llm.NewCache(dir, models, nil)
+			c, err := cassette.NewCache(dir, models, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package lane
+package limiter
 
 // waiter is a call that waits. It is all that a parked call costs here.
 type waiter struct {

@@ -1,4 +1,4 @@
-package llm_test
+package scripted_test
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/generable"
 )
 
-func read(t *testing.T, lines string) *llm.Scripted {
+func read(t *testing.T, lines string) *scripted.Model {
 	t.Helper()
-	s, err := llm.ReadScripted(strings.NewReader(lines), "answers.jsonl")
+	s, err := scripted.Read(strings.NewReader(lines), "answers.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func as(agent, user string) *engine.Effect {
 }
 
 // said asks and gives the answer's text, or the error's.
-func said(s *llm.Scripted, agent, user string) string {
+func said(s *scripted.Model, agent, user string) string {
 	out := s.Do(context.Background(), as(agent, user), nil)
 	if out.Err != nil {
 		return "error: " + out.Err.Message
@@ -156,14 +157,23 @@ func TestScriptedErrorsAndDelays(t *testing.T) {
 }
 
 func TestScriptedStreams(t *testing.T) {
-	out, text, _ := listen(t, llm.Answers(map[string][]string{"reviewer": {"one two\nthree"}}), "openai/x", prompt("x"))
+	e := as("reviewer", "x")
+	e.Stream = true
+	seq, text := 0, ""
+	out := scripted.Answers(map[string][]string{"reviewer": {"one two\nthree"}}).Do(t.Context(), e, func(tok engine.Token) {
+		if tok.Attempt != 1 || tok.Seq != seq {
+			t.Errorf("token %+v, want attempt 1 and number %d", tok, seq)
+		}
+		seq++
+		text += tok.Text
+	})
 	if r := need(t, out); text != r.Text() || text != "one two\nthree" || !r.Usage.Estimated || r.Usage.Out != 4 {
 		t.Errorf("%q %+v", text, r.Usage)
 	}
 }
 
 func TestScriptedRunsOut(t *testing.T) {
-	s := llm.Answers(map[string][]string{"reviewer": {"only"}, "coder": {"c"}})
+	s := scripted.Answers(map[string][]string{"reviewer": {"only"}, "coder": {"c"}})
 	said(s, "reviewer", "x")
 	for _, row := range []struct {
 		agent string
@@ -228,7 +238,7 @@ func TestReadScriptedErrors(t *testing.T) {
 		`{"agent": "a", "text": "x", "usage": {"in": "many"}}`:                  "usage.in does not take a string",
 		`{"agent": "a", "text": "x", "usage": {"in": 1, "out": 2, "total": 3}}`: `usage has no "total": it has in, out`,
 	} {
-		_, err := llm.ReadScripted(strings.NewReader("{\"agent\": \"a\", \"text\": \"fine\"}\n\n"+line+"\n"), "x.jsonl")
+		_, err := scripted.Read(strings.NewReader("{\"agent\": \"a\", \"text\": \"fine\"}\n\n"+line+"\n"), "x.jsonl")
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindConfig || e.Code != diag.ScriptedModel {
 			t.Errorf("%s: %v", line, err)
@@ -236,13 +246,13 @@ func TestReadScriptedErrors(t *testing.T) {
 		}
 		hasAll(t, line, e.Message, "x.jsonl:3: ", want)
 	}
-	_, err := llm.ReadScripted(strings.NewReader("{}\n{\"agent\": \"a\"}\n"), "x.jsonl")
+	_, err := scripted.Read(strings.NewReader("{}\n{\"agent\": \"a\"}\n"), "x.jsonl")
 	hasAll(t, "message", err.Error(), "x.jsonl:1: ", "x.jsonl:2: ")
 	// What a model says may well hold a key twice.
-	if _, err := llm.ReadScripted(strings.NewReader(`{"agent": "a", "json": {"x": 1, "x": 2}}`+"\n"+`{"agent": "a", "calls": [{"name": "f", "args": {"x": 1, "x": 2}}]}`), "x"); err != nil {
+	if _, err := scripted.Read(strings.NewReader(`{"agent": "a", "json": {"x": 1, "x": 2}}`+"\n"+`{"agent": "a", "calls": [{"name": "f", "args": {"x": 1, "x": 2}}]}`), "x"); err != nil {
 		t.Error(err)
 	}
-	if s, err := llm.ReadScripted(strings.NewReader("\xEF\xBB\xBF{\"agent\":\"a\",\"json\":null}\r\n"), "x"); err != nil || said(s, "a", "x") != "null" {
+	if s, err := scripted.Read(strings.NewReader("\xEF\xBB\xBF{\"agent\":\"a\",\"json\":null}\r\n"), "x"); err != nil || said(s, "a", "x") != "null" {
 		t.Errorf("%v", err)
 	}
 }
@@ -251,7 +261,7 @@ func FuzzReadScripted(f *testing.F) {
 	f.Add(`{"agent": "a", "text": "x", "delay": "1ms"}`)
 	f.Add("# c\n{\"agent\": \"*\", \"calls\": [{\"name\": \"f\", \"args\": {\"a\": 1}}], \"repeat\": true}\n{\"agent\":\"b\",\"error\":{\"kind\":\"auth\"}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := llm.ReadScripted(strings.NewReader(text), "f")
+		s, err := scripted.Read(strings.NewReader(text), "f")
 		if (s == nil) == (err == nil) {
 			t.Fatal("neither a model nor an error, or both")
 		}
@@ -272,7 +282,7 @@ func FuzzReadScripted(f *testing.F) {
 // BenchmarkScripted is the cost of one answered call beside the engine.
 func BenchmarkScripted(b *testing.B) {
 	text := strings.Repeat("x", 400)
-	s := llm.NewScripted([]llm.ScriptedRow{{Agent: "other", Text: &text}, {Agent: "a", Text: &text, Repeat: true}})
+	s := scripted.New([]scripted.Row{{Agent: "other", Text: &text}, {Agent: "a", Text: &text, Repeat: true}})
 	e := as("a", strings.Repeat("y", 1500))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -280,4 +290,69 @@ func BenchmarkScripted(b *testing.B) {
 			b.Fatal(out.Err)
 		}
 	}
+}
+
+// TestScriptedByPosition gives the branches of a parallel, all of one agent's name, rows of
+// their own by position.
+func TestScriptedByPosition(t *testing.T) {
+	for range 5 {
+		session := engine.NewSession()
+		var nodes []*engine.Node
+		for range 3 {
+			nodes = append(nodes, session.Agent(engine.Site{What: "agent", Name: "critic"}, &engine.AgentSpec{Name: "critic", Prompt: "Judge."}))
+		}
+		node := session.Par(engine.Site{What: "par"}, engine.ParOptions{}, nodes...)
+		if l := session.Diagnostics(); l.HasErrors() {
+			t.Fatal(l.Error())
+		}
+		session.Seal()
+		s := read(t, `{"agent": "critic", "path": "main/par0[2]", "text": "third"}
+{"agent": "critic", "path": "main/par0[0]", "text": "first"}
+{"agent": "critic", "path": "main/par0[1]", "text": "second"}
+`)
+		out, err := runNode(node, s)
+		if err != nil || out != `["first","second","third"]` {
+			t.Fatalf("%s %v; calls at %v", out, err, s.Requests())
+		}
+		if err := s.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func runNode(node *engine.Node, h engine.Handler) (string, error) {
+	out, err := engine.Exec(engine.NewGoSched(context.Background()), &engine.RunSpec{Node: node, Input: generable.StrOf("fix a.go"), Handler: h})
+	return generable.JSON(out, nil), err
+}
+
+func hasAll(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s lacks %q:\n%s", what, p, text)
+		}
+	}
+}
+
+func resultPart(id, name, text string) engine.Part {
+	return engine.Part{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: id, Name: name, Text: text}}
+}
+
+func need(t *testing.T, out engine.Outcome) *engine.Response {
+	t.Helper()
+	if out.Err != nil {
+		t.Fatal(out.Err)
+	}
+	if out.Usage != out.Response.Usage || out.Attempt != 1 {
+		t.Errorf("outcome has usage %+v and attempt %d", out.Usage, out.Attempt)
+	}
+	return out.Response
+}
+
+func needErr(t *testing.T, out engine.Outcome) *engine.Error {
+	t.Helper()
+	if out.Err == nil {
+		t.Fatalf("an error is wanted, got %+v", out.Response)
+	}
+	return out.Err
 }

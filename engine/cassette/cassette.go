@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// cassetteVersion is that of the rows' form.
-const cassetteVersion = 1
+// version is that of the rows' form.
+const version = 1
 
-// cassetteRow is one recorded effect: a model call, or another one, which names its kind. The key is a
+// entry is one recorded effect: a model call, or another one, which names its kind. The key is a
 // hash of all that decides an answer, of a model call model, messages, tools, output type and
 // parameters. The request is there for people, and for saying in what a call that was not recorded
 // differs.
-type cassetteRow struct {
+type entry struct {
 	Version  int               `json:"v"`
 	Kind     engine.EffectKind `json:"kind,omitempty"` // "" of a model call
 	Name     string            `json:"name,omitempty"` // of any other
@@ -51,8 +51,8 @@ func callKey(e *engine.Effect, req *engine.Request) string {
 	return key
 }
 
-// rowKey is the key of an effect.
-func rowKey(e *engine.Effect) (string, *engine.Error) {
+// entryKey is the key of an effect.
+func entryKey(e *engine.Effect) (string, *engine.Error) {
 	if otherKind(e) != "" {
 		return effectKey(e), nil
 	}
@@ -63,9 +63,9 @@ func rowKey(e *engine.Effect) (string, *engine.Error) {
 	return callKey(e, req), nil
 }
 
-// newRow is the row of an effect, without what came of it.
-func newRow(e *engine.Effect) (*cassetteRow, error) {
-	key, problem := rowKey(e)
+// newEntry is the row of an effect, without what came of it.
+func newEntry(e *engine.Effect) (*entry, error) {
+	key, problem := entryKey(e)
 	if problem != nil {
 		return nil, problem
 	}
@@ -73,7 +73,7 @@ func newRow(e *engine.Effect) (*cassetteRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &cassetteRow{Version: cassetteVersion, Key: key, Kind: otherKind(e), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
+	row := &entry{Version: version, Key: key, Kind: otherKind(e), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
 	req, model := e.Req.(*engine.Request)
 	if !model {
 		row.Name = e.Name
@@ -100,7 +100,7 @@ func newRow(e *engine.Effect) (*cassetteRow, error) {
 }
 
 // line encodes the row as one line, without what redact takes out.
-func (r *cassetteRow) encode(redact func(string) string) ([]byte, error) {
+func (r *entry) encode(redact func(string) string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -114,7 +114,7 @@ func (r *cassetteRow) encode(redact func(string) string) ([]byte, error) {
 }
 
 // keep keeps what the effect came to.
-func (r *cassetteRow) keep(out engine.Outcome) {
+func (r *entry) keep(out engine.Outcome) {
 	r.Response, r.Error, r.Usage, r.Attempt = out.Response, out.Err, out.Usage, out.Attempt
 	if r.Kind != "" && out.Err == nil {
 		r.Value = valueJSON(out.Value)
@@ -122,19 +122,19 @@ func (r *cassetteRow) keep(out engine.Outcome) {
 }
 
 // outcome is what the effect came to.
-func (r *cassetteRow) outcome() engine.Outcome {
+func (r *entry) outcome() engine.Outcome {
 	return engine.Outcome{Response: r.Response, Value: r.value, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
 }
 
-// decodeRow reads a row, and says what is wrong with a line that is none.
-func decodeRow(data []byte) (*cassetteRow, error) {
-	r := &cassetteRow{}
+// decodeEntry reads a row, and says what is wrong with a line that is none.
+func decodeEntry(data []byte) (*entry, error) {
+	r := &entry{}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("it is no recorded call: %w", err)
 	}
 	switch {
-	case r.Version != cassetteVersion:
-		return nil, fmt.Errorf("it is of version %d, and version %d is known", r.Version, cassetteVersion)
+	case r.Version != version:
+		return nil, fmt.Errorf("it is of version %d, and version %d is known", r.Version, version)
 	case r.Key == "" || (r.Response == nil && r.Value == nil) == (r.Error == nil):
 		return nil, fmt.Errorf("it lacks the key, or holds not one of response and error")
 	case r.Kind == "" && r.Value != nil || r.Kind != "" && r.Response != nil:

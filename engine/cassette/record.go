@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type Recorder struct {
 var _ engine.Handler = (*Recorder)(nil)
 
 // Record returns models with a recorder around it. Each line is written at once by a single
-// Write. What redact takes out of a text is not written; [Registry.Redact] takes out keys, nil
+// Write. What redact takes out of a text is not written; [llm.Registry.Redact] takes out keys, nil
 // nothing.
 func Record(w io.Writer, models engine.Handler, redact func(string) string) *Recorder {
 	return &Recorder{w: w, models: models, redact: redact, counts: map[string]int{}}
@@ -52,7 +52,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 	if out.Err != nil && (out.Err.Kind == engine.KindApproval || ctx.Err() != nil && (otherKind(e) == "" || errors.Is(ctx.Err(), context.Canceled))) {
 		return out
 	}
-	row, err := newRow(e)
+	row, err := newEntry(e)
 	if err == nil {
 		row.keep(out)
 		err = r.write(row)
@@ -66,7 +66,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 	return out
 }
 
-func (r *Recorder) write(row *cassetteRow) error {
+func (r *Recorder) write(row *entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {

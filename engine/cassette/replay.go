@@ -1,4 +1,4 @@
-package llm
+package cassette
 
 import (
 	"bufio"
@@ -20,12 +20,12 @@ import (
 type Replayer struct {
 	name   string
 	redact func(string) string
-	rows   []*cassetteRow
+	rows   []*entry
 
-	sessions []*cassetteRow // what sessions held
+	sessions []*entry // what sessions held
 
 	mu    sync.Mutex
-	byKey map[string][]*cassetteRow
+	byKey map[string][]*entry
 }
 
 var _ engine.Handler = (*Replayer)(nil)
@@ -39,7 +39,7 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 	if redact == nil {
 		redact = func(s string) string { return s }
 	}
-	r := &Replayer{name: name, redact: redact, byKey: map[string][]*cassetteRow{}}
+	r := &Replayer{name: name, redact: redact, byKey: map[string][]*entry{}}
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, longestLine)
 	for n := 1; lines.Scan(); n++ {
@@ -47,7 +47,7 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 		if len(data) == 0 {
 			continue
 		}
-		row, err := decodeRow(data)
+		row, err := decodeEntry(data)
 		if err != nil {
 			return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err).
 				WithHelp("record the calls again")
@@ -68,14 +68,14 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 
 // Do implements [engine.Handler].
 func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	key, problem := rowKey(e)
+	key, problem := entryKey(e)
 	if problem != nil {
 		return engine.Failed(problem)
 	}
 	if row := r.take(key, e.At.Path()); row != nil {
 		return replay(e, sink, row.outcome())
 	}
-	asked, err := newRow(e)
+	asked, err := newEntry(e)
 	if err != nil {
 		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "a call of %s cannot be compared with the record: %w", e.Agent, err))
 	}
@@ -83,10 +83,10 @@ func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 }
 
 // take gives the row that answers a call, nil when there is none.
-func (r *Replayer) take(key, path string) *cassetteRow {
+func (r *Replayer) take(key, path string) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var found *cassetteRow
+	var found *entry
 	for _, row := range r.byKey[key] {
 		if row.used {
 			continue

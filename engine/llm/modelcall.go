@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/internal/lane"
-	"github.com/agentscript/agentscript/engine/llm/internal/redact"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
-// trial is a call of a model over all its attempts, at one model after the other. Attempts are
+// modelCall is a call of a model over all its attempts, at one model after the other. Attempts are
 // counted through, whichever model they ask.
-type trial struct {
+type modelCall struct {
 	reg  *Registry
 	e    *engine.Effect
 	req  *engine.Request
@@ -28,24 +28,24 @@ type trial struct {
 }
 
 // run asks the models in their order until one answers.
-func (t *trial) run(ctx context.Context, name string) engine.Outcome {
+func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 	models := t.reg.modelsOf(name, t.req)
 	for i, model := range models {
-		r, err := t.ask(ctx, model)
+		r, err := t.askModel(ctx, model)
 		if err == nil {
 			return engine.Outcome{Response: r, Usage: t.used.Add(r.Usage), Attempt: t.attempts}
 		}
 		if i+1 == len(models) || ctx.Err() != nil || !t.onward(err, i == 0) || t.attempts > 0 && !t.mayGoOn() {
 			break
 		}
-		t.tell(err, 0, model, models[i+1])
+		t.emitRetry(err, 0, model, models[i+1])
 	}
 	err := t.verdict()
 	return engine.Outcome{Err: err, Usage: err.Usage, Attempt: err.Attempt}
 }
 
-// ask makes the attempts at one model.
-func (t *trial) ask(ctx context.Context, model string) (*engine.Response, *engine.Error) {
+// askModel makes the attempts at one model.
+func (t *modelCall) askModel(ctx context.Context, model string) (*engine.Response, *engine.Error) {
 	to, err := t.reg.resolve(model)
 	if err != nil {
 		return nil, t.note(model, 0, t.keys.Error(err))
@@ -54,7 +54,7 @@ func (t *trial) ask(ctx context.Context, model string) (*engine.Response, *engin
 		t.keys = t.reg.keys(key)
 	}
 	track := t.reg.track(to)
-	a := &asking{trial: t, target: to, track: track, name: model}
+	a := &modelAttempts{modelCall: t, target: to, track: track, name: model}
 	defer a.end()
 	for n := 1; ; n++ {
 		r, err := a.attempt(ctx, n)
@@ -65,13 +65,13 @@ func (t *trial) ask(ctx context.Context, model string) (*engine.Response, *engin
 		if !again || a.shut {
 			return nil, err
 		}
-		t.tell(err, wait, model, model)
+		t.emitRetry(err, wait, model, model)
 		t.pause(ctx, wait)
 	}
 }
 
 // note keeps what an attempt failed by. What it used counts.
-func (t *trial) note(model string, attempt int, err *engine.Error) *engine.Error {
+func (t *modelCall) note(model string, attempt int, err *engine.Error) *engine.Error {
 	if attempt > 0 {
 		t.used = t.used.Add(err.Usage)
 	}
@@ -79,18 +79,18 @@ func (t *trial) note(model string, attempt int, err *engine.Error) *engine.Error
 	return err
 }
 
-// tell has listeners hear of an attempt that failed and of what follows.
-func (t *trial) tell(err *engine.Error, wait time.Duration, from, to string) {
+// emitRetry has listeners hear of an attempt that failed and of what follows.
+func (t *modelCall) emitRetry(err *engine.Error, wait time.Duration, from, to string) {
 	if t.sink != nil {
 		t.sink(engine.Token{Attempt: t.attempts, Seq: t.shown.next(), Retry: &engine.Retry{Err: err, Wait: wait, From: from, To: to}})
 	}
 }
 
-// asking are the attempts at one model.
-type asking struct {
-	*trial
+// modelAttempts are the attempts at one model.
+type modelAttempts struct {
+	*modelCall
 	*target
-	track *lane.Track
+	track *limiter.Track
 	name  string
 	last  *engine.Error
 	probe bool // this call finds out whether the model is back
@@ -99,7 +99,7 @@ type asking struct {
 }
 
 // attempt makes one call under a permit, which is held until the answer has ended.
-func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.Error) {
+func (a *modelAttempts) attempt(ctx context.Context, n int) (*engine.Response, *engine.Error) {
 	permit, err := a.admitted(ctx, n)
 	if err != nil {
 		a.last = err
@@ -112,7 +112,7 @@ func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.
 		a.begun = a.reg.clock.Now()
 	}
 	c := &call{target: a.target, req: a.req, limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
-	c.refused = func(err *engine.Error) { a.tell(a.keys.Error(err), 0, a.name, a.name) }
+	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
 		a.shown = &shown{sink: a.sink, attempt: a.attempts}
 		c.sink = a.shown.add
@@ -137,7 +137,7 @@ func (a *asking) attempt(ctx context.Context, n int) (*engine.Response, *engine.
 
 // limited has the other calls of the model wait as well when the provider wants fewer of them. A
 // wait that is too long for this call is too long for all: they go on to the next model.
-func (a *asking) limited(permit lane.Permit, err *engine.Error) {
+func (a *modelAttempts) limited(permit limiter.Permit, err *engine.Error) {
 	asked := time.Duration(0)
 	if err.Model != nil {
 		asked = err.Model.RetryAfter
@@ -154,14 +154,14 @@ func (a *asking) limited(permit lane.Permit, err *engine.Error) {
 }
 
 // admitted waits for a permit and asks the breaker, before the wait and after it.
-func (a *asking) admitted(ctx context.Context, n int) (lane.Permit, *engine.Error) {
+func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *engine.Error) {
 	if wait := a.track.Shut(); wait > 0 && !a.probe {
 		a.shut = true
-		return lane.Permit{}, a.stays(wait)
+		return limiter.Permit{}, a.stays(wait)
 	}
 	tokens := 0
 	if a.reg.countsTokens {
-		tokens = claim(a.req)
+		tokens = reservation(a.req)
 	}
 	// Whoever was refused twice goes first, so that no call is refused to the end while others
 	// are served.
@@ -186,14 +186,14 @@ func (a *asking) admitted(ctx context.Context, n int) (lane.Permit, *engine.Erro
 }
 
 // interrupted is the error of a call whose context ended while it waited.
-func (a *asking) interrupted(ctx context.Context) *engine.Error {
+func (a *modelAttempts) interrupted(ctx context.Context) *engine.Error {
 	done := wire.Interrupted(ctx)
 	p := a.plan(a.req, a.reg.timeouts, a.keys)
 	return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
 }
 
 // end tells the breaker how the call fared at this model.
-func (a *asking) end() {
+func (a *modelAttempts) end() {
 	switch {
 	case a.shut:
 	case a.asked && a.last == nil:
@@ -208,7 +208,7 @@ func (a *asking) end() {
 }
 
 // broken reports whether the model failed by itself: the next call would, too.
-func (a *asking) broken() bool { return transient(a.last) || a.last.Kind == engine.KindQuota }
+func (a *modelAttempts) broken() bool { return transient(a.last) || a.last.Kind == engine.KindQuota }
 
 // shown passes the tokens of one attempt on, and none when it is over: a host's model may have
 // some left.

@@ -1,4 +1,5 @@
-package llm
+// Package cassette records what effects came to and answers them from a record, and keeps the answers of models.
+package cassette
 
 import (
 	"context"
@@ -59,7 +60,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	if _, problem := modelRequest(e); problem != nil {
 		return engine.Failed(problem)
 	}
-	row, err := newRow(e)
+	row, err := newEntry(e)
 	if err != nil {
 		return c.broken(e, err, engine.Usage{})
 	}
@@ -67,7 +68,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
 	data, err := readRegular(file)
 	if err == nil {
-		if known, bad := decodeRow(data); bad == nil && known.Key == row.Key && known.Response != nil {
+		if known, bad := decodeEntry(data); bad == nil && known.Key == row.Key && known.Response != nil {
 			return replay(e, sink, engine.Outcome{Response: known.Response, Attempt: 1})
 		}
 		err = fs.ErrNotExist // of an older version, or damaged: asked and written anew

@@ -1,4 +1,4 @@
-package llm_test
+package cassette_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/generable"
@@ -44,7 +45,7 @@ func (s *counted) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.
 func recorded(t *testing.T, efs []*engine.Effect, redact func(string) string) (string, []engine.Outcome) {
 	t.Helper()
 	var b bytes.Buffer
-	rec := llm.Record(&b, &counted{}, redact)
+	rec := cassette.Record(&b, &counted{}, redact)
 	var outs []engine.Outcome
 	for _, e := range efs {
 		outs = append(outs, rec.Do(t.Context(), e, nil))
@@ -52,9 +53,9 @@ func recorded(t *testing.T, efs []*engine.Effect, redact func(string) string) (s
 	return b.String(), outs
 }
 
-func replayer(t *testing.T, text string) *llm.Replayer {
+func replayer(t *testing.T, text string) *cassette.Replayer {
 	t.Helper()
-	r, err := llm.Replay(strings.NewReader(text), "calls.jsonl", nil)
+	r, err := cassette.Replay(strings.NewReader(text), "calls.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,9 +129,9 @@ func TestReplayOfParallelBranches(t *testing.T) {
 		session := engine.NewSession()
 		var nodes []*engine.Node
 		for range 8 {
-			nodes = append(nodes, session.Agent(site("agent", "critic"), &engine.AgentSpec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
+			nodes = append(nodes, session.Agent(engine.Site{What: "agent", Name: "critic"}, &engine.AgentSpec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
 		}
-		node := session.Par(site("par", ""), engine.ParOptions{}, nodes...)
+		node := session.Par(engine.Site{What: "par"}, engine.ParOptions{}, nodes...)
 		session.Seal()
 		out, err := engine.Exec(sched, &engine.RunSpec{Node: node, Input: generable.StrOf("x"), Handler: h})
 		if err != nil {
@@ -139,7 +140,7 @@ func TestReplayOfParallelBranches(t *testing.T) {
 		return generable.JSON(out, nil)
 	}
 	var b bytes.Buffer
-	want := flow(llm.Record(&b, plainly{&counted{}}, nil), engine.NewGoSched(t.Context()))
+	want := flow(cassette.Record(&b, plainly{&counted{}}, nil), engine.NewGoSched(t.Context()))
 	for seed := range uint64(20) {
 		if got := flow(replayer(t, b.String()), engine.NewCoopSched(seed)); got != want {
 			t.Fatalf("seed %d: %s, recorded %s", seed, got, want)
@@ -203,11 +204,11 @@ func TestReplayMisses(t *testing.T) {
 
 func TestReplayOfWhatIsNoRecord(t *testing.T) {
 	for _, text := range []string{"x", "{}", `{"v":9,"key":"a","response":{}}`, `{"v":1,"key":"a"}`, `{"v":1,"key":"a","response":{},"error":{}}`, "[1]", "\n\nnull\n"} {
-		if _, err := llm.Replay(strings.NewReader(text), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:") {
+		if _, err := cassette.Replay(strings.NewReader(text), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := llm.Replay(strings.NewReader("\n \n"), "calls.jsonl", nil); err != nil {
+	if _, err := cassette.Replay(strings.NewReader("\n \n"), "calls.jsonl", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -221,9 +222,9 @@ func TestNoKeyIsRecorded(t *testing.T) {
 		var b bytes.Buffer
 		switch name {
 		case "record":
-			where = llm.Record(&b, &counted{}, r.Redact)
+			where = cassette.Record(&b, &counted{}, r.Redact)
 		default:
-			c, err := llm.NewCache(dir, &counted{}, r.Redact)
+			c, err := cassette.NewCache(dir, &counted{}, r.Redact)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +250,7 @@ func TestNoKeyIsRecorded(t *testing.T) {
 			t.Errorf("%s holds %s", name, b.String())
 		}
 		if name == "record" {
-			again, err := llm.Replay(&b, "calls.jsonl", r.Redact)
+			again, err := cassette.Replay(&b, "calls.jsonl", r.Redact)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +272,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
 
 func TestRecordThatCannotBeWritten(t *testing.T) {
-	rec := llm.Record(full{}, &counted{}, nil)
+	rec := cassette.Record(full{}, &counted{}, nil)
 	err := needErr(t, ask(rec, "openai/gpt-5", typed("x")))
 	if err.Kind != engine.KindStore || err.Usage.In != 9 {
 		t.Errorf("%v %+v", err, err.Usage)
@@ -280,7 +281,7 @@ func TestRecordThatCannotBeWritten(t *testing.T) {
 	var b bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	llm.Record(&b, &counted{}, nil).Do(ctx, effect("openai/gpt-5", typed("fail")), nil)
+	cassette.Record(&b, &counted{}, nil).Do(ctx, effect("openai/gpt-5", typed("fail")), nil)
 	if b.Len() != 0 {
 		t.Errorf("recorded %s", b.String())
 	}
@@ -290,7 +291,7 @@ func TestCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "answers")
 	models := &counted{}
 	in := func(run string) engine.Handler {
-		c, err := llm.NewCache(dir, models, nil)
+		c, err := cassette.NewCache(dir, models, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,9 +336,10 @@ func TestCache(t *testing.T) {
 
 // The whole port can be recorded and replayed without it.
 func TestRecordOverTheWire(t *testing.T) {
-	s := server(t, llmtest.Reply{Text: "one two", In: 3, Out: 4}, openAIError(401, "invalid_api_key", "no"))
+	s := llmtest.New(llmtest.Reply{Text: "one two", In: 3, Out: 4}, llmtest.Reply{Status: 401, Body: `{"error":{"message":"no","code":"invalid_api_key"}}`})
+	defer s.Close()
 	var b bytes.Buffer
-	rec := llm.Record(&b, port(t, s), nil)
+	rec := cassette.Record(&b, port(t, s), nil)
 	x, y := ask(rec, "openai/gpt-5", prompt("x")), ask(rec, "openai/gpt-5", prompt("y"))
 	r := replayer(t, b.String())
 	if got := ask(r, "openai/gpt-5", prompt("y")); shownAll(got) != shownAll(y) || got.Err.Model.Status != 401 {

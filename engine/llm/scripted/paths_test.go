@@ -1,8 +1,6 @@
-package llm
+package scripted
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestPaths(t *testing.T) {
 	for _, row := range []struct {
@@ -33,7 +31,7 @@ func TestPaths(t *testing.T) {
 		{"coder#1", "main/agent:coder#10/agent:coder#1", true},
 		{"coder#1", "main/agent:decoder#1/llm0", false},
 	} {
-		if got := (&ScriptedRow{Agent: row.agent}).isFor("coder", row.path); got != row.want {
+		if got := (&Row{Agent: row.agent}).isFor("coder", row.path); got != row.want {
 			t.Errorf("%q is for coder at %q: %v", row.agent, row.path, got)
 		}
 	}

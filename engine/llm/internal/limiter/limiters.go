@@ -1,0 +1,56 @@
+package limiter
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// most is how many lanes are kept though nothing happens in them: a store that makes a new key
+// at each look gives each call a lane of its own.
+const most = 256
+
+// Limiters finds lanes by provider, address and credential.
+type Limiters struct {
+	Clock Clock
+
+	mu       sync.Mutex
+	limiters map[limitersKey]*Limiter
+}
+
+type limitersKey struct {
+	provider, address string
+	credential        [sha256.Size]byte
+}
+
+// Get gives a lane, made by the settings when it is asked for first.
+func (s *Limiters) Get(provider, address, credential string, set func() Settings) *Limiter {
+	key := limitersKey{provider, address, sha256.Sum256([]byte(credential))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.limiters[key]
+	if l != nil {
+		return l
+	}
+	if s.limiters == nil {
+		s.limiters = map[limitersKey]*Limiter{}
+	}
+	if len(s.limiters) >= most {
+		for k, old := range s.limiters {
+			if old.idle() {
+				delete(s.limiters, k)
+			}
+		}
+	}
+	l = newLimiter(s.Clock, set())
+	s.limiters[key] = l
+	return l
+}
+
+// Each calls f for every lane of a provider in turn.
+func (s *Limiters) Each(f func(provider string, l *Limiter)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, l := range s.limiters {
+		f(key.provider, l)
+	}
+}
