@@ -57,6 +57,14 @@ type Span struct {
 	Len int
 }
 
+// Or returns the span, or other when the span is not valid.
+func (s Span) Or(other Span) Span {
+	if s.IsValid() {
+		return s
+	}
+	return other
+}
+
 // Severity says how much a diagnostic matters. The zero value is Error.
 type Severity uint8
 

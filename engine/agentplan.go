@@ -102,7 +102,7 @@ func runnable(t *Tool) *Tool {
 	}
 	n := t.Node.(*Node)
 	own := *t
-	own.Run = &nodeTool{n: n, name: t.Name, boxed: n.in.Deref().Kind != generable.RecordType}
+	own.Run = &nodeTool{n: n, name: t.Name, boxed: n.In().Deref().Kind != generable.RecordType}
 	return &own
 }
 

@@ -360,3 +360,9 @@ func (t *turns) spent(n int64) error {
 	}
 	return e.WithHelp("raise it with budget(turns = ...), or see in the events which tools it keeps calling")
 }
+
+// unheard is the failure of an agent that was called where nothing could be proven before.
+func unheard(agent string) error {
+	message, help := Unheard(agent)
+	return Errorf(KindScript, diag.CallbackArity, "%s: its run takes two parameters", message).WithHelp("%s", help)
+}

@@ -48,7 +48,7 @@ func (c *checker) checkAgent(a *AgentSpec) bool {
 	default:
 		a.Skills = []*Skill{{Name: a.Name, Span: c.at}}
 	}
-	prompt := spanOr(a.PromptSpan, c.at)
+	prompt := a.PromptSpan.Or(c.at)
 	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
 	c.literalBraces(prompt, a.Prompt, a.In)
 	ok = c.checkTools(a.Tools, nil) && ok
@@ -88,7 +88,7 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 		own := *sk // its types are settled by this agent
 		sk = &own
 		skills[i] = sk
-		at := spanOr(sk.Span, c.at)
+		at := sk.Span.Or(c.at)
 		if prev := seen[sk.Name]; prev != nil {
 			d := c.Errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
 			d.Notef(prev.Span.Pos, "the first is made")
@@ -119,7 +119,7 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 			ok = false
 			continue
 		}
-		ok = c.checkTools(append(sk.Tools[:len(sk.Tools):len(sk.Tools)], knowledgeTools(sk)...), a.Tools) && ok
+		ok = c.checkTools(append(sk.Tools[:len(sk.Tools):len(sk.Tools)], sk.keys()...), a.Tools) && ok
 	}
 	a.Skills = skills
 	return ok
@@ -186,11 +186,11 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 		seen[t.Name] = t
 	}
 	for _, t := range tools {
-		at := spanOr(t.Span, c.at)
+		at := t.Span.Or(c.at)
 		ok = !c.reserved(t, at) && ok
 		if prev := seen[t.Name]; prev != nil && prev != t {
 			d := c.Errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
-			d.Notef(spanOr(prev.Span, c.at).Pos, "the first is made")
+			d.Notef(prev.Span.Or(c.at).Pos, "the first is made")
 			d.Helpf("rename one: tool(f, name = \"...\")")
 			ok = false
 		}
@@ -220,8 +220,8 @@ func (c *checker) checkServers(list, inherited []*ServerSpec) bool {
 			if prev.Name != spec.Name || prev == spec {
 				continue
 			}
-			d := c.Errorf(diag.ServerClash, spanOr(spec.Span, c.at), "two MCP servers are named %q", spec.Name)
-			d.Notef(spanOr(prev.Span, c.at).Pos, "the first is declared")
+			d := c.Errorf(diag.ServerClash, spec.Span.Or(c.at), "two MCP servers are named %q", spec.Name)
+			d.Notef(prev.Span.Or(c.at).Pos, "the first is declared")
 			d.Helpf("name one: mcp(..., name = \"...\")")
 			ok = false
 		}

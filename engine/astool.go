@@ -64,7 +64,7 @@ func twiceTools(tools []*Tool, agent diag.Span) []diag.Span {
 	at := make([]diag.Span, len(tools))
 	for i, t := range tools {
 		if at[i] = agent; times[t.Node] > 1 {
-			at[i] = spanOr(t.Span, agent)
+			at[i] = t.Span.Or(agent)
 		}
 	}
 	return at

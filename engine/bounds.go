@@ -97,7 +97,7 @@ func (w *bounding) measure(n *Node) load {
 	case EachNode:
 		return w.sum(n.kids).scaled(w.items, true)
 	case LoopNode:
-		return w.sum(n.kids).scaled(int64(n.loop.max), false)
+		return w.sum(n.kids).scaled(int64(n.loop.Max), false)
 	case RetryNode:
 		return w.sum(n.kids).scaled(int64(n.retry.Max), false)
 	case BranchNode, HandoffNode:
@@ -115,7 +115,7 @@ func (w *bounding) measure(n *Node) load {
 	case ForumNode:
 		total := load{}
 		for _, p := range n.participants() {
-			total.add(w.load(p).scaled(int64(max(n.rounds, 1)), false))
+			total.add(w.load(p).scaled(int64(max(n.spec.Rounds, 1)), false))
 		}
 		if d := n.Decides(); d != nil && !slices.Contains(n.participants(), d) {
 			total.add(w.load(d))
@@ -135,45 +135,16 @@ func (w *bounding) sum(nodes []*Node) load {
 	return total
 }
 
-// cyclic reports whether a node can be reached from itself.
-func (g *graphSpec) cyclic() bool {
-	into := make([]int, len(g.out))
-	for _, to := range g.to {
-		if to >= 0 {
-			into[to]++
-		}
-	}
-	var ready []int
-	for i, n := range into {
-		if n == 0 {
-			ready = append(ready, i)
-		}
-	}
-	seen := 0
-	for ; len(ready) > 0; seen++ {
-		at := ready[len(ready)-1]
-		ready = ready[:len(ready)-1]
-		for _, e := range g.out[at] {
-			if to := g.to[e]; to >= 0 {
-				if into[to]--; into[to] == 0 {
-					ready = append(ready, to)
-				}
-			}
-		}
-	}
-	return seen < len(g.out)
-}
-
 // graph: without a cycle every node runs once at most; with one, any node may take all steps.
 func (w *bounding) graph(n *Node) load {
-	if !n.graph.cyclic() {
+	if !n.spec.Graph.Cyclic() {
 		return w.sum(n.kids)
 	}
 	most := load{}
 	for _, kid := range n.kids {
 		most.atLeast(w.load(kid))
 	}
-	return most.scaled(int64(n.graph.maxSteps), false)
+	return most.scaled(int64(n.spec.Graph.MaxSteps), false)
 }
 
 func agentLoad(a *AgentSpec) load {

@@ -76,7 +76,7 @@ func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy str
 	}
 	d := s.Errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
 	d.Label = n.Label() + ": " + why
-	noteDefined(d, n)
+	NoteDefined(d, n)
 	d.Helpf("%s", remedy)
 	return false
 }

@@ -107,7 +107,7 @@ func (c Calls) branch(i int, s Sched) *branch {
 // run is one body on its branch. A panic is its error.
 func (c Calls) run(i int, br *branch, body func(i int, br Branch) error) error {
 	return br.guard(func() error {
-		if br.depth > maxNesting {
+		if br.depth > MaxNesting {
 			return br.locate(tooDeep(), nil)
 		}
 		if err := br.sched.Err(); err != nil {

@@ -51,7 +51,7 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
 		return s.failedNode(ParallelNode, site)
 	}
-	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), limit: o.Limit, declared: o.Output, onError: o.OnError}
+	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), declared: o.Output, onError: o.OnError, spec: NodeSpec{Limit: o.Limit}}
 	if o.Merge != nil {
 		nodes, n.merges = append(nodes[:len(nodes):len(nodes)], o.Merge), true
 	}
@@ -71,7 +71,7 @@ func (s *Session) widened(n, left *Node) bool {
 			return false
 		}
 	}
-	n.in, n.out, n.each, n.item, n.gives = left.in, left.out, left.each, left.item, left.gives
+	n.in, n.out, n.spec.Each, n.spec.Item, n.gives = left.in, left.out, left.spec.Each, left.spec.Item, left.gives
 	return true
 }
 
@@ -80,8 +80,8 @@ func (s *Session) parallel(n *Node) bool {
 	in, strange := s.commonInput(n.site, branches)
 	ok := len(strange) == 0 && s.followAll(sound(branches), in)
 	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
-	n.in, n.each, n.item = in, out, n.itemOf(out)
-	n.out = generable.ListOfType(n.item)
+	n.in, n.spec.Each, n.spec.Item = in, out, n.itemOf(out)
+	n.out = generable.ListOfType(n.spec.Item)
 	if n.flat {
 		n.gives = n.gives[:0:0]
 		for _, k := range branches {
@@ -99,7 +99,7 @@ func (s *Session) merge(n *Node) bool {
 	if m == nil || m.failed {
 		return true
 	}
-	list, at := n.out, n.site.arg(len(n.kids)-1)
+	list, at := n.out, n.site.Arg(len(n.kids)-1)
 	if !s.follow(m, list) {
 		return false
 	}
@@ -112,7 +112,7 @@ func (s *Session) merge(n *Node) bool {
 	d := s.Errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
 	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)
 	s.reasons(d, why, list)
-	noteDefined(d, m)
+	NoteDefined(d, m)
 	d.Helpf("let %s take %s", m.Label(), list)
 	return false
 }
@@ -153,12 +153,12 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 			strange = map[*Node]bool{}
 		}
 		strange[n] = true
-		d := s.Errorf(diag.InputsDiffer, site.arg(i), "%s wants one input type", site.What)
+		d := s.Errorf(diag.InputsDiffer, site.Arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
 			d.Notef(diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
 		}
-		noteDefined(d, pick, n)
+		NoteDefined(d, pick, n)
 		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
 	}
 	return pick.in, strange
@@ -206,9 +206,9 @@ func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*N
 			continue
 		}
 		ok = false
-		d := s.Errorf(diag.OutputsDiffer, site.arg(i), "%s declares output = %s", site.What, declared)
+		d := s.Errorf(diag.OutputsDiffer, site.Arg(i), "%s declares output = %s", site.What, declared)
 		d.Label = fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out)
-		noteDefined(d, n)
+		NoteDefined(d, n)
 		d.Helpf("widen it: output = %s", generable.OneOf(declared, n.out))
 	}
 	return ok
@@ -235,7 +235,7 @@ func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Rou
 			break
 		}
 		said = append(said, fmt.Sprintf("%s gives %s", giver(nodes, routes, i), nodes[i].out))
-		noteDefined(d, nodes[i])
+		NoteDefined(d, nodes[i])
 	}
 	d.Label = strings.Join(said, ", ")
 	if site.ByOp {
@@ -284,14 +284,14 @@ func (s *Session) Each(site Site, o EachOptions, node *Node) *Node {
 	if o.Limit <= 0 {
 		o.Limit = DefaultEachLimit
 	}
-	n := &Node{kind: EachNode, site: site, limit: o.Limit, onError: o.OnError}
+	n := &Node{kind: EachNode, site: site, onError: o.OnError, spec: NodeSpec{Limit: o.Limit}}
 	return s.structure(n, []*Node{node}, func(*Node) bool { return s.each(n) })
 }
 
 func (s *Session) each(n *Node) bool {
-	n.each = n.kids[0].out
-	n.item = n.itemOf(n.each)
-	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.item)
+	n.spec.Each = n.kids[0].out
+	n.spec.Item = n.itemOf(n.spec.Each)
+	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.spec.Item)
 	return true
 }
 
@@ -314,7 +314,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	}
 	switch {
 	case o.Consensus != 0 && o.Captain != nil:
-		d := s.Errorf(diag.WrongArgument, spanOr(o.ConsensusSpan, site.Span), "a forum has a captain or a consensus, not both")
+		d := s.Errorf(diag.WrongArgument, o.ConsensusSpan.Or(site.Span), "a forum has a captain or a consensus, not both")
 		d.Helpf("the captain that decides when they do not agree is otherwise = node")
 		return s.failedNode(ForumNode, site)
 	case o.Consensus == 0 && o.Otherwise != nil:
@@ -322,7 +322,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		d.Helpf("forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
 		return s.failedNode(ForumNode, site)
 	case o.Consensus < 0 || o.Consensus > len(nodes):
-		d := s.Errorf(diag.BadVote, spanOr(o.ConsensusSpan, site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
+		d := s.Errorf(diag.BadVote, o.ConsensusSpan.Or(site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
 		d.Helpf("it is how many of the participants must give the same; more than half leave no doubt")
 		return s.failedNode(ForumNode, site)
 	case o.Captain != nil:
@@ -340,7 +340,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		d.Helpf("the default is 1")
 		return s.failedNode(ForumNode, site)
 	}
-	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, rounds: max(1, o.Rounds), quorum: o.Consensus}
+	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus, spec: NodeSpec{Rounds: max(1, o.Rounds)}}
 	return s.structure(n, nodes, func(left *Node) bool {
 		if o.Otherwise != nil {
 			n.other = n.kids[len(n.kids)-1]
@@ -362,13 +362,13 @@ func (s *Session) forum(n *Node, from int) bool {
 		case k.failed || first.failed:
 		case generable.Assignable(first.in, k.in) != nil:
 			ok = false
-			d := s.Errorf(diag.ForumInput, n.site.arg(i), "every member of a forum takes the first one's input")
+			d := s.Errorf(diag.ForumInput, n.site.Arg(i), "every member of a forum takes the first one's input")
 			d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
-			noteDefined(d, first, k)
+			NoteDefined(d, first, k)
 			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
 			ok = s.follow(k, first.in) && ok
-			s.edge(edgeTo{k, false}, edge{n.site.arg(i), "the forum", first.in, k.in})
+			s.edge(edgeTo{k, false}, edge{n.site.Arg(i), "the forum", first.in, k.in})
 		}
 	}
 	n.in, n.out = first.in, last.out
@@ -393,9 +393,9 @@ func (s *Session) agreeing(n *Node) bool {
 		return true
 	}
 	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
-	d := s.Errorf(diag.OutputsDiffer, n.site.arg(other), "what is to agree must be of one type")
+	d := s.Errorf(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type")
 	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", n.kids[0].Label(), types[0], n.kids[other].Label(), types[other])
-	noteDefined(d, n.kids[0], n.kids[other])
+	NoteDefined(d, n.kids[0], n.kids[other])
 	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }

@@ -22,7 +22,7 @@ func (n *Node) Bound() *Limits { return n.bound }
 
 // confined runs a node within a budget.
 func (b *branch) confined(s *step, v generable.Value) (out generable.Value, err error) {
-	l := s.node.bound
+	l := s.node.Bound()
 	if l.Name == "" || !b.budget.within(l.Name) {
 		outer := b.budget
 		b.budget = newBudget(outer, b.at, "the budget of "+s.node.Label(), l, true)

@@ -84,7 +84,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 			r := &n.routes[i]
 			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
 			if r.When != nil {
-				ok = arity(&s.Reporter, spanOr(r.Span, site.Span), r.When.Info(), 1, "when") && ok
+				ok = arity(&s.Reporter, r.Span.Or(site.Span), r.When.Info(), 1, "when") && ok
 			}
 		}
 		return s.branch(n) && ok
@@ -98,15 +98,16 @@ func (s *Session) branch(n *Node) bool {
 	strange := map[*Node]bool{}
 	if !source.failed {
 		w := ways(source.out, n.routes)
+		n.spec.Sent, n.spec.Rest = w.sent()
 		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
 		if ok && n.other != nil {
 			s.idleOtherwise(n, w)
 		}
 		for i, h := range handlers {
-			sent, at, route := w.rest, n.site.arg(i+1), "otherwise"
+			sent, at, route := w.rest, n.site.Arg(i+1), "otherwise"
 			if i < len(n.routes) {
 				r := &n.routes[i]
-				sent, at, route = w.routes[i].sent, spanOr(r.HandlerSpan, spanOr(r.Span, n.site.Span)), "the route for "+r.Key()
+				sent, at, route = w.routes[i].sent, r.HandlerSpan.Or(r.Span.Or(n.site.Span)), "the route for "+r.Key()
 			}
 			if !s.receives(at, h, sent, route) {
 				ok, strange[h] = false, true
@@ -139,7 +140,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 	d := s.Errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
 	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
 	s.reasons(d, why, in)
-	noteDefined(d, h)
+	NoteDefined(d, h)
 	joinHelp(d, in, h.in)
 	return false
 }
@@ -149,7 +150,7 @@ func (s *Session) sensible(n *Node) bool {
 	ok := true
 	for i := range n.routes {
 		if r := &n.routes[i]; r.Pred != nil {
-			ok = s.asks(spanOr(r.Span, n.site.Span), r.Pred, n.kids[0]) && ok
+			ok = s.asks(r.Span.Or(n.site.Span), r.Pred, n.kids[0]) && ok
 		}
 	}
 	return ok
@@ -166,7 +167,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 	for _, more := range why[1:] {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
-	noteDefined(d, from)
+	NoteDefined(d, from)
 	if meant := p.NearField(from.out); meant != "" {
 		d.Helpf("did you mean %q?", meant)
 		return false
@@ -181,7 +182,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.routes, func(y way) bool { return y.fits }) && !w.open {
 		d := s.Errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
 		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
-		noteDefined(d, source)
+		NoteDefined(d, source)
 		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
 			d.Helpf("write %s without quotes", typing.Listed(keys))
@@ -192,7 +193,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 	}
 	for i := range n.routes {
 		r, way := &n.routes[i], w.routes[i]
-		at := spanOr(r.Span, n.site.Span)
+		at := r.Span.Or(n.site.Span)
 		switch {
 		case r.When != nil || way.fresh:
 		case way.fits:
@@ -218,9 +219,9 @@ func (s *Session) idleOtherwise(n *Node, w *routing) {
 	if w.open || w.vague || len(w.missing) > 0 {
 		return
 	}
-	d := s.Warnf(diag.Unreachable, n.site.arg(len(n.kids)-1), "otherwise is never reached")
+	d := s.Warnf(diag.Unreachable, n.site.Arg(len(n.kids)-1), "otherwise is never reached")
 	d.Label = fmt.Sprintf("the routes take all of %s", n.kids[0].out)
-	noteDefined(d, n.kids[0])
+	NoteDefined(d, n.kids[0])
 	d.Helpf("leave it out: a case that the type gets later is then named by the check")
 }
 
@@ -282,12 +283,12 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 	if w.told {
 		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", typing.Listed(w.missing))
 		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
-		noteDefined(d, n.kids[0])
+		NoteDefined(d, n.kids[0])
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
 	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(w.missing))
-	noteDefined(d, n.kids[0])
+	NoteDefined(d, n.kids[0])
 	d.Helpf("add a route for each, or otherwise = handler")
 	return false
 }

@@ -31,9 +31,9 @@ func (s *Session) fix(n *Node) bool {
 			return true
 		}
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "a fixer takes a ToolFailure or a str")
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "a fixer takes a ToolFailure or a str")
 	d.Label = k.Label() + " takes " + k.in.String()
-	noteDefined(d, k)
+	NoteDefined(d, k)
 	d.Helpf("set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
 	return false
 }

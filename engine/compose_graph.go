@@ -21,14 +21,14 @@ type Edge struct {
 
 // Key names what the edge takes as the script wrote it, "" for everything.
 func (e *Edge) Key() string {
-	if !e.guarded() {
+	if !e.Guarded() {
 		return ""
 	}
 	return e.Guard.Key()
 }
 
-// guarded reports whether the edge takes only some values.
-func (e *Edge) guarded() bool {
+// Guarded reports whether the edge takes only some values.
+func (e *Edge) Guarded() bool {
 	return e.Guard.Type != nil || e.Guard.Value != nil || e.Guard.Pred != nil || e.Guard.When != nil
 }
 
@@ -53,30 +53,15 @@ type GraphOptions struct {
 // DefaultMaxSteps bounds a graph unless it says otherwise.
 const DefaultMaxSteps = 1000
 
-// graphSpec is a graph whose nodes are numbered as the kids are. Kids from nodes on are the
-// maps of edges.
-type graphSpec struct {
-	edges    []Edge
-	out      [][]int // edges that leave a node, in order
-	to       []int   // by edge: the node that it leads to, -1 for the end
-	nodes    int
-	noMatch  NoMatch
-	other    int // the node for what no edge takes, or -1
-	maxSteps int
-	at       []diag.Span       // where each node is mentioned first
-	sent     []*generable.Type // by edge: what it takes
-	rest     *generable.Type   // what may come to the node for what no edge takes
-}
-
 // Graph runs nodes along edges, beginning with start: cycles and joins, which no other
 // composition has. A node without edges finishes the graph with its output.
 func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *Node {
-	g := &graphSpec{edges: slices.Clone(edges), noMatch: o.OnNoMatch, other: -1, maxSteps: o.MaxSteps}
-	if g.maxSteps == 0 {
-		g.maxSteps = DefaultMaxSteps
+	g := &NodeGraph{Other: -1, Finishes: o.OnNoMatch == NoMatchFinish, MaxSteps: o.MaxSteps}
+	if g.MaxSteps == 0 {
+		g.MaxSteps = DefaultMaxSteps
 	}
 	kids := []*Node{start}
-	spans := []diag.Span{site.arg(0)}
+	spans := []diag.Span{site.Arg(0)}
 	index := map[*Node]int{}
 	if start != nil {
 		index[start] = 0
@@ -94,16 +79,16 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	from := make([]int, len(edges))
 	for i := range edges {
 		from[i] = add(edges[i].From, edges[i].Span)
-		g.to = append(g.to, add(edges[i].To, edges[i].Span))
+		g.To = append(g.To, add(edges[i].To, edges[i].Span))
 	}
 	if o.OnNoMatch == NoMatchNode {
-		g.other = add(o.Otherwise, site.Span)
+		g.Other = add(o.Otherwise, site.Span)
 	}
-	g.nodes, g.at = len(kids), slices.Clone(spans)
-	g.out = make([][]int, g.nodes)
+	g.Nodes, g.At = len(kids), slices.Clone(spans)
+	g.Out = make([][]int, g.Nodes)
 	for i, k := range from {
 		if k >= 0 {
-			g.out[k] = append(g.out[k], i)
+			g.Out[k] = append(g.Out[k], i)
 		}
 	}
 	for i := range edges {
@@ -112,18 +97,18 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		}
 	}
 	site.Args = spans
-	n := &Node{kind: GraphNode, site: site, graph: g, declared: o.Output}
+	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, spec: NodeSpec{Graph: g}}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
-		if g.maxSteps < 0 {
-			d := s.Errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.maxSteps)
+		if g.MaxSteps < 0 {
+			d := s.Errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.MaxSteps)
 			d.Helpf("the default is %d", DefaultMaxSteps)
 			ok = false
 		}
-		g.takeMaps(n.kids)
-		for i := range g.edges {
-			if w := g.edges[i].Guard.When; w != nil {
-				ok = arity(&s.Reporter, spanOr(g.edges[i].Guard.Span, g.edges[i].Span), w.Info(), 1, "when") && ok
+		n.takeMaps()
+		for i := range n.edges {
+			if w := n.edges[i].Guard.When; w != nil {
+				ok = arity(&s.Reporter, n.edges[i].Guard.Span.Or(n.edges[i].Span), w.Info(), 1, "when") && ok
 			}
 		}
 		return s.graph(n) && ok
@@ -131,11 +116,11 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 }
 
 // takeMaps has the edges hold the kids that are their maps, which stand in for those left out.
-func (g *graphSpec) takeMaps(kids []*Node) {
-	maps := g.nodes
-	for i := range g.edges {
-		if e := &g.edges[i]; e.Map != nil {
-			e.Map = kids[maps]
+func (n *Node) takeMaps() {
+	maps := n.spec.Graph.Nodes
+	for i := range n.edges {
+		if e := &n.edges[i]; e.Map != nil {
+			e.Map = n.kids[maps]
 			maps++
 		}
 	}
@@ -143,29 +128,29 @@ func (g *graphSpec) takeMaps(kids []*Node) {
 
 // graph checks every edge of a graph and finds its output.
 func (s *Session) graph(n *Node) bool {
-	g, ok := n.graph, true
+	g, ok := n.spec.Graph, true
 	n.in = n.kids[0].in
-	g.sent, g.rest = make([]*generable.Type, len(g.edges)), nil
+	n.spec.Sent, n.spec.Rest = make([]*generable.Type, len(n.edges)), nil
 	var ends []*generable.Type
 	var names []string
 	end := func(t *generable.Type, from *Node) {
 		ends, names = append(ends, t), append(names, from.Label())
 	}
-	leads := make([][]int, g.nodes) // nodes that a node may lead to; -1 is the end
-	for _, k := range g.order() {
+	leads := make([][]int, g.Nodes) // nodes that a node may lead to; -1 is the end
+	for _, k := range g.Order() {
 		from := n.kids[k]
 		if from.failed { // its edges may take whatever it was to give
 			leads[k] = append(leads[k], -1)
-			for _, i := range g.out[k] {
-				leads[k] = append(leads[k], g.to[i])
+			for _, i := range g.Out[k] {
+				leads[k] = append(leads[k], g.To[i])
 			}
-			if g.noMatch == NoMatchNode {
-				leads[k] = append(leads[k], g.other)
+			if n.noMatch == NoMatchNode {
+				leads[k] = append(leads[k], g.Other)
 			}
 			end(generable.ErrorT, from)
 			continue
 		}
-		if len(g.out[k]) == 0 {
+		if len(g.Out[k]) == 0 {
 			leads[k] = []int{-1}
 			end(from.out, from)
 			continue
@@ -173,15 +158,15 @@ func (s *Session) graph(n *Node) bool {
 		var routes []Route
 		var alive []int // the edges that can be followed: one for each route, then the one for the rest
 		whole := -1
-		for _, i := range g.out[k] {
-			e := &g.edges[i]
+		for _, i := range g.Out[k] {
+			e := &n.edges[i]
 			switch {
 			case whole >= 0:
 				ok = false
 				d := s.Errorf(diag.DeadEdge, e.Span, "this edge of %s is never followed", from.Label())
-				d.Notef(g.edges[whole].Span.Pos, "this one takes everything before it")
+				d.Notef(n.edges[whole].Span.Pos, "this one takes everything before it")
 				d.Helpf("edges are tried in order: put those with when = first")
-			case e.guarded():
+			case e.Guarded():
 				routes, alive = append(routes, e.Guard), append(alive, i)
 			default:
 				whole, alive = i, append(alive, i)
@@ -195,19 +180,19 @@ func (s *Session) graph(n *Node) bool {
 			continue
 		}
 		for r, i := range alive {
-			e := &g.edges[i]
+			e := &n.edges[i]
 			sent := w.rest
 			if r < len(routes) {
 				sent = w.routes[r].sent
 			}
 			if len(sent) == 0 { // nothing is left for it
-				leads[k] = append(leads[k], g.to[i])
+				leads[k] = append(leads[k], g.To[i])
 				continue
 			}
-			g.sent[i] = generable.OneOf(sent...)
-			t, good := s.carried(e, from, g.sent[i])
+			n.spec.Sent[i] = generable.OneOf(sent...)
+			t, good := s.carried(e, from, n.spec.Sent[i])
 			ok = ok && good
-			to := g.to[i]
+			to := g.To[i]
 			leads[k] = append(leads[k], to)
 			if to < 0 {
 				end(t, from)
@@ -216,11 +201,11 @@ func (s *Session) graph(n *Node) bool {
 		if whole < 0 && (len(w.rest) > 0 || w.open) {
 			good := s.unmatched(n, k, w, func(t *generable.Type) { end(t, from) })
 			ok = ok && good
-			switch g.noMatch {
+			switch n.noMatch {
 			case NoMatchFinish:
 				leads[k] = append(leads[k], -1)
 			case NoMatchNode:
-				leads[k] = append(leads[k], g.other)
+				leads[k] = append(leads[k], g.Other)
 			}
 		}
 	}
@@ -230,40 +215,13 @@ func (s *Session) graph(n *Node) bool {
 	return ok && good
 }
 
-// order lists the nodes so that what leads to one comes before it where it can: the types of
-// steps that follow their input are known then.
-func (g *graphSpec) order() []int {
-	seen := make([]bool, g.nodes)
-	order := make([]int, 0, g.nodes)
-	queue := []int{0}
-	seen[0] = true
-	for at := 0; ; at++ {
-		if at == len(queue) {
-			next := slices.Index(seen, false)
-			if next < 0 {
-				return order
-			}
-			seen[next] = true
-			queue = append(queue, next)
-		}
-		k := queue[at]
-		order = append(order, k)
-		for _, i := range g.out[k] {
-			if to := g.to[i]; to >= 0 && !seen[to] {
-				seen[to] = true
-				queue = append(queue, to)
-			}
-		}
-	}
-}
-
 // edgesMakeSense checks the guards of the edges that leave a node: each can be asked, and takes something
 // that no earlier one does.
 func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *routing) bool {
 	ok := true
 	for i := range routes {
 		r := &routes[i]
-		at := spanOr(r.Span, n.graph.edges[edges[i]].Span)
+		at := r.Span.Or(n.edges[edges[i]].Span)
 		switch {
 		case r.Pred != nil && !s.asks(at, r.Pred, from):
 			ok = false
@@ -277,7 +235,7 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 			ok = false
 			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
 			d.Label = fmt.Sprintf("%s never holds for %s", r.Key(), from.out)
-			noteDefined(d, from)
+			NoteDefined(d, from)
 			s.keyHelp(d, r, from.out)
 		}
 	}
@@ -301,7 +259,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 		s.edge(edgeTo{m, false}, edge{e.Span, giver, t, m.in})
 		giver, t = m.Label(), m.out
 		if m.kind == FnNode && m.site.What == "map" { // a function that stands there itself
-			giver, at = "map", spanOr(m.site.Span, e.Span)
+			giver, at = "map", m.site.Span.Or(e.Span)
 		}
 	}
 	to := e.To
@@ -322,12 +280,12 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker string, in *generable.Type, why []generable.Reason, nodes ...*Node) {
 	at := e.Span
 	if e.Map != nil {
-		at = spanOr(e.Map.site.Span, at)
+		at = e.Map.site.Span.Or(at)
 	}
 	d := s.Errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
 	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
 	s.reasons(d, why, t)
-	noteDefined(d, nodes...)
+	NoteDefined(d, nodes...)
 	if e.Map == nil {
 		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return
@@ -345,24 +303,24 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker st
 
 // unmatched handles what no edge of node k takes.
 func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type)) bool {
-	g, from := n.graph, n.kids[k]
+	g, from := n.spec.Graph, n.kids[k]
 	rest := from.out
 	if len(w.rest) > 0 {
 		rest = generable.OneOf(w.rest...)
 	}
-	switch g.noMatch {
+	switch n.noMatch {
 	case NoMatchError:
 		return true
 	case NoMatchFinish:
 		end(rest)
 		return true
 	case NoMatchNode:
-		if g.rest != nil {
-			g.rest = generable.OneOf(g.rest, rest)
+		if n.spec.Rest != nil {
+			n.spec.Rest = generable.OneOf(n.spec.Rest, rest)
 		} else {
-			g.rest = rest
+			n.spec.Rest = rest
 		}
-		e := &Edge{From: from, To: n.kids[g.other], Span: n.site.Span}
+		e := &Edge{From: from, To: n.kids[g.Other], Span: n.site.Span}
 		_, ok := s.carried(e, from, rest)
 		return ok
 	}
@@ -374,9 +332,9 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	} else {
 		return true
 	}
-	d := s.Errorf(diag.NotExhaustive, g.edges[g.out[k][0]].Span, "%s", message)
+	d := s.Errorf(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, "%s", message)
 	d.Label = fmt.Sprintf("%s gives %s", from.Label(), from.out)
-	noteDefined(d, from)
+	NoteDefined(d, from)
 	d.Helpf("end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
 	return false
 }

@@ -9,8 +9,8 @@ import (
 
 // connected checks that every node is reached from the start, and that the end is.
 func (s *Session) connected(n *Node, leads [][]int) bool {
-	g, ok := n.graph, true
-	reached := make([]bool, g.nodes)
+	g, ok := n.spec.Graph, true
+	reached := make([]bool, g.Nodes)
 	exits := false // a node that is reached can end the graph
 	var walk []int
 	visit := func(k int) {
@@ -29,21 +29,21 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 			visit(to)
 		}
 	}
-	for k := range g.nodes {
+	for k := range g.Nodes {
 		switch {
 		case n.kids[k].failed:
 		case !reached[k]:
 			ok = false
-			d := s.Errorf(diag.Unreachable, g.at[k], "%s is never reached", n.kids[k].Label())
-			noteDefined(d, n.kids[k])
-			if k == g.other {
+			d := s.Errorf(diag.Unreachable, g.At[k], "%s is never reached", n.kids[k].Label())
+			NoteDefined(d, n.kids[k])
+			if k == g.Other {
 				d.Helpf("the edges take every value that comes: leave on_no_match out")
 			} else {
 				d.Helpf("the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
 			}
 		}
 	}
-	if ok && !exits && g.noMatch != NoMatchError { // one message for a cycle: at the start
+	if ok && !exits && n.noMatch != NoMatchError { // one message for a cycle: at the start
 		ok = false
 		d := s.Errorf(diag.NoExit, n.site.Span, "this graph never ends")
 		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"

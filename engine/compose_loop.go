@@ -26,46 +26,37 @@ type LoopOptions struct {
 	RepairSpan diag.Span
 }
 
-type loopSpec struct {
-	next     Func
-	until    until
-	max      int
-	lastWins bool
-	feedback bool // kids[1] makes the next input
-	optional bool // and may give None to stop
-}
-
 // Loop repeats a node X→Y on inputs that next derives from its outputs, until next gives None;
 // the last output is the loop's.
 func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	kids := []*Node{body}
-	spec := &loopSpec{next: o.Next, until: until{o.UntilData, o.Until}, max: o.Max, lastWins: o.LastWins}
+	until := o.UntilData != nil || o.Until != nil
 	switch {
-	case spec.until.given() && o.Repair != nil && o.Next == nil && o.NextNode == nil:
-		kids, spec.feedback = append(kids, o.Repair), true
-	case o.NextNode != nil && o.Next == nil && !spec.until.given() && o.Repair == nil:
-		kids, spec.feedback, spec.optional = append(kids, o.NextNode), true, true
-	case o.Next != nil && o.NextNode == nil && !spec.until.given() && o.Repair == nil:
+	case until && o.Repair != nil && o.Next == nil && o.NextNode == nil:
+		kids = append(kids, o.Repair)
+	case o.NextNode != nil && o.Next == nil && !until && o.Repair == nil:
+		kids = append(kids, o.NextNode)
+	case o.Next != nil && o.NextNode == nil && !until && o.Repair == nil:
 	default:
 		d := s.Errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
 		d.Helpf("loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
 		return s.failedNode(LoopNode, site)
 	}
-	if spec.max == 0 {
-		spec.max = DefaultLoopMax
+	if o.Max == 0 {
+		o.Max = DefaultLoopMax
 	}
-	n := &Node{kind: LoopNode, site: site, loop: spec}
+	n := &Node{kind: LoopNode, site: site, loop: &o}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
-		if spec.max < 0 {
-			d := s.Errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", spec.max)
+		if o.Max < 0 {
+			d := s.Errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", o.Max)
 			d.Helpf("the default is %d", DefaultLoopMax)
 			ok = false
 		}
 		if o.Next != nil {
-			ok = arity(&s.Reporter, spanOr(o.NextSpan, site.Span), o.Next.Info(), 1, "loop") && ok
+			ok = arity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next.Info(), 1, "loop") && ok
 		}
-		ok = s.decides(spanOr(o.UntilSpan, site.Span), spec.until, body) && ok
+		ok = s.decides(o.UntilSpan.Or(site.Span), o.UntilData, o.Until, body) && ok
 		return s.loop(n) && ok
 	})
 }
@@ -73,15 +64,15 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 func (s *Session) loop(n *Node) bool {
 	body := n.kids[0]
 	n.in, n.out = body.in, body.out
-	if !n.loop.feedback || body.failed || n.kids[1].failed {
+	if len(n.kids) == 1 || body.failed || n.kids[1].failed {
 		return true
 	}
-	return s.feedback(n.site, body, n.kids[1], n.loop.optional)
+	return s.feedback(n.site, body, n.kids[1], n.loop.NextNode != nil)
 }
 
 // feedback checks the edge from a loop's body back to its input.
 func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
-	if !s.join(Site{Span: site.arg(1), What: site.What}, body, back, nil) {
+	if !s.join(Site{Span: site.Arg(1), What: site.What}, body, back, nil) {
 		return false
 	}
 	want := body.in
@@ -89,16 +80,16 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 		want = generable.OneOf(body.in, generable.NoneT)
 	}
 	if generable.Assignable(back.out, want) == nil {
-		s.edge(edgeTo{body, true}, edge{site.arg(1), back.Label(), back.out, want})
+		s.edge(edgeTo{body, true}, edge{site.Arg(1), back.Label(), back.out, want})
 		return true
 	}
-	d := s.Errorf(diag.LoopFeedback, site.arg(1), "what goes round the loop must be its input again")
+	d := s.Errorf(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again")
 	wants := body.in.String()
 	if optional {
 		wants += ", or None to stop"
 	}
 	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), wants)
-	noteDefined(d, body, back)
+	NoteDefined(d, body, back)
 	d.Helpf("let %s give %s", back.Label(), want)
 	return false
 }

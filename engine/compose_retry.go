@@ -19,8 +19,6 @@ type RetryOptions struct {
 	FeedbackSpan diag.Span
 }
 
-func (o *RetryOptions) until() until { return until{o.Until, o.UntilFunc} }
-
 // Retry runs a node again on the same input after a failure that may be handled, and while its
 // output is not what it must be. With Feedback the next attempt of the agent in it goes on with
 // the conversation.
@@ -40,9 +38,9 @@ func (s *Session) retry(n *Node) bool {
 		d.Helpf("the default is %d", DefaultRetryMax)
 		ok = false
 	}
-	ok = s.decides(spanOr(o.UntilSpan, n.site.Span), o.until(), body) && ok
+	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
 	if o.Feedback != nil {
-		at := spanOr(o.FeedbackSpan, n.site.Span)
+		at := o.FeedbackSpan.Or(n.site.Span)
 		ok = arity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
 			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
 	}

@@ -77,17 +77,17 @@ func (s *Session) vote(n *Node) bool {
 		list = generable.ListOfType(generable.AnyT)
 	}
 	if list.Kind != generable.ListType {
-		d := s.Errorf(diag.BadVote, n.site.arg(0), "a vote needs several voters")
+		d := s.Errorf(diag.BadVote, n.site.Arg(0), "a vote needs several voters")
 		d.Label = fmt.Sprintf("%s gives %s", ballots.Label(), ballots.out)
-		noteDefined(d, ballots)
+		NoteDefined(d, ballots)
 		d.Helpf("vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
 		return false
 	}
-	n.item = list.Elem
-	if ballots.keeps() {
-		n.item = ballots.each
+	n.spec.Item = list.Elem
+	if n.spec.Keeps = ballots.keeps(); n.spec.Keeps {
+		n.spec.Item = ballots.spec.Each
 	}
-	n.out = n.item
+	n.out = n.spec.Item
 	return s.counts(n, o, voters(ballots)) && s.compares(n, o) && s.judges(n, o)
 }
 
@@ -101,7 +101,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 	ok := true
 	wrong := func(at diag.Span, format string, args ...any) *diag.Diagnostic {
 		ok = false
-		return s.Errorf(diag.BadVote, spanOr(at, n.site.Span), format, args...)
+		return s.Errorf(diag.BadVote, at.Or(n.site.Span), format, args...)
 	}
 	switch {
 	case o.Quorum < 0:
@@ -134,7 +134,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 
 // compares checks what of the values a vote looks at.
 func (s *Session) compares(n *Node, o *VoteOptions) bool {
-	at, what := spanOr(o.KeySpan, n.site.Span), n.item
+	at, what := o.KeySpan.Or(n.site.Span), n.spec.Item
 	switch {
 	case o.By == VoteJudge && (o.Key != nil || o.Field != ""):
 		s.Errorf(diag.BadVote, at, "a judge decides: key does nothing").Helpf("leave out key or judge")
@@ -142,7 +142,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 	case o.Key != nil:
 		return arity(&s.Reporter, at, o.Key.Info(), 1, "key")
 	case o.Field != "":
-		typ, lacks := typing.FieldType(n.item, o.Field)
+		typ, lacks := typing.FieldType(n.spec.Item, o.Field)
 		if lacks != nil {
 			d := s.Errorf(diag.UnknownPick, at, "%s has no field %q", lacks, o.Field)
 			if lacks = lacks.Deref(); lacks.Kind == generable.RecordType {
@@ -168,18 +168,18 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 	if o.By != VoteJudge || n.kids[1].failed {
 		return true
 	}
-	judge, list := n.kids[1], generable.ListOfType(n.item)
-	at := spanOr(o.KeySpan, n.site.Span)
+	judge, list := n.kids[1], generable.ListOfType(n.spec.Item)
+	at := o.KeySpan.Or(n.site.Span)
 	if !s.follow(judge, list) {
 		return false
 	}
-	if generable.Assignable(list, judge.in) == nil && generable.Assignable(judge.out, n.item) == nil {
+	if generable.Assignable(list, judge.in) == nil && generable.Assignable(judge.out, n.spec.Item) == nil {
 		s.edge(edgeTo{judge, false}, edge{at, "the vote", list, judge.in})
 		return true
 	}
 	d := s.Errorf(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one")
-	d.Label = fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.item)
-	noteDefined(d, judge)
+	d.Label = fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item)
+	NoteDefined(d, judge)
 	d.Helpf("what makes something else of the list is par(..., merge = %s)", judge.Label())
 	return false
 }

@@ -58,7 +58,7 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 		return ok
 	case TemplateNode:
 		n.in = in
-		return n.text.Check(&s.Reporter, n.site.Span, in)
+		return n.spec.Text.Check(&s.Reporter, n.site.Span, in)
 	case PipelineNode:
 		return s.follow(n.kids[0], in) && s.pipeline(n, 1)
 	case ParallelNode:

@@ -13,9 +13,13 @@ import (
 func (b *branch) forum(s *step, v generable.Value) (generable.Value, error) {
 	outer := b.heard
 	b.heard.outside, b.heard.inside = outer.last, true
-	last := len(s.node.participants())
+	last := len(s.kids)
+	decides := s.node.Decides() != nil
+	if decides {
+		last--
+	}
 	var ballots []ballot
-	for r := range s.node.rounds {
+	for r := range s.node.Spec().Rounds {
 		said, err := b.fan("round", r, last, 0, nil, func(i int) (*step, generable.Value) { return s.kids[i], v })
 		if err != nil {
 			return v, err
@@ -23,13 +27,13 @@ func (b *branch) forum(s *step, v generable.Value) (generable.Value, error) {
 		ballots = ballots[:0]
 		for i, words := range said {
 			k := s.kids[i].node
-			b.heard.last = &transcript{b.heard.last, k.Label(), words, k.out}
+			b.heard.last = &transcript{b.heard.last, k.Label(), words, k.Out()}
 			ballots = append(ballots, ballot{words, words, 1})
 		}
 	}
-	if need := s.node.quorum; need > 0 {
+	if need := s.node.Consensus(); need > 0 {
 		won, votes := majority(ballots)
-		if votes >= need || s.node.other == nil {
+		if votes >= need || !decides {
 			b.heard = outer
 			return won, agreed(votes, need, last)
 		}

@@ -9,16 +9,16 @@ import (
 // jump runs a graph: a node, then the first of its edges that takes the output. Its space does
 // not grow with the steps.
 func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
-	g, at := s.node.graph, b.at
+	g, at := s.node.Spec().Graph, b.at
 	defer func() { b.at = at }()
 	k := 0
-	for turn := range g.maxSteps {
+	for turn := range g.MaxSteps {
 		b.at = at.index(turn)
 		out, err := b.exec(s.kids[k], v)
 		if err != nil {
 			return out, err
 		}
-		e, err := b.leave(g, k, out)
+		e, err := b.leave(s.node, k, out)
 		if err != nil {
 			return out, b.locate(err, s.node)
 		}
@@ -26,7 +26,7 @@ func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
 			if e == finish {
 				return out, nil
 			}
-			k, v = g.other, out
+			k, v = g.Other, out
 			continue
 		}
 		v = out
@@ -35,11 +35,11 @@ func (b *branch) jump(s *step, v generable.Value) (generable.Value, error) {
 				return v, err
 			}
 		}
-		if k = g.to[e]; k < 0 {
+		if k = g.To[e]; k < 0 {
 			return v, nil
 		}
 	}
-	return v, Errorf(KindScript, diag.LoopLimit, "the graph did not end within %s", text.CountInWords(g.maxSteps, "step")).
+	return v, Errorf(KindScript, diag.LoopLimit, "the graph did not end within %s", text.CountInWords(g.MaxSteps, "step")).
 		WithHelp("let an edge lead to FINISH earlier, or raise max_steps")
 }
 
@@ -50,16 +50,18 @@ const (
 )
 
 // leave finds the edge by which a value leaves node k.
-func (b *branch) leave(g *graphSpec, k int, v generable.Value) (int, error) {
-	if len(g.out[k]) == 0 {
+func (b *branch) leave(n *Node, k int, v generable.Value) (int, error) {
+	g := n.Spec().Graph
+	if len(g.Out[k]) == 0 {
 		return finish, nil
 	}
-	for n, i := range g.out[k] {
-		e := &g.edges[i]
-		if !e.guarded() {
+	edges, _ := n.Edges()
+	for ordinal, i := range g.Out[k] {
+		e := &edges[i]
+		if !e.Guarded() {
 			return i, nil
 		}
-		takes, err := b.takes(&e.Guard, n, v)
+		takes, err := b.takes(&e.Guard, ordinal, v)
 		if err != nil {
 			return 0, err
 		}
@@ -67,10 +69,10 @@ func (b *branch) leave(g *graphSpec, k int, v generable.Value) (int, error) {
 			return i, nil
 		}
 	}
-	switch g.noMatch {
-	case NoMatchFinish:
+	switch {
+	case g.Finishes:
 		return finish, nil
-	case NoMatchNode:
+	case g.Other >= 0:
 		return toTheRest, nil
 	}
 	return 0, Errorf(KindType, diag.NoRoute, "no edge takes %s", v.TypeName()).

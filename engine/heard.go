@@ -63,22 +63,12 @@ func (s *Session) deaf(n *Node) {
 		if sk.Run == nil || runArity(sk.Run) != 2 {
 			continue
 		}
-		d := s.Errorf(diag.CallbackArity, spanOr(sk.Span, n.site.Span), "%s", deafness(n.agent.Name))
+		message, help := Unheard(n.agent.Name)
+		d := s.Errorf(diag.CallbackArity, sk.Span.Or(n.site.Span), "%s", message)
 		d.Label = "run takes two parameters"
 		if at := sk.Run.Info().Pos; at.IsValid() && at != d.Span.Pos {
 			d.Notef(at, "the function is defined")
 		}
-		d.Helpf("%s", deafHelp)
+		d.Helpf("%s", help)
 	}
-}
-
-func deafness(agent string) string {
-	return "no transcript reaches agent " + agent
-}
-
-const deafHelp = "let run take the input alone; (input, transcript) is for the members of a forum, a * b or forum(a, b), and there for the first agent of each"
-
-// unheard is the failure of an agent that was called where nothing could be proven before.
-func unheard(agent string) error {
-	return Errorf(KindScript, diag.CallbackArity, "%s: its run takes two parameters", deafness(agent)).WithHelp("%s", deafHelp)
 }

@@ -37,7 +37,7 @@ func (s *Session) WithHistory(at diag.Span, n *Node, h *History) *Node {
 		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
 	case n.history != nil:
 		d := s.Errorf(diag.WrongArgument, at, "%s has a history already", n.Label())
-		noteDefined(d, n)
+		NoteDefined(d, n)
 		d.Helpf("say it once")
 	default:
 		n.history = h
@@ -50,8 +50,8 @@ func (n *Node) History() *History { return n.history }
 
 // inherit settles the histories of a plan's agents.
 func (s *step) inherit(h *History) {
-	if s.node.history != nil {
-		h = s.node.history
+	if s.node.History() != nil {
+		h = s.node.History()
 	}
 	if s.agent != nil {
 		own := s.agent.spec.History

@@ -11,15 +11,15 @@ import (
 type interp struct{}
 
 func (interp) call(b *branch, n *Node, input generable.Value) (generable.Value, error) {
-	if n.failed {
+	if n.Failed() {
 		return generable.Value{}, b.locate(uncomposed(n), n)
 	}
-	v, errs := n.in.Convert(input)
+	v, errs := n.In().Convert(input)
 	if errs != nil {
 		return generable.Value{}, b.misfit(n, input, errs)
 	}
 	s := n.compiled().root
-	if i := b.ordinal(callKey{s.word, n.name}); i != s.n { // most are called once, and a call that waits holds it
+	if i := b.ordinal(callKey{s.word, n.Name()}); i != s.n { // most are called once, and a call that waits holds it
 		again := *s
 		again.n = i
 		s = &again
@@ -82,11 +82,11 @@ func (b *branch) watched(s *step, v generable.Value) (generable.Value, error) {
 // enter runs a step at its own position, between the checks that its types need.
 func (b *branch) enter(s *step, v generable.Value) (generable.Value, error) {
 	if s.check {
-		if errs := s.node.in.Conforms(v); errs != nil {
+		if errs := s.node.In().Conforms(v); errs != nil {
 			return v, s.misfit(v, errs)
 		}
 	}
-	if b.depth > maxNesting {
+	if b.depth > MaxNesting {
 		return v, tooDeep()
 	}
 	out, err := b.perform(s, v)
@@ -128,7 +128,7 @@ func (b *branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	case opJump:
 		return b.jump(s, v)
 	case opFirst:
-		if s.node.kind == RaceNode {
+		if s.node.Kind() == RaceNode {
 			return b.race(s, v)
 		}
 		return b.fallback(s, v)
@@ -145,7 +145,7 @@ func (b *branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	case opBounded:
 		return b.confined(s, v)
 	}
-	switch n := s.node; n.kind {
+	switch n := s.node; n.Kind() {
 	case AgentNode:
 		return b.agent(s.agent, v)
 	case PickNode:
@@ -153,11 +153,11 @@ func (b *branch) perform(s *step, v generable.Value) (generable.Value, error) {
 	case TemplateNode:
 		return n.render(v)
 	default:
-		out, err := b.invoke(n.fn, v)
+		out, err := b.invoke(n.Spec().Func, v)
 		if err != nil {
 			return out, err
 		}
-		return converted(out, n.out, n.Label())
+		return converted(out, n.Out(), n.Label())
 	}
 }
 
@@ -169,16 +169,16 @@ func noList(v generable.Value) error {
 }
 
 func (n *Node) pick(v generable.Value) (generable.Value, error) {
-	out, ok := typing.Field(v, n.field)
+	out, ok := typing.Field(v, n.Field())
 	if !ok {
-		return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.field).
+		return out, Errorf(KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.Field()).
 			WithHelp("see what came before: the value is not of the form that pick expects")
 	}
 	return out, nil
 }
 
 func (n *Node) render(v generable.Value) (generable.Value, error) {
-	text, err := n.text.Render(v, n.in)
+	text, err := n.Spec().Text.Render(v, n.In())
 	if err != nil {
 		return generable.Value{}, Errorf(KindType, diag.UnknownPlaceholder, "%w", err)
 	}
@@ -186,7 +186,7 @@ func (n *Node) render(v generable.Value) (generable.Value, error) {
 }
 
 func tooDeep() error {
-	return Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", maxNesting).
+	return Errorf(KindScript, diag.ScriptError, "nodes call each other more than %d deep", MaxNesting).
 		WithHelp("a node that calls itself never ends; use loop(node, next)")
 }
 
@@ -232,8 +232,9 @@ func (b *branch) route(s *step, v generable.Value) (generable.Value, error) {
 		return v, err
 	}
 	n := s.node
-	for i := range n.routes {
-		takes, err := b.takes(&n.routes[i], i, v)
+	routes, other := n.Routes()
+	for i := range routes {
+		takes, err := b.takes(&routes[i], i, v)
 		if err != nil {
 			return v, err
 		}
@@ -241,7 +242,7 @@ func (b *branch) route(s *step, v generable.Value) (generable.Value, error) {
 			return b.into(s, s.kids[i+1], v)
 		}
 	}
-	if n.other != nil {
+	if other != nil {
 		return b.into(s, s.kids[len(s.kids)-1], v)
 	}
 	return v, Errorf(KindType, diag.NoRoute, "no branch handles %s", v.TypeName()).
@@ -250,7 +251,7 @@ func (b *branch) route(s *step, v generable.Value) (generable.Value, error) {
 
 // into runs the handler of a route. A handoff is told, and its target knows its input alone.
 func (b *branch) into(s, handler *step, v generable.Value) (generable.Value, error) {
-	if s.node.kind == HandoffNode {
+	if s.node.Kind() == HandoffNode {
 		b.heard = hearing{}
 		if b.Wants(EventHandoff) {
 			b.emit(Event{Kind: EventHandoff, Data: &HandoffData{s.kids[0].node.Label(), handler.node.Label(), v.TypeName()}})
@@ -298,18 +299,18 @@ func truth(v generable.Value, err error, what string) (bool, error) {
 
 // loop runs a body until there is no next input. Its space does not grow with the turns.
 func (b *branch) loop(s *step, v generable.Value) (generable.Value, error) {
-	spec, at := s.node.loop, b.at
+	o, at := s.node.Loop(), b.at
 	defer func() { b.at = at }()
 	args := make([]generable.Value, 1) // of the callback, the same for all turns
 	var out generable.Value
-	for turn := range spec.max {
+	for turn := range o.Max {
 		b.at = at.index(turn)
 		var err error
 		if out, err = b.exec(s.kids[0], v); err != nil {
 			return out, err
 		}
 		args[0] = out
-		again, next, err := b.next(s, spec, args)
+		again, next, err := b.next(s, o, args)
 		if err != nil {
 			return out, b.locate(err, s.node) // in this turn
 		}
@@ -318,33 +319,33 @@ func (b *branch) loop(s *step, v generable.Value) (generable.Value, error) {
 		}
 		v = next
 	}
-	if spec.lastWins {
+	if o.LastWins {
 		return out, nil
 	}
 	end := "let next give None earlier"
-	if spec.until.given() {
+	if o.Next == nil && o.NextNode == nil {
 		end = "let until give True earlier"
 	}
-	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", text.CountInWords(spec.max, "turn")).
+	return out, Errorf(KindScript, diag.LoopLimit, "the loop did not end within %s", text.CountInWords(o.Max, "turn")).
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 
 // next gives the input of the following turn, or false to stop.
-func (b *branch) next(s *step, spec *loopSpec, args []generable.Value) (bool, generable.Value, error) {
+func (b *branch) next(s *step, o *LoopOptions, args []generable.Value) (bool, generable.Value, error) {
 	out := args[0]
-	if spec.until.given() {
-		if done, err := b.holds(spec.until, out); err != nil || done {
+	if o.Next == nil && o.NextNode == nil {
+		if done, err := b.holds(o.UntilData, o.Until, out); err != nil || done {
 			return false, out, err
 		}
 	}
-	if spec.feedback {
+	if o.Next == nil {
 		v, err := b.exec(s.kids[1], out)
-		return !(spec.optional && v.IsNull()), v, err
+		return !(o.NextNode != nil && v.IsNull()), v, err
 	}
-	v, err := b.invokeAs("next", 0, spec.next, args...)
+	v, err := b.invokeAs("next", 0, o.Next, args...)
 	if err != nil || v.IsNull() {
 		return false, v, err
 	}
-	v, err = converted(v, s.node.in, "next")
+	v, err = converted(v, s.node.In(), "next")
 	return true, v, err
 }

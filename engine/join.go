@@ -27,7 +27,7 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
 		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
 			d.Code, d.Message = diag.NotAList, "each takes a list"
-			noteDefined(d, a, b)
+			NoteDefined(d, a, b)
 			if f := fieldFor(a.out, b.in); f != "" {
 				d.Helpf("put pick(%q) between them", f)
 			} else {
@@ -36,7 +36,7 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 			return false
 		}
 		s.reasons(d, why, a.out)
-		noteDefined(d, a, b)
+		NoteDefined(d, a, b)
 		joinHelp(d, a.out, b.in)
 		return false
 	}

@@ -12,29 +12,21 @@ type joint struct {
 	other *Node // what gives the input; what declares the output
 }
 
-// joined is where n became kid i of a pipeline: at its operator, or at its argument of then.
-func (n *Node) joined(pipeline *Node, i int) diag.Span {
-	if n.joint.IsValid() {
-		return n.joint
-	}
-	return pipeline.site.arg(i)
-}
-
 // misfit tells of an input that the step does not take, where the script joined the two.
 func (s *step) misfit(v generable.Value, errs error) error {
 	gave := "it got"
 	if s.input.other != nil {
 		gave = s.input.other.Label() + " gave"
 	}
-	e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.in, errs, gave, shown(v))
+	e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.In(), errs, gave, shown(v))
 	return s.input.tell(e, s.input.other, s.node)
 }
 
 // misfit tells of an input that a callback calls a node with. The host language knows where.
 func (b *branch) misfit(n *Node, v generable.Value, errs error) error {
-	e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.in, errs, shown(v))
+	e := Errorf(KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, shown(v))
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}
-	noteDefined(d, n)
+	NoteDefined(d, n)
 	e.Cause = d
 	return b.locate(e, nil)
 }
@@ -58,7 +50,7 @@ func (j joint) tell(e *Error, sides ...*Node) error {
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: j.at, Cause: e.Cause}
 	for _, n := range sides {
 		if n != nil {
-			noteDefined(d, n)
+			NoteDefined(d, n)
 		}
 	}
 	e.Cause = d

@@ -52,6 +52,15 @@ var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Field
 	{Name: "query", Type: generable.StrT, Guide: "what to look for"},
 }}
 
+// keys are the names under which a model asks for what the skill knows, as tools that have nothing else.
+func (sk *Skill) keys() []*Tool {
+	keys := make([]*Tool, len(sk.Knowledge))
+	for i, k := range sk.Knowledge {
+		keys[i] = &Tool{Name: k.Key, Span: sk.Span}
+	}
+	return keys
+}
+
 // checkKnowledge checks that each piece of knowledge has a key of its own, and can be read.
 func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 	seen := map[string]bool{}

@@ -227,7 +227,7 @@ func (m *mending) consult(r *Remedy) (v generable.Value, verdict Remedy, err err
 	f.again = r.Args
 	if r.Fixer != nil {
 		fixer, in := r.Fixer.(*Node), f.Data()
-		if fixer.in.Conforms(in) != nil {
+		if fixer.In().Conforms(in) != nil {
 			in = generable.StrOf(f.Text())
 		}
 		v, err = b.invokeAs(word, m.steps-1, GoFunc(word, 1, func(_ Branch, args []generable.Value) (generable.Value, error) {
@@ -337,7 +337,7 @@ func (m *mending) decided(r *Remedy) {
 		e.Verdict, m.ends = &Verdict{Reason: r.Reason}, true
 		e.WithHelp("the script ends the agent here; see the cause for what failed")
 	}
-	e.Cause, e.Pos = m.failure, spanOr(r.Span, m.t.Span).Pos
+	e.Cause, e.Pos = m.failure, r.Span.Or(m.t.Span).Pos
 	m.fail(e)
 }
 

@@ -28,7 +28,7 @@ func (b *branch) nest(a *AgentSpec) error {
 
 // nestBound is how many agents there may be inside each other, and one, since 0 is no bound.
 func nestBound(agents int32, most int64) int32 {
-	return agents + int32(min(max(most, 0), maxNesting)) + 1
+	return agents + int32(min(max(most, 0), MaxNesting)) + 1
 }
 
 func tooNested(agent string, most int) *Error {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -44,8 +43,11 @@ var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "para
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
 	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
 
-// String gives the word used in messages: "pipeline", "parallel", "agent".
+// String returns the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
+
+// Segment returns the word used in positions: "then", "par", "agent".
+func (k NodeKind) Segment() string { return nodeSegments[k] }
 
 // Node is a typed step or composition in build form. A [Session] makes nodes; they do not
 // change after the session is sealed, and are then safe for any number of runs.
@@ -59,7 +61,6 @@ type Node struct {
 	session *Session
 	place   *placement // nil while free
 	mark    *placement // the claim that looked at the node last
-	joint   diag.Span  // the operator that placed it
 	depth   int        // of nodes inside each other
 	flat    bool       // made by an operator that has no options: the next one may open it
 	open    bool       // its types follow what comes before it, which is not known yet
@@ -68,38 +69,39 @@ type Node struct {
 	endsWrong bool // of a pipeline: its last joint is wrong
 
 	agent    *AgentSpec
-	fn       Func
 	field    string          // of a pick
-	text     *TemplateText   // of a template
-	limit    int             // of par and each: how many at once, 0 for all
 	declared *generable.Type // of par and branch: what the script says that a branch gives
-	loop     *loopSpec
+	loop     *LoopOptions
 	routes   []Route // of a branch; kids are the source and then the handlers
 	other    *Node   // of a branch: the route for the rest
-	rounds   int     // of a forum
-	graph    *graphSpec
+	edges    []Edge  // of a graph
+	noMatch  NoMatch // of a graph
 	retry    *RetryOptions
 	vote     *VoteOptions
 	bound    *Limits           // of a bounded node
 	onError  OnError           // of par and each
-	each     *generable.Type   // of par and each: what one branch gives
-	item     *generable.Type   // of par, each and vote: what stands in the list
 	gives    []*generable.Type // of a flat par: what its branches give, each type once
 	merges   bool              // of a par: the last kid makes something of the list
 	history  *History          // of the agents inside that have none of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
-	plan atomic.Value // what runs the node, see [Node.Cached]; nil before the first run
+	spec NodeSpec
 }
 
-// Cached is what an interpreter made of the node, nil before the first did.
-func (n *Node) Cached() any { return n.plan.Load() }
+// Spec returns what the engine runs the node by.
+func (n *Node) Spec() *NodeSpec { return &n.spec }
 
-// Cache keeps what an interpreter made of the node, and returns what was kept first.
-func (n *Node) Cache(plan any) any {
-	n.plan.CompareAndSwap(nil, plan)
-	return n.plan.Load()
-}
+// Site returns where the node was made.
+func (n *Node) Site() Site { return n.site }
+
+// Loop returns the options of a loop, nil for other nodes.
+func (n *Node) Loop() *LoopOptions { return n.loop }
+
+// Retry returns the options of a retry, nil for other nodes.
+func (n *Node) Retry() *RetryOptions { return n.retry }
+
+// Vote returns the options of a vote, nil for other nodes.
+func (n *Node) Vote() *VoteOptions { return n.vote }
 
 // Kind tells what the node is made of.
 func (n *Node) Kind() NodeKind { return n.kind }
@@ -135,18 +137,15 @@ func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
 // Edges returns the edges of a graph in order, and the node for what no edge takes. It is nil
 // for other nodes.
 func (n *Node) Edges() ([]Edge, *Node) {
-	if n.graph == nil {
-		return nil, nil
+	if g := n.spec.Graph; g != nil && g.Other >= 0 {
+		return n.edges, n.kids[g.Other]
 	}
-	if n.graph.other < 0 {
-		return n.graph.edges, nil
-	}
-	return n.graph.edges, n.kids[n.graph.other]
+	return n.edges, nil
 }
 
 // Carried gives the type of what edge i of a graph takes from its node, nil where nothing is left
 // for it.
-func (n *Node) Carried(i int) *generable.Type { return n.graph.sent[i] }
+func (n *Node) Carried(i int) *generable.Type { return n.spec.Sent[i] }
 
 // Merge returns the node that makes something of a parallel's list, nil when there is none.
 func (n *Node) Merge() *Node {
@@ -188,8 +187,8 @@ func (n *Node) Label() string {
 	if n.name != "" {
 		return n.name
 	}
-	if n.kind == FnNode && n.fn != nil {
-		if info := n.fn.Info(); info.Pos.IsValid() && info.Name != "lambda" {
+	if n.kind == FnNode && n.spec.Func != nil {
+		if info := n.spec.Func.Info(); info.Pos.IsValid() && info.Name != "lambda" {
 			return info.Name
 		}
 	}
@@ -218,7 +217,7 @@ func (n *Node) Callbacks(give func(Func)) {
 			}
 		}
 	}
-	each(n.fn)
+	each(n.spec.Func)
 	if a := n.agent; a != nil {
 		each(a.Run)
 		for _, sk := range a.Skills {
@@ -226,16 +225,14 @@ func (n *Node) Callbacks(give func(Func)) {
 		}
 	}
 	if l := n.loop; l != nil {
-		each(l.next, l.until.fn)
+		each(l.Next, l.Until)
 	}
 	for i := range n.routes {
 		each(n.routes[i].When)
 	}
-	if g := n.graph; g != nil {
-		for i := range g.edges {
-			each(g.edges[i].Guard.When)
-			g.edges[i].Map.Callbacks(give)
-		}
+	for i := range n.edges {
+		each(n.edges[i].Guard.When)
+		n.edges[i].Map.Callbacks(give)
 	}
 	if r := n.retry; r != nil {
 		each(r.UntilFunc, r.Feedback)

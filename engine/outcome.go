@@ -121,30 +121,30 @@ func (b *branch) attempt(s *step, v generable.Value) (generable.Value, error) {
 	before := b.talk
 	out, err := b.exec(s.kids[0], v)
 	if err == nil {
-		return Attempted(s.node.out, out, nil), nil
+		return Attempted(s.node.Out(), out, nil), nil
 	}
 	b.talk = before // what failed leaves nothing
 	failed := b.Catch(err)
 	if failed == nil {
 		return out, err
 	}
-	return Attempted(s.node.out, out, failed), nil
+	return Attempted(s.node.Out(), out, failed), nil
 }
 
 // gather runs n steps at once and does with the failures what the node says.
 func (b *branch) gather(s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
 	node := s.node
-	if node.onError == OnErrorRaise {
-		return listed(b.fan("", 0, n, node.limit, nil, kid))
+	if node.OnError() == OnErrorRaise {
+		return listed(b.fan("", 0, n, node.Spec().Limit, nil, kid))
 	}
 	failed := make([]*Error, n)
-	out, err := b.fan("", 0, n, node.limit, failed, kid)
+	out, err := b.fan("", 0, n, node.Spec().Limit, failed, kid)
 	if err != nil {
 		return generable.Value{}, err
 	}
-	if node.onError == OnErrorKeep {
+	if node.OnError() == OnErrorKeep {
 		for i := range out {
-			out[i] = Attempted(node.item, out[i], failed[i])
+			out[i] = Attempted(node.Spec().Item, out[i], failed[i])
 		}
 		return listed(out, nil)
 	}

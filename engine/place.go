@@ -8,10 +8,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// maxNesting bounds how deep nodes stand inside each other, in a composition and, by calls
-// from callbacks, in a run: a loop that nests must not use up the stack.
-const maxNesting = 10_000
-
 // placement says in which structure a node stands, and where that was written.
 type placement struct {
 	kind NodeKind
@@ -44,7 +40,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 	}
 	if n.site.ByOp {
 		for _, k := range operands[1:] {
-			k.joint = n.site.Span
+			k.spec.Joint = n.site.Span
 		}
 	}
 	if left != nil {
@@ -96,7 +92,7 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 		if n != nil {
 			continue
 		}
-		d := s.Errorf(diag.NotANode, site.arg(i), "%s composes nodes, got nothing", site.What)
+		d := s.Errorf(diag.NotANode, site.Arg(i), "%s composes nodes, got nothing", site.What)
 		d.Helpf("give an agent, fn(f), or what another composition made")
 		filled := append([]*Node(nil), operands...)
 		for j := range filled {
@@ -137,8 +133,8 @@ func (s *Session) claim(n, left *Node, added []*Node) bool {
 	for j, k := range added {
 		i := len(n.kids) - len(added) + j
 		if k.session != s && k.session.Sealed() {
-			d := s.Errorf(diag.SealedNode, n.site.arg(i), "%s belongs to a script whose loading has ended", k.Label())
-			noteDefined(d, k)
+			d := s.Errorf(diag.SealedNode, n.site.Arg(i), "%s belongs to a script whose loading has ended", k.Label())
+			NoteDefined(d, k)
 			d.Helpf("%s", factoryHelp(k))
 			ok = false
 			continue
@@ -191,7 +187,7 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 	if k.name == "" {
 		subject = "This " + k.kind.String()
 	}
-	d := s.Errorf(diag.AlreadyPlaced, n.site.arg(i),
+	d := s.Errorf(diag.AlreadyPlaced, n.site.Arg(i),
 		"%s is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
 		subject, taken.kind, k.kind, n.kind)
 	if taken != now {
@@ -205,11 +201,11 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 		for n.kids[first] != k {
 			first++
 		}
-		if n.site.arg(first) != n.site.arg(i) {
-			d.Notef(n.site.arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
+		if n.site.Arg(first) != n.site.Arg(i) {
+			d.Notef(n.site.Arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
 		}
 	}
-	noteDefined(d, k)
+	NoteDefined(d, k)
 	d.Helpf("%s", factoryHelp(k))
 }
 
@@ -217,18 +213,18 @@ func factoryHelp(n *Node) string {
 	if n.name == "" {
 		return "build it in a function and call the function for each place"
 	}
-	return fmt.Sprintf("make it in a factory, def new_%s(): return %s(...), and call new_%s() for each place", n.name, nodeSegments[n.kind], n.name)
+	return fmt.Sprintf("make it in a factory, def new_%s(): return %s(...), and call new_%s() for each place", n.name, n.kind.Segment(), n.name)
 }
 
 func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
 
 // shallow refuses what nests too deep to be run.
 func (s *Session) shallow(n *Node) bool {
-	if n.depth < maxNesting {
+	if n.depth < MaxNesting {
 		return true
 	}
-	d := s.Errorf(diag.WrongArgument, n.site.Span, "%s nests nodes more than %d deep", n.site.What, maxNesting)
-	d.Helpf("compose one flat list of nodes: %s(*nodes) or %s([...])", nodeSegments[n.kind], nodeSegments[n.kind])
+	d := s.Errorf(diag.WrongArgument, n.site.Span, "%s nests nodes more than %d deep", n.site.What, MaxNesting)
+	d.Helpf("compose one flat list of nodes: %s(*nodes) or %s([...])", n.kind.Segment(), n.kind.Segment())
 	return false
 }
 
@@ -238,6 +234,6 @@ func (s *Session) shallowTypes(n *Node) bool {
 		return true
 	}
 	d := s.Errorf(diag.WrongArgument, n.site.Span, "the type of this %s nests more than %d deep", n.kind, generable.MaxTypeDepth)
-	d.Helpf("join each list before it goes into the next one: then(%s(...), fn(..., output = T))", nodeSegments[n.kind])
+	d.Helpf("join each list before it goes into the next one: then(%s(...), fn(..., output = T))", n.kind.Segment())
 	return false
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -52,103 +54,108 @@ type step struct {
 // compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
 // race of two runs costs time and nothing else.
 func (n *Node) compiled() *plan {
-	if p, ok := n.Cached().(*plan); ok {
+	slot := &n.Spec().Plan
+	if p, ok := slot.Load().(*plan); ok {
 		return p
 	}
-	return n.Cache(compile(n)).(*plan)
+	slot.CompareAndSwap(nil, compile(n))
+	return slot.Load().(*plan)
 }
 
 // compile lowers a sound node to a plan.
 func compile(n *Node) *plan {
-	p := &plan{root: lower(n, n.in, joint{})}
+	p := &plan{root: lower(n, n.In(), joint{})}
 	p.root.inherit(nil)
 	return p
 }
 
 // lower compiles n for inputs that are proven to be of type from and come to it at a joint.
 func lower(n *Node, from *generable.Type, at joint) *step {
-	s := &step{node: n, word: nodeSegments[n.kind], name: n.name}
-	switch n.kind {
+	s := &step{node: n, word: n.Kind().Segment(), name: n.Name()}
+	kids := n.Children()
+	switch n.Kind() {
 	case AgentNode:
-		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.in), planAgent(n.agent), at
+		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.In()), planAgent(n.Agent()), at
 	case FnNode, PickNode, TemplateNode:
-		s.op, s.check, s.input = opCall, !typing.Proven(from, n.in), at
+		s.op, s.check, s.input = opCall, !typing.Proven(from, n.In()), at
 	case EachNode:
-		s.op, s.check, s.input = opEach, !typing.Proven(from, n.in), at
-		s.kids = []*step{lower(n.kids[0], n.kids[0].in, joint{})}
+		s.op, s.check, s.input = opEach, !typing.Proven(from, n.In()), at
+		s.kids = []*step{lower(kids[0], kids[0].In(), joint{})}
 	case PipelineNode: // a structure leaves checking to the steps that its input reaches
 		s.op = opSeq
-		for i, k := range n.kids {
+		for i, k := range kids {
 			s.kids = append(s.kids, lower(k, from, at))
-			from = k.out
-			if i+1 < len(n.kids) {
-				at = joint{n.kids[i+1].joined(n, i+1), k}
+			from = k.Out()
+			if i+1 < len(kids) {
+				at = joint{kids[i+1].Spec().Joint.Or(n.Site().Arg(i + 1)), k}
 			}
 		}
 	case ParallelNode:
 		s.op = opPar
-		for _, k := range n.branches() {
-			s.kids = append(s.kids, giving(lower(k, from, at), n.each, n))
+		merge := n.Merge()
+		if merge != nil {
+			kids = kids[:len(kids)-1]
+			s.merge = lower(merge, generable.ListOfType(n.Spec().Item), joint{n.Site().Arg(len(kids)), n})
 		}
-		if m := n.Merge(); m != nil {
-			s.merge = lower(m, generable.ListOfType(n.item), joint{n.site.arg(len(n.kids) - 1), n})
+		for _, k := range kids {
+			s.kids = append(s.kids, giving(lower(k, from, at), n.Spec().Each, n))
 		}
 	case ForumNode:
 		s.op = opForum
-		for _, k := range n.kids {
+		for _, k := range kids {
 			k := lower(k, from, at)
-			if n.quorum > 0 {
-				k = giving(k, n.out, n)
+			if n.Consensus() > 0 {
+				k = giving(k, n.Out(), n)
 			}
 			s.kids = append(s.kids, k)
 		}
 	case LoopNode:
 		s.op = opLoop
-		s.kids = []*step{lower(n.kids[0], from, at)}
-		if len(n.kids) > 1 {
-			s.kids = append(s.kids, lower(n.kids[1], n.kids[0].out, joint{n.site.arg(1), n.kids[0]}))
-			if generable.Unchecked(n.kids[1].out, n.in) {
-				unproven(s.kids[0], joint{n.site.arg(1), n.kids[1]})
+		s.kids = []*step{lower(kids[0], from, at)}
+		if len(kids) > 1 {
+			s.kids = append(s.kids, lower(kids[1], kids[0].Out(), joint{n.Site().Arg(1), kids[0]}))
+			if generable.Unchecked(kids[1].Out(), n.In()) {
+				unproven(s.kids[0], joint{n.Site().Arg(1), kids[1]})
 			}
 		}
 	case BranchNode, HandoffNode:
 		s.op = opSwitch
-		source := n.kids[0]
+		source := kids[0]
 		s.kids = []*step{lower(source, from, at)}
-		w := ways(source.out, n.routes)
-		for i := range n.routes {
-			r := &n.routes[i]
-			at := joint{spanOr(r.HandlerSpan, spanOr(r.Span, n.site.Span)), source}
-			s.kids = append(s.kids, giving(lower(r.Handler, oneOf(w.routes[i].sent, source.out), at), n.out, n))
+		routes, other := n.Routes()
+		for i := range routes {
+			r := &routes[i]
+			at := joint{r.HandlerSpan.Or(r.Span.Or(n.Site().Span)), source}
+			s.kids = append(s.kids, giving(lower(r.Handler, cmp.Or(n.Spec().Sent[i], source.Out()), at), n.Out(), n))
 		}
-		if n.other != nil {
-			at := joint{n.site.arg(len(n.kids) - 1), source}
-			s.kids = append(s.kids, giving(lower(n.other, oneOf(w.rest, source.out), at), n.out, n))
+		if other != nil {
+			at := joint{n.Site().Arg(len(kids) - 1), source}
+			s.kids = append(s.kids, giving(lower(other, cmp.Or(n.Spec().Rest, source.Out()), at), n.Out(), n))
 		}
 	case GraphNode:
 		s.lowerGraph(from, at)
 		return s
 	case FallbackNode, RaceNode:
 		s.op = opFirst
-		for _, k := range n.kids {
-			s.kids = append(s.kids, giving(lower(k, from, at), n.out, n))
+		for _, k := range kids {
+			s.kids = append(s.kids, giving(lower(k, from, at), n.Out(), n))
 		}
 	case RetryNode:
-		s.op, s.kids = opRetry, []*step{lower(n.kids[0], from, at)}
+		s.op, s.kids = opRetry, []*step{lower(kids[0], from, at)}
 	case AttemptNode:
-		s.op, s.kids = opAttempt, []*step{lower(n.kids[0], from, at)}
+		s.op, s.kids = opAttempt, []*step{lower(kids[0], from, at)}
 	case BoundedNode:
-		s.op, s.kids = opBounded, []*step{lower(n.kids[0], from, at)}
+		s.op, s.kids = opBounded, []*step{lower(kids[0], from, at)}
 	case VerifyNode:
-		s.op, s.kids = opVerify, []*step{lower(n.kids[0], from, at)}
+		s.op, s.kids = opVerify, []*step{lower(kids[0], from, at)}
 	case WrapNode:
 		s.op = opWrap
-		s.kids = []*step{giving(lower(n.kids[0], from, at), generable.StrT, n), lower(n.kids[1], from, at)}
+		s.kids = []*step{giving(lower(kids[0], from, at), generable.StrT, n), lower(kids[1], from, at)}
 	case VoteNode:
 		s.op = opVote
-		s.kids = []*step{lower(n.kids[0], from, at)}
-		if len(n.kids) > 1 {
-			s.kids = append(s.kids, giving(lower(n.kids[1], generable.ListOfType(n.item), joint{n.site.Span, n}), n.out, n))
+		s.kids = []*step{lower(kids[0], from, at)}
+		if len(kids) > 1 {
+			s.kids = append(s.kids, giving(lower(kids[1], generable.ListOfType(n.Spec().Item), joint{n.Site().Span, n}), n.Out(), n))
 		}
 	}
 	if s.merge != nil {
@@ -162,50 +169,44 @@ func lower(n *Node, from *generable.Type, at joint) *step {
 // lowerGraph lowers the nodes of a graph. Several edges may lead to a node, and what each
 // brings differs, so that a node checks its input where any of them is not proven.
 func (s *step) lowerGraph(from *generable.Type, at joint) {
-	n, g := s.node, s.node.graph
+	n := s.node
+	g, spec, kids := n.Spec().Graph, n.Spec(), n.Children()
+	edges, _ := n.Edges()
 	s.op = opJump
-	s.kids = append(s.kids, lower(n.kids[0], from, at))
-	for k, kid := range n.kids[1:g.nodes] {
-		s.kids = append(s.kids, lower(kid, kid.in, joint{g.at[k+1], n}))
+	s.kids = append(s.kids, lower(kids[0], from, at))
+	for k, kid := range kids[1:g.Nodes] {
+		s.kids = append(s.kids, lower(kid, kid.In(), joint{g.At[k+1], n}))
 	}
-	s.maps = make([]*step, len(g.edges))
+	s.maps = make([]*step, len(edges))
 	var maps []*step
-	for i := range g.edges {
-		e := &g.edges[i]
-		given, giver := g.sent[i], e.From
+	for i := range edges {
+		e := &edges[i]
+		given, giver := spec.Sent[i], e.From
 		if given == nil { // a mistake: it is never followed
 			continue
 		}
 		if e.Map != nil {
 			s.maps[i] = lower(e.Map, given, joint{e.Span, giver})
 			maps = append(maps, s.maps[i])
-			given, giver = e.Map.out, e.Map
+			given, giver = e.Map.Out(), e.Map
 		}
-		if e.To != nil && !typing.Proven(given, e.To.in) {
-			unproven(s.kids[g.to[i]], joint{e.Span, giver})
+		if e.To != nil && !typing.Proven(given, e.To.In()) {
+			unproven(s.kids[g.To[i]], joint{e.Span, giver})
 		}
-		if e.To == nil && !typing.Proven(given, n.out) {
-			s.gives, s.output = n.out, joint{n.site.Span, n}
+		if e.To == nil && !typing.Proven(given, n.Out()) {
+			s.gives, s.output = n.Out(), joint{n.Site().Span, n}
 		}
 	}
 	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they stand at one position
-	if g.rest != nil && !typing.Proven(g.rest, n.kids[g.other].in) {
-		unproven(s.kids[g.other], joint{n.site.Span, n})
+	if spec.Rest != nil && !typing.Proven(spec.Rest, kids[g.Other].In()) {
+		unproven(s.kids[g.Other], joint{n.Site().Span, n})
 	}
-}
-
-// oneOf is the union of what a route sends; all of the source's output when nothing is known.
-func oneOf(sent []*generable.Type, all *generable.Type) *generable.Type {
-	if len(sent) == 0 {
-		return all
-	}
-	return generable.OneOf(sent...)
 }
 
 // giving has a step check its output where that is not proven to be of the declared type.
 func giving(s *step, declared *generable.Type, by *Node) *step {
-	if !typing.Proven(s.node.out, declared) {
-		s.gives, s.output = declared, joint{by.site.Span, by}
+	if !typing.Proven(s.node.Out(), declared) {
+		s.gives, s.output = declared, joint{by.Site().Span, by}
 	}
 	return s
 }
@@ -214,7 +215,7 @@ func giving(s *step, declared *generable.Type, by *Node) *step {
 func unproven(s *step, at joint) {
 	switch s.op {
 	case opCall, opEach:
-		if !s.check && s.node.in.Kind != generable.AnyType {
+		if !s.check && s.node.In().Kind != generable.AnyType {
 			s.check, s.input = true, at
 		}
 	case opPar, opForum, opFirst, opWrap:

@@ -188,7 +188,7 @@ func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
 	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
 		for i := range list {
 			if j := list[i].Judge; j != nil {
-				ok = arity(c.Reporter, spanOr(list[i].Span, at), j.Info(), 1, remedyWords[list[i].Do]) && ok
+				ok = arity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, remedyWords[list[i].Do]) && ok
 			}
 		}
 	}
@@ -229,9 +229,9 @@ func (c *checker) checkMended(at diag.Span, t *Tool, r *Recovery) {
 		default:
 			by, gives = m.Fixer.Label(), m.Fixer.Out().String()
 		}
-		d := c.Warnf(diag.CannotJoin, spanOr(m.Span, at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
+		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "of a failure %s gives the result of tool %q, and this one is of another type", remedyWords[m.Do], t.Name)
 		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
-		d.Notef(spanOr(t.Span, at).Pos, "the tool is made")
+		d.Notef(t.Span.Or(at).Pos, "the tool is made")
 		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
 	}
 }

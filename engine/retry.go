@@ -9,7 +9,7 @@ import (
 // retry runs a node until it gives what will do. A turn's position is the attempt's index, so
 // that no attempt is answered from another one's record.
 func (b *branch) retry(s *step, v generable.Value) (generable.Value, error) {
-	o, at, said, words, before := s.node.retry, b.at, b.heard, b.brief, b.talk
+	o, at, said, words, before := s.node.Retry(), b.at, b.heard, b.brief, b.talk
 	defer func() { b.at = at }()
 	var failed []*Error
 	var last generable.Value
@@ -24,7 +24,7 @@ func (b *branch) retry(s *step, v generable.Value) (generable.Value, error) {
 		b.brief = nil
 		if err == nil {
 			last, given = out, true
-			done, err := b.holds(o.until(), out)
+			done, err := b.holds(o.Until, o.UntilFunc, out)
 			if done || err != nil {
 				return out, b.located(err, s.node)
 			}

@@ -127,6 +127,20 @@ func ways(from *generable.Type, routes []Route) *routing {
 	return w
 }
 
+// sent gives the type of what each route gets, and of the rest, nil where nothing is known to come.
+func (w *routing) sent() (routes []*generable.Type, rest *generable.Type) {
+	union := func(types []*generable.Type) *generable.Type {
+		if len(types) == 0 {
+			return nil
+		}
+		return generable.OneOf(types...)
+	}
+	for _, way := range w.routes {
+		routes = append(routes, union(way.sent))
+	}
+	return routes, union(w.rest)
+}
+
 // divide begins to follow what conditions take of a case, by one subject of type t.
 func (p *part) divide(subject string, t *generable.Type, conditions []*predicate.Predicate) {
 	p.subject, p.space, p.conds = subject, predicate.NewSpace(t, subject, conditions), predicate.Set{}

@@ -127,13 +127,13 @@ func (b *branch) main(spec *RunSpec) (generable.Value, error) {
 		return generable.Value{}, Errorf(KindInput, diag.NoMain, "there is nothing to run").
 			WithHelp("give the run a node or a main function")
 	}
-	if n.failed {
+	if n.Failed() {
 		return generable.Value{}, uncomposed(n)
 	}
-	v, errs := n.in.Convert(spec.Input)
+	v, errs := n.In().Convert(spec.Input)
 	if errs != nil {
-		return v, Errorf(KindInput, diag.BadInput, "the input is no %s: %w", n.in, errs).
-			WithHelp("main takes %s", n.in)
+		return v, Errorf(KindInput, diag.BadInput, "the input is no %s: %w", n.In(), errs).
+			WithHelp("main takes %s", n.In())
 	}
 	return b.exec(n.compiled().root, v)
 }

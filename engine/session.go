@@ -18,8 +18,8 @@ type Site struct {
 	opened int // nodes that the left operand held, but for one: they stand where it does
 }
 
-// arg is where node i of the structure that was made here stands.
-func (s Site) arg(i int) diag.Span {
+// Arg returns where operand i of the structure that was made here is written.
+func (s Site) Arg(i int) diag.Span {
 	i = max(0, i-s.opened)
 	if i < len(s.Args) && s.Args[i].IsValid() {
 		return s.Args[i]
@@ -30,7 +30,7 @@ func (s Site) arg(i int) diag.Span {
 // at is the site of operand i of a function; an operator stands where it is written.
 func (s Site) at(i int) Site {
 	if !s.ByOp {
-		s.Span = s.arg(i)
+		s.Span = s.Arg(i)
 	}
 	return s
 }
@@ -88,15 +88,6 @@ func (s *Session) Sealed() bool {
 	return s.sealed
 }
 
-// noteDefined tells where the given nodes were made.
-func noteDefined(d *diag.Diagnostic, nodes ...*Node) {
-	for _, n := range nodes {
-		if n.site.Span.IsValid() {
-			d.Notef(n.Pos(), "%s is defined", n.Label())
-		}
-	}
-}
-
 // add registers a node of a structure or step.
 func (s *Session) add(n *Node) *Node {
 	n.session = s
@@ -114,10 +105,3 @@ func (s *Session) failedNode(kind NodeKind, site Site) *Node {
 // Failed returns a node that stands in for one that could not be made, so that checking goes
 // on. Its types fit everywhere, and nothing more is said about it.
 func (s *Session) Failed(kind NodeKind, site Site) *Node { return s.failedNode(kind, site) }
-
-func spanOr(a, b diag.Span) diag.Span {
-	if a.IsValid() {
-		return a
-	}
-	return b
-}

@@ -78,7 +78,7 @@ func (a *AgentSpec) ambiguous() bool {
 func (c *checker) checkSelect(a *AgentSpec) bool {
 	ok := true
 	if sel := a.Select; sel != nil {
-		at := spanOr(sel.Span, c.at)
+		at := sel.Span.Or(c.at)
 		if sel.By != nil {
 			ok = arity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
 		}
@@ -153,7 +153,7 @@ func (c *checker) unreached(a *AgentSpec) {
 		default:
 			continue
 		}
-		d := c.Warnf(diag.Unreachable, spanOr(sk.Span, c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
+		d := c.Warnf(diag.Unreachable, sk.Span.Or(c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
 		d.Helpf("leave the skill out, or let something choose it")
 	}
 }

@@ -18,8 +18,8 @@ func (s *Session) Fn(site Site, f Func, in, out *generable.Type) *Node {
 		d.Helpf("fn(lambda x: ..., input = T, output = U)")
 		return s.failedNode(FnNode, site)
 	}
-	n := &Node{kind: FnNode, name: site.Name, site: site, fn: f, in: typing.OrAny(in), out: typing.OrAny(out)}
-	n.failed = !arity(&s.Reporter, site.arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
+	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: NodeSpec{Func: f}}
+	n.failed = !arity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
 
@@ -63,7 +63,7 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 // Template makes a step that renders a text from its input. Its placeholders are checked
 // against the input, declared or given by the node before it.
 func (s *Session) Template(site Site, t *TemplateText, in *generable.Type) *Node {
-	n := &Node{kind: TemplateNode, name: site.Name, site: site, text: t, in: typing.OrAny(in), out: generable.StrT}
+	n := &Node{kind: TemplateNode, name: site.Name, site: site, in: typing.OrAny(in), out: generable.StrT, spec: NodeSpec{Text: t}}
 	if in != nil {
 		n.failed = !t.Check(&s.Reporter, site.Span, in)
 	}

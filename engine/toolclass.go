@@ -107,7 +107,7 @@ func (c *checker) checkPolicy(p *Policy, who string, tools []*Tool, served bool)
 		found = slices.DeleteFunc(found, func(u Unknown) bool { return u.Arg == "" })
 	}
 	for _, u := range found {
-		d := c.Errorf(diag.UnknownRule, spanOr(u.At, c.at), "%s", u.Message(who))
+		d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who))
 		d.Helpf("%s", u.Help(calls))
 	}
 	return len(found) == 0

@@ -101,7 +101,7 @@ func (c *checker) checkToolRules(tools []*Tool) bool {
 				continue
 			}
 			ok = false
-			d := c.Errorf(diag.UnknownRule, spanOr(t.Rules.OnlyAfterSpan, spanOr(t.Span, c.at)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
+			d := c.Errorf(diag.UnknownRule, t.Rules.OnlyAfterSpan.Or(t.Span.Or(c.at)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
 			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
 			if near := diag.DidYouMean(after, others); near != "" {
 				d.Helpf("%s", near)

@@ -20,9 +20,9 @@ func (s *Session) verify(n *Node) bool {
 	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
 		return true
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "verify wants a verdict")
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict")
 	d.Label = fmt.Sprintf("%s gives %s, want %s", judge.Label(), judge.out, VerdictType)
-	noteDefined(d, judge)
+	NoteDefined(d, judge)
 	return false
 }
 
@@ -36,10 +36,10 @@ func (b *branch) verify(s *step, v generable.Value) (generable.Value, error) {
 	if !ok {
 		return out, Errorf(KindType, diag.WrongTypeAtBoundary, "%s gives %s, want %s", s.kids[0].node.Label(), out.TypeName(), VerdictType)
 	}
-	fields := make([]generable.Value, 0, len(s.node.out.Fields))
+	fields := make([]generable.Value, 0, len(s.node.Out().Fields))
 	for i := range VerdictType.Fields {
 		f, _ := r.Get(VerdictType.Fields[i].Name)
 		fields = append(fields, f)
 	}
-	return generable.NewRecord(s.node.out, append(fields, v)).Value(), nil
+	return generable.NewRecord(s.node.Out(), append(fields, v)).Value(), nil
 }

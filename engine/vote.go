@@ -23,7 +23,7 @@ func (b *branch) elect(s *step, v generable.Value) (generable.Value, error) {
 	if err != nil {
 		return v, err
 	}
-	o := s.node.vote
+	o := s.node.Vote()
 	if need := max(1, o.Quorum); len(ballots) < need {
 		e := Errorf(KindScript, diag.NoQuorum, "the vote has %s and needs %d", text.CountInWords(len(ballots), "ballot"), need).
 			WithHelp("see in the notes why voters failed, or ask for a smaller quorum")
@@ -54,11 +54,11 @@ func cast(n *Node, v generable.Value) (ballots []ballot, failed []*Error, err er
 	if !ok {
 		return nil, nil, Errorf(KindType, diag.WrongTypeAtBoundary, "a vote counts a list, got %s", v.TypeName())
 	}
-	keeps := n.kids[0].keeps()
+	keeps := n.Spec().Keeps
 	for i, item := range list.Items() {
 		own := ballot{value: item, weight: 1}
-		if i < len(n.vote.Weights) {
-			own.weight = n.vote.Weights[i]
+		if i < len(n.Vote().Weights) {
+			own.weight = n.Vote().Weights[i]
 		}
 		if keeps {
 			r, _ := item.AsRecord()

@@ -13,7 +13,7 @@ import (
 func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 	n := &Node{kind: WrapNode, site: site}
 	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {
-		return s.needsModel(n.site.arg(1), n.kids[1], false, "the student of wrap",
+		return s.needsModel(n.site.Arg(1), n.kids[1], false, "the student of wrap",
 			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)
 	})
 }
@@ -26,9 +26,9 @@ func (s *Session) wrap(n *Node) bool {
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.arg(0), "the teacher of wrap gives the student's system text")
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text")
 	d.Label = teacher.Label() + " gives " + teacher.out.String() + ", want str"
-	noteDefined(d, teacher)
+	NoteDefined(d, teacher)
 	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
 	return false
 }
