@@ -1,4 +1,4 @@
-# agentscript: `make` builds the command, `make test` checks everything, `make run` shows a flow.
+# agentscript: `make` builds the command, `make test` tests it, `make run` shows a flow.
 #
 # The product is built without cgo. Only the race detector needs a C compiler; where there is
 # none, `make test` says so and runs the same tests without it.
@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conforma
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
+.PHONY: all build test check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
 
 all: build
 
@@ -30,16 +30,20 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
 
-## test: vet, then every test under the race detector
+## test: vet, then the tests under the race detector, the long ones at a smaller size
 test:
 	$(GO) vet ./...
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-		echo 'CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...'; \
-		CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...; \
+		echo 'CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(TESTFLAGS) ./...'; \
+		CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(TESTFLAGS) ./...; \
 	else \
 		echo 'no C compiler: testing without the race detector'; \
-		$(GO) test -timeout 20m $(TESTFLAGS) ./...; \
+		$(GO) test -short -timeout 20m $(TESTFLAGS) ./...; \
 	fi
+
+## check: every test at its full size, as the product is built: without cgo and the race detector, which has allocations of its own
+check:
+	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 ## bench: every benchmark with its allocations (BENCH, BENCHTIME, COUNT choose)
 bench:
@@ -67,9 +71,9 @@ lint: vet-cross
 	$(GO) run $(STATICCHECK) ./...
 
 # SQLite, which only hosts link, takes minutes to build for each target: it is built for this one alone.
-PORTABLE = $$($(GO) list ./... | grep -v /engine/journal)
+PORTABLE = $$($(GO) list ./... | grep -vE '/engine/(journal|store)')
 # What has only tests is nothing to build.
-BUILT    = $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v /engine/journal)
+BUILT    = $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep -vE '/engine/(journal|store)')
 vet-cross:
 	$(GO) vet ./...
 	@set -e; for os in $(PLATFORMS); do echo "GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet $(PORTABLE); done

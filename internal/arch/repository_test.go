@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -238,17 +240,47 @@ func TestPromise_1_9_TestCommand(t *testing.T) {
 
 // Promise 1.10 (repository): every package but SQLite's builds without cgo for Linux, macOS and Windows,
 // on amd64 and arm64, and vets on each of the three.
+// The targets of make do that for minutes; .ci/run runs them.
 func TestPromise_1_10_Platforms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: builds for six targets")
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make on this machine")
 	}
-	// SQLite, which only hosts link, takes minutes to build for each target.
-	pkgs := []string{".", "./cmd/...", "./diag/...", "./flowjson/...", "./generable/...", "./starlib/...", "./engine", "./engine/cassette", "./engine/draw", "./engine/grant", "./engine/llm/...", "./engine/mcp", "./internal/..."}
-	for _, goos := range []string{"linux", "darwin", "windows"} {
-		for _, goarch := range []string{"amd64", "arm64"} {
-			gocmd(t, []string{"GOOS=" + goos, "GOARCH=" + goarch}, append([]string{"build"}, pkgs...)...)
+	says := func(command string, words ...string) {
+		t.Helper()
+		out, err := shell(t, command)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
 		}
-		gocmd(t, []string{"GOOS=" + goos, "GOARCH=amd64"}, append([]string{"vet"}, pkgs...)...)
+		for _, w := range words {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s does not run %q:\n%s", command, w, out)
+			}
+		}
+	}
+	says("make -n cross", "for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64;", "GOOS=${t%/*} GOARCH=${t#*/} go build ")
+	says("make -n lint", "for os in linux darwin windows;", "GOOS=$os go vet ")
+	says("make -p -n", "CGO_ENABLED := 0")
+	for _, list := range []string{"BUILT", "PORTABLE"} { // what they leave out is what needs SQLite
+		out, err := shell(t, `make --eval 'print: ; @printf "%s\n" $(`+list+`)' print`)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		listed := strings.Fields(out)
+		every, err := shell(t, "go list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./...")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, every)
+		}
+		for _, pkg := range strings.Fields(every) {
+			if !slices.Contains(listed, pkg) && !strings.Contains(pkg, "/engine/journal") && !strings.Contains(pkg, "/engine/store") {
+				t.Errorf("%s of the Makefile lacks %s", list, pkg)
+			}
+		}
+	}
+	all := read(t, ".ci/run")
+	for _, target := range []string{"make lint", "make cross"} {
+		if !regexp.MustCompile("(?m)^" + target + "$").MatchString(all) {
+			t.Errorf(".ci/run does not run %s", target)
+		}
 	}
 }
 
@@ -297,7 +329,7 @@ func TestPromise_1_13_Make(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("no make on this machine")
 	}
-	for _, target := range strings.Fields("build test bench lint fuzz run e2e golden notices docs") {
+	for _, target := range strings.Fields("build test check bench lint fuzz run e2e golden notices docs") {
 		if out, err := shell(t, "make -n "+target); err != nil || strings.TrimSpace(out) == "" {
 			t.Errorf("make -n %s: %v\n%s", target, err, out)
 		}
