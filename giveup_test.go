@@ -7,12 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib"
 )
 
 // A run whose time is up, or whose caller gave up, is not waited for when a handler, a tool or
@@ -48,9 +45,9 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 					return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "deaf", Args: "{}"}}}}}
 				})
 				eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x"), agentscript.WithTool(tool),
-					agentscript.WithGrace(10*time.Millisecond), agentscript.WithBuiltin(starlib.Builtin{Name: "hush", Doc: "Waits.", Returns: "int", Effect: starlib.Pure, Func: func(*starlib.Call) (starlark.Value, error) {
+					agentscript.WithGrace(10*time.Millisecond), agentscript.WithBuiltin(agentscript.Builtin{Name: "hush", Doc: "Waits.", Returns: generable.IntT, Func: func(engine.Branch, []generable.Value) (generable.Value, error) {
 						block()
-						return starlark.MakeInt(1), nil
+						return generable.IntOf(1), nil
 					}}))
 				mod, err := eng.Load(t.Context(), script(c.src+"\n"), "flow.star")
 				if err != nil {

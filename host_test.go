@@ -10,13 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib"
 )
 
 // Arguments that a host left nil are errors that say which, or are passed over; none panics.
@@ -87,8 +84,8 @@ func TestDefaultLimits(t *testing.T) {
 		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
 	})
 	// It counts as many steps as it is told, so that the test need not take them.
-	work := starlib.Builtin{Name: "work", Doc: "Works.", Returns: "bool", Effect: starlib.Pure, Func: func(c *starlib.Call) (starlark.Value, error) {
-		return starlark.True, c.Branch().Steps(10_000_000)
+	work := agentscript.Builtin{Name: "work", Doc: "Works.", Returns: generable.BoolT, Func: func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+		return generable.BoolOf(true), b.Steps(10_000_000)
 	}}
 	mod := flow(t, "a = agent(prompt = \"A.\", model = \"acme/x\")\ndef main(n = int):\n    for _ in range(n):\n        a(\"x\")\n    return n\ndef busy():\n    while work(): pass\n", agentscript.WithModels(echo), agentscript.WithBuiltin(work))
 	n := func(n int) agentscript.RunOption { return agentscript.Args(map[string]any{"n": n}) }

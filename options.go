@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -60,8 +61,36 @@ func WithTool(t engine.HostTool) Option { return func(c *config) { c.tools[t.Nam
 // told and may try again.
 func WithToolErrors(r engine.Recovery) Option { return func(c *config) { c.mending = &r } }
 
-// WithBuiltin adds a builtin to every script, described by the same table as the engine's own.
-func WithBuiltin(b ...starlib.Builtin) Option {
+// Builtin is a function of the host that scripts call like the language's own functions. It
+// computes: its results are not recorded, and a replay calls it again. What touches the world is a
+// tool, see [WithTool].
+type Builtin struct {
+	Name string
+	Doc  string // the first sentence is the summary
+
+	// Params are the parameters in their order, given by position or by name. An optional field has
+	// a default; its guide is the parameter's help.
+	Params  []generable.Field
+	Returns *generable.Type // nil is any
+
+	// Func gets one value for each parameter, converted to its type. The branch is that of the run
+	// that calls it, nil while the script loads.
+	Func func(engine.Branch, []generable.Value) (generable.Value, error)
+}
+
+// WithBuiltin adds functions of the host to every script, described by the same table as the
+// language's own: arguments are checked, and help, suggestions and the reference know them.
+func WithBuiltin(b ...Builtin) Option {
+	return func(c *config) {
+		for _, f := range b {
+			c.builtins = append(c.builtins, starlib.Function(f.Name, f.Doc, f.Params, f.Returns, f.Func))
+		}
+	}
+}
+
+// WithStarlark adds builtins that work on Starlark's own values, such as functions and nodes. All
+// that works on data is simpler as a [Builtin].
+func WithStarlark(b ...starlib.Builtin) Option {
 	return func(c *config) { c.builtins = append(c.builtins, b...) }
 }
 

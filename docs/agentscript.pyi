@@ -267,6 +267,133 @@ def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
     "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
     ...
 
+def fmt(value: Any, spec: str = ...) -> str:
+    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."
+    ...
+
+def dedent(text: str) -> str:
+    "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."
+    ...
+
+def indent_lines(text: str, prefix: str = ...) -> str:
+    "Puts a prefix in front of every line that is not blank."
+    ...
+
+def split_lines(text: str) -> list[str]:
+    "Gives the lines of a text, without blanks around them and without empty ones."
+    ...
+
+def join_lines(items: list, bullet: str = ...) -> str:
+    "Joins values by line ends."
+    ...
+
+def strip_fences(text: str) -> str:
+    "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."
+    ...
+
+def truncate(text: str, length: int, end: str = ...) -> str:
+    "Cuts a text that is too long."
+    ...
+
+class json:
+    "Reads and writes JSON: json.encode, json.decode, json.indent."
+    @staticmethod
+    def decode(text: str, default: Any = ...) -> Any:
+        "Reads strict JSON. What a model wrote is read by T.from_llm_output."
+        ...
+    @staticmethod
+    def encode(value: Any) -> str:
+        "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs."
+        ...
+    @staticmethod
+    def indent(text: str, *, indent: str = ...) -> str:
+        "Lays JSON text out over lines."
+        ...
+
+def print(*args: Any, sep: str = ...) -> None:
+    "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."
+    ...
+
+def fail(*args: Any, sep: str = ...) -> None:
+    "Ends the run, or the loading, with an error."
+    ...
+
+def file(path: str) -> str:
+    "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."
+    ...
+
+def help(about: Any = ...) -> None:
+    "Prints what a value is and how it is used; without an argument, all builtins."
+    ...
+
+def describe(about: Any) -> str:
+    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."
+    ...
+
+def sum(items: list, /, start: Any = ...) -> Any:
+    "Adds up numbers, or with start = [] joins lists."
+    ...
+
+class sh:
+    "Runs commands that are granted by --allow-exec, without a shell: sh.run."
+    @staticmethod
+    def run(command: list[str], *, input: str | Secret = ..., dir: str = ..., timeout: str | float = ...) -> Completed:
+        "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends."
+        ...
+
+class http:
+    "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."
+    @staticmethod
+    def get(url: str | Secret, *, headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Asks for what is at a URL. A status such as 404 is no failure."
+        ...
+    @staticmethod
+    def post(url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Sends something to a URL."
+        ...
+    @staticmethod
+    def request(method: str, url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
+        "Makes a request of any method."
+        ...
+
+class fs:
+    "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
+    @staticmethod
+    def exists(path: str, *, timeout: str | float = ...) -> bool:
+        "Tells whether there is something at a path."
+        ...
+    @staticmethod
+    def list(path: str = ..., *, pattern: str = ..., timeout: str | float = ...) -> list[str]:
+        "Lists what is in a directory, sorted; the name of a directory ends with /."
+        ...
+    @staticmethod
+    def read(path: str, *, limit: int = ..., timeout: str | float = ...) -> str:
+        "Gives the text of a file."
+        ...
+    @staticmethod
+    def remove(path: str, *, timeout: str | float = ...) -> None:
+        "Removes a file, or a directory that is empty. It is no failure when there is none."
+        ...
+    @staticmethod
+    def stat(path: str, *, timeout: str | float = ...) -> FileStat:
+        "Tells what is at a path: path, kind (file, dir or other), size and modified."
+        ...
+    @staticmethod
+    def write(path: str, text: str, *, timeout: str | float = ...) -> None:
+        "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made."
+        ...
+
+class env:
+    "Reads environment variables that are granted by --allow-env: env.get, env.secret."
+    @staticmethod
+    def get(name: str, default: Any = ..., *, timeout: str | float = ...) -> str:
+        "Gives the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
+        ...
+    @staticmethod
+    def secret(name: str, *, timeout: str | float = ...) -> Secret:
+        "Gives the value of a variable in a form that is not shown, recorded or told to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
+        ...
+
 def agent(*, input: TypeLike = ..., output: TypeLike = ..., name: str = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | MCP | Callable] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., hooks: Hooks | list[Hooks] = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., memory: Memory = ..., history: Literal["fresh", "shared", "summary"] | History = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., tools_at_once: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when run is given."
     ...
@@ -315,6 +442,70 @@ def oauth(*, id: str = ..., secret: Secret = ..., key: Secret = ..., scopes: lis
 
 def secret(name: str, *, prefix: str = ...) -> Secret:
     "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."
+    ...
+
+def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+    "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
+    ...
+
+def image(source: str) -> Image:
+    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."
+    ...
+
+def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., failure: Remedy | Callable | list[Remedy | Callable] = ...) -> Recovery:
+    "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
+    ...
+
+def fix(by: Node | Callable, retries: int = ..., *, then: Literal["call", "result"] = ...) -> Remedy:
+    "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str."
+    ...
+
+def again(times: int = ...) -> Remedy:
+    "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same."
+    ...
+
+def escalate(reason: str = ..., severity: Literal["low", "medium", "high", "critical"] = ...) -> Remedy:
+    "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
+    ...
+
+def give_up(reason: str = ...) -> Remedy:
+    "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself."
+    ...
+
+def fixed(value: Any, *, then: Literal["call", "result"] = ...) -> Remedy:
+    "Mends a call that failed with a value: its arguments, or its result."
+    ...
+
+def policy(*, allow: list[str] = ..., ask: list[str] = ..., deny: list[str] = ...) -> policy:
+    "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
+    ...
+
+def hooks(*, before_tool: Callable | list[Callable] = ..., after_tool: Callable | list[Callable] = ..., before_model: Callable | list[Callable] = ..., after_model: Callable | list[Callable] = ..., on_tool_use: Callable | list[Callable] = ..., on_knowledge_used: Callable | list[Callable] = ..., on_skill_chosen: Callable | list[Callable] = ..., on_model_call: Callable | list[Callable] = ..., on_error: Callable | list[Callable] = ...) -> hooks:
+    "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."
+    ...
+
+def proceed(value: Any = ...) -> Intercept:
+    "What an interceptor gives to let a call go on: as it is, or with something else."
+    ...
+
+def deny(reason: str) -> Intercept:
+    "What an interceptor gives to have a call not made, or its result not used. The model of a denied tool is told the reason; an agent whose model call is denied fails."
+    ...
+
+def substitute(value: Any) -> Intercept:
+    "What an interceptor gives to have a result taken in place of the call's own."
+    ...
+
+def memory(name: str, *, scope: Literal["run", "session"] = ..., max_lines: int = ..., max_tokens: int = ..., shared: bool = ...) -> Memory:
+    "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."
+    ...
+
+def compress(*, after: int = ..., tokens: int = ..., keep: int = ..., how: Literal["window", "summary"] = ..., model: str = ..., history: Literal["shared", "fresh"] = ...) -> History:
+    "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."
+    ...
+
+def conversation(node: Node, /, *, history: Literal["fresh", "shared", "summary"] | History = ...) -> Node:
+    "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."
     ...
 
 def then(*nodes: Node | list[Node]) -> Node:
@@ -487,73 +678,6 @@ def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node
     "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
     ...
 
-def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
-    "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
-    ...
-
-def image(source: str) -> Image:
-    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."
-    ...
-
-def fmt(value: Any, spec: str = ...) -> str:
-    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."
-    ...
-
-def dedent(text: str) -> str:
-    "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."
-    ...
-
-def indent_lines(text: str, prefix: str = ...) -> str:
-    "Puts a prefix in front of every line that is not blank."
-    ...
-
-def split_lines(text: str) -> list[str]:
-    "Gives the lines of a text, without blanks around them and without empty ones."
-    ...
-
-def join_lines(items: list, bullet: str = ...) -> str:
-    "Joins values by line ends."
-    ...
-
-def strip_fences(text: str) -> str:
-    "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."
-    ...
-
-def truncate(text: str, length: int, end: str = ...) -> str:
-    "Cuts a text that is too long."
-    ...
-
-class json:
-    "Reads and writes JSON: json.encode, json.decode, json.indent."
-    @staticmethod
-    def decode(text: str, default: Any = ...) -> Any:
-        "Reads strict JSON. What a model wrote is read by T.from_llm_output."
-        ...
-    @staticmethod
-    def encode(value: Any) -> str:
-        "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs."
-        ...
-    @staticmethod
-    def indent(text: str, *, indent: str = ...) -> str:
-        "Lays JSON text out over lines."
-        ...
-
-def print(*args: Any, sep: str = ...) -> None:
-    "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."
-    ...
-
-def fail(*args: Any, sep: str = ...) -> None:
-    "Ends the run, or the loading, with an error."
-    ...
-
-def file(path: str) -> str:
-    "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."
-    ...
-
-def help(about: Any = ...) -> None:
-    "Prints what a value is and how it is used; without an argument, all builtins."
-    ...
-
 @overload
 def attempt(node: Node, /) -> Node:
     "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
@@ -576,134 +700,10 @@ def phase(name: str) -> None:
     "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."
     ...
 
-def describe(about: Any) -> str:
-    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."
-    ...
-
-def sum(items: list, /, start: Any = ...) -> Any:
-    "Adds up numbers, or with start = [] joins lists."
-    ...
-
-def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., failure: Remedy | Callable | list[Remedy | Callable] = ...) -> Recovery:
-    "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
-    ...
-
-def fix(by: Node | Callable, retries: int = ..., *, then: Literal["call", "result"] = ...) -> Remedy:
-    "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str."
-    ...
-
-def again(times: int = ...) -> Remedy:
-    "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same."
-    ...
-
-def escalate(reason: str = ..., severity: Literal["low", "medium", "high", "critical"] = ...) -> Remedy:
-    "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
-    ...
-
-def give_up(reason: str = ...) -> Remedy:
-    "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself."
-    ...
-
-def fixed(value: Any, *, then: Literal["call", "result"] = ...) -> Remedy:
-    "Mends a call that failed with a value: its arguments, or its result."
-    ...
-
-def policy(*, allow: list[str] = ..., ask: list[str] = ..., deny: list[str] = ...) -> policy:
-    "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
-    ...
-
 def approve(question: str, data: Any = ...) -> Approval:
     "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
     ...
 
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."
-    ...
-
-class sh:
-    "Runs commands that are granted by --allow-exec, without a shell: sh.run."
-    @staticmethod
-    def run(command: list[str], *, input: str | Secret = ..., dir: str = ..., timeout: str | float = ...) -> Completed:
-        "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends."
-        ...
-
-class http:
-    "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."
-    @staticmethod
-    def get(url: str | Secret, *, headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Asks for what is at a URL. A status such as 404 is no failure."
-        ...
-    @staticmethod
-    def post(url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Sends something to a URL."
-        ...
-    @staticmethod
-    def request(method: str, url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Makes a request of any method."
-        ...
-
-class fs:
-    "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
-    @staticmethod
-    def exists(path: str, *, timeout: str | float = ...) -> bool:
-        "Tells whether there is something at a path."
-        ...
-    @staticmethod
-    def list(path: str = ..., *, pattern: str = ..., timeout: str | float = ...) -> list[str]:
-        "Lists what is in a directory, sorted; the name of a directory ends with /."
-        ...
-    @staticmethod
-    def read(path: str, *, limit: int = ..., timeout: str | float = ...) -> str:
-        "Gives the text of a file."
-        ...
-    @staticmethod
-    def remove(path: str, *, timeout: str | float = ...) -> None:
-        "Removes a file, or a directory that is empty. It is no failure when there is none."
-        ...
-    @staticmethod
-    def stat(path: str, *, timeout: str | float = ...) -> FileStat:
-        "Tells what is at a path: path, kind (file, dir or other), size and modified."
-        ...
-    @staticmethod
-    def write(path: str, text: str, *, timeout: str | float = ...) -> None:
-        "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made."
-        ...
-
-class env:
-    "Reads environment variables that are granted by --allow-env: env.get, env.secret."
-    @staticmethod
-    def get(name: str, default: Any = ..., *, timeout: str | float = ...) -> str:
-        "Gives the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
-        ...
-    @staticmethod
-    def secret(name: str, *, timeout: str | float = ...) -> Secret:
-        "Gives the value of a variable in a form that is not shown, recorded or told to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
-        ...
-
-def hooks(*, before_tool: Callable | list[Callable] = ..., after_tool: Callable | list[Callable] = ..., before_model: Callable | list[Callable] = ..., after_model: Callable | list[Callable] = ..., on_tool_use: Callable | list[Callable] = ..., on_knowledge_used: Callable | list[Callable] = ..., on_skill_chosen: Callable | list[Callable] = ..., on_model_call: Callable | list[Callable] = ..., on_error: Callable | list[Callable] = ...) -> hooks:
-    "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."
-    ...
-
-def proceed(value: Any = ...) -> Intercept:
-    "What an interceptor gives to let a call go on: as it is, or with something else."
-    ...
-
-def deny(reason: str) -> Intercept:
-    "What an interceptor gives to have a call not made, or its result not used. The model of a denied tool is told the reason; an agent whose model call is denied fails."
-    ...
-
-def substitute(value: Any) -> Intercept:
-    "What an interceptor gives to have a result taken in place of the call's own."
-    ...
-
-def memory(name: str, *, scope: Literal["run", "session"] = ..., max_lines: int = ..., max_tokens: int = ..., shared: bool = ...) -> Memory:
-    "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."
-    ...
-
-def compress(*, after: int = ..., tokens: int = ..., keep: int = ..., how: Literal["window", "summary"] = ..., model: str = ..., history: Literal["shared", "fresh"] = ...) -> History:
-    "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."
-    ...
-
-def conversation(node: Node, /, *, history: Literal["fresh", "shared", "summary"] | History = ...) -> Node:
-    "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."
     ...

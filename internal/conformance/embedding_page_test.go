@@ -41,7 +41,7 @@ func TestPromise_9_9_Page(t *testing.T) {
 			t.Errorf("Example%s is compiled and not run: it has no output", ex.Name)
 		}
 	}
-	for _, topic := range []string{"Scripts inside the binary", "Typed input and output", "Cancelling", "Limits per tenant", "Events to log/slog", "A tool written in Go", "A model of your own"} {
+	for _, topic := range []string{"Scripts inside the binary", "Typed input and output", "Cancelling", "Limits per tenant", "Events to log/slog", "A function of the language written in Go", "A tool written in Go", "A model of your own"} {
 		_, section, found := strings.Cut(string(page), "\n## "+topic+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		snippets := strings.Split(section, "```go\n")[1:]

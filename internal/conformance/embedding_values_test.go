@@ -16,8 +16,6 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // Promise 9.3 (embedding): input is given as Go values and results come back into Go types.
@@ -177,13 +175,16 @@ func (b badJSON) MarshalJSON() ([]byte, error) {
 // Promise 9.4 (embedding): a host adds builtins, tools and models of its own, seen and checked like
 // the built-in ones.
 func TestPromise_9_4_HostBuiltins(t *testing.T) {
-	double := starlib.Builtin{Name: "double", Returns: "int", Effect: starlib.Pure, Doc: "Doubles a number. It is of the host.",
-		Params: []starlib.Param{{Name: "n", Kind: starlib.IntKind, Doc: "what to double"}, {Name: "times", Kind: starlib.IntKind, Default: "1", Doc: "how often"}},
-		Func: func(c *starlib.Call) (starlark.Value, error) {
-			if c.Int("n", 0) == 13 {
-				return nil, errors.New("not thirteen")
+	double := agentscript.Builtin{Name: "double", Returns: generable.IntT, Doc: "Doubles a number. It is of the host.",
+		Params: []generable.Field{{Name: "n", Type: generable.IntT, Guide: "what to double"},
+			{Name: "times", Type: generable.IntT, Guide: "how often", Optional: true, Default: generable.IntOf(1)}},
+		Func: func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+			n, _ := args[0].AsInt()
+			times, _ := args[1].AsInt()
+			if n == 13 {
+				return generable.Value{}, errors.New("not thirteen")
 			}
-			return starlark.MakeInt(c.Int("n", 0) << c.Int("times", 1)), nil
+			return generable.IntOf(n << times), nil
 		}}
 	var calls atomic.Int64
 	models := llm.New(variables(), llm.WithModel("acme/x", ownModel{name: "x"}, llm.Caps{}))

@@ -77,7 +77,7 @@ func TestPromise_2_13_OneTable(t *testing.T) {
 		},
 	}
 	var said []string
-	eng := agentscript.New(agentscript.WithBuiltin(own), agentscript.WithPrint(func(_ diag.Pos, text string) { said = append(said, text) }))
+	eng := agentscript.New(agentscript.WithStarlark(own), agentscript.WithPrint(func(_ diag.Pos, text string) { said = append(said, text) }))
 	table := starlib.Universe(own)
 
 	pages := map[string]string{"the reference": table.Reference(), "the stub": table.Stub()}

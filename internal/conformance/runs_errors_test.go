@@ -20,7 +20,7 @@ import (
 
 // builtin is a builtin of the host's that takes one value.
 func builtin(name string, f func(c *starlib.Call) (starlark.Value, error)) agentscript.Option {
-	return agentscript.WithBuiltin(starlib.Builtin{Name: name, Returns: "any", Effect: starlib.Pure, Doc: "Of the host.",
+	return agentscript.WithStarlark(starlib.Builtin{Name: name, Returns: "any", Effect: starlib.Pure, Doc: "Of the host.",
 		Params: []starlib.Param{{Name: "value", Kind: starlib.AnyKind}}, Func: f})
 }
 

@@ -1,0 +1,61 @@
+package starlib
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// KindOf is the kind of argument that a type describes. Arguments are converted as a call of the
+// type converts them.
+func KindOf(t *generable.Type) Kind { return kindOf(table.TypedKind(t)) }
+
+// Function makes a builtin of a function on the engine's values. Its parameters are fields: each
+// has a type, an optional one a default, and what limits a field limits the argument. The
+// function gets one value for each, converted to its type, and a nil branch while a script loads.
+// What it returns must be of the type returns; nil is any.
+func Function(name, doc string, params []generable.Field, returns *generable.Type, f func(engine.Branch, []generable.Value) (generable.Value, error)) Builtin {
+	if returns == nil {
+		returns = generable.AnyT
+	}
+	b := Builtin{Name: name, Doc: doc, Returns: returns.String(), Effect: Pure}
+	for i := range params {
+		p := Param{Name: params[i].Name, Kind: KindOf(params[i].Type), Doc: params[i].Guide}
+		if params[i].Optional {
+			p.Default = value.FromData(params[i].Default).String()
+		}
+		b.Params = append(b.Params, p)
+	}
+	b.Func = func(c *Call) (starlark.Value, error) {
+		args := make([]generable.Value, len(params))
+		for i := range params {
+			p := &params[i]
+			if !c.Has(p.Name) {
+				args[i] = p.Default
+				continue
+			}
+			v, err := c.Value(p.Name)
+			if err != nil {
+				return nil, err
+			}
+			if errs := generable.CheckLimits(p, v); errs != nil {
+				return nil, script.Errorf(diag.WrongArgument, "%s: %s", name, errs)
+			}
+			args[i] = v
+		}
+		out, err := f(c.Branch(), args)
+		if err != nil {
+			return nil, err
+		}
+		if errs := returns.Conforms(out); errs != nil {
+			return nil, script.Errorf(diag.WrongTypeAtBoundary, "the host's %s returns what is no %s: %s", name, returns, errs)
+		}
+		return value.FromData(out), nil
+	}
+	return b
+}
