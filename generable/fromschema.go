@@ -3,6 +3,7 @@ package generable
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // SchemaOptions direct [FromJSONSchema]. The zero value is strict.
@@ -57,12 +58,15 @@ func (im *importer) read() (t *Type) {
 
 // FromJSONSchemaText is [FromJSONSchema] for the text of a schema, which has to be valid JSON.
 func FromJSONSchemaText(text string, o SchemaOptions) (t *Type, ignored, errs FieldErrors) {
-	r := Decode(AnyT, trimBOM(text), Options{Level: Strict})
-	for _, fix := range r.Repairs {
-		if len(r.Errors) == 0 {
-			r.Errors = FieldErrors{{Path: fix.Path, Expected: "JSON", Got: strings.ReplaceAll(fix.Kind, "-", " "), Offset: fix.Offset, Hint: "the schema is one JSON value and nothing else"}}
-			locate(trimBOM(text), r.Errors)
-		}
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	r := Decode(AnyT, text, Options{Level: Strict})
+	if len(r.Errors) == 0 && len(r.Repairs) > 0 {
+		fix := r.Repairs[0]
+		e := &FieldError{Path: fix.Path, Expected: "JSON", Got: strings.ReplaceAll(fix.Kind, "-", " "), Offset: fix.Offset}
+		before := text[:fix.Offset]
+		e.Line = 1 + strings.Count(before, "\n")
+		e.Col = 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+		r.Errors = FieldErrors{e}
 	}
 	if len(r.Errors) > 0 || !r.OK {
 		for _, e := range r.Errors {

@@ -111,7 +111,7 @@ func cutStep(path string) (step string, isIndex bool, rest string) {
 		return "", false, path
 	}
 	if inside, ok := strings.CutPrefix(path, "["); ok {
-		if digits, rest, ok := strings.Cut(inside, "]"); ok && isDigits(digits) {
+		if digits, rest, ok := strings.Cut(inside, "]"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 			return digits, true, rest
 		}
 	}
