@@ -366,7 +366,7 @@ func (c *coercer) stepDict(f *coerceFrame) bool {
 			if c.partial {
 				continue // the value is still to come
 			}
-			if f.m.find(f.key) >= 0 { // the key came before, with a value
+			if _, has := f.m.Get(f.key); has { // the key came before, with a value
 				c.repair(repDuplicateKey, at-1, f.key, "")
 				continue
 			}

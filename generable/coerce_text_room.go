@@ -12,8 +12,11 @@ type room struct {
 	dicts   []Map
 	records []Record
 	bytes   []byte
-	sizes   struct{ vals, keys, lists, dicts, records, bytes int32 } // of the blocks made next; 0 is the least
+	sizes   blockSizes
 }
+
+// blockSizes are the sizes of the blocks made next; 0 is the least.
+type blockSizes struct{ forVals, forKeys, forLists, forDicts, forRecords, forBytes int32 }
 
 // Blocks have at least and at most so many parts. What is larger has a block of its own.
 const (
@@ -44,8 +47,8 @@ func (r *room) expect(tape []node) {
 		}
 		vals++
 	}
-	r.sizes.vals, r.sizes.keys, r.sizes.lists = max(vals, 0), keys, lists
-	r.sizes.records, r.sizes.dicts = records, records
+	r.sizes.forVals, r.sizes.forKeys, r.sizes.forLists = max(vals, 0), keys, lists
+	r.sizes.forRecords, r.sizes.forDicts = records, records
 }
 
 // nextBlock is the size of the next block, and makes the one after it twice as large. The least holds
@@ -65,7 +68,7 @@ func (r *room) values(n int) []Value {
 		if n > ownBlock {
 			return make([]Value, n)
 		}
-		r.vals = make([]Value, max(n, int(nextBlock(&r.sizes.vals, 2*minBlock, maxBlock))))
+		r.vals = make([]Value, max(n, int(nextBlock(&r.sizes.forVals, 2*minBlock, maxBlock))))
 	}
 	v := r.vals[:n:n]
 	r.vals = r.vals[n:]
@@ -78,7 +81,7 @@ func (r *room) names(n int) []string {
 		if n > ownBlock {
 			return make([]string, n)
 		}
-		r.keys = make([]string, max(n, int(nextBlock(&r.sizes.keys, 2*minBlock, maxBlock))))
+		r.keys = make([]string, max(n, int(nextBlock(&r.sizes.forKeys, 2*minBlock, maxBlock))))
 	}
 	v := r.keys[:n:n]
 	r.keys = r.keys[n:]
@@ -88,7 +91,7 @@ func (r *room) names(n int) []string {
 // list returns a list of those items.
 func (r *room) list(items []Value) Value {
 	if len(r.lists) == 0 {
-		r.lists = make([]List, nextBlock(&r.sizes.lists, minBlock, maxBlock))
+		r.lists = make([]List, nextBlock(&r.sizes.forLists, minBlock, maxBlock))
 	}
 	l := &r.lists[0]
 	r.lists = r.lists[1:]
@@ -106,7 +109,7 @@ func (r *room) newMap(n int) *Map {
 // blankMap returns a dict to be set.
 func (r *room) blankMap() *Map {
 	if len(r.dicts) == 0 {
-		r.dicts = make([]Map, nextBlock(&r.sizes.dicts, minBlock, maxBlock))
+		r.dicts = make([]Map, nextBlock(&r.sizes.forDicts, minBlock, maxBlock))
 	}
 	m := &r.dicts[0]
 	r.dicts = r.dicts[1:]
@@ -123,7 +126,7 @@ func (r *room) dict(keys []string, vals []Value) Value {
 // record returns an instance of t, as [NewRecord] does.
 func (r *room) record(t *Type, vals []Value) Value {
 	if len(r.records) == 0 {
-		r.records = make([]Record, nextBlock(&r.sizes.records, minBlock, maxBlock))
+		r.records = make([]Record, nextBlock(&r.sizes.forRecords, minBlock, maxBlock))
 	}
 	rec := &r.records[0]
 	r.records = r.records[1:]
@@ -138,7 +141,7 @@ func (r *room) text(n int) []byte {
 		if n > ownBytes {
 			return make([]byte, 0, n)
 		}
-		r.bytes = make([]byte, nextBlock(&r.sizes.bytes, ownBytes, maxBytes))
+		r.bytes = make([]byte, nextBlock(&r.sizes.forBytes, ownBytes, maxBytes))
 	}
 	return r.bytes[:0:n]
 }

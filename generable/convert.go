@@ -26,9 +26,10 @@ func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	return w, nil
 }
 
+// maxErrors bounds what one value reports: the hundredth line helps nobody.
+const maxErrors = 100
+
 const (
-	// maxErrors bounds what one value reports: the hundredth line helps nobody.
-	maxErrors = 100
 	// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
 	maxDepth = 10_000
 )

@@ -1,6 +1,9 @@
 package generable
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // merged is the schema that m comes to when its references and its allOf are written out: all
 // that has to hold, in one object. It is nil, and an error told, when there is no such.
@@ -267,10 +270,10 @@ func (c *conjunction) also(x, y Value, only bool) Value {
 	m, _ := x.AsMap()
 	if l := c.made[m]; m != nil && l != nil && hasMembers(y) {
 		if only {
-			l.items = append(l.items, y)
+			in.SetList(l, append(l.Items(), y))
 			return x
 		}
-		return c.allOf(append(l.items[:len(l.items):len(l.items)], y))
+		return c.allOf(append(slices.Clip(l.Items()), y))
 	}
 	if v, one := eitherOf(x, y); one {
 		return v
@@ -280,7 +283,7 @@ func (c *conjunction) also(x, y Value, only bool) Value {
 
 func (c *conjunction) allOf(items []Value) Value {
 	l := NewList(items)
-	m := object("allOf", l.Value())
+	m := keyword("allOf", l.Value())
 	if c.made == nil {
 		c.made = make(map[*Map]*List)
 	}

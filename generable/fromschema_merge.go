@@ -1,5 +1,12 @@
 package generable
 
+// keyword is the schema that has one keyword.
+func keyword(name string, v Value) *Map {
+	m := NewMap(1)
+	m.Set(name, v)
+	return m
+}
+
 func without(m *Map, keys ...string) *Map {
 	out := NewMap(m.Len())
 next:
@@ -20,7 +27,7 @@ func allOf(x, y Value) Value {
 	if v, one := eitherOf(x, y); one {
 		return v
 	}
-	return object("allOf", ListOf(x, y)).Value()
+	return keyword("allOf", ListOf(x, y)).Value()
 }
 
 // eitherOf is the one of two schemas that says what fits both, if one does: true and {} change

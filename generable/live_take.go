@@ -105,7 +105,7 @@ func (l *live) place(v Value, ok bool) {
 	}
 	kind := StreamItem
 	if cap(f.vals) == 0 {
-		f.vals = make([]Value, 0, smallMap)
+		f.vals = make([]Value, 0, fewKeys)
 	}
 	f.vals = append(f.vals, v)
 	switch f.op {
@@ -154,11 +154,14 @@ func (f *liveFrame) names(n int) []string {
 	return f.keys[:n:n]
 }
 
+// fewKeys is up to how many keys a scan beats a hash index.
+const fewKeys = 8
+
 // repeats reports whether the key being read came before. A dict keeps an index of its keys
 // once it is too large to look through.
 func (f *liveFrame) repeats() bool {
 	n := len(f.vals)
-	if n <= smallMap {
+	if n <= fewKeys {
 		for _, k := range f.keys[:n] {
 			if k == f.key {
 				return true

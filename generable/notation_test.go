@@ -218,7 +218,7 @@ func (n *notation) field() Field {
 			panic("notation: what is " + word + "?")
 		}
 	}
-	if f.Limits != nil && f.Limits.empty() {
+	if f.Limits != nil && *f.Limits == (Limits{}) {
 		f.Limits = nil
 	}
 	return f

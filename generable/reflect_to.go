@@ -11,6 +11,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
+// maxIntoDepth bounds the nesting of values that are read into Go values.
+const maxIntoDepth = 10_000
+
 // To reads a value into a new Go value; see [Into].
 func To[T any](v Value, opts ...GoOption) (T, error) {
 	var out T
@@ -42,9 +45,9 @@ func (c *goCodec) into(v Value, dst reflect.Value, at *path) {
 		dst.Set(reflect.ValueOf(v))
 		return
 	}
-	if c.depth++; c.depth > maxDepth {
+	if c.depth++; c.depth > maxIntoDepth {
 		c.depth--
-		c.bad(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
+		c.bad(at, "a value nested at most "+strconv.Itoa(maxIntoDepth)+" deep", "a deeper one", "")
 		return
 	}
 	defer func() { c.depth-- }()
