@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 type Ticket struct {
@@ -18,16 +21,16 @@ type Ticket struct {
 func Example_decode() {
 	answer := "Sure!\n```json\n{'title': 'Printer on fire', urgent: yes, \"tags\": [\"hardware\",],\n```"
 
-	typ, err := generable.TypeFor[Ticket]()
+	typ, err := govalue.TypeFor[Ticket]()
 	if err != nil {
 		panic(err)
 	}
-	res := generable.Decode(typ, answer, generable.Options{MaxCost: 20})
+	res := lenient.Decode(typ, answer, generable.Options{MaxCost: 20})
 	if !res.OK {
 		fmt.Println(res.Complaint()) // the text of a second question
 		return
 	}
-	ticket, err := generable.To[Ticket](res.Value)
+	ticket, err := govalue.To[Ticket](res.Value)
 
 	fmt.Println(ticket.Title, ticket.Urgent, ticket.Tags, ticket.Votes, err)
 	// Output: Printer on fire true [hardware] 0 <nil>
@@ -39,14 +42,14 @@ func Example_jsonSchema() {
 		"city": {"type": "string", "minLength": 1},
 		"days": {"type": "integer", "maximum": 14}}, "required": ["city"]}`
 
-	typ, ignored, errs := generable.FromJSONSchemaText(schema, generable.SchemaOptions{Name: "Forecast", Lenient: true})
+	typ, ignored, errs := jsonschema.Parse(schema, jsonschema.Options{Name: "Forecast", Lenient: true})
 	if errs != nil {
 		panic(errs) // each with its place: "#/properties/days/type: want one of …"
 	}
-	res := generable.Decode(typ, `{"city": "Bergen", "days": "30"}`, generable.Options{})
+	res := lenient.Decode(typ, `{"city": "Bergen", "days": "30"}`, generable.Options{})
 
 	fmt.Println(len(ignored), res.OK, res.Errors)
-	fmt.Println(generable.JSON(generable.Decode(typ, `{"city": "Bergen"}`, generable.Options{}).Value, typ))
+	fmt.Println(generable.JSON(lenient.Decode(typ, `{"city": "Bergen"}`, generable.Options{}).Value, typ))
 	// Output:
 	// 0 false days: want at most 14, got 30 at line 1, column 28
 	// {"city":"Bergen"}

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 const flows = `
@@ -45,7 +46,7 @@ func TestFlow(t *testing.T) {
 		if got := schema.String(); got != row.schema {
 			t.Errorf("%s takes %s", name, got)
 		}
-		args := generable.Decode(f.Params, row.args, generable.Options{})
+		args := lenient.Decode(f.Params, row.args, generable.Options{})
 		res, err := f.Start(t.Context(), args.Value).Wait()
 		if err != nil || res.JSON() != row.want || f.Doc == "" || f.Name != name {
 			t.Errorf("%s gives %s, %v: %+v", name, res.JSON(), err, f)

@@ -6,6 +6,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -23,9 +25,9 @@ func input(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin")
 }
 
-// lenient is how input is read: as models' answers are, but a key that is no field is a mistake
+// inputOptions are how input is read: as models' answers are, but a key that is no field is a mistake
 // of whoever wrote it.
-var lenient = generable.Options{ExtraKeys: generable.ExtraError}
+var inputOptions = generable.Options{ExtraKeys: generable.ExtraError}
 
 // FromText reads a value of type t from text: a str verbatim, everything else as JSON, in which
 // flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
@@ -57,7 +59,7 @@ func read(text string, t *generable.Type) (generable.Value, error) {
 	if err := isUTF8("the input", "", generable.StrOf(text)); err != nil {
 		return generable.Value{}, err
 	}
-	res := generable.Decode(t, text, lenient)
+	res := lenient.Decode(t, text, inputOptions)
 	if !res.OK {
 		return res.Value, unfit(t, res.Errors)
 	}
@@ -84,7 +86,7 @@ func ArgsFromJSON(text string, params []starlib.MainParam) (map[string]any, erro
 	for _, p := range params {
 		t.Fields = append(t.Fields, generable.Field{Name: p.Name, Type: p.Type, Guide: p.Doc, Optional: true, Default: absent.Value()})
 	}
-	res := generable.Decode(t, text, lenient)
+	res := lenient.Decode(t, text, inputOptions)
 	if !res.OK {
 		return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit main: %w", res.Errors)
 	}
@@ -121,7 +123,7 @@ func toValue(what string, v any) (generable.Value, error) {
 	if in, ok := v.(generable.Value); ok { // made by the host, who vouches for its text
 		return in, isUTF8(what, "", in)
 	}
-	out, err := generable.FromGo(v)
+	out, err := govalue.From(v)
 	if err != nil {
 		return out, engine.Errorf(engine.KindInput, diag.BadInput, "%s has no JSON form: %w", what, err)
 	}

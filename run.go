@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -45,13 +46,13 @@ func (r Result) Text() string {
 }
 
 // As reads a run's result into a Go value, as encoding/json would read its JSON:
-// As[Decision](run.Wait()). See [generable.Into]; a number that does not fit exactly is an error.
+// As[Decision](run.Wait()). See [govalue.Into]; a number that does not fit exactly is an error.
 func As[T any](r Result, err error) (T, error) {
 	if err != nil {
 		var none T
 		return none, err
 	}
-	out, err := generable.To[T](generable.Plain(r.Value, r.Type))
+	out, err := govalue.To[T](generable.Plain(r.Value, r.Type))
 	if err != nil {
 		return out, fmt.Errorf("the result does not fit %T: %w", out, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
 )
 
 // ToolFunc makes a Go function a tool, for [WithTool]. The fields of the struct A are its parameters,
@@ -27,14 +28,14 @@ import (
 //
 // A field with omitempty, omitzero or a default may be left out; a pointer may be null. A time.Time is a
 // str of format date-time, a time.Duration a str such as 90s; structs, slices and maps nest, and
-// [generable.TypeOf] tells of all the tags. What the function gives is encoded in the same way. What the
+// [govalue.TypeOf] tells of all the tags. What the function gives is encoded in the same way. What the
 // model writes is checked before the function is called. An error is told to the model.
 //
 // The tool is of class [engine.ClassOnce]: it acts for good. Where it may run again, set Class of the
 // result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function which
 // call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
 // the field.
-func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...generable.GoOption) (engine.HostTool, error) {
+func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...govalue.Option) (engine.HostTool, error) {
 	var none engine.HostTool
 	if f == nil {
 		return none, fmt.Errorf("tool %q has no function", name)
@@ -47,7 +48,7 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 	params, returns := t.Params, t.Returns
 	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		var in A
-		if err := generable.Into(generable.Plain(args, params), &in, codec...); err != nil {
+		if err := govalue.Into(generable.Plain(args, params), &in, codec...); err != nil {
 			return generable.Value{}, badArguments(err)
 		}
 		out, err := f(withToolCall(ctx, call), in)
@@ -62,7 +63,7 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 // has the form func(context.Context, A) (R, error) of [ToolFunc]; its tool is called like the method,
 // FindNote as find_note, and described by the text in docs. The error tells of every method that there
 // is not, or that has another form.
-func ToolsOf(v any, docs map[string]string, opts ...generable.GoOption) ([]engine.HostTool, error) {
+func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]engine.HostTool, error) {
 	rv := reflect.ValueOf(v)
 	if !rv.IsValid() {
 		return nil, fmt.Errorf("tools are made of a value with methods, got nil")
@@ -97,7 +98,7 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-func methodTool(rv reflect.Value, name, doc string, opts []generable.GoOption) (none engine.HostTool, err error) {
+func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none engine.HostTool, err error) {
 	m := rv.MethodByName(name)
 	if !m.IsValid() {
 		return none, fmt.Errorf("%s has no method %s%s", rv.Type(), name, nearest(rv.Type(), name))
@@ -114,7 +115,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []generable.GoOption) (
 	codec := goOptions(opts)
 	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		in := reflect.New(mt.In(1))
-		if err := generable.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
+		if err := govalue.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
 			return generable.Value{}, badArguments(err)
 		}
 		out := m.Call([]reflect.Value{reflect.ValueOf(withToolCall(ctx, call)), in.Elem()})
@@ -126,7 +127,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []generable.GoOption) (
 }
 
 // newTool makes the types of a tool from those of its function.
-func newTool(name, doc string, in, out reflect.Type, opts []generable.GoOption) (t engine.Tool, err error) {
+func newTool(name, doc string, in, out reflect.Type, opts []govalue.Option) (t engine.Tool, err error) {
 	if bad := strings.IndexFunc(name, func(r rune) bool {
 		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 	}); name == "" || bad >= 0 || unicode.IsDigit(rune(name[0])) {
@@ -135,22 +136,22 @@ func newTool(name, doc string, in, out reflect.Type, opts []generable.GoOption) 
 	if in.Kind() != reflect.Struct {
 		return t, fmt.Errorf("tool %q takes %s, want a struct: its fields are the tool's parameters", name, in)
 	}
-	params, err := generable.TypeOf(in, goOptions(opts)...)
+	params, err := govalue.TypeOf(in, goOptions(opts)...)
 	if err != nil {
 		return t, fmt.Errorf("the parameters of tool %q: %w", name, err)
 	}
 	if params.Deref().Kind != generable.RecordType {
 		return t, fmt.Errorf("tool %q takes %s, which writes its own JSON: want a struct whose fields are the tool's parameters", name, in)
 	}
-	returns, err := generable.TypeOf(out, goOptions(opts)...)
+	returns, err := govalue.TypeOf(out, goOptions(opts)...)
 	if err != nil {
 		return t, fmt.Errorf("the result of tool %q: %w", name, err)
 	}
 	return engine.Tool{Name: name, Doc: doc, Params: params.Deref(), Returns: returns, Class: engine.ClassOnce}, nil
 }
 
-func goOptions(opts []generable.GoOption) []generable.GoOption {
-	return append([]generable.GoOption{generable.Durations()}, opts...)
+func goOptions(opts []govalue.Option) []govalue.Option {
+	return append([]govalue.Option{govalue.Durations()}, opts...)
 }
 
 // badArguments is what is wrong with arguments that the schema allows and Go does not, as a number
@@ -160,8 +161,8 @@ func badArguments(err error) error {
 }
 
 // given encodes a result.
-func given(name string, out any, returns *generable.Type, codec []generable.GoOption) (generable.Value, error) {
-	v, err := generable.FromGo(out, codec...)
+func given(name string, out any, returns *generable.Type, codec []govalue.Option) (generable.Value, error) {
+	v, err := govalue.From(out, codec...)
 	if err != nil {
 		return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q has no JSON form: %w", name, err)
 	}

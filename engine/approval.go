@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -49,7 +50,7 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 
 // Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := generable.Decode(typing.OrAny(r.typ), text, generable.Options{})
+	res := lenient.Decode(typing.OrAny(r.typ), text, generable.Options{})
 	if !res.OK {
 		return generable.Value{}, res.Errors
 	}

@@ -3,18 +3,19 @@ package engine
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // decode reads what a model wrote as a value of a type. form is the dialect of the schema that
 // held the model to it, "" for none. Both forms of the value are read, the schema's and the
 // type's own, since not every route honours a schema.
-func (b *branch) decode(t *generable.Type, text, form string) (generable.Result, error) {
+func (b *branch) decode(t *generable.Type, text, form string) (lenient.Result, error) {
 	if form == "" {
-		return generable.Decode(t, text, generable.Options{}), nil
+		return lenient.Decode(t, text, generable.Options{}), nil
 	}
 	w, err := b.run.forms.Compile(t, form)
 	if err != nil { // a model of another version, or a record of one
-		return generable.Result{}, Errorf(KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
+		return lenient.Result{}, Errorf(KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
 			WithHelp("the model's handler names the dialect of its schemas: it has to be one that this version knows")
 	}
 	return w.Decode(text, generable.Options{}), nil

@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // EarlyStop reads an answer while it arrives, until there is enough of it. It is for handlers of
@@ -14,7 +15,7 @@ import (
 type EarlyStop struct {
 	enough   *predicate.Predicate
 	subjects []string
-	stream   *generable.Stream
+	stream   *lenient.Stream
 	met      bool
 }
 
@@ -24,9 +25,9 @@ func (o *Output) Watch() *EarlyStop {
 		return nil
 	}
 	w := &EarlyStop{enough: o.Enough, subjects: o.Enough.Subjects()}
-	w.stream = generable.NewStream(o.Type, generable.StreamOptions{Stop: func(e *generable.StreamEvent) bool {
+	w.stream = lenient.NewStream(o.Type, lenient.StreamOptions{Stop: func(e *lenient.StreamEvent) bool {
 		switch e.Kind {
-		case generable.StreamField, generable.StreamItem, generable.StreamVariant:
+		case lenient.StreamField, lenient.StreamItem, lenient.StreamVariant:
 			w.met = w.met || w.holds()
 		}
 		return w.met
@@ -37,7 +38,7 @@ func (o *Output) Watch() *EarlyStop {
 // holds asks only about what has arrived whole: a text that still grows may become another.
 func (w *EarlyStop) holds() bool {
 	for _, s := range w.subjects {
-		if s == "" || w.stream.State("."+s) != generable.Complete {
+		if s == "" || w.stream.State("."+s) != lenient.Complete {
 			return false
 		}
 	}
@@ -59,7 +60,7 @@ func (w *EarlyStop) Answer() string {
 	}
 	out := generable.NewMap(m.Len())
 	for i := range m.Len() {
-		if key, item := m.At(i); w.stream.State("."+key) == generable.Complete {
+		if key, item := m.At(i); w.stream.State("."+key) == lenient.Complete {
 			out.Set(key, item)
 		}
 	}

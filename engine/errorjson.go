@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // The JSON form of an error. Field order is the order of the output.
@@ -98,7 +99,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		e.Trace = append(e.Trace, diag.Frame{Name: f.Name, Pos: diag.Pos(f.jsonPos)})
 	}
 	if in.Partial != nil {
-		res := generable.Decode(generable.AnyT, string(in.Partial), generable.Options{Level: generable.Strict})
+		res := lenient.Decode(generable.AnyT, string(in.Partial), generable.Options{Level: generable.Strict})
 		if !res.OK {
 			return fmt.Errorf("the partial value of a recorded error: %w", res.Errors)
 		}
@@ -169,6 +170,7 @@ type recordedCause struct {
 }
 
 func (r *recordedCause) Error() string { return r.text }
+
 func (r *recordedCause) Unwrap() error { return r.cause }
 
 // joinedCause is one that has several causes itself.
@@ -177,5 +179,6 @@ type joinedCause struct {
 	causes []error
 }
 
-func (r *joinedCause) Error() string   { return r.text }
+func (r *joinedCause) Error() string { return r.text }
+
 func (r *joinedCause) Unwrap() []error { return r.causes }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // partials reads the text of a model's answer while it arrives and tells what is known of the
@@ -11,7 +12,7 @@ type partials struct {
 	tell    func(attempt int, d *PartialData) // nil when nobody listens
 	look    *looking                          // or nil
 	attempt int
-	stream  *generable.Stream
+	stream  *lenient.Stream
 }
 
 // partials begins to read the answer of an effect, nil when nobody wants to know of its parts: it is
@@ -48,20 +49,20 @@ func (p *partials) add(t Token) {
 	}
 	if p.stream == nil || t.Attempt != p.attempt {
 		if p.stream != nil {
-			p.told(t.Attempt, &PartialData{What: generable.StreamReset.String(), Text: "another attempt"})
+			p.told(t.Attempt, &PartialData{What: lenient.StreamReset.String(), Text: "another attempt"})
 		}
 		p.attempt = t.Attempt
-		p.stream = generable.NewStream(p.typ, generable.StreamOptions{On: p.on})
+		p.stream = lenient.NewStream(p.typ, lenient.StreamOptions{On: p.on})
 	}
 	p.stream.Feed(t.Text)
 }
 
-func (p *partials) on(e *generable.StreamEvent) {
+func (p *partials) on(e *lenient.StreamEvent) {
 	d := &PartialData{What: e.Kind.String(), Field: e.Path(), Text: e.Text}
 	switch e.Kind {
-	case generable.StreamField, generable.StreamItem:
+	case lenient.StreamField, lenient.StreamItem:
 		d.Value = &Datum{e.Value}
-	case generable.StreamText, generable.StreamVariant, generable.StreamReset:
+	case lenient.StreamText, lenient.StreamVariant, lenient.StreamReset:
 	default: // repairs are told of the whole answer
 		return
 	}

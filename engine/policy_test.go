@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // anyTool takes whatever arguments a row gives.
@@ -18,7 +19,7 @@ func anyTool(name string, class engine.Class) *engine.PolicyCall {
 
 func parsed(t testing.TB, text string) generable.Value {
 	t.Helper()
-	res := generable.Decode(generable.AnyT, text, generable.Options{})
+	res := lenient.Decode(generable.AnyT, text, generable.Options{})
 	if !res.OK {
 		t.Fatal(text, res.Errors)
 	}

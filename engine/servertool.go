@@ -2,12 +2,14 @@ package engine
 
 import (
 	"encoding/hex"
-	"github.com/agentscript/agentscript/internal/text"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // maxServerSchema bounds one schema of a server: it is sent to the model with every request.
@@ -24,7 +26,7 @@ func (s *ServerSpec) tool(listed *ServerTool) (*Tool, error) {
 	}
 	if listed.Output != "" && len(listed.Output) <= maxServerSchema {
 		// One that no type can say holds nothing back: what the tool gives is any then.
-		if out, _, errs := generable.FromJSONSchemaText(listed.Output, generable.SchemaOptions{Name: resultName(listed.Name), Lenient: true, KeepInts: true}); errs == nil {
+		if out, _, errs := jsonschema.Parse(listed.Output, jsonschema.Options{Name: resultName(listed.Name), Lenient: true, KeepInts: true}); errs == nil {
 			t.Returns = out
 		}
 	}
@@ -43,7 +45,7 @@ func (s *ServerSpec) parameters(t *Tool, schema string) error {
 	if len(schema) > maxServerSchema {
 		return bad("its input schema has %d bytes, %d at most", len(schema), maxServerSchema)
 	}
-	read := generable.Decode(generable.AnyT, schema, generable.Options{Level: generable.Strict})
+	read := lenient.Decode(generable.AnyT, schema, generable.Options{Level: generable.Strict})
 	m, ok := read.Value.AsMap()
 	if !read.OK || !ok {
 		return bad("its input schema is no JSON object: %s", text.Clip(schema, 80))
@@ -53,7 +55,7 @@ func (s *ServerSpec) parameters(t *Tool, schema string) error {
 			return bad("its input schema is of %s, and arguments are an object", generable.JSON(kind, nil))
 		}
 	}
-	typ, lost, errs := generable.FromJSONSchema(read.Value, generable.SchemaOptions{Name: callable(t.Remote), Lenient: true})
+	typ, lost, errs := jsonschema.Import(read.Value, jsonschema.Options{Name: callable(t.Remote), Lenient: true})
 	switch {
 	case errs != nil, typ.Kind != generable.RecordType && typ.Kind != generable.DictType:
 		t.Params, t.Schema = generable.DictOfType(generable.AnyT), schema

@@ -1,4 +1,4 @@
-package generable
+package generable_test
 
 import (
 	"bytes"
@@ -6,10 +6,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 // artefactText is all that a type tells a model, in one text.
-func artefactText(typ *Type) string {
+func artefactText(typ *generable.Type) string {
 	var b strings.Builder
 	part := func(title, text string) {
 		b.WriteString("==== " + title + "\n" + text + "\n")
@@ -21,35 +25,35 @@ func artefactText(typ *Type) string {
 }
 
 func TestArtefacts(t *testing.T) {
-	s := newSamples(t)
-	for name, typ := range map[string]*Type{
+	s := gentest.NewSamples(t)
+	for name, typ := range map[string]*generable.Type{
 		"schema":        s.Measurement,
 		"union":         s.Decision,
 		"enum":          s.Severity,
 		"nested":        s.Report,
 		"recursive":     s.Tree,
 		"recursive_tag": s.Expr,
-		"str":           StrT,
-		"int":           IntT,
-		"float":         FloatT,
-		"bool":          BoolT,
-		"none":          NoneT,
-		"any":           AnyT,
-		"list":          ListOfType(s.Finding),
-		"list_any":      ListOfType(AnyT),
-		"dict":          DictOfType(s.Severity),
-		"dict_any":      DictOfType(AnyT),
-		"optional":      OneOf(s.Decision, NoneT),
-		"inline":        OneOf(s.Measurement, ListOfType(IntT), NoneT),
+		"str":           generable.StrT,
+		"int":           generable.IntT,
+		"float":         generable.FloatT,
+		"bool":          generable.BoolT,
+		"none":          generable.NoneT,
+		"any":           generable.AnyT,
+		"list":          generable.ListOfType(s.Finding),
+		"list_any":      generable.ListOfType(generable.AnyT),
+		"dict":          generable.DictOfType(s.Severity),
+		"dict_any":      generable.DictOfType(generable.AnyT),
+		"optional":      generable.OneOf(s.Decision, generable.NoneT),
+		"inline":        generable.OneOf(s.Measurement, generable.ListOfType(generable.IntT), generable.NoneT),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := artefactText(typ)
-			golden(t, "artefacts/"+name+".txt", got)
+			gentest.Golden(t, "artefacts/"+name+".txt", got)
 			if again := artefactText(typ); again != got {
 				t.Errorf("the second time it differs:\n%s", again)
 			}
 			var want bytes.Buffer
-			if err := json.Indent(&want, []byte(JSON(typ.SchemaValue(), nil)), "", "  "); err != nil {
+			if err := json.Indent(&want, []byte(generable.JSON(typ.SchemaValue(), nil)), "", "  "); err != nil {
 				t.Fatal(err)
 			}
 			if typ.JSONSchema() != want.String() {
@@ -60,7 +64,7 @@ func TestArtefacts(t *testing.T) {
 }
 
 func TestDescriptionOverrideIsVerbatim(t *testing.T) {
-	typ := must(t)(NewSchema("A", "generated", []Field{{Name: "x", Type: IntT}}))
+	typ := gentest.Must(t)(generable.NewSchema("A", "generated", []generable.Field{{Name: "x", Type: generable.IntT}}))
 	typ.Description = "  my own text\n"
 	if got := typ.LLMDescription(); got != "  my own text\n" {
 		t.Errorf("got %q", got)
@@ -68,29 +72,29 @@ func TestDescriptionOverrideIsVerbatim(t *testing.T) {
 }
 
 func TestSkillDescription(t *testing.T) {
-	s := newSamples(t)
-	spec := must(t)(NewSchema("Specification", "A structured API specification", []Field{
-		{Name: "endpoints", Type: ListOfType(StrT), Guide: "List of endpoint paths to implement"},
-		{Name: "owner", Type: StrT},
+	s := gentest.NewSamples(t)
+	spec := gentest.Must(t)(generable.NewSchema("Specification", "A structured API specification", []generable.Field{
+		{Name: "endpoints", Type: generable.ListOfType(generable.StrT), Guide: "List of endpoint paths to implement"},
+		{Name: "owner", Type: generable.StrT},
 	}))
 	var b strings.Builder
 	for _, text := range []string{
-		SkillDescription("write-code", "Writes production code from scratch.", spec, s.Decision,
-			[]Knowledge{{"style-guide", "Preferred coding style"}, {"examples", ""}}),
-		SkillDescription("triage", "", ListOfType(s.Finding), s.Severity, nil),
-		SkillDescription("shout", "Makes text loud.", StrT, OneOf(s.Decision, s.Measurement, NoneT), nil),
+		generable.SkillDescription("write-code", "Writes production code from scratch.", spec, s.Decision,
+			[]generable.Knowledge{{"style-guide", "Preferred coding style"}, {"examples", ""}}),
+		generable.SkillDescription("triage", "", generable.ListOfType(s.Finding), s.Severity, nil),
+		generable.SkillDescription("shout", "Makes text loud.", generable.StrT, generable.OneOf(s.Decision, s.Measurement, generable.NoneT), nil),
 	} {
 		b.WriteString(text + "\n====\n")
 	}
-	golden(t, "artefacts/skills.txt", b.String())
+	gentest.Golden(t, "artefacts/skills.txt", b.String())
 }
 
 // Artefacts are made once; with an unbound reference inside, they must not stick.
 func TestArtefactsWaitForReferences(t *testing.T) {
-	ref := RefTo("Leaf")
-	typ := must(t)(NewSchema("Node", "", []Field{{Name: "leaf", Type: ref}}))
+	ref := generable.RefTo("Leaf")
+	typ := gentest.Must(t)(generable.NewSchema("Node", "", []generable.Field{{Name: "leaf", Type: ref}}))
 	before := typ.JSONSchema()
-	ref.Bind(must(t)(NewSchema("Leaf", "", []Field{{Name: "x", Type: IntT}})))
+	ref.Bind(gentest.Must(t)(generable.NewSchema("Leaf", "", []generable.Field{{Name: "x", Type: generable.IntT}})))
 	after := typ.JSONSchema()
 	if before == after || !strings.Contains(after, `"x"`) {
 		t.Errorf("the schema does not show the type bound later:\n%s", after)
@@ -98,13 +102,13 @@ func TestArtefactsWaitForReferences(t *testing.T) {
 	if !strings.Contains(typ.PromptFragment(), "Leaf:\n{\n  \"x\": <int>\n}") {
 		t.Errorf("no template of the type bound later:\n%s", typ.PromptFragment())
 	}
-	if p, q := typ.made.schemaText.Load(), typ.made.schemaText.Load(); p == nil || p != q {
+	if p, q := unsafe.StringData(typ.JSONSchema()), unsafe.StringData(typ.JSONSchema()); p != q {
 		t.Error("the schema text is not kept")
 	}
 }
 
 func TestArtefactsConcurrently(t *testing.T) {
-	s := newSamples(t)
+	s := gentest.NewSamples(t)
 	var wg sync.WaitGroup
 	texts := make([]string, 8)
 	for i := range texts {
@@ -120,15 +124,15 @@ func TestArtefactsConcurrently(t *testing.T) {
 
 // A ladder of schemas, each using the next one twice, must not double with every rung.
 func TestSchemaStaysSmall(t *testing.T) {
-	typ := StrT
+	typ := generable.StrT
 	for i := range 60 {
-		typ = must(t)(NewSchema("Rung"+string(rune('A'+i)), "", []Field{{Name: "left", Type: typ}, {Name: "right", Type: typ}}))
+		typ = gentest.Must(t)(generable.NewSchema("Rung"+string(rune('A'+i)), "", []generable.Field{{Name: "left", Type: typ}, {Name: "right", Type: typ}}))
 	}
 	text := typ.JSONSchema()
 	if len(text) > 60*600 {
 		t.Errorf("schema has %d bytes", len(text))
 	}
-	checkRefs(t, parseStd(t, text))
+	checkRefs(t, gentest.ParseJSON(t, text))
 	if n := len(typ.PromptFragment()); n > 60*100 {
 		t.Errorf("fragment has %d bytes", n)
 	}
@@ -136,15 +140,15 @@ func TestSchemaStaysSmall(t *testing.T) {
 
 // Types of the same name from different modules keep apart in one schema.
 func TestSchemaNamesStayApart(t *testing.T) {
-	m := must(t)
-	node := func(extra string) *Type {
-		ref := RefTo("Node")
-		n := m(NewSchema("Node", "", []Field{{Name: extra, Type: StrT}, {Name: "next", Type: OneOf(ref, NoneT)}}))
+	m := gentest.Must(t)
+	node := func(extra string) *generable.Type {
+		ref := generable.RefTo("Node")
+		n := m(generable.NewSchema("Node", "", []generable.Field{{Name: extra, Type: generable.StrT}, {Name: "next", Type: generable.OneOf(ref, generable.NoneT)}}))
 		ref.Bind(n)
 		return n
 	}
-	pair := m(NewSchema("Pair", "", []Field{{Name: "a", Type: node("one")}, {Name: "b", Type: node("two")}}))
-	schema := parseStd(t, pair.JSONSchema())
+	pair := m(generable.NewSchema("Pair", "", []generable.Field{{Name: "a", Type: node("one")}, {Name: "b", Type: node("two")}}))
+	schema := gentest.ParseJSON(t, pair.JSONSchema())
 	checkRefs(t, schema)
 	defs := schema.(map[string]any)["$defs"].(map[string]any)
 	if len(defs) != 2 || defs["Node"] == nil || defs["Node_2"] == nil {

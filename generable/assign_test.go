@@ -1,41 +1,44 @@
-package generable
+package generable_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestAssignable(t *testing.T) {
-	s := newSamples(t)
-	twin := newSamples(t)
-	other := must(t)(NewSchema("Approved", "another", nil))
-	fold := must(t)(NewUnion("Fold", "", "", []*Type{s.Approved, s.Rejected, s.Measurement}))
-	bound := RefTo("Decision")
+	s := gentest.NewSamples(t)
+	twin := gentest.NewSamples(t)
+	other := gentest.Must(t)(generable.NewSchema("Approved", "another", nil))
+	fold := gentest.Must(t)(generable.NewUnion("Fold", "", "", []*generable.Type{s.Approved, s.Rejected, s.Measurement}))
+	bound := generable.RefTo("Decision")
 	bound.Bind(s.Decision)
-	opt := func(t *Type) *Type { return OneOf(t, NoneT) }
+	opt := func(t *generable.Type) *generable.Type { return generable.OneOf(t, generable.NoneT) }
 	for _, tc := range []struct {
-		from, to *Type
+		from, to *generable.Type
 		want     string // the reasons, "" when it fits
 	}{
-		{StrT, StrT, ""}, {IntT, FloatT, "int is not float"}, {FloatT, IntT, "float is not int"}, {BoolT, IntT, "bool is not int"},
-		{StrT, AnyT, ""}, {AnyT, StrT, ""}, {AnyT, s.Decision, ""}, {ErrorT, IntT, ""}, {IntT, ErrorT, ""},
+		{generable.StrT, generable.StrT, ""}, {generable.IntT, generable.FloatT, "int is not float"}, {generable.FloatT, generable.IntT, "float is not int"}, {generable.BoolT, generable.IntT, "bool is not int"},
+		{generable.StrT, generable.AnyT, ""}, {generable.AnyT, generable.StrT, ""}, {generable.AnyT, s.Decision, ""}, {generable.ErrorT, generable.IntT, ""}, {generable.IntT, generable.ErrorT, ""},
 		{s.Approved, s.Decision, ""}, {s.Decision, s.Approved, "Rejected is not Approved"}, {s.Measurement, s.Decision, "Measurement is not Decision"},
 		{s.Approved, twin.Decision, ""}, {s.Approved, other, "two different types are named Approved"},
 		{s.Decision, fold, ""}, {fold, s.Decision, "Measurement is not Decision"},
-		{s.Decision, OneOf(s.Approved, s.Rejected), ""}, {OneOf(s.Approved, s.Rejected), s.Decision, ""},
+		{s.Decision, generable.OneOf(s.Approved, s.Rejected), ""}, {generable.OneOf(s.Approved, s.Rejected), s.Decision, ""},
 		{s.Approved, opt(s.Decision), ""}, {opt(s.Approved), s.Decision, "None is not Decision"}, {opt(s.Approved), opt(s.Decision), ""},
-		{StrT, opt(StrT), ""}, {NoneT, opt(StrT), ""}, {opt(StrT), StrT, "None is not str"}, {NoneT, StrT, "None is not str"},
-		{OneOf(IntT, StrT), OneOf(StrT, BoolT), "int is not str | bool"},
-		{ListOfType(s.Approved), ListOfType(s.Decision), ""}, {ListOfType(s.Decision), ListOfType(s.Approved), "[]: Rejected is not Approved"},
-		{DictOfType(StrT), DictOfType(opt(StrT)), ""}, {DictOfType(ListOfType(IntT)), DictOfType(ListOfType(StrT)), "[str][]: int is not str"},
-		{ListOfType(IntT), DictOfType(IntT), "list[int] is not dict[str, int]"}, {ListOfType(AnyT), ListOfType(IntT), ""},
-		{s.Severity, StrT, ""}, {StrT, s.Severity, "str is not Severity"}, {ListOfType(s.Severity), ListOfType(StrT), ""},
-		{s.Approved, bound, ""}, {bound, s.Decision, ""}, {ListOfType(bound), ListOfType(s.Decision), ""},
-		{RefTo("X"), RefTo("X"), ""}, {RefTo("X"), RefTo("Y"), "X is not Y"},
-		{s.Measurement, DictOfType(AnyT), "Measurement is not dict[str, any]"},
+		{generable.StrT, opt(generable.StrT), ""}, {generable.NoneT, opt(generable.StrT), ""}, {opt(generable.StrT), generable.StrT, "None is not str"}, {generable.NoneT, generable.StrT, "None is not str"},
+		{generable.OneOf(generable.IntT, generable.StrT), generable.OneOf(generable.StrT, generable.BoolT), "int is not str | bool"},
+		{generable.ListOfType(s.Approved), generable.ListOfType(s.Decision), ""}, {generable.ListOfType(s.Decision), generable.ListOfType(s.Approved), "[]: Rejected is not Approved"},
+		{generable.DictOfType(generable.StrT), generable.DictOfType(opt(generable.StrT)), ""}, {generable.DictOfType(generable.ListOfType(generable.IntT)), generable.DictOfType(generable.ListOfType(generable.StrT)), "[str][]: int is not str"},
+		{generable.ListOfType(generable.IntT), generable.DictOfType(generable.IntT), "list[int] is not dict[str, int]"}, {generable.ListOfType(generable.AnyT), generable.ListOfType(generable.IntT), ""},
+		{s.Severity, generable.StrT, ""}, {generable.StrT, s.Severity, "str is not Severity"}, {generable.ListOfType(s.Severity), generable.ListOfType(generable.StrT), ""},
+		{s.Approved, bound, ""}, {bound, s.Decision, ""}, {generable.ListOfType(bound), generable.ListOfType(s.Decision), ""},
+		{generable.RefTo("X"), generable.RefTo("X"), ""}, {generable.RefTo("X"), generable.RefTo("Y"), "X is not Y"},
+		{s.Measurement, generable.DictOfType(generable.AnyT), "Measurement is not dict[str, any]"},
 	} {
 		got := ""
-		for i, r := range Assignable(tc.from, tc.to) {
+		for i, r := range generable.Assignable(tc.from, tc.to) {
 			if i > 0 {
 				got += "; "
 			}
@@ -51,70 +54,70 @@ func TestAssignable(t *testing.T) {
 }
 
 func TestUnchecked(t *testing.T) {
-	s := newSamples(t)
+	s := gentest.NewSamples(t)
 	for _, tc := range []struct {
-		from, to *Type
+		from, to *generable.Type
 		want     bool
 	}{
-		{AnyT, StrT, true}, {AnyT, AnyT, false}, {StrT, AnyT, false}, {ListOfType(AnyT), ListOfType(StrT), true},
-		{ListOfType(StrT), ListOfType(AnyT), false}, {ListOfType(AnyT), ListOfType(AnyT), false}, {DictOfType(AnyT), DictOfType(s.Decision), true},
-		{ListOfType(AnyT), OneOf(ListOfType(StrT), NoneT), true}, {ListOfType(AnyT), OneOf(ListOfType(AnyT), NoneT), false},
-		{s.Approved, s.Decision, false}, {AnyT, s.Decision, true}, {ErrorT, StrT, false}, {StrT, ErrorT, false},
-		{OneOf(ListOfType(AnyT), NoneT), OneOf(ListOfType(StrT), NoneT), true},
+		{generable.AnyT, generable.StrT, true}, {generable.AnyT, generable.AnyT, false}, {generable.StrT, generable.AnyT, false}, {generable.ListOfType(generable.AnyT), generable.ListOfType(generable.StrT), true},
+		{generable.ListOfType(generable.StrT), generable.ListOfType(generable.AnyT), false}, {generable.ListOfType(generable.AnyT), generable.ListOfType(generable.AnyT), false}, {generable.DictOfType(generable.AnyT), generable.DictOfType(s.Decision), true},
+		{generable.ListOfType(generable.AnyT), generable.OneOf(generable.ListOfType(generable.StrT), generable.NoneT), true}, {generable.ListOfType(generable.AnyT), generable.OneOf(generable.ListOfType(generable.AnyT), generable.NoneT), false},
+		{s.Approved, s.Decision, false}, {generable.AnyT, s.Decision, true}, {generable.ErrorT, generable.StrT, false}, {generable.StrT, generable.ErrorT, false},
+		{generable.OneOf(generable.ListOfType(generable.AnyT), generable.NoneT), generable.OneOf(generable.ListOfType(generable.StrT), generable.NoneT), true},
 	} {
-		if got := Unchecked(tc.from, tc.to); got != tc.want {
+		if got := generable.Unchecked(tc.from, tc.to); got != tc.want {
 			t.Errorf("%s to %s: %t", tc.from, tc.to, got)
 		}
 	}
 }
 
 func TestJoin(t *testing.T) {
-	s := newSamples(t)
+	s := gentest.NewSamples(t)
 	for _, tc := range []struct {
-		types, unions []*Type
+		types, unions []*generable.Type
 		want          string // "" for none
 	}{
 		{nil, nil, ""},
-		{[]*Type{StrT, StrT}, nil, "str"},
-		{[]*Type{StrT, OneOf(StrT, NoneT)}, nil, "str | None"},
-		{[]*Type{s.Approved, s.Rejected}, nil, ""},
-		{[]*Type{s.Approved, s.Rejected}, []*Type{s.Expr, s.Decision}, "Decision"},
-		{[]*Type{s.Approved, s.Decision}, nil, "Decision"},
-		{[]*Type{s.Approved, s.Measurement}, []*Type{s.Decision}, ""},
-		{[]*Type{s.Severity, StrT}, nil, "str"},
-		{[]*Type{IntT, FloatT}, nil, ""},
-		{[]*Type{IntT, AnyT}, nil, "any"},
-		{[]*Type{ListOfType(s.Approved), ListOfType(s.Decision)}, nil, "list[Decision]"},
+		{[]*generable.Type{generable.StrT, generable.StrT}, nil, "str"},
+		{[]*generable.Type{generable.StrT, generable.OneOf(generable.StrT, generable.NoneT)}, nil, "str | None"},
+		{[]*generable.Type{s.Approved, s.Rejected}, nil, ""},
+		{[]*generable.Type{s.Approved, s.Rejected}, []*generable.Type{s.Expr, s.Decision}, "Decision"},
+		{[]*generable.Type{s.Approved, s.Decision}, nil, "Decision"},
+		{[]*generable.Type{s.Approved, s.Measurement}, []*generable.Type{s.Decision}, ""},
+		{[]*generable.Type{s.Severity, generable.StrT}, nil, "str"},
+		{[]*generable.Type{generable.IntT, generable.FloatT}, nil, ""},
+		{[]*generable.Type{generable.IntT, generable.AnyT}, nil, "any"},
+		{[]*generable.Type{generable.ListOfType(s.Approved), generable.ListOfType(s.Decision)}, nil, "list[Decision]"},
 	} {
-		got, ok := Join(tc.types, tc.unions)
+		got, ok := generable.Join(tc.types, tc.unions)
 		if ok != (tc.want != "") || (ok && got.String() != tc.want) {
 			t.Errorf("Join(%v, %v) is %v, want %q", tc.types, tc.unions, got, tc.want)
 		}
 	}
 }
 
-// pool makes related random types, so that assignable pairs are no rarity.
-func (g *generator) pool() []*Type {
-	pool := []*Type{g.typ(3), g.typ(3), NoneT, StrT}
-	add := func(t *Type) { pool = append(pool, t) }
+// poolOf makes related random types, so that assignable pairs are no rarity.
+func poolOf(g *gentest.Generator) []*generable.Type {
+	pool := []*generable.Type{g.Typ(3), g.Typ(3), generable.NoneT, generable.StrT}
+	add := func(t *generable.Type) { pool = append(pool, t) }
 	for range 24 {
 		a, b := pool[g.Intn(len(pool))], pool[g.Intn(len(pool))]
 		switch g.Intn(6) {
 		case 0:
-			add(ListOfType(a))
+			add(generable.ListOfType(a))
 		case 1:
-			add(DictOfType(a))
+			add(generable.DictOfType(a))
 		case 2:
-			add(OneOf(a, b))
+			add(generable.OneOf(a, b))
 		case 3:
-			add(OneOf(a, NoneT))
+			add(generable.OneOf(a, generable.NoneT))
 		case 4:
-			add(g.enum())
+			add(g.Enum())
 		case 5:
-			u := g.union(1)
+			u := g.Union(1)
 			add(u)
 			add(u.Variants[0])
-			wider, errs := NewUnion(g.name("Wider"), "", u.Tag, append(append([]*Type(nil), u.Variants...), g.schema(0, u.Tag)))
+			wider, errs := generable.NewUnion(g.Name("Wider"), "", u.Tag, append(append([]*generable.Type(nil), u.Variants...), g.Schema(0, u.Tag)))
 			if len(errs) == 0 {
 				add(wider)
 			}
@@ -128,17 +131,17 @@ func (g *generator) pool() []*Type {
 func TestAssignableIsAnOrder(t *testing.T) {
 	pairs, triples := 0, 0
 	for seed := range int64(60) {
-		g := newGenerator(seed)
-		pool := g.pool()
-		fits := func(a, b *Type) bool { return Assignable(a, b) == nil }
+		g := gentest.NewGenerator(seed)
+		pool := poolOf(g)
+		fits := func(a, b *generable.Type) bool { return generable.Assignable(a, b) == nil }
 		for _, a := range pool {
 			if !fits(a, a) {
 				t.Fatalf("seed %d: %s does not fit itself", seed, a)
 			}
-			if !fits(a, OneOf(a, NoneT)) || !fits(a, AnyT) {
+			if !fits(a, generable.OneOf(a, generable.NoneT)) || !fits(a, generable.AnyT) {
 				t.Fatalf("seed %d: %s does not fit what is wider", seed, a)
 			}
-			if Unchecked(a, a) {
+			if generable.Unchecked(a, a) {
 				t.Fatalf("seed %d: %s to itself is unchecked", seed, a)
 			}
 			for _, b := range pool {
@@ -146,20 +149,20 @@ func TestAssignableIsAnOrder(t *testing.T) {
 					continue
 				}
 				pairs++
-				if !fits(ListOfType(a), ListOfType(b)) || !fits(DictOfType(a), DictOfType(b)) || !fits(OneOf(a, NoneT), OneOf(b, NoneT)) {
+				if !fits(generable.ListOfType(a), generable.ListOfType(b)) || !fits(generable.DictOfType(a), generable.DictOfType(b)) || !fits(generable.OneOf(a, generable.NoneT), generable.OneOf(b, generable.NoneT)) {
 					t.Fatalf("seed %d: %s fits %s, but not inside list, dict or | None", seed, a, b)
 				}
-				if v := g.value(a, 3); b.Conforms(v) != nil {
-					t.Fatalf("seed %d: %s fits %s, but its value %s does not: %v", seed, a, b, JSON(v, a), b.Conforms(v))
+				if v := g.Value(a, 3); b.Conforms(v) != nil {
+					t.Fatalf("seed %d: %s fits %s, but its value %s does not: %v", seed, a, b, generable.JSON(v, a), b.Conforms(v))
 				}
-				if got, ok := Join([]*Type{a, b}, nil); !ok || !fits(a, got) || !fits(b, got) {
+				if got, ok := generable.Join([]*generable.Type{a, b}, nil); !ok || !fits(a, got) || !fits(b, got) {
 					t.Fatalf("seed %d: Join(%s, %s) is %v", seed, a, b, got)
 				}
 				for _, c := range pool {
 					if fits(b, c) {
 						triples++
 						if !fits(a, c) {
-							t.Fatalf("seed %d: %s fits %s fits %s, but the first does not fit the last: %s", seed, a, b, c, fmt.Sprint(Assignable(a, c)))
+							t.Fatalf("seed %d: %s fits %s fits %s, but the first does not fit the last: %s", seed, a, b, c, fmt.Sprint(generable.Assignable(a, c)))
 						}
 					}
 				}

@@ -1,5 +1,12 @@
 package generable
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
 // Conforms tells how v, as it stands, is no value of type t; nothing when it is one. Nothing
 // is converted. It is the check of a composition boundary: it allocates nothing for a value
 // that fits, and trusts records, which were checked when they were made.
@@ -79,7 +86,7 @@ func fits(v Value, t *Type) bool {
 }
 
 // misfits records why v, which does not fit t, does not.
-func (c *converter) misfits(v Value, t *Type, at *path) {
+func (c *converter) misfits(v Value, t *Type, at *message.Path) {
 	t = t.resolved()
 	switch {
 	case t.Kind == LimitType:
@@ -94,7 +101,7 @@ func (c *converter) misfits(v Value, t *Type, at *path) {
 	case t.Kind == ListType && v.kind == ListKind:
 		for i, item := range (*List)(v.p).Items() {
 			if !fits(item, t.item(i)) {
-				c.misfits(item, t.item(i), &path{up: at, idx: i, is: pathIndex})
+				c.misfits(item, t.item(i), &message.Path{Up: at, Idx: i, Is: message.InList})
 			}
 		}
 		return
@@ -102,7 +109,7 @@ func (c *converter) misfits(v Value, t *Type, at *path) {
 		m := (*Map)(v.p)
 		for i, key := range m.keys {
 			if !fits(m.val(i), t.Elem) {
-				c.misfits(m.val(i), t.Elem, &path{up: at, name: key})
+				c.misfits(m.val(i), t.Elem, &message.Path{Up: at, Name: key})
 			}
 		}
 		return
@@ -113,7 +120,7 @@ func (c *converter) misfits(v Value, t *Type, at *path) {
 		}
 	case t.Kind == EnumType && v.kind == Str:
 		s, _ := v.AsStr()
-		c.fail(at, oneOfTexts(t.Values), quoteShort(s), didYouMean(s, t.Values))
+		c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
 		return
 	}
 	want, hint := wanted(t)
@@ -143,4 +150,128 @@ func onlyCollection(v Value, t *Type) *Type {
 		}
 	}
 	return near
+}
+
+// oneOf converts v to the member of an inline union that takes it: one that v belongs to as
+// it is, else the only one it can be converted to.
+func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
+	if fits(v, t) {
+		return v, true
+	}
+	var found, near *Type // the member that fits; the last one that v could have been meant for
+	var out Value
+	nears := 0
+	for _, m := range t.Variants {
+		m = m.resolved()
+		if !resembles(v, m.Deref()) {
+			continue
+		}
+		near = m
+		nears++
+		w, ok := c.try(v, m)
+		if !ok {
+			continue
+		}
+		if found != nil {
+			return v, c.ambiguous(v, t, at)
+		}
+		found, out = m, w
+	}
+	switch {
+	case found != nil:
+		return out, true
+	case c.quiet > 0:
+		return v, false
+	case nears == 1:
+		return c.convert(v, near, at) // for its errors, which say more
+	}
+	return v, c.mismatch(v, t, at)
+}
+
+func (c *converter) ambiguous(v Value, t *Type, at *message.Path) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	var names []string
+	for _, m := range t.Variants {
+		if _, ok := c.try(v, m.resolved()); ok {
+			names = append(names, m.String())
+		}
+	}
+	return c.fail(at, t.String(), v.TypeName()+" that fits "+strings.Join(names, " and "),
+		"give the value as an instance of one of them, or declare a union, whose tag decides")
+}
+
+// resembles reports whether v has the outer form of a value of t, so that what keeps it from
+// being one is worth telling.
+func resembles(v Value, t *Type) bool {
+	switch t.Kind {
+	case AnyType, ErrorType:
+		return true
+	case OneOfType: // behind limits or a reference
+		return slices.ContainsFunc(t.Variants, func(m *Type) bool { return resembles(v, m.Deref()) })
+	case NoneType:
+		return v.kind == Null
+	case BoolType:
+		return v.kind == Bool
+	case IntType, FloatType:
+		return v.kind == Int || v.kind == Big || v.kind == Float
+	case StrType, EnumType:
+		return v.kind == Str
+	case ListType:
+		return v.kind == ListKind
+	case DictType, RecordType, UnionType:
+		return v.kind == MapKind
+	}
+	return false
+}
+
+// try converts v to t without recording errors.
+func (c *converter) try(v Value, t *Type) (Value, bool) {
+	key := attempt{t: t}
+	switch v.kind {
+	case ListKind, MapKind:
+		key.p = v.p
+		if o, ok := c.memo[key]; ok {
+			return o.v, o.ok
+		}
+	}
+	c.quiet++
+	w, ok := c.convert(v, t, nil)
+	c.quiet--
+	if key.p != nil {
+		if c.memo == nil {
+			c.memo = make(map[attempt]outcome)
+		}
+		c.memo[key] = outcome{w, ok}
+	}
+	return w, ok
+}
+
+// variant builds the instance of a union's variant that the tag in m names.
+func (c *converter) variant(m *Map, t *Type, at *message.Path) (Value, bool) {
+	tag, has := m.Get(t.Tag)
+	name, isStr := tag.AsStr()
+	if v := t.Variant(name); has && isStr && v != nil && v.Kind == RecordType {
+		return c.record(m, v, t.Tag, at)
+	}
+	if c.quiet > 0 {
+		return Value{}, false
+	}
+	step, names := message.Path{Up: at, Name: t.Tag}, t.variantNames()
+	switch {
+	case !has:
+		return Value{}, c.fail(&step, message.OneOf(names), "nothing", "the key "+t.Tag+" names the variant of "+t.String())
+	case !isStr:
+		return Value{}, c.fail(&step, message.OneOf(names), tag.TypeName(), "")
+	}
+	return Value{}, c.fail(&step, message.OneOf(names), message.Quote(name), message.DidYouMean(name, names))
+}
+
+func (t *Type) variantNames() []string {
+	names := make([]string, len(t.Variants))
+	for i, v := range t.Variants {
+		names[i] = v.Deref().Name
+	}
+	return names
 }

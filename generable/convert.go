@@ -6,12 +6,13 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Convert makes v a value of type t without losing anything, or tells all that stands
 // against it. It serves constructors, the command line and values from the host; the text of
-// a model goes through [Decode].
+// a model goes through [lenient.Decode].
 //
 // It widens int to float and takes a whole float for an int, builds schemas from dicts by
 // field name with defaults filled in, finds the variant of a union by its tag and that of an
@@ -26,9 +27,6 @@ func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	return w, nil
 }
 
-// maxErrors bounds what one value reports: the hundredth line helps nobody.
-const maxErrors = 100
-
 const (
 	// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
 	maxDepth = 10_000
@@ -37,7 +35,7 @@ const (
 // converter carries one conversion. While quiet, only whether a value fits is wanted.
 type converter struct {
 	errs  FieldErrors
-	more  int // errors beyond maxErrors
+	more  int // errors beyond MaxErrors
 	quiet int
 	depth int
 	memo  map[attempt]outcome // attempts at the branches of inline unions
@@ -56,10 +54,10 @@ type outcome struct {
 }
 
 // fail records an error, if errors are wanted, and reports false.
-func (c *converter) fail(at *path, want, got, hint string) bool {
+func (c *converter) fail(at *message.Path, want, got, hint string) bool {
 	switch {
 	case c.quiet > 0:
-	case len(c.errs) >= maxErrors:
+	case len(c.errs) >= message.MaxErrors:
 		c.more++
 	default:
 		c.errs = append(c.errs, newFieldError(at.String(), want, got, hint))
@@ -76,7 +74,7 @@ func (c *converter) result() FieldErrors {
 }
 
 // mismatch records that v is of another type than t.
-func (c *converter) mismatch(v Value, t *Type, at *path) bool {
+func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
 	if c.quiet > 0 {
 		return false
 	}
@@ -88,33 +86,14 @@ func (c *converter) mismatch(v Value, t *Type, at *path) bool {
 func wanted(t *Type) (want, hint string) {
 	switch t.Kind {
 	case EnumType:
-		return oneOfTexts(t.Values), ""
+		return message.OneOf(t.Values), ""
 	case RefType:
 		return t.Name, "the type " + t.Name + " is not declared"
 	}
 	return t.String(), ""
 }
 
-// oneOfTexts lists an enum's values for an error, shortened when there are many.
-func oneOfTexts(values []string) string { return "one of " + listNames(values) }
-
-// listNames lists names or values for an error, those that are long and the list itself shortened.
-func listNames(names []string) string {
-	const most = 12
-	var b strings.Builder
-	for i, name := range names[:min(len(names), most)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(shorten(name))
-	}
-	if len(names) > most {
-		b.WriteString(" and " + strconv.Itoa(len(names)-most) + " more")
-	}
-	return b.String()
-}
-
-func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
+func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 	t = t.resolved()
 	switch t.Kind {
 	case LimitType:
@@ -160,7 +139,7 @@ func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
 			if c.quiet > 0 {
 				return v, false
 			}
-			return v, c.fail(at, oneOfTexts(t.Values), quoteShort(s), didYouMean(s, t.Values))
+			return v, c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
 		}
 	case ListType, DictType, RecordType, UnionType:
 		if c.depth >= maxDepth {
@@ -198,15 +177,15 @@ func (c *converter) convert(v Value, t *Type, at *path) (Value, bool) {
 	return v, c.mismatch(v, t, at)
 }
 
-func quoteDigits(v Value) string { return text.ClipBytes(JSON(v, nil), maxShown) }
+func quoteDigits(v Value) string { return text.ClipBytes(JSON(v, nil), message.MaxShown) }
 
-func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
+func (c *converter) list(v Value, t *Type, at *message.Path) (Value, bool) {
 	items := (*List)(v.p).Items()
 	var out []Value // a copy, once something changes
 	good := true
-	step := path{up: at, is: pathIndex} // outside the loop, where it stays on the stack
+	step := message.Path{Up: at, Is: message.InList} // outside the loop, where it stays on the stack
 	for i, item := range items {
-		step.idx = i
+		step.Idx = i
 		w, ok := c.convert(item, t.item(i), &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
@@ -227,13 +206,13 @@ func (c *converter) list(v Value, t *Type, at *path) (Value, bool) {
 	return NewList(out).Value(), true
 }
 
-func (c *converter) dict(v Value, t *Type, at *path) (Value, bool) {
+func (c *converter) dict(v Value, t *Type, at *message.Path) (Value, bool) {
 	m := (*Map)(v.p)
 	var out []Value
 	good := true
-	step := path{up: at}
+	step := message.Path{Up: at}
 	for i, key := range m.keys {
-		step.name = key
+		step.Name = key
 		w, ok := c.convert(m.val(i), t.Elem, &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
@@ -260,13 +239,13 @@ func changed(a, b Value) bool { return a.p != b.p || a.n != b.n || a.kind != b.k
 
 // record builds an instance of t from the entries of m, one of which, under skip, is the
 // tag of a union and no field.
-func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool) {
+func (c *converter) record(m *Map, t *Type, skip string, at *message.Path) (Value, bool) {
 	vals := make([]Value, len(t.Fields))
 	good, used := true, 0
-	step := path{up: at}
+	step := message.Path{Up: at}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		step.name = f.Name
+		step.Name = f.Name
 		given, has := m.Get(f.Name)
 		ok := true
 		switch {
@@ -302,7 +281,7 @@ func (c *converter) record(m *Map, t *Type, skip string, at *path) (Value, bool)
 }
 
 // field converts the value given for a field and holds it against the field's limits.
-func (c *converter) field(f *Field, given Value, at *path) (Value, bool) {
+func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool) {
 	if given.kind == Null && f.nullMeansAbsent() {
 		return absent, true
 	}
@@ -316,7 +295,7 @@ func (c *converter) field(f *Field, given Value, at *path) (Value, bool) {
 	return w, ok
 }
 
-func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *path) {
+func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) {
 	names := t.FieldNames()
 	want := "one of the fields " + strings.Join(names, ", ")
 	if len(names) == 0 {
@@ -326,7 +305,7 @@ func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *path) {
 		if key == skip || t.FieldIndex(key) >= 0 {
 			continue
 		}
-		step := path{up: at, name: key}
+		step := message.Path{Up: at, Name: key}
 		c.fail(&step, want, "a field that "+t.String()+" does not have", t.keyHint(key, names))
 	}
 }
@@ -338,5 +317,26 @@ func (t *Type) keyHint(key string, names []string) string {
 			return "did you mean " + f.Name + "?"
 		}
 	}
-	return didYouMean(key, names)
+	return message.DidYouMean(key, names)
+}
+
+// Once leaves out fields that are missing because they are misspelt: the key that nobody knows says
+// what it was meant for, and one mistake is enough. It is for those who are told of unknown keys.
+func (l FieldErrors) Once() FieldErrors {
+	meant := map[string]bool{}
+	for _, e := range l {
+		if near, ok := strings.CutPrefix(e.Hint, "did you mean "); ok && e.Got != "nothing" {
+			meant[e.Path[:strings.LastIndexByte(e.Path, '.')+1]+strings.TrimSuffix(near, "?")] = true
+		}
+	}
+	if len(meant) == 0 {
+		return l
+	}
+	var kept FieldErrors
+	for _, e := range l {
+		if e.Got != "nothing" || !meant[e.Path] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -27,11 +27,11 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 	for i := range fields {
 		f := fields[i]
 		if f.Name == "" && !foreign || !utf8.ValidString(f.Name) {
-			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a name for the field", quoteShort(f.Name), ""))
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a name for the field", message.Quote(f.Name), ""))
 			continue
 		}
 		if taken[f.Name] {
-			errs = append(errs, newFieldError(keyPath(f.Name), "a name of its own for each field", "this name twice", ""))
+			errs = append(errs, newFieldError(message.KeyPath(f.Name), "a name of its own for each field", "this name twice", ""))
 			continue
 		}
 		taken[f.Name] = true
@@ -43,7 +43,7 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 		f := &t.Fields[i]
 		f.Alias = slices.DeleteFunc(slices.Clone(f.Alias), func(alias string) bool {
 			if alias == "" || taken[alias] {
-				errs = append(errs, newFieldError(keyPath(f.Name), "an alias that no other field uses", quoteShort(alias), ""))
+				errs = append(errs, newFieldError(message.KeyPath(f.Name), "an alias that no other field uses", message.Quote(alias), ""))
 				return true
 			}
 			taken[alias] = true
@@ -56,7 +56,7 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 
 // normalise checks one field by itself and removes what is wrong with it.
 func (f *Field) normalise() FieldErrors {
-	at := &path{name: f.Name}
+	at := &message.Path{Name: f.Name}
 	var errs FieldErrors
 	if f.Type == nil {
 		errs = append(errs, newFieldError(at.String(), "a type", "nothing", ""))
@@ -77,7 +77,7 @@ func (f *Field) normalise() FieldErrors {
 			c.errs = f.Limits.check(w, at, c.errs)
 		}
 		for _, e := range c.errs {
-			e.Hint = joinHints(what+" must be a value of the field", e.Hint)
+			e.Hint = message.Hints(what+" must be a value of the field", e.Hint)
 		}
 		errs = append(errs, c.errs...)
 		return w, len(c.errs) == 0
@@ -97,10 +97,6 @@ func (f *Field) normalise() FieldErrors {
 	}
 	f.Examples = examples
 	return errs
-}
-
-func joinHints(hints ...string) string {
-	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
 }
 
 // NewUnion declares a union whose values carry the name of their variant under the key tag
@@ -168,7 +164,7 @@ func variantErrors(v *Type, tag, at string) FieldErrors {
 	}
 	for i := range v.Fields {
 		if f := &v.Fields[i]; f.Name == tag || slices.Contains(f.Alias, tag) {
-			errs = append(errs, newFieldError(at+keyPath(f.Name), "no field under the union's tag "+quoteShort(tag),
+			errs = append(errs, newFieldError(at+message.KeyPath(f.Name), "no field under the union's tag "+message.Quote(tag),
 				fmt.Sprintf("%s.%s", v.Name, f.Name), "rename the field, or give the union another _tag"))
 		}
 	}
@@ -194,9 +190,9 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 	for i, v := range values {
 		switch {
 		case v == "" || !utf8.ValidString(v):
-			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a text that is not empty", quoteShort(v), ""))
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "a text that is not empty", message.Quote(v), ""))
 		case listed[v]:
-			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "each value once", "a second "+quoteShort(v), ""))
+			errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "each value once", "a second "+message.Quote(v), ""))
 		default:
 			listed[v] = true
 			t.Values = append(t.Values, v)
@@ -225,11 +221,60 @@ func (t *Type) ownAliases(taken map[string]bool) FieldErrors {
 		t.Notes[i].Alias = slices.DeleteFunc(slices.Clone(t.Notes[i].Alias), func(alias string) bool {
 			bad := alias == "" || taken[alias]
 			if bad {
-				errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "an alias that no other value uses", quoteShort(alias), ""))
+				errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "an alias that no other value uses", message.Quote(alias), ""))
 			}
 			taken[alias] = true
 			return bad
 		})
 	}
 	return errs
+}
+
+// Construct makes an instance of schema t from the given fields, as T(a = 1) does: defaults
+// are filled in, values converted as [Type.Convert] does, limits checked. All that is wrong
+// is told at once.
+func (t *Type) Construct(fields *Map) (*Record, FieldErrors) {
+	t = t.Deref()
+	if t.Kind != RecordType {
+		return nil, FieldErrors{newFieldError("", "a schema to make an instance of", t.String(), "")}
+	}
+	var c converter
+	v, ok := c.record(fields, t, "", nil)
+	if !ok {
+		return nil, c.result()
+	}
+	r, _ := v.AsRecord()
+	return r, nil
+}
+
+// Replace makes an instance like r with some fields changed. The changes are held to the
+// same rules as in [Type.Construct].
+func Replace(r *Record, changes *Map) (*Record, FieldErrors) {
+	var c converter
+	t := r.typ
+	vals := slices.Clone(r.vals)
+	good, same, unknown := true, true, false
+	var step message.Path
+	for n, name := range changes.keys {
+		i := t.FieldIndex(name)
+		if i < 0 {
+			good, unknown = false, true
+			continue
+		}
+		step.Name = name
+		w, ok := c.field(&t.Fields[i], changes.val(n), &step)
+		good = good && ok
+		same = same && !changed(vals[i], w)
+		vals[i] = w
+	}
+	if unknown {
+		c.unknownKeys(changes, t, "", nil)
+	}
+	switch {
+	case !good:
+		return nil, c.result()
+	case same:
+		return r, nil
+	}
+	return NewRecord(t, vals), nil
 }

@@ -1,4 +1,4 @@
-package generable
+package generable_test
 
 import (
 	"bytes"
@@ -8,37 +8,40 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestAppendJSON(t *testing.T) {
-	s := newSamples(t)
-	approved, _ := s.Approved.Construct(dict("confidence", 0.95))
-	sum, errs := s.Expr.Convert(dict("kind", "Add", "left", dict("kind", "Num", "value", 1), "right", dict("kind", "Num", "value", 2)).Value())
+	s := gentest.NewSamples(t)
+	approved, _ := s.Approved.Construct(gentest.Dict("confidence", 0.95))
+	sum, errs := s.Expr.Convert(gentest.Dict("kind", "Add", "left", gentest.Dict("kind", "Num", "value", 1), "right", gentest.Dict("kind", "Num", "value", 2)).Value())
 	if errs != nil {
 		t.Fatal(errs)
 	}
 	for _, tc := range []struct {
 		v    any
-		typ  *Type
+		typ  *generable.Type
 		want string
 	}{
 		{nil, nil, "null"}, {true, nil, "true"}, {-7, nil, "-7"}, {"a", nil, `"a"`},
 		{1.0, nil, "1.0"}, {0.1, nil, "0.1"}, {1e21, nil, "1e+21"}, {1e20, nil, "100000000000000000000.0"}, {1e-7, nil, "1e-07"}, {math.Copysign(0, -1), nil, "-0.0"},
 		{math.MaxFloat64, nil, "1.7976931348623157e+308"}, {5e-324, nil, "5e-324"},
-		{[]any{1, []any{}}, nil, "[1,[]]"}, {dict("b", 1, "a", 2), nil, `{"b":1,"a":2}`},
+		{[]any{1, []any{}}, nil, "[1,[]]"}, {gentest.Dict("b", 1, "a", 2), nil, `{"b":1,"a":2}`},
 		{"<a href=\"x\">&</a>\u2028\x01\x7f", nil, `"<a href=\"x\">&</a>\u2028\u0001` + "\x7f" + `"`},
 		{approved, nil, `{"confidence":0.95}`},
 		{approved, s.Approved, `{"confidence":0.95}`},
 		{approved, s.Decision, `{"type":"Approved","confidence":0.95}`},
-		{approved, OneOf(s.Decision, NoneT), `{"type":"Approved","confidence":0.95}`},
-		{approved, OneOf(s.Approved, s.Rejected), `{"confidence":0.95}`},
-		{[]any{approved}, ListOfType(s.Decision), `[{"type":"Approved","confidence":0.95}]`},
-		{dict("a", []any{approved}), OneOf(DictOfType(ListOfType(s.Decision)), NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
-		{[]any{approved}, OneOf(ListOfType(IntT), ListOfType(s.Decision)), `[{"type":"Approved","confidence":0.95}]`},
-		{[]any{approved, 1}, OneOf(ListOfType(IntT), ListOfType(s.Decision)), `[{"confidence":0.95},1]`},
+		{approved, generable.OneOf(s.Decision, generable.NoneT), `{"type":"Approved","confidence":0.95}`},
+		{approved, generable.OneOf(s.Approved, s.Rejected), `{"confidence":0.95}`},
+		{[]any{approved}, generable.ListOfType(s.Decision), `[{"type":"Approved","confidence":0.95}]`},
+		{gentest.Dict("a", []any{approved}), generable.OneOf(generable.DictOfType(generable.ListOfType(s.Decision)), generable.NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
+		{[]any{approved}, generable.OneOf(generable.ListOfType(generable.IntT), generable.ListOfType(s.Decision)), `[{"type":"Approved","confidence":0.95}]`},
+		{[]any{approved, 1}, generable.OneOf(generable.ListOfType(generable.IntT), generable.ListOfType(s.Decision)), `[{"confidence":0.95},1]`},
 		{sum, s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1.0},"right":{"kind":"Num","value":2.0}}`},
 	} {
-		if got := JSON(val(tc.v), tc.typ); got != tc.want {
+		if got := generable.JSON(gentest.Of(tc.v), tc.typ); got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}
@@ -46,9 +49,9 @@ func TestAppendJSON(t *testing.T) {
 
 // The standard library must read back what was written.
 func TestJSONAgainstStandardLibrary(t *testing.T) {
-	for seed := range int64(rounds) {
-		v := newGenerator(seed).plain(5)
-		text := AppendJSON(nil, v, nil)
+	for seed := range int64(gentest.Rounds) {
+		v := gentest.NewGenerator(seed).Plain(5)
+		text := generable.AppendJSON(nil, v, nil)
 		dec := json.NewDecoder(bytes.NewReader(text))
 		dec.UseNumber()
 		var got any
@@ -62,31 +65,33 @@ func TestJSONAgainstStandardLibrary(t *testing.T) {
 }
 
 // standard is v as encoding/json would hold it, with numbers as texts.
-func standard(v Value) any {
-	switch v.kind {
-	case Null:
+func standard(v generable.Value) any {
+	switch v.Kind() {
+	case generable.Null:
 		return nil
-	case Bool:
+	case generable.Bool:
 		b, _ := v.AsBool()
 		return b
-	case Str:
+	case generable.Str:
 		s, _ := v.AsStr()
 		return s
-	case ListKind:
+	case generable.ListKind:
 		out := []any{}
-		for _, item := range (*List)(v.p).items {
+		list, _ := v.AsList()
+		for _, item := range list.Items() {
 			out = append(out, standard(item))
 		}
 		return out
-	case MapKind:
+	case generable.MapKind:
 		out := map[string]any{}
-		m := (*Map)(v.p)
-		for i, k := range m.keys {
-			out[k] = standard(m.vals[i])
+		m, _ := v.AsMap()
+		for i := range m.Len() {
+			k, item := m.At(i)
+			out[k] = standard(item)
 		}
 		return out
 	}
-	return json.Number(JSON(v, nil))
+	return json.Number(generable.JSON(v, nil))
 }
 
 func FuzzFloat(f *testing.F) {
@@ -94,11 +99,11 @@ func FuzzFloat(f *testing.F) {
 		f.Add(x)
 	}
 	f.Fuzz(func(t *testing.T, x float64) {
-		v, ok := FloatOf(x)
+		v, ok := generable.FloatOf(x)
 		if !ok {
 			return
 		}
-		text := JSON(v, nil)
+		text := generable.JSON(v, nil)
 		var back float64
 		if err := json.Unmarshal([]byte(text), &back); err != nil || back != x {
 			t.Fatalf("%v became %s, %v", x, text, err)
@@ -111,54 +116,55 @@ func FuzzFloat(f *testing.F) {
 
 // Canonical texts are equal exactly for values that are equal, apart from 1 and 1.0.
 func TestCanon(t *testing.T) {
-	s := newSamples(t)
+	s := gentest.NewSamples(t)
 	for seed := range int64(400) {
-		g := newGenerator(seed)
-		var pool []Value
+		g := gentest.NewGenerator(seed)
+		var pool []generable.Value
 		for range 12 {
-			pool = append(pool, g.plain(2))
+			pool = append(pool, g.Plain(2))
 		}
 		typ := s.Decision
 		for range 6 {
-			pool = append(pool, g.value(typ, 3), g.value(typ.Variants[0], 3))
+			pool = append(pool, g.Value(typ, 3), g.Value(typ.Variants[0], 3))
 		}
 		for _, a := range pool {
 			for _, b := range pool {
-				same := string(AppendCanon(nil, a)) == string(AppendCanon(nil, b))
-				if same && !Equal(a, b) {
-					t.Fatalf("seed %d: one text for %s and %s", seed, JSON(a, nil), JSON(b, nil))
+				same := string(generable.AppendCanon(nil, a)) == string(generable.AppendCanon(nil, b))
+				if same && !generable.Equal(a, b) {
+					t.Fatalf("seed %d: one text for %s and %s", seed, generable.JSON(a, nil), generable.JSON(b, nil))
 				}
-				if !same && Equal(a, b) && !mixesNumbers(a, b) {
-					t.Fatalf("seed %d: two texts for %s and %s", seed, JSON(a, nil), JSON(b, nil))
+				if !same && generable.Equal(a, b) && !mixesNumbers(a, b) {
+					t.Fatalf("seed %d: two texts for %s and %s", seed, generable.JSON(a, nil), generable.JSON(b, nil))
 				}
 			}
 		}
 	}
-	if a, b := string(AppendCanon(nil, flt(0))), string(AppendCanon(nil, flt(math.Copysign(0, -1)))); a != b {
+	if a, b := string(generable.AppendCanon(nil, gentest.Float(0))), string(generable.AppendCanon(nil, gentest.Float(math.Copysign(0, -1)))); a != b {
 		t.Errorf("zeros differ: %s, %s", a, b)
 	}
-	x := dict("a", 1, "b", dict("d", 1, "c", 2)).Value()
-	y := dict("b", dict("c", 2, "d", 1), "a", 1).Value()
-	if !Equal(x, y) || string(AppendCanon(nil, x)) != string(AppendCanon(nil, y)) {
+	x := gentest.Dict("a", 1, "b", gentest.Dict("d", 1, "c", 2)).Value()
+	y := gentest.Dict("b", gentest.Dict("c", 2, "d", 1), "a", 1).Value()
+	if !generable.Equal(x, y) || string(generable.AppendCanon(nil, x)) != string(generable.AppendCanon(nil, y)) {
 		t.Error("the order of keys makes a difference")
 	}
 }
 
 // mixesNumbers reports whether an integer in a stands where b has a float, or the reverse.
-func mixesNumbers(a, b Value) bool {
-	kinds := func(v Value) string {
+func mixesNumbers(a, b generable.Value) bool {
+	kinds := func(v generable.Value) string {
 		var out strings.Builder
-		var walk func(v Value)
-		walk = func(v Value) {
-			out.WriteString(v.kind.String())
-			switch v.kind {
-			case ListKind:
-				for _, item := range (*List)(v.p).items {
+		var walk func(v generable.Value)
+		walk = func(v generable.Value) {
+			out.WriteString(v.Kind().String())
+			switch v.Kind() {
+			case generable.ListKind:
+				list, _ := v.AsList()
+				for _, item := range list.Items() {
 					walk(item)
 				}
-			case MapKind:
-				m := (*Map)(v.p)
-				for _, key := range slices.Sorted(slices.Values(m.keys)) {
+			case generable.MapKind:
+				m, _ := v.AsMap()
+				for _, key := range slices.Sorted(slices.Values(m.Keys())) {
 					item, _ := m.Get(key)
 					walk(item)
 				}

@@ -92,24 +92,6 @@ func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
 }
 
-// maxShown is how much of a text an error shows.
-const maxShown = 40
-
-// shorten clips a text that is too long to show.
-func shorten(s string) string { return text.ClipBytes(s, 2*maxShown) }
-
-// quoteShort quotes s for an error, cut where it is long.
-func quoteShort(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxShown {
-			s = s[:i] + "…"
-			break
-		}
-	}
-	return text.Quote(s)
-}
-
 // Repair says what the decoder changed to read a text as a value. Kinds are stable words.
 // Cost grows with the risk that the change is not what the author meant.
 type Repair struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // format is a named shape of text. Its check reads the text a bounded number of times.
@@ -157,7 +159,7 @@ func isEmail(s string) bool {
 		}
 		for i := 0; i < len(local); i++ {
 			c := local[i]
-			if c < utf8.RuneSelf && !isAlnum(c) && strings.IndexByte("!#$%&'*+-/=?^_`{|}~.", c) < 0 {
+			if c < utf8.RuneSelf && !message.IsAlnum(c) && strings.IndexByte("!#$%&'*+-/=?^_`{|}~.", c) < 0 {
 				return false
 			}
 		}
@@ -172,10 +174,6 @@ func isEmail(s string) bool {
 	return isHostname(host)
 }
 
-func isAlnum(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
 // isHostname accepts RFC 1123 names in ASCII.
 func isHostname(s string) bool {
 	if s == "" || len(s) > 253 {
@@ -186,7 +184,7 @@ func isHostname(s string) bool {
 			return false
 		}
 		for i := 0; i < len(label); i++ {
-			if !isAlnum(label[i]) && label[i] != '-' {
+			if !message.IsAlnum(label[i]) && label[i] != '-' {
 				return false
 			}
 		}

@@ -1,6 +1,9 @@
 package generable
 
-import "github.com/agentscript/agentscript/generable/internal/access"
+import (
+	"github.com/agentscript/agentscript/generable/internal/access"
+	"github.com/agentscript/agentscript/generable/internal/naming"
+)
 
 // Internal gives the packages below this directory what they need of types and values and hosts
 // do not. Its argument cannot be named elsewhere.
@@ -33,7 +36,7 @@ func (internals) VariantNames(t *Type) []string { return t.variantNames() }
 func (internals) HasValue(t *Type, s string) bool { return t.hasValue(s) }
 
 // Names is the table of the names of a nominal type's parts.
-func (internals) Names(t *Type) *nameTable { return t.partNames() }
+func (internals) Names(t *Type) *naming.Table { return t.partNames() }
 
 // Foreign reports whether a schema was read from a JSON Schema, and open whether such a one
 // accepts keys that are none of its fields.

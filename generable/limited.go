@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // Limited returns the type of those values of t that keep the limits. Limits of a schema's
@@ -67,7 +69,7 @@ func (l *Limits) allows(v Value) bool {
 }
 
 // checkMore is the part of check that few types need.
-func (l *Limits) checkMore(v Value, at *path, errs FieldErrors) FieldErrors {
+func (l *Limits) checkMore(v Value, at *message.Path, errs FieldErrors) FieldErrors {
 	broken := func(want, got string) {
 		errs = append(errs, newFieldError(at.String(), want, got, ""))
 	}
@@ -80,7 +82,7 @@ func (l *Limits) checkMore(v Value, at *path, errs FieldErrors) FieldErrors {
 		}
 	}
 	if l.Only != nil && !l.allows(v) {
-		broken(oneOfTexts(l.onlyTexts()), shorten(JSON(v, nil)))
+		broken(message.OneOf(l.onlyTexts()), message.Shorten(JSON(v, nil)))
 	}
 	return errs
 }
@@ -88,7 +90,7 @@ func (l *Limits) checkMore(v Value, at *path, errs FieldErrors) FieldErrors {
 func (l *Limits) onlyTexts() []string {
 	out := make([]string, len(l.Only.Items()))
 	for i, v := range l.Only.Items() {
-		out[i] = shorten(JSON(v, nil))
+		out[i] = message.Shorten(JSON(v, nil))
 	}
 	return out
 }

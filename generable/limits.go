@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -18,13 +19,13 @@ func CheckLimits(f *Field, v Value) FieldErrors {
 	if f.Limits == nil {
 		return nil
 	}
-	p := path{name: f.Name}
+	p := message.Path{Name: f.Name}
 	return f.Limits.check(v, &p, nil)
 }
 
 // check appends to errs what is wrong with v. A limit that does not concern the kind of v
 // is silent: on int | str, ge speaks of the int.
-func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
+func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors {
 	broken := func(want, got string) {
 		errs = append(errs, newFieldError(at.String(), want, got, ""))
 	}
@@ -60,7 +61,7 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 		}
 	}
 	if l.Check != nil && !v.IsNull() && !l.Check.Holds(v) {
-		broken(l.Check.Says, shorten(JSON(v, nil)))
+		broken(l.Check.Says, message.Shorten(JSON(v, nil)))
 	}
 	s, ok := v.AsStr()
 	if !ok {
@@ -70,12 +71,12 @@ func (l *Limits) check(v Value, at *path, errs FieldErrors) FieldErrors {
 		if re, err := l.regexp(); err != nil {
 			broken("a regular expression as the pattern", err.Error())
 		} else if !re.MatchString(s) {
-			broken("text that matches "+l.Pattern, quoteShort(s))
+			broken("text that matches "+l.Pattern, message.Quote(s))
 		}
 	}
 	if l.Format != "" {
 		if f, ok := formats[l.Format]; ok && !f.valid(s) {
-			broken(f.what+" such as "+f.example, quoteShort(s))
+			broken(f.what+" such as "+f.example, message.Quote(s))
 		}
 	}
 	return errs
@@ -92,7 +93,7 @@ func (l *Limits) regexp() (*regexp.Regexp, error) {
 
 // validated returns a copy of the limits with what is wrong for type t left out, and tells
 // what that is.
-func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
+func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 	var errs FieldErrors
 	bad := func(want, got, hint string) {
 		errs = append(errs, newFieldError(at.String(), want, got, hint))
@@ -164,7 +165,7 @@ func (l *Limits) validated(t *Type, at *path) (*Limits, FieldErrors) {
 	if out.Format != "" {
 		if _, ok := formats[out.Format]; !ok {
 			names := FormatNames()
-			bad("one of the formats "+strings.Join(names, ", "), quoteShort(out.Format), didYouMean(out.Format, names))
+			bad("one of the formats "+strings.Join(names, ", "), message.Quote(out.Format), message.DidYouMean(out.Format, names))
 			out.Format = ""
 		}
 	}

@@ -1,62 +1,65 @@
-package generable
+package generable_test
 
 import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestCheckLimits(t *testing.T) {
-	huge := BigOf(new(big.Int).Lsh(big.NewInt(1), 80))
-	f := func(typ *Type, l Limits) *Field {
-		return &must(t)(NewSchema("S", "", []Field{{Name: "x", Type: typ, Limits: &l}})).Fields[0]
+	huge := generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 80))
+	f := func(typ *generable.Type, l generable.Limits) *generable.Field {
+		return &gentest.Must(t)(generable.NewSchema("S", "", []generable.Field{{Name: "x", Type: typ, Limits: &l}})).Fields[0]
 	}
-	text := OneOf(StrT, NoneT)
-	even := &Check{Says: "an even number", Holds: func(v Value) bool { i, _ := v.AsInt(); return i%2 == 0 }}
+	text := generable.OneOf(generable.StrT, generable.NoneT)
+	even := &generable.Check{Says: "an even number", Holds: func(v generable.Value) bool { i, _ := v.AsInt(); return i%2 == 0 }}
 	for _, tc := range []struct {
-		field *Field
+		field *generable.Field
 		v     any
 		want  []string
 	}{
-		{f(FloatT, Limits{Ge: ptr(0.0), Le: ptr(1.0)}), 0.0, nil},
-		{f(FloatT, Limits{Ge: ptr(0.0), Le: ptr(1.0)}), 1.0, nil},
-		{f(FloatT, Limits{Ge: ptr(0.0), Le: ptr(1.0)}), 1.0000001, []string{"x: want at most 1, got 1.0000001"}},
-		{f(IntT, Limits{Ge: ptr(0.5)}), 0, []string{"x: want at least 0.5, got 0"}},
-		{f(IntT, Limits{Ge: ptr(0.5)}), 1, nil},
-		{f(IntT, Limits{Le: ptr(9007199254740992.0)}), 9007199254740993, []string{"x: want at most 9.007199254740992e+15, got 9007199254740993"}},
-		{f(IntT, Limits{Le: ptr(1e30)}), huge, nil},
-		{f(IntT, Limits{Le: ptr(1e20)}), huge, []string{"x: want at most 1e+20, got 1208925819614629174706176"}},
-		{f(IntT, Limits{Ge: ptr(-1e20)}), -1 << 63, nil},
-		{f(IntT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 0, []string{"x: want more than 0, got 0"}},
-		{f(IntT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 3, []string{"x: want less than 3, got 3"}},
-		{f(FloatT, Limits{Gt: ptr(0.0), Lt: ptr(3.0)}), 2.999, nil},
-		{f(IntT, Limits{Check: even}), 4, nil},
-		{f(IntT, Limits{Check: even}), 5, []string{"x: want an even number, got 5"}},
-		{f(OneOf(IntT, NoneT), Limits{Check: even}), nil, nil},
-		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "é", []string{"x: want at least 2 characters, got 1 character"}},
-		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "日本語", nil},
-		{f(StrT, Limits{MinLen: ptr(2), MaxLen: ptr(3)}), "abcd", []string{"x: want at most 3 characters, got 4 characters"}},
-		{f(ListOfType(IntT), Limits{MinLen: ptr(1)}), []any{}, []string{"x: want at least 1 item, got 0 items"}},
-		{f(DictOfType(IntT), Limits{MaxLen: ptr(1)}), dict("a", 1, "b", 2), []string{"x: want at most 1 entry, got 2 entries"}},
-		{f(text, Limits{MinLen: ptr(2)}), nil, nil},
-		{f(StrT, Limits{Pattern: "^[a-z]+$", MaxLen: ptr(2)}), "ABC", []string{
+		{f(generable.FloatT, generable.Limits{Ge: gentest.Ptr(0.0), Le: gentest.Ptr(1.0)}), 0.0, nil},
+		{f(generable.FloatT, generable.Limits{Ge: gentest.Ptr(0.0), Le: gentest.Ptr(1.0)}), 1.0, nil},
+		{f(generable.FloatT, generable.Limits{Ge: gentest.Ptr(0.0), Le: gentest.Ptr(1.0)}), 1.0000001, []string{"x: want at most 1, got 1.0000001"}},
+		{f(generable.IntT, generable.Limits{Ge: gentest.Ptr(0.5)}), 0, []string{"x: want at least 0.5, got 0"}},
+		{f(generable.IntT, generable.Limits{Ge: gentest.Ptr(0.5)}), 1, nil},
+		{f(generable.IntT, generable.Limits{Le: gentest.Ptr(9007199254740992.0)}), 9007199254740993, []string{"x: want at most 9.007199254740992e+15, got 9007199254740993"}},
+		{f(generable.IntT, generable.Limits{Le: gentest.Ptr(1e30)}), huge, nil},
+		{f(generable.IntT, generable.Limits{Le: gentest.Ptr(1e20)}), huge, []string{"x: want at most 1e+20, got 1208925819614629174706176"}},
+		{f(generable.IntT, generable.Limits{Ge: gentest.Ptr(-1e20)}), -1 << 63, nil},
+		{f(generable.IntT, generable.Limits{Gt: gentest.Ptr(0.0), Lt: gentest.Ptr(3.0)}), 0, []string{"x: want more than 0, got 0"}},
+		{f(generable.IntT, generable.Limits{Gt: gentest.Ptr(0.0), Lt: gentest.Ptr(3.0)}), 3, []string{"x: want less than 3, got 3"}},
+		{f(generable.FloatT, generable.Limits{Gt: gentest.Ptr(0.0), Lt: gentest.Ptr(3.0)}), 2.999, nil},
+		{f(generable.IntT, generable.Limits{Check: even}), 4, nil},
+		{f(generable.IntT, generable.Limits{Check: even}), 5, []string{"x: want an even number, got 5"}},
+		{f(generable.OneOf(generable.IntT, generable.NoneT), generable.Limits{Check: even}), nil, nil},
+		{f(generable.StrT, generable.Limits{MinLen: gentest.Ptr(2), MaxLen: gentest.Ptr(3)}), "é", []string{"x: want at least 2 characters, got 1 character"}},
+		{f(generable.StrT, generable.Limits{MinLen: gentest.Ptr(2), MaxLen: gentest.Ptr(3)}), "日本語", nil},
+		{f(generable.StrT, generable.Limits{MinLen: gentest.Ptr(2), MaxLen: gentest.Ptr(3)}), "abcd", []string{"x: want at most 3 characters, got 4 characters"}},
+		{f(generable.ListOfType(generable.IntT), generable.Limits{MinLen: gentest.Ptr(1)}), []any{}, []string{"x: want at least 1 item, got 0 items"}},
+		{f(generable.DictOfType(generable.IntT), generable.Limits{MaxLen: gentest.Ptr(1)}), gentest.Dict("a", 1, "b", 2), []string{"x: want at most 1 entry, got 2 entries"}},
+		{f(text, generable.Limits{MinLen: gentest.Ptr(2)}), nil, nil},
+		{f(generable.StrT, generable.Limits{Pattern: "^[a-z]+$", MaxLen: gentest.Ptr(2)}), "ABC", []string{
 			"x: want at most 2 characters, got 3 characters", `x: want text that matches ^[a-z]+$, got "ABC"`}},
-		{f(StrT, Limits{Pattern: "b"}), "abc", nil}, // anywhere in the text
-		{f(StrT, Limits{Format: "date"}), "2026-02-29", []string{`x: want a date such as 2026-01-31, got "2026-02-29"`}},
-		{f(OneOf(IntT, StrT), Limits{Ge: ptr(1.0), MinLen: ptr(1)}), "x", nil},
-		{f(OneOf(IntT, StrT), Limits{Ge: ptr(1.0), MinLen: ptr(1)}), 0, []string{"x: want at least 1, got 0"}},
-		{&Field{Name: "x", Type: StrT, Limits: &Limits{Pattern: "^a"}}, "b", []string{`x: want text that matches ^a, got "b"`}},
-		{&Field{Name: "a b", Type: StrT}, "b", nil},
+		{f(generable.StrT, generable.Limits{Pattern: "b"}), "abc", nil}, // anywhere in the text
+		{f(generable.StrT, generable.Limits{Format: "date"}), "2026-02-29", []string{`x: want a date such as 2026-01-31, got "2026-02-29"`}},
+		{f(generable.OneOf(generable.IntT, generable.StrT), generable.Limits{Ge: gentest.Ptr(1.0), MinLen: gentest.Ptr(1)}), "x", nil},
+		{f(generable.OneOf(generable.IntT, generable.StrT), generable.Limits{Ge: gentest.Ptr(1.0), MinLen: gentest.Ptr(1)}), 0, []string{"x: want at least 1, got 0"}},
+		{&generable.Field{Name: "x", Type: generable.StrT, Limits: &generable.Limits{Pattern: "^a"}}, "b", []string{`x: want text that matches ^a, got "b"`}},
+		{&generable.Field{Name: "a b", Type: generable.StrT}, "b", nil},
 	} {
-		wantErrors(t, CheckLimits(tc.field, val(tc.v)), tc.want...)
+		wantErrors(t, generable.CheckLimits(tc.field, gentest.Of(tc.v)), tc.want...)
 	}
-	if errs := CheckLimits(&Field{Name: "a b", Limits: &Limits{Le: ptr(0.0)}}, IntOf(1)); errs[0].Path != `["a b"]` || errs[0].Offset != -1 {
+	if errs := generable.CheckLimits(&generable.Field{Name: "a b", Limits: &generable.Limits{Le: gentest.Ptr(0.0)}}, generable.IntOf(1)); errs[0].Path != `["a b"]` || errs[0].Offset != -1 {
 		t.Errorf("got %+v", errs[0])
 	}
 }
 
 func TestFormats(t *testing.T) {
-	for name, texts := range map[string]struct{ good, bad []string }{
+	table := map[string]struct{ good, bad []string }{
 		"date-time": {
 			[]string{"2026-01-31T12:30:00Z", "2026-01-31t12:30:00.123456z", "2026-01-31T12:30:00+05:30", "2016-12-31T23:59:60Z", "2016-12-31T15:59:60-08:00"},
 			[]string{"", "2026-01-31", "2026-01-31T12:30:00", "2026-01-31T24:00:00Z", "2026-01-31T12:30:60Z", "2026-13-31T12:30:00Z", "2026-01-31T12:30:00.Z", "2026-01-31T12:30:00+5:30", "2026-01-31T12:30:00+24:00", "x2026-01-31T12:30:00Z"}},
@@ -77,25 +80,32 @@ func TestFormats(t *testing.T) {
 		"uri": {
 			[]string{"https://example.org/path?q=1#f", "mailto:ada@example.org", "urn:isbn:0451450523", "file:///etc"},
 			[]string{"", "example.org", "//example.org", "http://a b", "http:", "https://exa\nmple", "http://[::1", "a:b|c"}},
-	} {
-		f, ok := formats[name]
-		if !ok {
+	}
+	for name, texts := range table {
+		errs := checkFormat(name, texts.bad[len(texts.bad)-1])
+		if len(errs) == 0 {
 			t.Fatalf("no format %s", name)
 		}
-		for _, s := range append(texts.good, f.example) {
-			if !f.valid(s) {
+		_, example, _ := strings.Cut(errs[0].Expected, " such as ")
+		for _, s := range append(texts.good, example) {
+			if len(checkFormat(name, s)) > 0 {
 				t.Errorf("%s refuses %q", name, s)
 			}
 		}
 		for _, s := range texts.bad {
-			if f.valid(s) {
+			if len(checkFormat(name, s)) == 0 {
 				t.Errorf("%s accepts %q", name, s)
 			}
 		}
 	}
-	if len(FormatNames()) != len(formats) {
-		t.Errorf("names: %v", FormatNames())
+	if len(generable.FormatNames()) != len(table) {
+		t.Errorf("names: %v", generable.FormatNames())
 	}
+}
+
+// checkFormat tells why a text has not the format of that name.
+func checkFormat(name, text string) generable.FieldErrors {
+	return generable.CheckLimits(&generable.Field{Limits: &generable.Limits{Format: name}}, generable.StrOf(text))
 }
 
 // Formats and patterns must not take more than linear time, whatever a model writes.
@@ -104,27 +114,26 @@ func TestFormatsAreLinear(t *testing.T) {
 		"digits": strings.Repeat("1", 1<<20), "dots": strings.Repeat("a.", 1<<19), "at": strings.Repeat("a@", 1<<19),
 		"time": "12:30:00." + strings.Repeat("1", 1<<20), "duration": "P" + strings.Repeat("1", 1<<20) + "Y", "uri": "a:" + strings.Repeat("%41", 1<<18),
 	}
-	for _, f := range formats {
+	for _, name := range generable.FormatNames() {
 		for _, s := range long {
-			f.valid(s)
+			checkFormat(name, s)
 		}
 	}
-	l := Limits{Pattern: "^(a+)+$"}
-	l.check(StrOf(strings.Repeat("a", 1<<16)+"!"), nil, nil)
+	generable.CheckLimits(&generable.Field{Limits: &generable.Limits{Pattern: "^(a+)+$"}}, generable.StrOf(strings.Repeat("a", 1<<16)+"!"))
 }
 
 // TestLimitsWithoutRoom wants bounds refused that leave no number.
 func TestLimitsWithoutRoom(t *testing.T) {
-	for _, l := range []Limits{
-		{Gt: ptr(1.0), Lt: ptr(1.0)}, {Gt: ptr(1.0), Le: ptr(1.0)}, {Ge: ptr(1.0), Lt: ptr(1.0)}, {Ge: ptr(2.0), Lt: ptr(1.0)},
-		{Gt: ptr(2.0), Ge: ptr(0.0), Le: ptr(2.0)},
+	for _, l := range []generable.Limits{
+		{Gt: gentest.Ptr(1.0), Lt: gentest.Ptr(1.0)}, {Gt: gentest.Ptr(1.0), Le: gentest.Ptr(1.0)}, {Ge: gentest.Ptr(1.0), Lt: gentest.Ptr(1.0)}, {Ge: gentest.Ptr(2.0), Lt: gentest.Ptr(1.0)},
+		{Gt: gentest.Ptr(2.0), Ge: gentest.Ptr(0.0), Le: gentest.Ptr(2.0)},
 	} {
-		s, errs := NewSchema("S", "", []Field{{Name: "x", Type: IntT, Limits: &l}})
+		s, errs := generable.NewSchema("S", "", []generable.Field{{Name: "x", Type: generable.IntT, Limits: &l}})
 		if len(errs) == 0 || s.Fields[0].Limits != nil {
 			t.Errorf("%+v: %v", l, errs)
 		}
 	}
-	if _, errs := NewSchema("S", "", []Field{{Name: "x", Type: IntT, Limits: &Limits{Check: &Check{}}}}); len(errs) == 0 {
+	if _, errs := generable.NewSchema("S", "", []generable.Field{{Name: "x", Type: generable.IntT, Limits: &generable.Limits{Check: &generable.Check{}}}}); len(errs) == 0 {
 		t.Error("a check that checks nothing was accepted")
 	}
 }
@@ -132,8 +141,8 @@ func TestLimitsWithoutRoom(t *testing.T) {
 // TestLimitsAreToldOnce wants one error for one broken limit.
 func TestLimitsAreToldOnce(t *testing.T) {
 	five := 5.0
-	f := &Field{Name: "n", Type: IntT, Limits: &Limits{MultipleOf: &five}}
-	if errs := CheckLimits(f, IntOf(7)); len(errs) != 1 {
+	f := &generable.Field{Name: "n", Type: generable.IntT, Limits: &generable.Limits{MultipleOf: &five}}
+	if errs := generable.CheckLimits(f, generable.IntOf(7)); len(errs) != 1 {
 		t.Errorf("got %v", errs)
 	}
 }

@@ -1,30 +1,34 @@
 package generable
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/generable/internal/naming"
+)
 
 // partNames is the table of the names of a nominal type's parts: the fields of a schema, the values
 // of an enum, the variants of a union. It is made once per type.
-func (t *Type) partNames() *nameTable {
-	return kept(t, &t.made.names, func() *nameTable { return tableOf(t) })
+func (t *Type) partNames() *naming.Table {
+	return kept(t, &t.made.names, func() *naming.Table { return tableOf(t) })
 }
 
-func tableOf(t *Type) *nameTable {
+func tableOf(t *Type) *naming.Table {
 	if t.Kind == RecordType {
-		n := newNameTable(foldKey, false)
+		n := naming.NewTable(naming.Keys, false)
 		for i := range t.Fields {
-			n.add(i, t.Fields[i].Name, t.Fields[i].Alias)
+			n.Add(i, t.Fields[i].Name, t.Fields[i].Alias)
 		}
 		return n
 	}
-	n := newNameTable(foldValue, t.Kind == EnumType && t.hasSigns())
+	n := naming.NewTable(naming.Values, t.Kind == EnumType && t.hasSigns())
 	for i, v := range t.Values {
 		note := t.Note(i)
-		n.add(i, v, note.Alias)
-		n.describe(i, v, note.Alias, note.Doc)
+		n.Add(i, v, note.Alias)
+		n.Describe(i, v, note.Alias, note.Doc)
 	}
 	if t.Kind == UnionType {
 		for i, name := range t.variantNames() {
-			n.add(i, name, nil)
+			n.Add(i, name, nil)
 		}
 	}
 	return n
@@ -52,10 +56,10 @@ func (t *Type) valueSet() map[string]bool {
 	})
 }
 
-// hasSigns reports whether signs tell the values of an enum apart from other texts.
+// HasSigns reports whether signs tell the values of an enum apart from other texts.
 func (t *Type) hasSigns() bool {
 	for i, v := range t.Values {
-		if hasSigns(v) || slices.ContainsFunc(t.Note(i).Alias, hasSigns) {
+		if naming.HasSigns(v) || slices.ContainsFunc(t.Note(i).Alias, naming.HasSigns) {
 			return true
 		}
 	}

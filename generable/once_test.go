@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // A key that is misspelt is one mistake, not also a field that is missing.
@@ -16,7 +17,7 @@ func TestFieldErrorsOnce(t *testing.T) {
 			`at[1].city: want str, got nothing at line 1, column 49`,
 		`{"at": []}`: `query: want str, got nothing at line 1, column 1`,
 	} {
-		if got := generable.Decode(outer, text, generable.Options{ExtraKeys: generable.ExtraError}).Errors.Once().Error(); got != want {
+		if got := lenient.Decode(outer, text, generable.Options{ExtraKeys: generable.ExtraError}).Errors.Once().Error(); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}

@@ -3,6 +3,8 @@ package generable
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // Level tells how far the decoder goes to make a text fit a type. The syntax is repaired at
@@ -92,7 +94,7 @@ func (o *Options) Set(option, word string) error {
 	words := optionWords(option)
 	i := slices.Index(words, word)
 	if i < 0 {
-		return newFieldError(keyPath(option), "one of "+strings.Join(words, ", "), quoteShort(word), didYouMean(word, words))
+		return newFieldError(message.KeyPath(option), "one of "+strings.Join(words, ", "), message.Quote(word), message.DidYouMean(word, words))
 	}
 	switch option {
 	case "level":

@@ -1,6 +1,10 @@
 package generable
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
 
 // Partial is an instance of a schema that arrives field by field. It is immutable: adding a
 // field yields a new version, and all versions share what they have in common. Several
@@ -46,7 +50,7 @@ func (p Partial) Type() *Type { return p.typ }
 // name that the schema does not have.
 func (p Partial) WithField(name string, v Value) (Partial, error) {
 	if p.typ == nil {
-		return p, newFieldError(keyPath(name), "a partial value of a schema", "the empty one", "start from NewPartial")
+		return p, newFieldError(message.KeyPath(name), "a partial value of a schema", "the empty one", "start from NewPartial")
 	}
 	if p.typ.Kind == UnionType {
 		return p.withTag(name, v)
@@ -65,7 +69,7 @@ func (p Partial) WithField(name string, v Value) (Partial, error) {
 func (p Partial) withTag(name string, v Value) (Partial, error) {
 	var c converter
 	if name != p.typ.Tag {
-		c.fail(&path{name: name}, "the tag "+p.typ.Tag+" first", "another field", "it says which variant of "+p.typ.String()+" the fields belong to")
+		c.fail(&message.Path{Name: name}, "the tag "+p.typ.Tag+" first", "another field", "it says which variant of "+p.typ.String()+" the fields belong to")
 		return p, c.errs[0]
 	}
 	if s, ok := v.AsStr(); ok {

@@ -1,84 +1,122 @@
 package generable
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// path is the way from the root of a value to one place in it, linked upwards so that a walk
-// costs nothing until an error has to name the place. A nil path is the root.
-type path struct {
-	up   *path
-	name string // a field or a key; unused for an index
-	idx  int    // an index when isIdx
-	is   pathKind
-}
-
-type pathKind uint8
-
-const (
-	pathField pathKind = iota
-	pathIndex
-	pathItems // all of them: name as it is, [] or [str]
-)
-
-func (p *path) String() string {
-	var b strings.Builder
-	p.write(&b)
-	return b.String()
-}
-
-// write goes up by recursion and not through a slice of steps, which would move every step of
-// every walk to the heap.
-func (p *path) write(b *strings.Builder) {
-	if p == nil {
-		return
+// CheckPath tells what is wrong with a path such as .steps[2].title or ["odd key"].x as a place in
+// values of type t; nil when nothing is. What is under an any may be anything, and a dict has
+// every key.
+func (t *Type) CheckPath(path string) error {
+	rest, at := path, t
+	here := []*Type{t}
+	for rest != "" {
+		step, isIndex, next := cutStep(rest)
+		if next == rest {
+			return newFieldError("", "a path such as .steps[2].title", message.Quote(path), "")
+		}
+		parts, anything, names := []*Type(nil), false, []string(nil)
+		for _, of := range flat(here, nil, 0) {
+			switch of.Kind {
+			case AnyType, ErrorType:
+				anything = true
+			case ListType:
+				if isIndex {
+					parts = append(parts, of.Elem)
+				}
+			case DictType:
+				if !isIndex {
+					parts = append(parts, of.Elem)
+				}
+			case RecordType:
+				if i := of.FieldIndex(step); i >= 0 && !isIndex {
+					parts = append(parts, of.Fields[i].Type)
+				}
+				names = append(names, of.FieldNames()...)
+			case UnionType:
+				if !isIndex && step == of.Tag {
+					parts = append(parts, StrT)
+				}
+				for _, v := range of.Variants {
+					v = v.Deref()
+					if i := v.FieldIndex(step); i >= 0 && !isIndex {
+						parts = append(parts, v.Fields[i].Type)
+					}
+					names = append(names, v.FieldNames()...)
+				}
+			}
+		}
+		if anything {
+			return nil
+		}
+		if len(parts) == 0 {
+			done := strings.TrimSuffix(path, rest)
+			slices.Sort(names)
+			names = slices.Compact(names)
+			if len(names) == 0 || isIndex {
+				return newFieldError(done, "a place in "+at.String(), message.Quote(strings.TrimSuffix(rest, next)), "")
+			}
+			return newFieldError(done, "one of the fields "+message.List(names), message.Quote(step), message.DidYouMean(step, names))
+		}
+		here, rest = parts, next
+		at = OneOf(parts...)
 	}
-	p.up.write(b)
-	if p.is == pathIndex {
-		b.WriteByte('[')
-		b.WriteString(strconv.Itoa(p.idx))
-		b.WriteByte(']')
-		return
-	}
-	if p.is == pathItems {
-		b.WriteString(p.name)
-		return
-	}
-	writeKey(b, p.name)
+	return nil
 }
 
-func writeKey(b *strings.Builder, name string) {
-	var buf [64]byte
-	b.Write(appendKey(buf[:0], name))
-}
-
-// appendKey appends one step by name: .name, or ["some key"] for what is no plain word.
-func appendKey(b []byte, name string) []byte {
-	if isWord(name) {
-		return append(append(b, '.'), name...)
-	}
-	return append(text.AppendQuoted(append(b, '['), name), ']')
-}
-
-// keyPath is the path of a field at the root.
-func keyPath(name string) string {
-	var b strings.Builder
-	writeKey(&b, name)
-	return b.String()
-}
-
-func isWord(s string) bool {
-	if s == "" {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return false
+// flat lists types with the alternatives of inline unions in their place, as far as those are
+// not too deep in each other: a type may contain itself.
+func flat(types, out []*Type, depth int) []*Type {
+	for _, t := range types {
+		if t = t.Deref(); t.Kind == LimitType {
+			t = t.Elem.Deref()
+		}
+		switch {
+		case slices.Contains(out, t):
+		case t.Kind == OneOfType && depth < 8:
+			out = flat(t.Variants, out, depth+1)
+		default:
+			out = append(out, t)
 		}
 	}
-	return true
+	return out
+}
+
+// cutStep takes the first step off a path; nothing when it is none.
+func cutStep(path string) (step string, isIndex bool, rest string) {
+	if path[0] == '.' {
+		n := 1
+		for n < len(path) && path[n] != '.' && path[n] != '[' {
+			n++
+		}
+		if n == 1 {
+			return "", false, path
+		}
+		return path[1:n], false, path[n:]
+	}
+	if inside, ok := strings.CutPrefix(path, `["`); ok {
+		for n := 0; n < len(inside); n++ {
+			switch inside[n] {
+			case '\\':
+				n++
+			case '"':
+				if !strings.HasPrefix(inside[n:], `"]`) {
+					return "", false, path
+				}
+				key, _ := jsonstr.Unescape(inside[:n], jsonstr.Whole)
+				return key, false, inside[n+2:]
+			}
+		}
+		return "", false, path
+	}
+	if inside, ok := strings.CutPrefix(path, "["); ok {
+		if digits, rest, ok := strings.Cut(inside, "]"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return digits, true, rest
+		}
+	}
+	return "", false, path
 }

@@ -1,9 +1,13 @@
-package generable
+package generable_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/agentscript/agentscript/internal/gentest"
+)
 
 func TestCheckPath(t *testing.T) {
-	typ := typeOf(t, `P; P = {title: str, steps: list[S], next: P | None, by: dict[str], x: any, "odd key": int, s: U}; S = {title: str, minutes: int}; U = kind(A, B); A = {r: float}; B = {s: str}`)
+	typ := gentest.TypeOf(t, `P; P = {title: str, steps: list[S], next: P | None, by: dict[str], x: any, "odd key": int, s: U}; S = {title: str, minutes: int}; U = kind(A, B); A = {r: float}; B = {s: str}`)
 	for path, want := range map[string]string{
 		"":                    "",
 		".title":              "",

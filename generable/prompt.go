@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -278,7 +279,7 @@ func (l *Limits) words(t *Type) []string {
 		parts = append(parts, "all items different")
 	}
 	if l.Only != nil {
-		parts = append(parts, oneOfTexts(l.onlyTexts()))
+		parts = append(parts, message.OneOf(l.onlyTexts()))
 	}
 	if l.Check != nil {
 		parts = append(parts, l.Check.Says)

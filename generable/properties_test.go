@@ -1,42 +1,42 @@
-package generable
+package generable_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// rounds is how many random types a property is held against.
-const rounds = 3000
-
 // checkValueOfType holds what must be true for every value of every type.
-func checkValueOfType(g *generator) error {
-	typ := g.typ(4)
-	v := g.value(typ, 5)
+func checkValueOfType(g *gentest.Generator) error {
+	typ := g.Typ(4)
+	v := g.Value(typ, 5)
 	if errs := typ.Conforms(v); errs != nil {
 		return fmt.Errorf("%s: own value does not conform: %v", typ, errs)
 	}
 	same, errs := typ.Convert(v)
-	if errs != nil || changed(v, same) {
+	if errs != nil || v != same {
 		return fmt.Errorf("%s: converting its own value changes it: %v", typ, errs)
 	}
-	wire := Plain(v, typ)
-	if JSON(wire, nil) != JSON(v, typ) {
-		return fmt.Errorf("%s: plain form and JSON differ: %s, %s", typ, JSON(wire, nil), JSON(v, typ))
+	wire := generable.Plain(v, typ)
+	if generable.JSON(wire, nil) != generable.JSON(v, typ) {
+		return fmt.Errorf("%s: plain form and JSON differ: %s, %s", typ, generable.JSON(wire, nil), generable.JSON(v, typ))
 	}
 	back, errs := typ.Convert(wire)
 	if errs != nil {
-		return fmt.Errorf("%s: plain form does not convert back: %s: %v", typ, JSON(wire, nil), errs)
+		return fmt.Errorf("%s: plain form does not convert back: %s: %v", typ, generable.JSON(wire, nil), errs)
 	}
-	if !Equal(v, back) {
-		return fmt.Errorf("%s: %s came back as %s", typ, JSON(v, typ), JSON(back, typ))
+	if !generable.Equal(v, back) {
+		return fmt.Errorf("%s: %s came back as %s", typ, generable.JSON(v, typ), generable.JSON(back, typ))
 	}
 	return nil
 }
 
 // checkAnyInput holds what must be true when a type is given something else.
-func checkAnyInput(g *generator) error {
-	typ := g.typ(4)
-	v := g.mutate(Plain(g.value(typ, 4), typ))
+func checkAnyInput(g *gentest.Generator) error {
+	typ := g.Typ(4)
+	v := g.Mutate(generable.Plain(g.Value(typ, 4), typ))
 	out, errs := typ.Convert(v)
 	if errs != nil {
 		for _, e := range errs {
@@ -45,24 +45,24 @@ func checkAnyInput(g *generator) error {
 			}
 		}
 		if typ.Conforms(v) == nil {
-			return fmt.Errorf("%s: %s conforms but does not convert: %v", typ, JSON(v, nil), errs)
+			return fmt.Errorf("%s: %s conforms but does not convert: %v", typ, generable.JSON(v, nil), errs)
 		}
 		return nil
 	}
 	if bad := typ.Conforms(out); bad != nil {
-		return fmt.Errorf("%s: %s converted to something that does not conform: %v", typ, JSON(v, nil), bad)
+		return fmt.Errorf("%s: %s converted to something that does not conform: %v", typ, generable.JSON(v, nil), bad)
 	}
 	again, errs := typ.Convert(out)
-	if errs != nil || changed(out, again) {
-		return fmt.Errorf("%s: converting %s twice changes it: %v", typ, JSON(v, nil), errs)
+	if errs != nil || out != again {
+		return fmt.Errorf("%s: converting %s twice changes it: %v", typ, generable.JSON(v, nil), errs)
 	}
 	return nil
 }
 
 func TestConvertRoundTrip(t *testing.T) {
-	for seed := range int64(rounds) {
-		g := newGenerator(seed)
-		g.wire = true
+	for seed := range int64(gentest.Rounds) {
+		g := gentest.NewGenerator(seed)
+		g.Wire = true
 		if err := checkValueOfType(g); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -70,9 +70,9 @@ func TestConvertRoundTrip(t *testing.T) {
 }
 
 func TestConvertAnything(t *testing.T) {
-	for seed := range int64(rounds) {
-		g := newGenerator(seed)
-		g.any = seed%2 == 0
+	for seed := range int64(gentest.Rounds) {
+		g := gentest.NewGenerator(seed)
+		g.Any = seed%2 == 0
 		if err := checkAnyInput(g); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -84,12 +84,12 @@ func FuzzConvert(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed int64) {
-		g := newGenerator(seed)
-		g.wire = true
+		g := gentest.NewGenerator(seed)
+		g.Wire = true
 		if err := checkValueOfType(g); err != nil {
 			t.Fatal(err)
 		}
-		if err := checkAnyInput(newGenerator(seed)); err != nil {
+		if err := checkAnyInput(gentest.NewGenerator(seed)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -98,18 +98,18 @@ func FuzzConvert(f *testing.F) {
 // The schema that a type gives to others and the type itself must judge data alike.
 func TestSchemaAgreesWithConvert(t *testing.T) {
 	judged := map[bool]int{}
-	for seed := range int64(rounds) {
-		g := newGenerator(seed)
-		g.wire = true
-		typ := g.typ(4)
-		schema := parseStd(t, typ.JSONSchema()).(map[string]any)
-		v := Plain(g.value(typ, 5), typ)
+	for seed := range int64(gentest.Rounds) {
+		g := gentest.NewGenerator(seed)
+		g.Wire = true
+		typ := g.Typ(4)
+		schema := gentest.ParseJSON(t, typ.JSONSchema()).(map[string]any)
+		v := generable.Plain(g.Value(typ, 5), typ)
 		for i := range 4 {
 			if i > 0 {
-				v = g.mutate(v)
+				v = g.Mutate(v)
 			}
-			text := JSON(v, nil)
-			want := validator{schema}.valid(schema, parseStd(t, text))
+			text := generable.JSON(v, nil)
+			want := validator{schema}.valid(schema, gentest.ParseJSON(t, text))
 			_, errs := typ.Convert(v)
 			if got := errs == nil; got != want {
 				t.Fatalf("seed %d: %s: schema says %t, type says %t (%v)\n%s\n%s", seed, typ, want, got, errs, text, typ.JSONSchema())
@@ -117,7 +117,7 @@ func TestSchemaAgreesWithConvert(t *testing.T) {
 			judged[want]++
 		}
 	}
-	if judged[true] < rounds/2 || judged[false] < rounds/2 {
+	if judged[true] < gentest.Rounds/2 || judged[false] < gentest.Rounds/2 {
 		t.Errorf("the data are one-sided: %v", judged)
 	}
 }

@@ -1,25 +1,28 @@
-package generable
+package generable_test
 
 import (
 	"math/big"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestTypeString(t *testing.T) {
-	s := newSamples(t)
-	unnamed := must(t)(NewSchema("", "", nil))
-	for want, typ := range map[string]*Type{
-		"any": AnyT, "None": NoneT, "bool": BoolT, "int": IntT, "float": FloatT, "str": StrT, "<error>": ErrorT,
-		"list[dict[str, int]]":      ListOfType(DictOfType(IntT)),
+	s := gentest.NewSamples(t)
+	unnamed := gentest.Must(t)(generable.NewSchema("", "", nil))
+	for want, typ := range map[string]*generable.Type{
+		"any": generable.AnyT, "None": generable.NoneT, "bool": generable.BoolT, "int": generable.IntT, "float": generable.FloatT, "str": generable.StrT, "<error>": generable.ErrorT,
+		"list[dict[str, int]]":      generable.ListOfType(generable.DictOfType(generable.IntT)),
 		"Decision":                  s.Decision,
 		"Severity":                  s.Severity,
 		"<unnamed>":                 unnamed,
-		"Later":                     RefTo("Later"),
-		"list[str | int | None]":    ListOfType(OneOf(StrT, NoneT, IntT)),
-		"Approved | Rejected":       OneOf(s.Approved, s.Rejected),
-		"Approved | list[Rejected]": OneOf(s.Approved, ListOfType(s.Rejected)),
+		"Later":                     generable.RefTo("Later"),
+		"list[str | int | None]":    generable.ListOfType(generable.OneOf(generable.StrT, generable.NoneT, generable.IntT)),
+		"Approved | Rejected":       generable.OneOf(s.Approved, s.Rejected),
+		"Approved | list[Rejected]": generable.OneOf(s.Approved, generable.ListOfType(s.Rejected)),
 	} {
 		if typ.String() != want {
 			t.Errorf("got %s, want %s", typ, want)
@@ -29,42 +32,42 @@ func TestTypeString(t *testing.T) {
 
 // A type nested without end by a loop in a script costs memory in proportion, not more.
 func TestDeepTypesStayCheap(t *testing.T) {
-	a, b := StrT, StrT
+	a, b := generable.StrT, generable.StrT
 	for range 20_000 {
-		a, b = OneOf(ListOfType(a), NoneT), OneOf(ListOfType(b), NoneT)
+		a, b = generable.OneOf(generable.ListOfType(a), generable.NoneT), generable.OneOf(generable.ListOfType(b), generable.NoneT)
 		a.ID() // as a composition that looks at every level would
 	}
-	if n := len(a.ID()); n > maxID {
+	if n := len(a.ID()); n > 512 {
 		t.Errorf("identity of %d bytes", n)
 	}
 	if text := a.String(); len(text) > 1000 || !strings.Contains(text, "…") {
 		t.Errorf("text of %d bytes", len(text))
 	}
-	if !Same(a, b) || Same(a, ListOfType(a)) || Assignable(a, b) != nil {
+	if !generable.Same(a, b) || generable.Same(a, generable.ListOfType(a)) || generable.Assignable(a, b) != nil {
 		t.Error("the identity is wrong")
 	}
 }
 
 func TestOneOf(t *testing.T) {
-	s := newSamples(t)
-	twin := newSamples(t).Approved
+	s := gentest.NewSamples(t)
+	twin := gentest.NewSamples(t).Approved
 	for _, tc := range []struct {
-		in   []*Type
+		in   []*generable.Type
 		want string
 	}{
-		{[]*Type{IntT}, "int"},
-		{[]*Type{IntT, IntT}, "int"},
-		{[]*Type{NoneT}, "None"},
-		{[]*Type{NoneT, IntT}, "int | None"},
-		{[]*Type{OneOf(IntT, NoneT), StrT, NoneT}, "int | str | None"},
-		{[]*Type{s.Approved, twin}, "Approved"},
-		{[]*Type{ListOfType(IntT), ListOfType(IntT)}, "list[int]"},
-		{[]*Type{ListOfType(IntT), ListOfType(StrT)}, "list[int] | list[str]"},
-		{[]*Type{IntT, AnyT, StrT}, "any"},
-		{[]*Type{OneOf(IntT, StrT), OneOf(StrT, BoolT)}, "int | str | bool"},
-		{[]*Type{OneOf(IntT, NoneT), OneOf(StrT, NoneT), IntT}, "int | str | None"},
+		{[]*generable.Type{generable.IntT}, "int"},
+		{[]*generable.Type{generable.IntT, generable.IntT}, "int"},
+		{[]*generable.Type{generable.NoneT}, "None"},
+		{[]*generable.Type{generable.NoneT, generable.IntT}, "int | None"},
+		{[]*generable.Type{generable.OneOf(generable.IntT, generable.NoneT), generable.StrT, generable.NoneT}, "int | str | None"},
+		{[]*generable.Type{s.Approved, twin}, "Approved"},
+		{[]*generable.Type{generable.ListOfType(generable.IntT), generable.ListOfType(generable.IntT)}, "list[int]"},
+		{[]*generable.Type{generable.ListOfType(generable.IntT), generable.ListOfType(generable.StrT)}, "list[int] | list[str]"},
+		{[]*generable.Type{generable.IntT, generable.AnyT, generable.StrT}, "any"},
+		{[]*generable.Type{generable.OneOf(generable.IntT, generable.StrT), generable.OneOf(generable.StrT, generable.BoolT)}, "int | str | bool"},
+		{[]*generable.Type{generable.OneOf(generable.IntT, generable.NoneT), generable.OneOf(generable.StrT, generable.NoneT), generable.IntT}, "int | str | None"},
 	} {
-		if got := OneOf(tc.in...).String(); got != tc.want {
+		if got := generable.OneOf(tc.in...).String(); got != tc.want {
 			t.Errorf("OneOf(%v) is %s, want %s", tc.in, got, tc.want)
 		}
 	}
@@ -72,52 +75,54 @@ func TestOneOf(t *testing.T) {
 
 // A | B | C | … takes its left side over as it is, in one piece.
 func TestOneOfGrows(t *testing.T) {
-	u := IntT
+	u := generable.IntT
 	for i := range 2000 {
-		u = OneOf(u, must(t)(NewEnum("E"+strconv.Itoa(i), "", []string{"a"})))
+		u = generable.OneOf(u, gentest.Must(t)(generable.NewEnum("E"+strconv.Itoa(i), "", []string{"a"})))
 	}
 	if len(u.Variants) != 2001 {
 		t.Fatalf("%d variants", len(u.Variants))
 	}
-	if n := testing.AllocsPerRun(10, func() { OneOf(u, StrT) }); n > 8 {
+	if n := testing.AllocsPerRun(10, func() { generable.OneOf(u, generable.StrT) }); n > 8 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 func TestSame(t *testing.T) {
-	m := must(t)
-	base := func() Field { return Field{Name: "a", Type: IntT, Guide: "g"} }
-	one := m(NewSchema("S", "doc", []Field{base()}))
-	if !Same(one, m(NewSchema("S", "doc", []Field{base()}))) {
+	m := gentest.Must(t)
+	base := func() generable.Field { return generable.Field{Name: "a", Type: generable.IntT, Guide: "g"} }
+	one := m(generable.NewSchema("S", "doc", []generable.Field{base()}))
+	if !generable.Same(one, m(generable.NewSchema("S", "doc", []generable.Field{base()}))) {
 		t.Error("equal declarations are not the same")
 	}
-	vary := func(change func(*Field)) *Type {
+	vary := func(change func(*generable.Field)) *generable.Type {
 		f := base()
 		change(&f)
-		return m(NewSchema("S", "doc", []Field{f}))
+		return m(generable.NewSchema("S", "doc", []generable.Field{f}))
 	}
-	different := map[string]*Type{
-		"name":     m(NewSchema("R", "doc", []Field{base()})),
-		"doc":      m(NewSchema("S", "other", []Field{base()})),
-		"field":    vary(func(f *Field) { f.Name = "b" }),
-		"type":     vary(func(f *Field) { f.Type = StrT }),
-		"guide":    vary(func(f *Field) { f.Guide = "" }),
-		"default":  vary(func(f *Field) { f.Optional, f.Default = true, IntOf(1) }),
-		"limits":   vary(func(f *Field) { f.Limits = &Limits{Ge: ptr(1.0)} }),
-		"upper":    vary(func(f *Field) { f.Limits = &Limits{Le: ptr(1.0)} }),
-		"alias":    vary(func(f *Field) { f.Alias = []string{"x"} }),
-		"examples": vary(func(f *Field) { f.Examples = []Value{IntOf(1)} }),
-		"two":      m(NewSchema("S", "doc", []Field{base(), {Name: "b", Type: IntT}})),
-		"enum":     m(NewEnum("S", "doc", []string{"a"})),
+	different := map[string]*generable.Type{
+		"name":     m(generable.NewSchema("R", "doc", []generable.Field{base()})),
+		"doc":      m(generable.NewSchema("S", "other", []generable.Field{base()})),
+		"field":    vary(func(f *generable.Field) { f.Name = "b" }),
+		"type":     vary(func(f *generable.Field) { f.Type = generable.StrT }),
+		"guide":    vary(func(f *generable.Field) { f.Guide = "" }),
+		"default":  vary(func(f *generable.Field) { f.Optional, f.Default = true, generable.IntOf(1) }),
+		"limits":   vary(func(f *generable.Field) { f.Limits = &generable.Limits{Ge: gentest.Ptr(1.0)} }),
+		"upper":    vary(func(f *generable.Field) { f.Limits = &generable.Limits{Le: gentest.Ptr(1.0)} }),
+		"alias":    vary(func(f *generable.Field) { f.Alias = []string{"x"} }),
+		"examples": vary(func(f *generable.Field) { f.Examples = []generable.Value{generable.IntOf(1)} }),
+		"two":      m(generable.NewSchema("S", "doc", []generable.Field{base(), {Name: "b", Type: generable.IntT}})),
+		"enum":     m(generable.NewEnum("S", "doc", []string{"a"})),
 		// The two must not run together into the same content.
-		"default and limit": vary(func(f *Field) { f.Optional, f.Default, f.Limits = true, IntOf(255), &Limits{Le: ptr(300.0)} }),
-		"default and limits": vary(func(f *Field) {
-			f.Optional, f.Default, f.Limits = true, IntOf(25), &Limits{Ge: ptr(5.0), Le: ptr(300.0)}
+		"default and limit": vary(func(f *generable.Field) {
+			f.Optional, f.Default, f.Limits = true, generable.IntOf(255), &generable.Limits{Le: gentest.Ptr(300.0)}
+		}),
+		"default and limits": vary(func(f *generable.Field) {
+			f.Optional, f.Default, f.Limits = true, generable.IntOf(25), &generable.Limits{Ge: gentest.Ptr(5.0), Le: gentest.Ptr(300.0)}
 		}),
 	}
 	seen := map[string]string{one.ID(): "base"}
 	for name, typ := range different {
-		if Same(one, typ) || Same(typ, one) {
+		if generable.Same(one, typ) || generable.Same(typ, one) {
 			t.Errorf("another %s makes no difference", name)
 		}
 		if prev, ok := seen[typ.ID()]; ok {
@@ -128,18 +133,18 @@ func TestSame(t *testing.T) {
 	if !strings.HasPrefix(one.ID(), "S#") {
 		t.Errorf("identity %s", one.ID())
 	}
-	ref := RefTo("S")
+	ref := generable.RefTo("S")
 	ref.Bind(one)
-	if !Same(ref, one) || !Same(ListOfType(one), ListOfType(one)) || Same(ListOfType(one), DictOfType(one)) {
+	if !generable.Same(ref, one) || !generable.Same(generable.ListOfType(one), generable.ListOfType(one)) || generable.Same(generable.ListOfType(one), generable.DictOfType(one)) {
 		t.Error("Same is wrong about references or generics")
 	}
 }
 
 func TestBind(t *testing.T) {
-	s := newSamples(t)
-	a, b := RefTo("A"), RefTo("B")
+	s := gentest.NewSamples(t)
+	a, b := generable.RefTo("A"), generable.RefTo("B")
 	switch {
-	case a.Bind(a), a.Bind(nil), a.Bind(StrT), a.Bind(ListOfType(a)), s.Tree.Bind(s.Expr):
+	case a.Bind(a), a.Bind(nil), a.Bind(generable.StrT), a.Bind(generable.ListOfType(a)), s.Tree.Bind(s.Expr):
 		t.Error("bound to what has no end or no name")
 	case !a.Bind(b):
 		t.Error("not bound to another reference")
@@ -154,64 +159,64 @@ func TestBind(t *testing.T) {
 	case a.Deref() != s.Tree:
 		t.Errorf("stands for %v", a.Deref())
 	}
-	if c := RefTo("C"); !c.Bind(ErrorT) || c.Deref() != ErrorT {
+	if c := generable.RefTo("C"); !c.Bind(generable.ErrorT) || c.Deref() != generable.ErrorT {
 		t.Error("not bound to the error type")
 	}
 }
 
 func TestAcceptsNone(t *testing.T) {
-	s := newSamples(t)
-	for typ, want := range map[*Type]bool{
-		NoneT: true, AnyT: true, ErrorT: true, OneOf(StrT, NoneT): true,
-		StrT: false, OneOf(StrT, IntT): false, s.Decision: false, ListOfType(NoneT): false, RefTo("X"): false,
+	s := gentest.NewSamples(t)
+	for typ, want := range map[*generable.Type]bool{
+		generable.NoneT: true, generable.AnyT: true, generable.ErrorT: true, generable.OneOf(generable.StrT, generable.NoneT): true,
+		generable.StrT: false, generable.OneOf(generable.StrT, generable.IntT): false, s.Decision: false, generable.ListOfType(generable.NoneT): false, generable.RefTo("X"): false,
 	} {
 		if typ.AcceptsNone() != want {
 			t.Errorf("%s: not %t", typ, want)
 		}
 	}
-	if f := (Field{Type: OneOf(StrT, NoneT)}); f.Required() {
+	if f := (generable.Field{Type: generable.OneOf(generable.StrT, generable.NoneT)}); f.Required() {
 		t.Error("T | None is required")
 	}
-	if f := (Field{Type: StrT, Optional: true}); f.Required() {
+	if f := (generable.Field{Type: generable.StrT, Optional: true}); f.Required() {
 		t.Error("a field with a default is required")
 	}
-	if f := (Field{Type: StrT}); !f.Required() {
+	if f := (generable.Field{Type: generable.StrT}); !f.Required() {
 		t.Error("a plain field is not required")
 	}
 }
 
 func TestCompareToFloat(t *testing.T) {
-	huge := BigOf(new(big.Int).Lsh(big.NewInt(1), 64))
+	huge := generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 64))
 	for _, tc := range []struct {
-		v    Value
+		v    generable.Value
 		f    float64
 		want int
 	}{
-		{IntOf(1), 1, 0}, {IntOf(1), 1.5, -1}, {IntOf(2), 1.5, 1}, {IntOf(-2), -1.5, -1}, {IntOf(-1), -1.5, 1},
-		{IntOf(1<<62 + 1), 1 << 62, 1}, {IntOf(1<<63 - 1), 1 << 63, -1}, {IntOf(-1 << 63), -1 << 63, 0}, {IntOf(-1 << 63), -1e30, 1},
-		{huge, 1 << 64, 0}, {huge, 1e300, -1}, {huge, -1, 1}, {flt(0.5), 0.25, 1}, {flt(0.5), 0.5, 0}, {flt(0.25), 0.5, -1},
+		{generable.IntOf(1), 1, 0}, {generable.IntOf(1), 1.5, -1}, {generable.IntOf(2), 1.5, 1}, {generable.IntOf(-2), -1.5, -1}, {generable.IntOf(-1), -1.5, 1},
+		{generable.IntOf(1<<62 + 1), 1 << 62, 1}, {generable.IntOf(1<<63 - 1), 1 << 63, -1}, {generable.IntOf(-1 << 63), -1 << 63, 0}, {generable.IntOf(-1 << 63), -1e30, 1},
+		{huge, 1 << 64, 0}, {huge, 1e300, -1}, {huge, -1, 1}, {gentest.Float(0.5), 0.25, 1}, {gentest.Float(0.5), 0.5, 0}, {gentest.Float(0.25), 0.5, -1},
 	} {
-		if got, ok := compareToFloat(tc.v, tc.f); !ok || got != tc.want {
-			t.Errorf("%s against %v: %d, want %d", JSON(tc.v, nil), tc.f, got, tc.want)
+		if got, ok := generable.Compare(tc.v, gentest.Float(tc.f)); !ok || got != tc.want {
+			t.Errorf("%s against %v: %d, want %d", generable.JSON(tc.v, nil), tc.f, got, tc.want)
 		}
 	}
-	if _, ok := compareToFloat(StrOf("1"), 1); ok {
+	if _, ok := generable.Compare(generable.StrOf("1"), gentest.Float(1)); ok {
 		t.Error("a text compares")
 	}
 }
 
 // However many types an inline union has, each is in it once, in the order given.
 func TestOneOfMany(t *testing.T) {
-	limited := func(i int) *Type {
-		typ, _ := Limited(StrT, Limits{MaxLen: &i})
+	limited := func(i int) *generable.Type {
+		typ, _ := generable.Limited(generable.StrT, generable.Limits{MaxLen: &i})
 		return typ
 	}
-	var types []*Type
+	var types []*generable.Type
 	for i := range 100 {
-		types = append(types, limited(i), NoneT, limited(i/2))
+		types = append(types, limited(i), generable.NoneT, limited(i/2))
 	}
-	got := OneOf(OneOf(types...), limited(99), OneOf(limited(3), IntT))
-	if len(got.Variants) != 102 || got.Variants[101] != NoneT || got.Variants[100] != IntT {
+	got := generable.OneOf(generable.OneOf(types...), limited(99), generable.OneOf(limited(3), generable.IntT))
+	if len(got.Variants) != 102 || got.Variants[101] != generable.NoneT || got.Variants[100] != generable.IntT {
 		t.Fatalf("%d members", len(got.Variants))
 	}
 	seen := make(map[string]bool)

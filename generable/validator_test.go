@@ -1,4 +1,4 @@
-package generable
+package generable_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package generable
+package generable_test
 
 import (
 	"math"
@@ -6,35 +6,38 @@ import (
 	"strconv"
 	"testing"
 	"unsafe"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestValueIsSmall(t *testing.T) {
-	if n := unsafe.Sizeof(Value{}); n != 24 {
+	if n := unsafe.Sizeof(generable.Value{}); n != 24 {
 		t.Errorf("a value has %d bytes", n)
 	}
 }
 
 func TestValueAccess(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 70)
-	s := newSamples(t)
-	rec, _ := s.Approved.Construct(dict("confidence", 1))
+	s := gentest.NewSamples(t)
+	rec, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
 	for _, tc := range []struct {
-		v    Value
-		kind Kind
+		v    generable.Value
+		kind generable.Kind
 		name string
 	}{
-		{Value{}, Null, "None"},
-		{BoolOf(true), Bool, "bool"},
-		{IntOf(-7), Int, "int"},
-		{BigOf(huge), Big, "int"},
-		{BigOf(big.NewInt(5)), Int, "int"},
-		{BigOf(new(big.Int).SetInt64(math.MinInt64)), Int, "int"},
-		{flt(1.5), Float, "float"},
-		{StrOf("é"), Str, "str"},
-		{StrOf(""), Str, "str"},
-		{ListOf(IntOf(1)), ListKind, "list"},
-		{dict("a", 1).Value(), MapKind, "dict"},
-		{rec.Value(), RecordKind, "Approved"},
+		{generable.Value{}, generable.Null, "None"},
+		{generable.BoolOf(true), generable.Bool, "bool"},
+		{generable.IntOf(-7), generable.Int, "int"},
+		{generable.BigOf(huge), generable.Big, "int"},
+		{generable.BigOf(big.NewInt(5)), generable.Int, "int"},
+		{generable.BigOf(new(big.Int).SetInt64(math.MinInt64)), generable.Int, "int"},
+		{gentest.Float(1.5), generable.Float, "float"},
+		{generable.StrOf("é"), generable.Str, "str"},
+		{generable.StrOf(""), generable.Str, "str"},
+		{generable.ListOf(generable.IntOf(1)), generable.ListKind, "list"},
+		{gentest.Dict("a", 1).Value(), generable.MapKind, "dict"},
+		{rec.Value(), generable.RecordKind, "Approved"},
 	} {
 		if tc.v.Kind() != tc.kind || tc.v.TypeName() != tc.name {
 			t.Errorf("got %v named %s, want %v named %s", tc.v.Kind(), tc.v.TypeName(), tc.kind, tc.name)
@@ -49,39 +52,39 @@ func TestValueAccess(t *testing.T) {
 		_, isMap := tc.v.AsMap()
 		_, isRecord := tc.v.AsRecord()
 		k := tc.kind
-		if tc.v.IsNull() != (k == Null) || isBool != (k == Bool) || isInt != (k == Int) || isBig != (k == Int || k == Big) ||
-			isFloat != (k == Float) || isNumber != (k == Int || k == Big || k == Float) || isStr != (k == Str) ||
-			isList != (k == ListKind) || isMap != (k == MapKind) || isRecord != (k == RecordKind) {
+		if tc.v.IsNull() != (k == generable.Null) || isBool != (k == generable.Bool) || isInt != (k == generable.Int) || isBig != (k == generable.Int || k == generable.Big) ||
+			isFloat != (k == generable.Float) || isNumber != (k == generable.Int || k == generable.Big || k == generable.Float) || isStr != (k == generable.Str) ||
+			isList != (k == generable.ListKind) || isMap != (k == generable.MapKind) || isRecord != (k == generable.RecordKind) {
 			t.Errorf("%v answers to the wrong accessors", k)
 		}
 	}
-	if i, _ := IntOf(math.MinInt64).AsInt(); i != math.MinInt64 {
+	if i, _ := generable.IntOf(math.MinInt64).AsInt(); i != math.MinInt64 {
 		t.Error("int lost")
 	}
-	if b, _ := BigOf(huge).AsBig(); b.Cmp(huge) != 0 {
+	if b, _ := generable.BigOf(huge).AsBig(); b.Cmp(huge) != 0 {
 		t.Error("big lost")
 	}
-	if f, _ := flt(-0.25).AsFloat(); f != -0.25 {
+	if f, _ := gentest.Float(-0.25).AsFloat(); f != -0.25 {
 		t.Error("float lost")
 	}
-	if s, _ := StrOf("x\x00é").AsStr(); s != "x\x00é" {
+	if s, _ := generable.StrOf("x\x00é").AsStr(); s != "x\x00é" {
 		t.Error("string lost")
 	}
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, ok := FloatOf(f); ok {
+		if _, ok := generable.FloatOf(f); ok {
 			t.Errorf("%v is no value", f)
 		}
 	}
 }
 
 func TestEqual(t *testing.T) {
-	s := newSamples(t)
-	one, _ := s.Approved.Construct(dict("confidence", 1))
-	same, _ := s.Approved.Construct(dict("confidence", 1))
-	twin, _ := newSamples(t).Approved.Construct(dict("confidence", 1))
-	lookalike := must(t)(NewSchema("Approved", "another", []Field{{Name: "confidence", Type: FloatT}}))
-	other, _ := lookalike.Construct(dict("confidence", 1))
-	big1, big2 := BigOf(new(big.Int).Lsh(big.NewInt(1), 70)), BigOf(new(big.Int).Lsh(big.NewInt(1), 70))
+	s := gentest.NewSamples(t)
+	one, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
+	same, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
+	twin, _ := gentest.NewSamples(t).Approved.Construct(gentest.Dict("confidence", 1))
+	lookalike := gentest.Must(t)(generable.NewSchema("Approved", "another", []generable.Field{{Name: "confidence", Type: generable.FloatT}}))
+	other, _ := lookalike.Construct(gentest.Dict("confidence", 1))
+	big1, big2 := generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 70)), generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 70))
 	for _, tc := range []struct {
 		a, b any
 		want bool
@@ -92,38 +95,38 @@ func TestEqual(t *testing.T) {
 		{big1, big2, true}, {big1, 1 << 62, false}, {big1, math.Pow(2, 70), true}, {big1, math.Pow(2, 71), false}, {big1, "x", false},
 		{"a", "a", true}, {"a", "b", false}, {"1", 1, false}, {"", nil, false},
 		{[]any{1, "a"}, []any{1.0, "a"}, true}, {[]any{1}, []any{1, 1}, false}, {[]any{}, nil, false},
-		{dict("a", 1, "b", 2), dict("b", 2, "a", 1), true}, {dict("a", 1), dict("b", 1), false}, {dict("a", nil), dict("b", nil), false},
-		{dict("a", 1), dict("a", 1, "b", 2), false},
-		{one, same, true}, {one, twin, true}, {one, other, false}, {one, dict("confidence", 1.0), false},
+		{gentest.Dict("a", 1, "b", 2), gentest.Dict("b", 2, "a", 1), true}, {gentest.Dict("a", 1), gentest.Dict("b", 1), false}, {gentest.Dict("a", nil), gentest.Dict("b", nil), false},
+		{gentest.Dict("a", 1), gentest.Dict("a", 1, "b", 2), false},
+		{one, same, true}, {one, twin, true}, {one, other, false}, {one, gentest.Dict("confidence", 1.0), false},
 	} {
-		a, b := val(tc.a), val(tc.b)
-		if Equal(a, b) != tc.want || Equal(b, a) != tc.want {
-			t.Errorf("Equal(%s, %s) is not %t", JSON(a, nil), JSON(b, nil), tc.want)
+		a, b := gentest.Of(tc.a), gentest.Of(tc.b)
+		if generable.Equal(a, b) != tc.want || generable.Equal(b, a) != tc.want {
+			t.Errorf("Equal(%s, %s) is not %t", generable.JSON(a, nil), generable.JSON(b, nil), tc.want)
 		}
-		if !Equal(a, a) {
-			t.Errorf("%s is not equal to itself", JSON(a, nil))
+		if !generable.Equal(a, a) {
+			t.Errorf("%s is not equal to itself", generable.JSON(a, nil))
 		}
 	}
 }
 
 func TestMap(t *testing.T) {
-	m := NewMap(0)
+	m := generable.NewMap(0)
 	const n = 100
 	for i := range n {
-		m.Set("k"+strconv.Itoa(i), IntOf(int64(i)))
+		m.Set("k"+strconv.Itoa(i), generable.IntOf(int64(i)))
 	}
-	m.Set("k7", StrOf("seven"))
+	m.Set("k7", generable.StrOf("seven"))
 	if m.Len() != n {
 		t.Fatalf("%d entries", m.Len())
 	}
 	for i := range n {
 		key, v := m.At(i)
 		got, ok := m.Get(key)
-		if key != "k"+strconv.Itoa(i) || key != m.Keys()[i] || !ok || !Equal(got, v) {
+		if key != "k"+strconv.Itoa(i) || key != m.Keys()[i] || !ok || !generable.Equal(got, v) {
 			t.Fatalf("entry %d is %s", i, key)
 		}
 	}
-	if v, _ := m.Get("k7"); !Equal(v, StrOf("seven")) {
+	if v, _ := m.Get("k7"); !generable.Equal(v, generable.StrOf("seven")) {
 		t.Error("not replaced")
 	}
 	if _, ok := m.Get("missing"); ok {
@@ -132,18 +135,18 @@ func TestMap(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	typ := must(t)(NewSchema("Wide", "", func() (fields []Field) {
+	typ := gentest.Must(t)(generable.NewSchema("Wide", "", func() (fields []generable.Field) {
 		for i := range 20 {
-			fields = append(fields, Field{Name: "f" + strconv.Itoa(i), Type: IntT})
+			fields = append(fields, generable.Field{Name: "f" + strconv.Itoa(i), Type: generable.IntT})
 		}
 		return fields
 	}()))
-	vals := make([]Value, 20)
+	vals := make([]generable.Value, 20)
 	for i := range vals {
-		vals[i] = IntOf(int64(i))
+		vals[i] = generable.IntOf(int64(i))
 	}
-	r := NewRecord(typ, vals)
-	if v, ok := r.Get("f19"); !ok || !Equal(v, r.At(19)) || r.Type() != typ {
+	r := generable.NewRecord(typ, vals)
+	if v, ok := r.Get("f19"); !ok || !generable.Equal(v, r.At(19)) || r.Type() != typ {
 		t.Error("lost a field")
 	}
 	if _, ok := r.Get("f20"); ok {
@@ -154,11 +157,11 @@ func TestRecord(t *testing.T) {
 			t.Error("a record with too few values")
 		}
 	}()
-	NewRecord(typ, vals[:1])
+	generable.NewRecord(typ, vals[:1])
 }
 
 func TestHostCacheKeepsTheFirst(t *testing.T) {
-	l := NewList(nil)
+	l := generable.NewList(nil)
 	if l.Host() != nil {
 		t.Error("not empty")
 	}

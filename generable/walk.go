@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // Walk calls visit once for each type that t is made of, t first, then in declared order,
@@ -57,7 +59,7 @@ func (t *Type) Verify() FieldErrors {
 		case RefType:
 			if !reported[t.Name] {
 				reported[t.Name] = true
-				errs = append(errs, newFieldError(keyPath(t.Name), "a type declared under this name", "none", ""))
+				errs = append(errs, newFieldError(message.KeyPath(t.Name), "a type declared under this name", "none", ""))
 			}
 		case UnionType:
 			errs = append(errs, t.verifyVariants()...)
@@ -77,10 +79,10 @@ func (t *Type) verifyVariants() FieldErrors {
 		isRef := v.Kind == RefType
 		v = v.Deref()
 		if isRef {
-			errs = append(errs, variantErrors(v, t.Tag, keyPath(t.Name))...)
+			errs = append(errs, variantErrors(v, t.Tag, message.KeyPath(t.Name))...)
 		}
 		if v.Kind == RecordType && names[v.Name] {
-			errs = append(errs, newFieldError(keyPath(t.Name), "each variant once", "a second "+v.Name, ""))
+			errs = append(errs, newFieldError(message.KeyPath(t.Name), "each variant once", "a second "+v.Name, ""))
 		}
 		names[v.Name] = true
 	}
@@ -115,7 +117,7 @@ func endless(records []*Type) FieldErrors {
 			continue
 		}
 		for _, f := range r.blocked(hasValue) {
-			errs = append(errs, newFieldError(keyPath(r.String())+keyPath(f.Name), "a type that a finite value can have",
+			errs = append(errs, newFieldError(message.KeyPath(r.String())+message.KeyPath(f.Name), "a type that a finite value can have",
 				f.Type.String()+", which leads back to itself", "make it "+f.Type.String()+" | None, a list, or give it a default"))
 		}
 	}

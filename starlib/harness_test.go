@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -180,7 +181,7 @@ func value(t testing.TB, text string) generable.Value {
 	if !json.Valid([]byte(text)) {
 		t.Fatalf("%q is no JSON", text)
 	}
-	r := generable.Decode(generable.AnyT, text, generable.Options{})
+	r := lenient.Decode(generable.AnyT, text, generable.Options{})
 	if !r.OK {
 		t.Fatalf("%q: %v", text, r.Errors)
 	}

@@ -11,6 +11,7 @@ import (
 	repairKaptinlin "github.com/kaptinlin/jsonrepair"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // engine is a decoder. Those of Go have decode, those of Node are known to the script there.
@@ -38,7 +39,7 @@ func engines(t *generable.Type) []*engine {
 			if d.variant == broken {
 				o.OnBadItem = generable.ItemDrop // the last item was cut
 			}
-			return ownResult(generable.Decode(t, d.text, o))
+			return ownResult(lenient.Decode(t, d.text, o))
 		}
 	}
 	return []*engine{
@@ -59,10 +60,10 @@ func engines(t *generable.Type) []*engine {
 
 // deep has no limit of nesting, for the texts that are nothing but nesting.
 func deep(d *document) (any, error) {
-	return ownResult(generable.Decode(nil, d.text, generable.Options{MaxDepth: math.MaxInt}))
+	return ownResult(lenient.Decode(nil, d.text, generable.Options{MaxDepth: math.MaxInt}))
 }
 
-func ownResult(r generable.Result) (any, error) {
+func ownResult(r lenient.Result) (any, error) {
 	if !r.OK {
 		return nil, errors.New(r.Complaint())
 	}

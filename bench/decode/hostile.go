@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/bench/internal/measure"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // hostility is what one family did.
@@ -45,11 +46,11 @@ func (b *bench) hostile() error {
 		b.hostilities = append(b.hostilities, h)
 		small, large := f.make(b.hostileSize/2), f.make(b.hostileSize)
 		decode := func(text string) measure.InProcess {
-			return func() error { generable.Decode(nil, text, generable.Options{}); return nil }
+			return func() error { lenient.Decode(nil, text, generable.Options{}); return nil }
 		}
 		m := measure.Measure([]measure.Task{decode(small), decode(large)}, b.time/4, b.rounds)
 		h.small, h.large = m[0], m[1]
-		h.visits = float64(generable.Decode(nil, large, generable.Options{}).Visits) / float64(len(large))
+		h.visits = float64(lenient.Decode(nil, large, generable.Options{}).Visits) / float64(len(large))
 		d, err := b.save(&document{text: large})
 		if err != nil {
 			return err

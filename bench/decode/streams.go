@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // streamed is the variant of documents that arrive in tokens of four bytes.
@@ -19,7 +20,7 @@ const ownEvents = "agentscript, events"
 func streams(t *generable.Type) []*engine {
 	return []*engine{
 		{name: "agentscript, nobody listens", own: true, decode: func(d *document) (any, error) {
-			return feed(generable.NewStream(t, generable.StreamOptions{}), d.text, nil)
+			return feed(lenient.NewStream(t, lenient.StreamOptions{}), d.text, nil)
 		}},
 		{name: ownEvents, own: true, decode: listened(t, false)},
 		{name: "agentscript, events, a snapshot for each token", own: true, decode: listened(t, true)},
@@ -30,7 +31,7 @@ func streams(t *generable.Type) []*engine {
 func listened(t *generable.Type, snapshots bool) func(d *document) (any, error) {
 	return func(d *document) (any, error) {
 		events := 0
-		s := generable.NewStream(t, generable.StreamOptions{MinText: minText, On: func(*generable.StreamEvent) { events++ }})
+		s := lenient.NewStream(t, lenient.StreamOptions{MinText: minText, On: func(*lenient.StreamEvent) { events++ }})
 		look := func() {}
 		if snapshots {
 			look = func() { s.Snapshot() }
@@ -43,7 +44,7 @@ func listened(t *generable.Type, snapshots bool) func(d *document) (any, error) 
 	}
 }
 
-func feed(s *generable.Stream, text string, look func()) (any, error) {
+func feed(s *lenient.Stream, text string, look func()) (any, error) {
 	for i := 0; i < len(text); i += tokenSize {
 		s.Feed(text[i:min(i+tokenSize, len(text))])
 		if look != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
 )
 
 const ownAgentScript = `
@@ -29,7 +30,7 @@ func ownLook() (engine.HostTool, error) {
 		Tool: engine.Tool{Name: toolName, Doc: toolDoc, Params: params, Returns: generable.StrT, Class: engine.ClassRead},
 		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			var in lookInput
-			if err := generable.Into(args, &in); err != nil {
+			if err := govalue.Into(args, &in); err != nil {
 				return generable.Value{}, err
 			}
 			return generable.StrOf(look(in)), nil
@@ -91,6 +92,6 @@ func ownAgentHere(turns int, _ step) (once, error) {
 		if err != nil {
 			return nil, err
 		}
-		return generable.To[findings](got)
+		return govalue.To[findings](got)
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // noRow tells what makes the text of a line other than one JSON value, and where.
-func noRow(text string, line int) generable.Result {
+func noRow(text string, line int) lenient.Result {
 	e := &generable.FieldError{Expected: "one JSON value on the line", Got: "none", Offset: len(text), Line: line, Hint: notJSON}
 	var row json.RawMessage
 	var at *json.SyntaxError
@@ -32,7 +33,7 @@ func noRow(text string, line int) generable.Result {
 		}
 	}
 	e.Col = utf8.RuneCountInString(text[:e.Offset]) + 1
-	return generable.Result{Errors: generable.FieldErrors{e}}
+	return lenient.Result{Errors: generable.FieldErrors{e}}
 }
 
 // shown is the beginning of a text, quoted.
@@ -51,7 +52,7 @@ func brokenID(text string) string {
 		}
 		return rawID(string(first))
 	}
-	if row, ok := generable.Decode(nil, text, generable.Options{}).Value.AsMap(); ok {
+	if row, ok := lenient.Decode(nil, text, generable.Options{}).Value.AsMap(); ok {
 		if id, has := row.Get("id"); has {
 			return generable.JSON(id, nil)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -23,7 +25,7 @@ const (
 
 // rowSchema is how the schemas of answers are read: integers keep their digits, and what a type
 // cannot say is not checked.
-var rowSchema = generable.SchemaOptions{Lenient: true, KeepInts: true}
+var rowSchema = jsonschema.Options{Lenient: true, KeepInts: true}
 
 // rowDecoder answers rows, one after the other.
 type rowDecoder struct {
@@ -129,20 +131,20 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 	}
 	if text = strings.Trim(text, " \t\r"); text[0] != '{' {
 		e := &generable.FieldError{Expected: "a row that is an object", Got: shown(text), Line: line, Col: 1}
-		return appendAnswer(b, id, nil, generable.Result{Errors: generable.FieldErrors{e}})
+		return appendAnswer(b, id, nil, lenient.Result{Errors: generable.FieldErrors{e}})
 	}
 	id = rawID(text)
-	r := generable.Decode(nil, text, generable.Options{Level: generable.Strict})
+	r := lenient.Decode(nil, text, generable.Options{Level: generable.Strict})
 	m, isMap := r.Value.AsMap()
 	if !r.OK || !isMap { // nested too deep, numbers too long
 		for _, e := range r.Errors {
 			e.Line = line
 		}
-		return appendAnswer(b, id, nil, generable.Result{Errors: r.Errors})
+		return appendAnswer(b, id, nil, lenient.Result{Errors: r.Errors})
 	}
 	t, how, bad := d.read(m)
 	if bad != nil {
-		return appendAnswer(b, id, nil, generable.Result{Errors: bad})
+		return appendAnswer(b, id, nil, lenient.Result{Errors: bad})
 	}
 	input, has := m.Get("input")
 	answer, ok := input.AsStr()
@@ -153,7 +155,7 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 		}
 		return appendAnswer(b, id, nil, refusal(".input", "str", got, "it is the text of the answer"))
 	}
-	return appendAnswer(b, id, t, generable.Decode(t, answer, how))
+	return appendAnswer(b, id, t, lenient.Decode(t, answer, how))
 }
 
 // read gives the type of a row's answer and how to read it.
@@ -211,9 +213,9 @@ func (d *rowDecoder) schema(v generable.Value) schemaType {
 	}
 	var s schemaType
 	if text, ok := v.AsStr(); ok {
-		s.typ, _, s.errs = generable.FromJSONSchemaText(text, rowSchema)
+		s.typ, _, s.errs = jsonschema.Parse(text, rowSchema)
 	} else {
-		s.typ, _, s.errs = generable.FromJSONSchema(v, rowSchema)
+		s.typ, _, s.errs = jsonschema.Import(v, rowSchema)
 	}
 	for _, e := range s.errs {
 		e.Path = ".schema" + e.Path
@@ -226,12 +228,12 @@ func (d *rowDecoder) schema(v generable.Value) schemaType {
 }
 
 // refusal is the result of what was not even tried.
-func refusal(path, want, got, hint string) generable.Result {
-	return generable.Result{Errors: generable.FieldErrors{{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}}}
+func refusal(path, want, got, hint string) lenient.Result {
+	return lenient.Result{Errors: generable.FieldErrors{{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}}}
 }
 
 // appendAnswer appends the answer to a row, on one line. id is the text of its id.
-func appendAnswer(b []byte, id string, t *generable.Type, r generable.Result) []byte {
+func appendAnswer(b []byte, id string, t *generable.Type, r lenient.Result) []byte {
 	b = append(append(b, `{"id":`...), id...)
 	b = strconv.AppendBool(append(b, `,"ok":`...), r.OK)
 	b = append(b, `,"value":`...)
@@ -244,7 +246,7 @@ func appendAnswer(b []byte, id string, t *generable.Type, r generable.Result) []
 }
 
 // appendOutcome appends errors, repairs and cost as members of an object.
-func appendOutcome(b []byte, r generable.Result) []byte {
+func appendOutcome(b []byte, r lenient.Result) []byte {
 	str := func(key, s string) {
 		b = text.AppendQuoted(append(append(append(b, ",\""...), key...), "\":"...), s)
 	}

@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/spf13/cobra"
 )
 
 // decodeOptions say what an answer is read as, and how.
@@ -32,8 +33,10 @@ type wordFlag struct {
 	word   string
 }
 
-func (f *wordFlag) Type() string   { return "word" }
+func (f *wordFlag) Type() string { return "word" }
+
 func (f *wordFlag) String() string { return f.word }
+
 func (f *wordFlag) Set(word string) error {
 	if err := f.to.Set(f.option, strings.ReplaceAll(word, "-", "_")); err != nil {
 		var e *generable.FieldError
@@ -117,7 +120,7 @@ func (c *command) decode(ctx context.Context, args []string, o decodeOptions) er
 	if err != nil {
 		return usagef("", "%s: %s", name, fileProblem(err))
 	}
-	r := generable.Decode(t, string(text), o.how)
+	r := lenient.Decode(t, string(text), o.how)
 	c.tellDecoded(r, o.report == "json")
 	if !r.OK {
 		return &failure{code: exitFailed}
@@ -137,7 +140,7 @@ func (c *command) decodeType(ctx context.Context, schema string) (*generable.Typ
 	if err != nil {
 		return nil, usagef("", "--schema %s: %s", schema, fileProblem(err))
 	}
-	t, ignored, errs := generable.FromJSONSchemaText(string(text), rowSchema)
+	t, ignored, errs := jsonschema.Parse(string(text), rowSchema)
 	if errs != nil {
 		f := &failure{code: exitUsage}
 		for _, e := range errs {
@@ -171,7 +174,7 @@ func (c *command) scriptType(ctx context.Context, file, name string) (*generable
 }
 
 // tellDecoded writes to stderr what was repaired and what does not fit.
-func (c *command) tellDecoded(r generable.Result, asJSON bool) {
+func (c *command) tellDecoded(r lenient.Result, asJSON bool) {
 	if asJSON { // a stderr that is gone cannot be told
 		_, _ = c.jsonOut().Write(append(appendOutcome(append(strconv.AppendBool([]byte(`{"ok":`), r.OK), ','), r), "}\n"...))
 		return

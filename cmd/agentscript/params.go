@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/spf13/pflag"
 )
 
 // param is a parameter of def main as a flag.
@@ -103,7 +103,7 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 		}
 		return generable.BoolOf(b), nil
 	case generable.IntType, generable.FloatType:
-		res := generable.Decode(core, text, generable.Options{Level: generable.Strict})
+		res := lenient.Decode(core, text, generable.Options{Level: generable.Strict})
 		if !res.OK {
 			return generable.Value{}, wrong(core.String())
 		}
@@ -132,8 +132,10 @@ func (n *negated) Set(text string) error {
 	}
 	return n.of.Set(strconv.FormatBool(!b))
 }
+
 func (n *negated) String() string { return "" }
-func (n *negated) Type() string   { return "bool" }
+
+func (n *negated) Type() string { return "bool" }
 
 // help is the parameter's entry in the script's usage: the flag, and what it means.
 func (p *param) help() (flag, text string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // otherKind is the kind of an effect, "" of a model call: rows of these do without one.
@@ -50,7 +51,7 @@ func marked(v generable.Value) generable.Value {
 
 // valueOf reads what [valueJSON] wrote.
 func valueOf(data json.RawMessage) (generable.Value, error) {
-	read := generable.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
+	read := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
 	if !read.OK {
 		return generable.Value{}, read.Errors
 	}

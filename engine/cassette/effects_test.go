@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // A value comes back from a row as what it was: numbers of their kinds, pictures, and what looks like one.
@@ -14,7 +15,7 @@ func TestRecordedValues(t *testing.T) {
 	values := []generable.Value{generable.StrOf("a\u2028\"\\\x00"), generable.IntOf(-7), generable.BoolOf(false), {}, picture,
 		generable.NewList([]generable.Value{generable.StrOf("text"), picture, generable.NewList(nil).Value()}).Value()}
 	for _, text := range []string{`1.0`, `1e300`, `{}`, `{"a":1.0,"b":[1,2.5,123456789012345678901234567890]}`, `{"$image":{"url":"u","mime":"m"}}`, `{"$$image":1}`, `{"$image":null}`, `{"$image":1,"b":2}`, `{"$":{"$image":{"$image":[]}}}`} {
-		read := generable.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
+		read := lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
 		if !read.OK {
 			t.Fatal(read.Errors)
 		}
@@ -34,7 +35,7 @@ func FuzzRecordedValues(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		read := generable.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
+		read := lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
 		if _, err := valueOf([]byte(text)); (err == nil) != read.OK {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // capability is a column of the table in docs/providers.md: a request, and the same without what it
@@ -162,7 +163,7 @@ func (c *capability) at(t *testing.T, model string) string {
 		return "not asked"
 	}
 	if c.constrained {
-		got := generable.Decode(verdict(), out.Response.Text(), generable.Options{})
+		got := lenient.Decode(verdict(), out.Response.Text(), generable.Options{})
 		if !got.OK {
 			t.Errorf("%s, %s: %v", model, c.name, got.Errors)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
 )
 
 // WithApprovals has the person who approves calls answer what servers ask. What is asked for is
@@ -40,7 +41,7 @@ func wanted(schema string) (*generable.Type, generable.Value) {
 	if schema == "" {
 		return nil, generable.Value{}
 	}
-	t, _, errs := generable.FromJSONSchemaText(schema, generable.SchemaOptions{Name: "Answer", Lenient: true})
+	t, _, errs := jsonschema.Parse(schema, jsonschema.Options{Name: "Answer", Lenient: true})
 	if errs != nil || t.Kind != generable.RecordType {
 		return nil, generable.NewMap(0).Value()
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // result is what a tool gave as a value: the structured form where there is one, else the text.
@@ -22,7 +22,7 @@ func result(res *sdk.CallToolResult) (generable.Value, error) {
 		if err != nil {
 			return v, err
 		}
-		read := generable.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
+		read := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
 		if !read.OK {
 			return v, read.Errors
 		}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Offer is what a [Server] offers as a tool.
@@ -160,7 +160,7 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 		if strings.TrimSpace(text) == "" || text == "null" {
 			text = "{}"
 		}
-		args := generable.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
+		args := lenient.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
 		if !args.OK {
 			return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors.Once())), nil
 		}

@@ -4,9 +4,10 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Decode reads an answer as [generable.Decode] does, with the same options, repairs and
+// Decode reads an answer as [lenient.Decode] does, with the same options, repairs and
 // errors. It takes the wire form and, since a model may not have been held to the schema, the
 // natural one. What was undone is on record among the repairs, at no cost, by the kinds of
 // [RewriteKinds]. Paths are those of the natural value, and errors name natural types, so that
@@ -14,9 +15,9 @@ import (
 //
 // An answer that fits the wire form without a repair is read by it, whatever else it could
 // be; otherwise the reading that needs the least repairs counts.
-func (w *Wire) Decode(text string, o generable.Options) generable.Result {
+func (w *Wire) Decode(text string, o generable.Options) lenient.Result {
 	if !w.Rewritten() {
-		return generable.Decode(w.Natural, text, o)
+		return lenient.Decode(w.Natural, text, o)
 	}
 	best := w.read(w.root, text, o)
 	if best.OK && best.outer == 0 && !best.mixed {
@@ -32,7 +33,7 @@ func (w *Wire) Decode(text string, o generable.Options) generable.Result {
 	if w.root.form == wrapped && w.root.items.changed {
 		consider(w.read(w.root.items, text, o))
 	}
-	natural := generable.Decode(w.Natural, text, o)
+	natural := lenient.Decode(w.Natural, text, o)
 	consider(reading{Result: natural, outer: natural.Cost})
 	best.Visits = visits
 	best.Partial = natural.Partial // what is known of an unfinished wire form has no natural one
@@ -41,7 +42,7 @@ func (w *Wire) Decode(text string, o generable.Options) generable.Result {
 
 // reading is one way to read a text.
 type reading struct {
-	generable.Result
+	lenient.Result
 	outer int  // cost of the repairs outside of JSON texts, which other readings do not look into
 	mixed bool // some part stood in the natural form: perhaps all of it does
 }
@@ -61,13 +62,13 @@ func (a *reading) betters(b *reading) bool {
 
 // read decodes a text in the wire form of a shape: the root's, or that of what it wraps.
 func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
-	r.Result = generable.Decode(s.wire, text, o)
+	r.Result = lenient.Decode(s.wire, text, o)
 	defer func() {
 		l := locator{root: s}
 		if l.repairs(r.Repairs); r.OK {
 			return
 		}
-		raw := generable.Decode(generable.AnyT, text, generable.Options{MaxDepth: o.MaxDepth, Pick: o.Pick})
+		raw := lenient.Decode(generable.AnyT, text, generable.Options{MaxDepth: o.MaxDepth, Pick: o.Pick})
 		r.Visits += raw.Visits
 		l.raw = raw.Value
 		l.errors(r.Errors)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // locator finds the place in the natural value that a path in the wire's text leads to. Errors
@@ -34,7 +35,7 @@ func tokens(path string) []token {
 				}
 			}
 			end = min(end+2, len(path))
-			r := generable.Decode(generable.StrT, strings.TrimSuffix(path[1:end], "]"), generable.Options{Level: generable.Strict})
+			r := lenient.Decode(generable.StrT, strings.TrimSuffix(path[1:end], "]"), generable.Options{Level: generable.Strict})
 			key, _ := r.Value.AsStr()
 			out = append(out, token{path[:end], key, -1})
 		case path[0] == '[':

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
 )
 
 type field = generable.Field
@@ -56,7 +57,7 @@ func samples() map[string]*generable.Type {
 	expr.Bind(s["expr"])
 	s["names"] = schema("Größe", "", field{Name: "größe in m", Type: generable.FloatT}, field{Name: "gr__e_in_m", Type: generable.StrT, Alias: []string{"g"}})
 	for name, text := range importedSamples {
-		t, ignored, errs := generable.FromJSONSchemaText(text, generable.SchemaOptions{Name: "Imported"})
+		t, ignored, errs := jsonschema.Parse(text, jsonschema.Options{Name: "Imported"})
 		if errs != nil || ignored != nil {
 			panic(name + ": " + errs.Error() + ignored.Error())
 		}

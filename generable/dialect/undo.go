@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -50,7 +51,8 @@ func (at *step) String() string {
 }
 
 func (at *step) key(name string) *step { return &step{at, keyStep(name)} }
-func (at *step) index(i int) *step     { return &step{at, "[" + strconv.Itoa(i) + "]"} }
+
+func (at *step) index(i int) *step { return &step{at, "[" + strconv.Itoa(i) + "]"} }
 
 func (u *undoer) fail(at *step, want, got, hint string) generable.Value {
 	u.errs = append(u.errs, &generable.FieldError{Path: at.String(), Expected: want, Got: got, Hint: hint, Offset: -1})
@@ -289,7 +291,7 @@ func isAbsentMark(v generable.Value) bool {
 
 // text reads a JSON text as leniently as the answer itself.
 func (u *undoer) text(t *generable.Type, text string, at *step) generable.Value {
-	res := generable.Decode(t, text, u.o)
+	res := lenient.Decode(t, text, u.o)
 	u.visits += res.Visits
 	if !res.OK {
 		for _, e := range res.Errors {

@@ -59,6 +59,41 @@ var ImportRules = []ImportRule{
 		Why:     "generable is of use alone: the standard library only, and its own JSON, which keeps order and numbers",
 	},
 	{
+		Package: module + "/generable",
+		May:     []string{module + "/generable/internal/...", texts},
+		Why:     "types and values stand below what reads them: the decoder, JSON Schema and Go",
+	},
+	{
+		Package: module + "/generable/internal/...",
+		May:     []string{module + "/generable/internal/...", texts},
+		Why:     "names, paths and strings know nothing of types",
+	},
+	{
+		Package: module + "/generable/lenient",
+		May:     []string{module + "/generable", module + "/generable/internal/...", module + "/generable/lenient/internal/...", texts},
+		Why:     "the decoder reads a text by its tape into values: lenient → coerce → tape",
+	},
+	{
+		Package: module + "/generable/lenient/internal/coerce",
+		May:     []string{module + "/generable", module + "/generable/internal/...", module + "/generable/lenient/internal/tape", texts},
+		Why:     "values are made of a tape, whoever wants them",
+	},
+	{
+		Package: module + "/generable/lenient/internal/tape",
+		May:     []string{module + "/generable/internal/...", texts},
+		Why:     "the scanner repairs JSON and knows no type",
+	},
+	{
+		Package: module + "/generable/jsonschema",
+		May:     []string{module + "/generable", module + "/generable/internal/...", module + "/generable/lenient", texts},
+		Why:     "a JSON Schema is read into a type, and its text as any JSON",
+	},
+	{
+		Package: module + "/generable/govalue",
+		May:     []string{module + "/generable", module + "/generable/internal/...", module + "/generable/lenient", texts},
+		Why:     "Go's types and values stand beside the decoder, not in it",
+	},
+	{
 		Package: module + "/engine",
 		May:     append([]string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),

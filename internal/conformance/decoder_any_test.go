@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // nasty are families of texts that grow, on which a reader that looks twice would be quadratic.
@@ -38,7 +39,7 @@ func TestPromise_7_8_AnyInput(t *testing.T) {
 		for _, typ := range types {
 			small, large := family(500), family(8000)
 			a, b := r.read(typ, small), r.read(typ, large)
-			for text, res := range map[string]generable.Result{small: a, large: b} {
+			for text, res := range map[string]lenient.Result{small: a, large: b} {
 				if !res.OK && len(res.Errors) == 0 {
 					t.Errorf("%s as %s: neither a value nor an error", name, typ)
 				}
@@ -85,7 +86,7 @@ func TestPromise_7_9_Chunks(t *testing.T) {
 		"{\"name\": \"he said \"hi\" ok\", \"address\": null}",
 		"no json here, [1] or {x}", "", "ÿ\xff{", `["\u12`,
 	}
-	show := func(res generable.Result, t *generable.Type) string {
+	show := func(res lenient.Result, t *generable.Type) string {
 		s := fmt.Sprint(res.OK, res.Cost, " ", generable.JSON(res.Value, t), "\n", res.Errors)
 		for _, r := range res.Repairs {
 			s += fmt.Sprintf("\n%+v", r)
@@ -96,7 +97,7 @@ func TestPromise_7_9_Chunks(t *testing.T) {
 		for _, typ := range []string{"Profile", "any", "Ints", "str"} {
 			want := show(r.read(typ, text), r.typ(typ))
 			for range 20 {
-				m := generable.NewMachine(r.typ(typ), generable.Options{})
+				m := lenient.NewMachine(r.typ(typ), generable.Options{})
 				for rest := text; rest != ""; {
 					n := 1 + rng.IntN(min(len(rest), 1+rng.IntN(12)))
 					m.Feed(rest[:n])
@@ -131,7 +132,7 @@ func TestPromise_7_10_Levels(t *testing.T) {
 		{"A", `nothing`, "", "", ""},
 	} {
 		for level, want := range map[generable.Level]string{generable.Strict: c.strict, generable.Safe: c.safe, generable.Loose: c.loose} {
-			res := generable.Decode(r.typ(c.as), c.text, generable.Options{Level: level})
+			res := lenient.Decode(r.typ(c.as), c.text, generable.Options{Level: level})
 			got := ""
 			if res.OK {
 				got = generable.JSON(res.Value, r.typ(c.as))
@@ -159,7 +160,7 @@ func TestPromise_7_10_Levels(t *testing.T) {
 		{"too deep", generable.Options{MaxDepth: 3}, "any", `[[[[1]]]]`, ""},
 		{"too costly", generable.Options{MaxCost: 1}, "A", `{'a': "1",}`, ""},
 	} {
-		res := generable.Decode(r.typ(c.as), c.text, c.options)
+		res := lenient.Decode(r.typ(c.as), c.text, c.options)
 		if got := generable.JSON(res.Value, r.typ(c.as)); res.OK != (c.want != "") || res.OK && got != c.want {
 			t.Errorf("%s: %q gives %s, %v; want %q", c.name, c.text, got, res.Errors, c.want)
 		}

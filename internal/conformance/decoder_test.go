@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // decoding are the types that the texts of these tests are read as.
@@ -53,8 +54,8 @@ func (r reader) typ(name string) *generable.Type {
 	return t
 }
 
-func (r reader) read(name, text string) generable.Result {
-	return generable.Decode(r.typ(name), text, generable.Options{})
+func (r reader) read(name, text string) lenient.Result {
+	return lenient.Decode(r.typ(name), text, generable.Options{})
 }
 
 // A reading is a text, the type it is read as, the value that comes of it as JSON ("" for none),
@@ -80,7 +81,7 @@ func (r reader) check(t *testing.T, readings []reading) {
 	}
 }
 
-func repairs(r generable.Result) string {
+func repairs(r lenient.Result) string {
 	var kinds []string
 	for _, p := range r.Repairs {
 		if k := p.Kind + at(p.Path); !slices.Contains(kinds, k) {

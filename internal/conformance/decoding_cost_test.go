@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Promise 13.34 (types and decoding): no text makes the decoder look at a byte more than four times
@@ -27,9 +28,9 @@ func TestPromise_13_34_Visits(t *testing.T) {
 	for name, make := range families {
 		for _, n := range []int{1 << 12, 1 << 17} {
 			text := make(n)
-			whole := generable.Decode(nil, text, generable.Options{})
+			whole := lenient.Decode(nil, text, generable.Options{})
 			for _, size := range []int{len(text), 4096, 7, 1} {
-				m := generable.NewMachine(nil, generable.Options{})
+				m := lenient.NewMachine(nil, generable.Options{})
 				for at := 0; at < len(text); at += size {
 					m.Feed(text[at:min(at+size, len(text))])
 				}
@@ -40,7 +41,7 @@ func TestPromise_13_34_Visits(t *testing.T) {
 			}
 		}
 	}
-	if res := generable.Decode(nil, strings.Repeat("[", 10<<20), generable.Options{}); res.OK || res.Visits > 40<<20 {
+	if res := lenient.Decode(nil, strings.Repeat("[", 10<<20), generable.Options{}); res.OK || res.Visits > 40<<20 {
 		t.Errorf("10 MB of brackets: ok is %t after %d visits", res.OK, res.Visits)
 	}
 }
@@ -54,7 +55,7 @@ func TestPromise_13_35_Memory(t *testing.T) {
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m := generable.NewMachine(nil, generable.Options{})
+		m := lenient.NewMachine(nil, generable.Options{})
 		m.Feed(text)
 		res := m.Close()
 		runtime.GC()
@@ -68,9 +69,9 @@ func TestPromise_13_35_Memory(t *testing.T) {
 	}
 	// A stack of 256 KiB is enough for half a million levels: beyond it the process would end.
 	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
-	done := make(chan generable.Result)
+	done := make(chan lenient.Result)
 	go func() {
-		done <- generable.Decode(nil, strings.Repeat(`[{"a":`, 1<<17)+"1", generable.Options{MaxDepth: 1 << 20})
+		done <- lenient.Decode(nil, strings.Repeat(`[{"a":`, 1<<17)+"1", generable.Options{MaxDepth: 1 << 20})
 	}()
 	if res := <-done; !res.OK {
 		t.Errorf("a quarter of a million levels: %v", res.Errors)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // decodes runs the command on an answer that it reads from stdin.
@@ -36,11 +38,11 @@ const (
 // Promise 13.30 (types and decoding): a script, a Go program and the command line read a text with
 // the same value, repairs and cost.
 func TestPromise_13_30_Faces(t *testing.T) {
-	typ, _, errs := generable.FromJSONSchemaText(ticketSchema, generable.SchemaOptions{})
+	typ, _, errs := jsonschema.Parse(ticketSchema, jsonschema.Options{})
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	res := generable.Decode(typ, ticketAnswer, generable.Options{})
+	res := lenient.Decode(typ, ticketAnswer, generable.Options{})
 	kinds := []string{}
 	for _, r := range res.Repairs {
 		kinds = append(kinds, r.Kind+" "+r.Path)
@@ -163,7 +165,7 @@ func TestPromise_13_32_Rows(t *testing.T) {
 func TestPromise_13_33_WithoutType(t *testing.T) {
 	const text = `{z: 1, "a": 12345678901234567890, 'm': [1.50, None]`
 	want := `{"z":1,"a":12345678901234567890,"m":[1.5,null]}`
-	if res := generable.Decode(nil, text, generable.Options{}); generable.JSON(res.Value, nil) != want {
+	if res := lenient.Decode(nil, text, generable.Options{}); generable.JSON(res.Value, nil) != want {
 		t.Errorf("Go: %s", told(res))
 	}
 	prints(t, decodes(t, text), want)

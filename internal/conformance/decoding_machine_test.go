@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // seams has everything that a piece can end in the middle of: a byte order mark, a reasoning tag,
@@ -28,7 +29,7 @@ func TestPromise_13_1_AnyCut(t *testing.T) {
 		typ := r.typ(name)
 		want := told(r.read(name, seams))
 		for cut := range len(seams) {
-			m := generable.NewMachine(typ, generable.Options{})
+			m := lenient.NewMachine(typ, generable.Options{})
 			m.Feed(seams[:cut])
 			m.Feed("")
 			m.Feed(seams[cut:])
@@ -36,7 +37,7 @@ func TestPromise_13_1_AnyCut(t *testing.T) {
 				t.Fatalf("%s cut before %q:\n%s\nat once\n%s", name, seams[cut:min(cut+8, len(seams))], got, want)
 			}
 		}
-		s := generable.NewStream(typ, generable.StreamOptions{On: func(*generable.StreamEvent) {}})
+		s := lenient.NewStream(typ, lenient.StreamOptions{On: func(*lenient.StreamEvent) {}})
 		inPieces(s, seams, 1)
 		if got := told(s.Close()); got != want {
 			t.Errorf("%s byte by byte:\n%s\nat once\n%s", name, got, want)
@@ -55,7 +56,7 @@ func TestPromise_13_2_DepthAndContext(t *testing.T) {
 		limit, depth int
 		ok           bool
 	}{{0, 512, true}, {0, 514, false}, {4, 4, true}, {4, 6, false}, {100_000, 100_000, true}} {
-		res := generable.Decode(nil, nested(c.depth), generable.Options{MaxDepth: c.limit})
+		res := lenient.Decode(nil, nested(c.depth), generable.Options{MaxDepth: c.limit})
 		if res.OK != c.ok {
 			t.Errorf("%d levels with the limit %d: ok is %t, %v", c.depth, c.limit, res.OK, res.Errors)
 		}
@@ -73,7 +74,7 @@ func TestPromise_13_2_DepthAndContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
-	if _, err := generable.DecodeContext(ctx, nil, "["+strings.Repeat("1,", 1<<20)+"1]", generable.Options{}); !errors.Is(err, enough) {
+	if _, err := lenient.DecodeContext(ctx, nil, "["+strings.Repeat("1,", 1<<20)+"1]", generable.Options{}); !errors.Is(err, enough) {
 		t.Errorf("decoding ends with %v, want the context's cause", err)
 	}
 }
@@ -115,7 +116,7 @@ func TestPromise_13_3_ValidJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, level := range []generable.Level{generable.Strict, generable.Safe, generable.Loose} {
-			res := generable.Decode(nil, string(text), generable.Options{Level: level})
+			res := lenient.Decode(nil, string(text), generable.Options{Level: level})
 			if !res.OK || len(res.Repairs) > 0 || res.Cost != 0 {
 				t.Fatalf("%s at level %d: %s", text, level, told(res))
 			}
@@ -140,7 +141,7 @@ func TestPromise_13_4_Numbers(t *testing.T) {
 			digits = "-" + digits
 		}
 		for _, typ := range []*generable.Type{nil, generable.IntT} {
-			if res := generable.Decode(typ, digits, generable.Options{}); !res.OK || len(res.Repairs) > 0 || generable.JSON(res.Value, typ) != digits {
+			if res := lenient.Decode(typ, digits, generable.Options{}); !res.OK || len(res.Repairs) > 0 || generable.JSON(res.Value, typ) != digits {
 				t.Fatalf("%s becomes %s", digits, told(res))
 			}
 		}
@@ -149,16 +150,16 @@ func TestPromise_13_4_Numbers(t *testing.T) {
 			continue
 		}
 		text := strconv.FormatFloat(f, 'g', -1, 64)
-		res := generable.Decode(generable.FloatT, text, generable.Options{})
-		again := generable.Decode(generable.FloatT, generable.JSON(res.Value, generable.FloatT), generable.Options{})
-		for _, r := range []generable.Result{res, again} {
+		res := lenient.Decode(generable.FloatT, text, generable.Options{})
+		again := lenient.Decode(generable.FloatT, generable.JSON(res.Value, generable.FloatT), generable.Options{})
+		for _, r := range []lenient.Result{res, again} {
 			if got, ok := r.Value.AsFloat(); !ok || math.Float64bits(got) != math.Float64bits(f) {
 				t.Fatalf("%s becomes %s", text, told(r))
 			}
 		}
 	}
 	for _, text := range []string{"1e400", "-1e400", "NaN", "Infinity"} {
-		if res := generable.Decode(generable.FloatT, text, generable.Options{Level: generable.Loose}); res.OK {
+		if res := lenient.Decode(generable.FloatT, text, generable.Options{Level: generable.Loose}); res.OK {
 			t.Errorf("%s becomes %s", text, generable.JSON(res.Value, nil))
 		}
 	}

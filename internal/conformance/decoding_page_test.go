@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // decodingPage is docs/decoding.md: its types and the tables that begin with a header.
@@ -68,7 +69,7 @@ func code(cell string) string {
 }
 
 // decode reads a cell's text as a type, which is a name and words of options: `Level`, loose.
-func (p decodingPage) decode(t *testing.T, text, as string, more ...string) (generable.Result, *generable.Type) {
+func (p decodingPage) decode(t *testing.T, text, as string, more ...string) (lenient.Result, *generable.Type) {
 	t.Helper()
 	var o generable.Options
 	words := append(strings.Split(as, ", ")[1:], more...)
@@ -87,7 +88,7 @@ func (p decodingPage) decode(t *testing.T, text, as string, more ...string) (gen
 			t.Fatalf("the page has no type %q", name)
 		}
 	}
-	return generable.Decode(typ, code(text), o), typ
+	return lenient.Decode(typ, code(text), o), typ
 }
 
 // Promise 13.12 (types and decoding): every kind of repair stands on the decoding page with its cost
@@ -114,7 +115,7 @@ func TestPromise_13_12_KindsOfRepairs(t *testing.T) {
 		check(c[0], c[1], c[2], c[3], c[4])
 	}
 	kinds = append(kinds, "more-repairs") // takes a text that no page holds; the limits tell of it
-	want := generable.RepairKinds()
+	want := lenient.RepairKinds()
 	slices.Sort(want)
 	slices.Sort(kinds)
 	if !slices.Equal(kinds, want) {
@@ -168,30 +169,30 @@ func TestPromise_13_14_DecodingPage(t *testing.T) {
 			t.Errorf("the page does not name the format %s", f)
 		}
 	}
-	for k := generable.StreamText; k <= generable.StreamDone; k++ {
+	for k := lenient.StreamText; k <= lenient.StreamDone; k++ {
 		if !strings.Contains(flat, "| `"+k.String()+"` |") {
 			t.Errorf("the page does not name the event %s", k)
 		}
 	}
 	for digits, ok := range map[int]bool{4300: true, 4301: false} {
-		if res := generable.Decode(generable.IntT, strings.Repeat("9", digits), generable.Options{}); res.OK != ok {
+		if res := lenient.Decode(generable.IntT, strings.Repeat("9", digits), generable.Options{}); res.OK != ok {
 			t.Errorf("%d digits: ok is %t, %v", digits, res.OK, res.Errors)
 		}
 	}
 	for text, ok := range map[string]bool{
 		strings.Repeat("[", 512) + strings.Repeat("]", 512): true, strings.Repeat("[", 513) + strings.Repeat("]", 513): false,
 	} {
-		if res := generable.Decode(nil, text, generable.Options{}); res.OK != ok {
+		if res := lenient.Decode(nil, text, generable.Options{}); res.OK != ok {
 			t.Errorf("%d bytes: ok is %t, %v", len(text), res.OK, res.Errors)
 		}
 	}
 	if !strings.Contains(flat, "4300 digits") || !strings.Contains(flat, "nesting | 512,") || !strings.Contains(flat, "errors | 100") {
 		t.Error("the page does not say the limits on digits, nesting and errors")
 	}
-	if res := generable.Decode(generable.ListOfType(generable.IntT), "["+strings.Repeat(`"x",`, 500)+"1]", generable.Options{}); len(res.Errors) != 101 {
+	if res := lenient.Decode(generable.ListOfType(generable.IntT), "["+strings.Repeat(`"x",`, 500)+"1]", generable.Options{}); len(res.Errors) != 101 {
 		t.Errorf("of 500 wrong items %d errors are told", len(res.Errors))
 	}
-	if res := generable.Decode(nil, "["+strings.Repeat(`'x',`, 5000)+"1]", generable.Options{}); len(res.Repairs) != 2001 || res.Repairs[2000].Cost != 3000 || res.Cost != 5000 {
+	if res := lenient.Decode(nil, "["+strings.Repeat(`'x',`, 5000)+"1]", generable.Options{}); len(res.Repairs) != 2001 || res.Repairs[2000].Cost != 3000 || res.Cost != 5000 {
 		t.Errorf("of 5000 repairs %d are told, and cost %d", len(res.Repairs), res.Cost)
 	}
 }

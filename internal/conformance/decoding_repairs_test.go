@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Promise 13.6 (types and decoding): the value is found in fences of any tag and shape, in prose,
@@ -46,7 +47,7 @@ func TestPromise_13_7_Picks(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if res := generable.Decode(a, text, o); res.OK {
+			if res := lenient.Decode(a, text, o); res.OK {
 				got = generable.JSON(res.Value, a)
 			} else if len(res.Errors) == 0 || pick != "error" {
 				t.Errorf("%s of %q: %v", pick, text, res.Errors)
@@ -120,13 +121,13 @@ func TestPromise_13_9_Malformations(t *testing.T) {
 // beginning of a document shows a beginning of its value.
 func TestPromise_13_10_Truncation(t *testing.T) {
 	const whole = `{"name": "Zoë \"Z\" \u00e9\ud83d\ude00", "items": [{"id": 12, "ok": true}, {"id": -2.5e3, "ok": null}], "deep": {"a": {"b": [[], {}]}}}`
-	full := generable.Decode(nil, whole, generable.Options{}).Value
+	full := lenient.Decode(nil, whole, generable.Options{}).Value
 	last := generable.Value{}
 	for n := 1; n < len(whole); n++ {
-		if cut := generable.Decode(nil, whole[:n], generable.Options{}); !cut.OK || !slices.Contains(kindsOf(cut), "truncated") {
+		if cut := lenient.Decode(nil, whole[:n], generable.Options{}); !cut.OK || !slices.Contains(kindsOf(cut), "truncated") {
 			t.Errorf("%q is %s", whole[:n], told(cut))
 		}
-		known := generable.Decode(nil, whole[:n], generable.Options{Partial: true}).Value
+		known := lenient.Decode(nil, whole[:n], generable.Options{Partial: true}).Value
 		if !shows(last, known) || !shows(known, full) {
 			t.Errorf("%q shows %s after %s", whole[:n], generable.JSON(known, nil), generable.JSON(last, nil))
 		}
@@ -143,7 +144,7 @@ func TestPromise_13_11_NothingSilent(t *testing.T) {
 	const sound = `{"name": "n", "list": [1, 2.5, {"a": null, "b": "x \"y\" z"}], "deep": {"k": [true, "// no"]}, "last": "é"}`
 	pieces := []string{"{", "}", "[", "]", `"`, "'", ",", ":", "\\", "null", "True", "é", "//", "\n", "-", "0", "...", "+", "x", "\\u12", "\xff", "｛", " "}
 	rng := rand.New(rand.NewPCG(13, 11))
-	kinds := generable.RepairKinds()
+	kinds := lenient.RepairKinds()
 	silent := 0
 	for range 5000 {
 		text := sound
@@ -151,7 +152,7 @@ func TestPromise_13_11_NothingSilent(t *testing.T) {
 			i := rng.IntN(len(text) + 1)
 			text = text[:i] + pieces[rng.IntN(len(pieces))] + text[min(len(text), i+rng.IntN(3)):]
 		}
-		res := generable.Decode(nil, text, generable.Options{})
+		res := lenient.Decode(nil, text, generable.Options{})
 		cost := 0
 		for _, r := range res.Repairs {
 			cost += r.Cost

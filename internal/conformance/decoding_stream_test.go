@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // planned is a script's types for streams, with a policy of each kind.
@@ -22,14 +23,14 @@ Verdict = union("A verdict", Yes, No)
 // events are what a stream told, one line an event.
 type events []string
 
-func (l *events) on(e *generable.StreamEvent) {
+func (l *events) on(e *lenient.StreamEvent) {
 	s := strings.TrimSpace(e.Kind.String() + " " + e.Path())
 	switch {
 	case e.Repair != nil: // its place is the text's, and told by its offset
 		s = "repair " + e.Repair.Kind
 	case e.Text != "":
 		s += " " + e.Text
-	case e.Kind != generable.StreamDone:
+	case e.Kind != lenient.StreamDone:
 		s += " " + generable.JSON(e.Value, nil)
 	}
 	*l = append(*l, s)
@@ -51,7 +52,7 @@ func TestPromise_13_23_Events(t *testing.T) {
 			"item [0] 3|reset another value|item [0] 1|item [1] 2|repair fence|repair prose|done"},
 	} {
 		var log events
-		s := generable.NewStream(c.typ, generable.StreamOptions{On: log.on})
+		s := lenient.NewStream(c.typ, lenient.StreamOptions{On: log.on})
 		for _, p := range c.pieces {
 			s.Feed(p)
 		}
@@ -92,7 +93,7 @@ func TestPromise_13_24_Snapshots(t *testing.T) {
 		{"Verdict", `<think>{"type": "Yes"}</think>{"type": "no", "why": "folded tag", "hints": ["a", "bb"]}`},
 	} {
 		for _, size := range []int{1, 3, 20} {
-			s := generable.NewStream(mod.Type(c.as), generable.StreamOptions{})
+			s := lenient.NewStream(mod.Type(c.as), lenient.StreamOptions{})
 			var kept []generable.Value
 			var texts []string
 			distinct := 0
@@ -147,7 +148,7 @@ func withoutStates(v generable.Value) generable.Value {
 // Promise 13.25 (types and decoding): a field says how it shows itself: when it is complete, before
 // all else of its instance, with its state.
 func TestPromise_13_25_Policies(t *testing.T) {
-	s := generable.NewStream(loaded(t, agentscript.New(), planned).Type("Plan"), generable.StreamOptions{})
+	s := lenient.NewStream(loaded(t, agentscript.New(), planned).Type("Plan"), lenient.StreamOptions{})
 	for _, c := range []struct{ piece, want string }{
 		{`{"title": "A ti`, `{"body":{"state":"pending"}}`},
 		{`tle", "body": "s`, `{"title":"A title","body":{"value":"s","state":"incomplete"}}`},
@@ -167,7 +168,7 @@ func TestPromise_13_25_Policies(t *testing.T) {
 func TestPromise_13_26_EarlyStop(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	text := `{"type": "No", "why": "because", "hints": ["a", "b", "c"]}`
-	s := generable.NewStream(mod.Type("Verdict"), generable.StreamOptions{Stop: func(e *generable.StreamEvent) bool { return e.Path() == ".hints[0]" && e.Kind == generable.StreamItem }})
+	s := lenient.NewStream(mod.Type("Verdict"), lenient.StreamOptions{Stop: func(e *lenient.StreamEvent) bool { return e.Path() == ".hints[0]" && e.Kind == lenient.StreamItem }})
 	at := 0
 	for at < len(text) && s.Feed(text[at:at+1]) {
 		at++
@@ -201,9 +202,9 @@ func TestPromise_13_27_StreamedResults(t *testing.T) {
 		{OnBadItem: generable.ItemDrop}, {OnBadItem: generable.ItemKeep}, {ExtraKeys: generable.ExtraError}, {MaxDepth: 1}, {Partial: true}} {
 		for _, name := range []string{"Profile", "any", "Ints", "A"} {
 			for _, text := range texts {
-				want := told(generable.Decode(r.typ(name), text, o))
+				want := told(lenient.Decode(r.typ(name), text, o))
 				for _, size := range []int{1, 2, 3, 5, 64} {
-					s := generable.NewStream(r.typ(name), generable.StreamOptions{Options: o, On: func(*generable.StreamEvent) {}})
+					s := lenient.NewStream(r.typ(name), lenient.StreamOptions{Options: o, On: func(*lenient.StreamEvent) {}})
 					inPieces(s, text, size)
 					s.Snapshot()
 					if got := told(s.Close()); got != want {
@@ -219,7 +220,7 @@ func TestPromise_13_27_StreamedResults(t *testing.T) {
 // as the value is wide.
 func TestPromise_13_28_SnapshotsByDepth(t *testing.T) {
 	cost := func(depth, items int) float64 {
-		s := generable.NewStream(nil, generable.StreamOptions{})
+		s := lenient.NewStream(nil, lenient.StreamOptions{})
 		s.Feed(strings.Repeat(`{"a": [`, depth) + strings.Repeat(`{"b": [1, 2], "c": "text"}, `, items) + `"`)
 		return testing.AllocsPerRun(100, func() {
 			s.Feed("x")
@@ -237,7 +238,7 @@ func TestPromise_13_28_SnapshotsByDepth(t *testing.T) {
 func TestPromise_13_29_PartialByHand(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	typ := mod.Type("No")
-	s := generable.NewStream(typ, generable.StreamOptions{})
+	s := lenient.NewStream(typ, lenient.StreamOptions{})
 	hand, err := generable.NewPartial(typ)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +247,7 @@ func TestPromise_13_29_PartialByHand(t *testing.T) {
 		{`{"hints": ["a", "b"], `, "hints", `["a","b"]`}, {`"why": "w"`, "why", `"w"`},
 	} {
 		s.Feed(c.piece)
-		if hand, err = hand.WithField(c.field, generable.Decode(nil, c.value, generable.Options{}).Value); err != nil {
+		if hand, err = hand.WithField(c.field, lenient.Decode(nil, c.value, generable.Options{}).Value); err != nil {
 			t.Fatal(err)
 		}
 		p, ok := s.Partial()

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // told is all that a result says, but for how often bytes were looked at.
-func told(res generable.Result) string {
+func told(res lenient.Result) string {
 	s := fmt.Sprint(res.OK, " ", generable.JSON(res.Value, nil), " cost ", res.Cost, " known ", generable.JSON(res.Partial, nil))
 	for _, e := range res.Errors {
 		s += fmt.Sprintf("\n%+v", *e)
@@ -21,7 +22,7 @@ func told(res generable.Result) string {
 }
 
 // kindsOf are the kinds of a result's repairs, each once, in order.
-func kindsOf(res generable.Result) []string {
+func kindsOf(res lenient.Result) []string {
 	var kinds []string
 	for _, r := range res.Repairs {
 		if !slices.Contains(kinds, r.Kind) {
@@ -42,7 +43,7 @@ func schemaOf(t testing.TB, name string, fields ...generable.Field) *generable.T
 }
 
 // inPieces feeds a stream a text in pieces of n bytes.
-func inPieces(s *generable.Stream, text string, n int) {
+func inPieces(s *lenient.Stream, text string, n int) {
 	for at := 0; at < len(text); at += n {
 		s.Feed(text[at:min(at+n, len(text))])
 	}

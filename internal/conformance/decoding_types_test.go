@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // folding are more types that texts are read as.
@@ -46,7 +47,7 @@ func TestPromise_13_15_NamedUnions(t *testing.T) {
 		}
 	}
 	for _, level := range []generable.Level{generable.Safe, generable.Loose} {
-		res := generable.Decode(r.typ("Shape"), `{"kind": "Circle", "side": 1.5}`, generable.Options{Level: level})
+		res := lenient.Decode(r.typ("Shape"), `{"kind": "Circle", "side": 1.5}`, generable.Options{Level: level})
 		if res.OK || len(res.Errors) == 0 {
 			t.Errorf("a circle with a side is %s", told(res))
 		}
@@ -69,7 +70,7 @@ func TestPromise_13_16_InlineUnions(t *testing.T) {
 	if res := r.read("Either", both); res.OK || !strings.Contains(res.Errors.Error(), "Circle and Square") {
 		t.Errorf("%s as Either is %s", both, told(res))
 	}
-	if res := generable.Decode(r.typ("Either"), both, generable.Options{Level: generable.Loose}); !res.OK || !slices.Contains(kindsOf(res), "best-fit") {
+	if res := lenient.Decode(r.typ("Either"), both, generable.Options{Level: generable.Loose}); !res.OK || !slices.Contains(kindsOf(res), "best-fit") {
 		t.Errorf("%s as Either at loose is %s", both, told(res))
 	}
 }
@@ -104,7 +105,7 @@ func TestPromise_13_18_Negation(t *testing.T) {
 		"The risk is high.": `"high"`, "I would say: very high!": `"very high"`, "It's not low, it is high": `"high"`,
 	} {
 		for _, text := range []string{text, `"` + text + `"`} {
-			res := generable.Decode(r.typ("Risk"), text, generable.Options{Level: generable.Loose})
+			res := lenient.Decode(r.typ("Risk"), text, generable.Options{Level: generable.Loose})
 			got := ""
 			if res.OK {
 				got = generable.JSON(res.Value, nil)
@@ -114,7 +115,7 @@ func TestPromise_13_18_Negation(t *testing.T) {
 			}
 		}
 	}
-	if res := generable.Decode(r.typ("Risk"), "low or high", generable.Options{Level: generable.Loose}); !strings.Contains(res.Errors.Error(), "low and high") {
+	if res := lenient.Decode(r.typ("Risk"), "low or high", generable.Options{Level: generable.Loose}); !strings.Contains(res.Errors.Error(), "low and high") {
 		t.Errorf("two choices: %v", res.Errors)
 	}
 }
@@ -129,13 +130,13 @@ func TestPromise_13_19_MaxCost(t *testing.T) {
 		t.Fatalf("%s costs %d", text, cost)
 	}
 	for limit := 1; limit < cost+3; limit++ {
-		res := generable.Decode(r.typ("Named"), text, generable.Options{MaxCost: limit})
+		res := lenient.Decode(r.typ("Named"), text, generable.Options{MaxCost: limit})
 		if res.OK != (limit >= cost) || !res.OK && len(res.Errors) == 0 {
 			t.Errorf("with max_cost %d of %d: %s", limit, cost, told(res))
 		}
 	}
 	// What costs too much is left for what costs less.
-	if res := generable.Decode(r.typ("Named"), text+` or {"first_name": "B", "age": 4}`, generable.Options{MaxCost: 1, Pick: generable.PickFirst}); !res.OK || res.Cost != 0 {
+	if res := lenient.Decode(r.typ("Named"), text+` or {"first_name": "B", "age": 4}`, generable.Options{MaxCost: 1, Pick: generable.PickFirst}); !res.OK || res.Cost != 0 {
 		t.Errorf("%s", told(res))
 	}
 }
@@ -150,7 +151,7 @@ func TestPromise_13_20_BadItems(t *testing.T) {
 		generable.ItemDrop:  `{"v":1,"kids":[{"v":2,"kids":[{"v":3,"kids":[]}]},{"v":4,"kids":[]}]}`,
 		generable.ItemKeep:  `{"v":1,"kids":[{"v":2,"kids":[{"v":"x"},{"v":3,"kids":[]}]},{"v":4,"kids":[]}]}`,
 	} {
-		res := generable.Decode(r.typ("Tree"), text, generable.Options{OnBadItem: how})
+		res := lenient.Decode(r.typ("Tree"), text, generable.Options{OnBadItem: how})
 		if how == generable.ItemError {
 			if res.OK || len(res.Errors) != 1 || res.Errors[0].Path != ".kids[0].kids[0].v" {
 				t.Errorf("errors: %s", told(res))
@@ -162,7 +163,7 @@ func TestPromise_13_20_BadItems(t *testing.T) {
 		}
 	}
 	dict := generable.DictOfType(generable.IntT)
-	if res := generable.Decode(dict, `{"a": 1, "b": "x"}`, generable.Options{OnBadItem: generable.ItemDrop}); generable.JSON(res.Value, nil) != `{"a":1}` || kindsOf(res)[0] != "drop-item" {
+	if res := lenient.Decode(dict, `{"a": 1, "b": "x"}`, generable.Options{OnBadItem: generable.ItemDrop}); generable.JSON(res.Value, nil) != `{"a":1}` || kindsOf(res)[0] != "drop-item" {
 		t.Errorf("a dict: %s", told(res))
 	}
 }
@@ -178,7 +179,7 @@ func TestPromise_13_21_Constraints(t *testing.T) {
 		{"Mail", `{"to": "a@b.org", "tags": ["x", "y", "z"]}`, ".tags"}, {"Odd", `{"n": 0}`, ".n"},
 	} {
 		for _, level := range []generable.Level{generable.Safe, generable.Loose} {
-			res := generable.Decode(r.typ(c.as), c.text, generable.Options{Level: level})
+			res := lenient.Decode(r.typ(c.as), c.text, generable.Options{Level: level})
 			var paths []string
 			for _, e := range res.Errors {
 				paths = append(paths, e.Path)
@@ -192,7 +193,7 @@ func TestPromise_13_21_Constraints(t *testing.T) {
 		n, ok := v.AsInt()
 		return ok && n%2 == 0
 	}}}
-	res := generable.Decode(schemaOf(t, "N", generable.Field{Name: "n", Type: generable.IntT, Limits: parity}), `{"n": 3}`, generable.Options{})
+	res := lenient.Decode(schemaOf(t, "N", generable.Field{Name: "n", Type: generable.IntT, Limits: parity}), `{"n": 3}`, generable.Options{})
 	if res.OK || res.Errors[0].Expected != "an even number" {
 		t.Errorf("a predicate of a host: %s", told(res))
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // dialects are the types of this family, with values that use what providers write otherwise.
@@ -39,7 +41,7 @@ func TestPromise_14_1_EveryProvider(t *testing.T) {
 	}
 	for name, text := range map[string]string{"Review": review, "Tags": `["a","b"]`, "Counts": `{"a":1}`, "Verdict": `{"type":"Yes","sure":0.5}`, "Level": `"high"`} {
 		typ := dialectType(t, name)
-		v := generable.Decode(typ, text, generable.Options{Level: generable.Strict})
+		v := lenient.Decode(typ, text, generable.Options{Level: generable.Strict})
 		if !v.OK {
 			t.Fatal(v.Errors)
 		}
@@ -156,11 +158,11 @@ func TestPromise_14_6_FromSchemas(t *testing.T) {
 		`{"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": []}`:                                                                                      `{"b":null}`,
 		`{"$ref": "#/$defs/J", "$defs": {"J": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/J"}}, {"additionalProperties": {"$ref": "#/$defs/J"}}]}}}`: `["a",["b"],{"c":"d"}]`,
 	} {
-		typ, _, errs := generable.FromJSONSchemaText(schema, generable.SchemaOptions{})
+		typ, _, errs := jsonschema.Parse(schema, jsonschema.Options{})
 		if errs != nil {
 			t.Fatal(errs)
 		}
-		v := generable.Decode(typ, text, generable.Options{Level: generable.Strict})
+		v := lenient.Decode(typ, text, generable.Options{Level: generable.Strict})
 		for _, target := range dialect.Targets() {
 			w, err := dialect.Compile(typ, target)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Promise 2.17 (language): `match` calls the function of the case that a value is of, and has a case
@@ -204,7 +205,7 @@ func sameJSON(a, b string) bool {
 	cut := func(s string) (string, generable.Value) {
 		for i := range s {
 			if s[i] == '{' {
-				return s[:i], generable.Decode(generable.AnyT, s[i:], generable.Options{}).Value
+				return s[:i], lenient.Decode(generable.AnyT, s[i:], generable.Options{}).Value
 			}
 		}
 		return s, generable.Value{}

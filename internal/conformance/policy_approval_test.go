@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 func yes(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
@@ -92,7 +93,7 @@ func TestPromise_21_6_Edited(t *testing.T) {
 			run := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"], deny = ["pay(to=eve)"]))` + "\n",
 				answers: []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`), said("done")}, journal: record,
 				approve: func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
-					return engine.ApproveWith(generable.Decode(generable.AnyT, row.edit, generable.Options{}).Value), nil
+					return engine.ApproveWith(lenient.Decode(generable.AnyT, row.edit, generable.Options{}).Value), nil
 				}}
 			p := run.do(t)
 			if got := strings.Join(p.called, " "); got != row.called {

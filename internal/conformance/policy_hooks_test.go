@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Promise 21.11 (policy): the text of an untrusted tool reaches the model in an envelope that says so
@@ -27,7 +28,7 @@ main = agent(prompt = "Look.", tools = [tool(look, untrusted = True), plain, too
 		t.Fatal(p.told, p.err)
 	}
 	for _, i := range []int{0, 2} {
-		res := generable.Decode(generable.AnyT, p.told[i], generable.Options{})
+		res := lenient.Decode(generable.AnyT, p.told[i], generable.Options{})
 		trusted, _ := memberOf(res.Value, "trusted")
 		value, _ := memberOf(res.Value, "value")
 		is, ok := trusted.AsBool()

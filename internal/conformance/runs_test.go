@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Promise 5.1 (runs): every example and test flow gives equal results and equal sets of effect ids
@@ -120,8 +121,8 @@ func flowEverywhere(t *testing.T, file string) {
 			}
 			continue
 		}
-		want := generable.Decode(nil, c.gives, generable.Options{Level: generable.Strict})
-		got := generable.Decode(nil, res.JSON(), generable.Options{Level: generable.Strict})
+		want := lenient.Decode(nil, c.gives, generable.Options{Level: generable.Strict})
+		got := lenient.Decode(nil, res.JSON(), generable.Options{Level: generable.Strict})
 		if err != nil || !want.OK || !generable.Equal(got.Value, want.Value) {
 			t.Errorf("line %d: got %s, %v, want %s", c.line, res.JSON(), err, c.gives)
 		}

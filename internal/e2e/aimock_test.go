@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // speakers are the models whose providers aimock speaks like, and where.
@@ -181,7 +182,7 @@ func TestAimockSchema(t *testing.T) {
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
-		got := generable.Decode(verdict, out.Response.Text(), generable.Options{})
+		got := lenient.Decode(verdict, out.Response.Text(), generable.Options{})
 		if !got.OK || generable.JSON(got.Value, nil) != `{"ok":true,"score":7}` {
 			t.Errorf("%q is %s, %v", out.Response.Text(), generable.JSON(got.Value, nil), got.Errors)
 		}

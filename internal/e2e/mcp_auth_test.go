@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // probeAuth does what a scenario of OAuth wants of a client: a program's account where it gives one, a
@@ -61,7 +62,7 @@ func probeAuth(url, scenario, given string) error {
 	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &engine.ServerRequest{Server: spec}}, nil); out.Err != nil {
 		return out.Err
 	}
-	args := generable.Decode(generable.AnyT, `{}`, generable.Options{}).Value
+	args := lenient.Decode(generable.AnyT, `{}`, generable.Options{}).Value
 	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectTool, Name: "suite.test-tool", Req: &engine.ToolRequest{Args: args, Server: spec, Tool: "test-tool"}}, nil)
 	if out.Err != nil {
 		return out.Err

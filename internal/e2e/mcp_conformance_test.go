@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // asProbe makes the test binary the client that the protocol's conformance suite judges.
@@ -51,7 +52,7 @@ func probe(url, scenario string) error {
 	if !ok {
 		return nil
 	}
-	args := generable.Decode(generable.AnyT, call[1], generable.Options{}).Value
+	args := lenient.Decode(generable.AnyT, call[1], generable.Options{}).Value
 	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectTool, Name: "suite." + call[0], Req: &engine.ToolRequest{Args: args, Server: spec, Tool: call[0]}}, nil)
 	if out.Err != nil {
 		return out.Err

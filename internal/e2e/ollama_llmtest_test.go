@@ -8,12 +8,12 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/testing/llmtest"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/testing/llmtest"
 )
 
 // asModel is a model of the port as langchaingo's own test of models wants it.
@@ -75,7 +75,7 @@ func (m asModel) ask(ctx context.Context, messages []llms.MessageContent, option
 		if err != nil {
 			return nil, err
 		}
-		typ, _, errs := generable.FromJSONSchemaText(string(schema), generable.SchemaOptions{})
+		typ, _, errs := jsonschema.Parse(string(schema), jsonschema.Options{})
 		if len(errs) > 0 {
 			return nil, errs
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // seeds are how many answers of each type are asked for at each endpoint.
@@ -141,15 +142,15 @@ func beyond(errs generable.FieldErrors) bool {
 }
 
 // decoded reads an answer in the form that it is in.
-func decoded(t *testing.T, typ *generable.Type, r *engine.Response) generable.Result {
+func decoded(t *testing.T, typ *generable.Type, r *engine.Response) lenient.Result {
 	t.Helper()
 	if r.Dialect == "" {
-		return generable.Decode(typ, r.Text(), generable.Options{})
+		return lenient.Decode(typ, r.Text(), generable.Options{})
 	}
 	w, err := dialect.Compile(typ, r.Dialect)
 	if err != nil {
 		t.Error(err)
-		return generable.Result{}
+		return lenient.Result{}
 	}
 	return w.Decode(r.Text(), generable.Options{})
 }

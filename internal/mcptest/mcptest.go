@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Client reaches everything, and is closed when the test ends.
@@ -30,7 +31,7 @@ func List(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec) engine.Ou
 
 // Call calls a tool with arguments that are written as JSON.
 func Call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
-	v := generable.Decode(generable.AnyT, args, generable.Options{}).Value
+	v := lenient.Decode(generable.AnyT, args, generable.Options{}).Value
 	return c.Do(ctx, &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
 		Req: &engine.ToolRequest{Args: v, Server: spec, Tool: tool}}, sink)
 }

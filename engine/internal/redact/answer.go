@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Response takes keys out of an answer, in place: out of all that is text.
@@ -42,7 +43,7 @@ func (s *Set) Error(e *engine.Error) *engine.Error {
 	own := *e
 	s.each(&own.Message, &own.Help, &own.Path, &own.Raw)
 	if text := generable.JSON(e.Partial, nil); s.Holds(text) {
-		own.Partial = generable.Decode(generable.AnyT, s.String(text), generable.Options{}).Value
+		own.Partial = lenient.Decode(generable.AnyT, s.String(text), generable.Options{}).Value
 	}
 	if e.Model != nil {
 		m := *e.Model

@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -55,7 +56,7 @@ func jsonSchema(c *table.Call) (starlark.Value, error) {
 }
 
 func fromLLMOutput(c *table.Call) (starlark.Value, error) {
-	r := generable.Decode(self(c), c.Str("text"), generable.Options{})
+	r := lenient.Decode(self(c), c.Str("text"), generable.Options{})
 	if !r.OK {
 		return starlark.None, nil
 	}
@@ -85,7 +86,7 @@ func decodeFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	o.Partial = c.Bool("partial", false)
-	return decodedValue(generable.Decode(self(c), c.Str("text"), o)), nil
+	return decodedValue(lenient.Decode(self(c), c.Str("text"), o)), nil
 }
 
 // decodeBound takes a bound of the decoder.
@@ -119,7 +120,7 @@ func decodeOptions(c *table.Call) (generable.Options, error) {
 }
 
 // decodedValue is what a script sees of a result.
-func decodedValue(r generable.Result) starlark.Value {
+func decodedValue(r lenient.Result) starlark.Value {
 	repairs := make([]generable.Value, len(r.Repairs))
 	for i, fix := range r.Repairs {
 		repairs[i] = decodedRepair.Make(generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))

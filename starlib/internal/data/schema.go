@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -365,20 +366,20 @@ func schemaTypeRows() []table.Builtin {
 }
 
 func typeFromJSONSchema(c *table.Call) (starlark.Value, error) {
-	o := generable.SchemaOptions{Name: c.Str("name"), Lenient: c.Bool("lenient", false)}
+	o := jsonschema.Options{Name: c.Str("name"), Lenient: c.Bool("lenient", false)}
 	if o.Name == "" {
 		o.Name = c.Variable()
 	}
 	var t *generable.Type
 	var ignored, errs generable.FieldErrors
 	if text, ok := c.Arg("schema").(starlark.String); ok {
-		t, ignored, errs = generable.FromJSONSchemaText(string(text), o)
+		t, ignored, errs = jsonschema.Parse(string(text), o)
 	} else {
 		v, err := value.ToData(c.Arg("schema"))
 		if err != nil {
 			return nil, value.Prefixed("schema", err)
 		}
-		t, ignored, errs = generable.FromJSONSchema(v, o)
+		t, ignored, errs = jsonschema.Import(v, o)
 	}
 	at := c.ArgSpan("schema")
 	found := func(e *generable.FieldError) *diag.Diagnostic {

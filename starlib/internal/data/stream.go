@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -45,7 +46,7 @@ var streamEvent = value.ShapeOf("StreamEvent", "kind", "path", "text", "value")
 // streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
 // once it is frozen, no more can be fed.
 type streamValue struct {
-	s      *generable.Stream
+	s      *lenient.Stream
 	t      *generable.Type
 	c      *script.State
 	events []generable.Value
@@ -82,13 +83,13 @@ func streamFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	s := &streamValue{t: self(c), c: c.State}
-	s.s = generable.NewStream(s.t, generable.StreamOptions{Options: o, MinText: c.Int("min_text", 0), On: s.on})
+	s.s = lenient.NewStream(s.t, lenient.StreamOptions{Options: o, MinText: c.Int("min_text", 0), On: s.on})
 	return s, nil
 }
 
 // on keeps an event for feed.
-func (s *streamValue) on(e *generable.StreamEvent) {
-	if e.Kind == generable.StreamDone {
+func (s *streamValue) on(e *lenient.StreamEvent) {
+	if e.Kind == lenient.StreamDone {
 		return
 	}
 	text, v := e.Text, e.Value

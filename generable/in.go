@@ -1,3 +1,0 @@
-package generable
-
-var in = internals{}

@@ -1,0 +1,183 @@
+// Package jsonstr reads the escapes in strings of JSON, and those that JSON does not have.
+package jsonstr
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// End tells how the text of a string ends, and so what to do with an escape that is cut.
+type End uint8
+
+const (
+	Whole End = iota // by its quote
+	Cut              // for good: what is left of an escape is dropped
+	Grows            // for now: what may become an escape is not shown yet
+)
+
+// Unescape resolves the escapes in the content of a string, and counts those that JSON does
+// not have.
+func Unescape(s string, end End) (string, int) {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s, 0
+	}
+	b, bad := AppendUnescaped(make([]byte, 0, len(s)), s, i, end)
+	return string(b), bad
+}
+
+// AppendUnescaped appends the content of a string, of which the first escape is at i. It is
+// never longer than s.
+func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
+	bad := 0
+	for {
+		b = append(b, s[:i]...)
+		s = s[i+1:]
+		if s == "" { // the text ends in the backslash
+			if end == Whole || end == Cut && len(b) == 0 { // one that is all there is stays
+				b = append(b, '\\')
+			}
+			return b, bad
+		}
+		c := s[0]
+		s = s[1:]
+		switch c {
+		case '"', '\\', '/':
+			b = append(b, c)
+		case 'n':
+			b = append(b, '\n')
+		case 't':
+			b = append(b, '\t')
+		case 'r':
+			b = append(b, '\r')
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'u', 'U':
+			r, n := Rune(s)
+			if long, k := longRune(c, s); k > 0 {
+				bad++
+				b = utf8.AppendRune(b, long)
+				s = s[k:]
+				break
+			}
+			switch {
+			case c == 'U':
+				bad++
+				b = append(b, '\\', c)
+			case n == 0 && len(s) < 4 && end != Whole && IsHex(s):
+				s = ""
+			case n == 4 && end != Whole && r == utf8.RuneError && MayPair(s[4:]):
+				s = ""
+			case n == 0:
+				bad++
+				if len(b) > 0 { // C:\users
+					b = append(b, '\\')
+				}
+				b = append(b, 'u')
+			default:
+				b = utf8.AppendRune(b, r)
+				s = s[n:]
+			}
+		case '\n': // a line that goes on
+			bad++
+		case '\'', '_', '*', '`', '#', '$', '&', '~', '!', '<', '>', '@', '%', '-', ' ', ':', ';', ',', '=':
+			// Other languages and Markdown escape these: the backslash is none.
+			bad++
+			b = append(b, c)
+		default: // \d, \w, \.: a regular expression or a path whose backslash was not doubled
+			bad++
+			b = append(b, '\\', c)
+		}
+		if i = strings.IndexByte(s, '\\'); i < 0 {
+			return append(b, s...), bad
+		}
+	}
+}
+
+// longRune reads the digits of \u{1F600}, as JavaScript has it, and of \U0001F600, as Python does.
+func longRune(c byte, s string) (r rune, n int) {
+	digits := ""
+	if c == 'u' && s != "" && s[0] == '{' {
+		end := strings.IndexByte(s[:min(len(s), 8)], '}')
+		if end < 2 {
+			return 0, 0
+		}
+		digits, n = s[1:end], end+1
+	} else if c == 'U' && len(s) >= 8 {
+		digits, n = s[:8], 8
+	}
+	if digits == "" || !IsHex(digits) {
+		return 0, 0
+	}
+	for i := range len(digits) {
+		r = r<<4 | rune(hexDigit(digits[i]))
+	}
+	if !utf8.ValidRune(r) {
+		return 0, 0
+	}
+	return r, n
+}
+
+// Rune reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.
+// A half without its other becomes the replacement character.
+func Rune(s string) (r rune, n int) {
+	r, ok := Hex4(s)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 4
+	}
+	if len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {
+		if low, ok := Hex4(s[6:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return pair, 10
+			}
+		}
+	}
+	return utf8.RuneError, 4
+}
+
+// MayPair reports whether s may grow into the second half of a surrogate pair.
+func MayPair(s string) bool {
+	return len(s) < 6 && strings.HasPrefix(`\u`, s[:min(len(s), 2)]) && (len(s) < 3 || IsHex(s[2:]))
+}
+
+func Hex4(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var r rune
+	for i := range 4 {
+		d := hexDigit(s[i])
+		if d < 0 {
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+	}
+	return r, true
+}
+
+func IsHex(s string) bool {
+	for i := range len(s) {
+		if hexDigit(s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

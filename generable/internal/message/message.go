@@ -1,0 +1,54 @@
+// Package message words what errors say of values: names and lists in short, paths, suggestions.
+package message
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// MaxErrors bounds what one value reports: the hundredth line helps nobody.
+const MaxErrors = 100
+
+// OneOf lists an enum's values for an error, shortened when there are many.
+func OneOf(values []string) string { return "one of " + List(values) }
+
+// List lists names or values for an error, those that are long and the list itself shortened.
+func List(names []string) string {
+	const most = 12
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Shorten(name))
+	}
+	if len(names) > most {
+		b.WriteString(" and " + strconv.Itoa(len(names)-most) + " more")
+	}
+	return b.String()
+}
+
+func Hints(hints ...string) string {
+	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
+}
+
+// MaxShown is how much of a text an error shows.
+const MaxShown = 40
+
+// Shorten clips a text that is too long to show.
+func Shorten(s string) string { return text.ClipBytes(s, 2*MaxShown) }
+
+// Quote quotes s for an error, cut where it is long.
+func Quote(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > MaxShown {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return text.Quote(s)
+}

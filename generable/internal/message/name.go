@@ -1,0 +1,35 @@
+package message
+
+import "strings"
+
+func IsAlnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// TypeName writes a title, or the name of a property, as types are named: "line items" gives
+// LineItems. A single word is left as it is.
+func TypeName(s string) string {
+	if IsWord(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r < 0x80 && !IsAlnum(byte(r)) }) {
+		if c := w[0]; 'a' <= c && c <= 'z' {
+			w = string(c-'a'+'A') + w[1:]
+		}
+		b.WriteString(w)
+	}
+	if b.Len() == 0 {
+		return "Type"
+	}
+	return b.String()
+}
+
+// TypeNameAfter names the type of a part after the key it stands under.
+func TypeNameAfter(key string) string {
+	w := TypeName(key)
+	if c := w[0]; 'a' <= c && c <= 'z' {
+		w = string(c-'a'+'A') + w[1:]
+	}
+	return w
+}

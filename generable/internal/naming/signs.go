@@ -1,0 +1,87 @@
+package naming
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// sameSigns gives signs of other alphabets as those of ASCII.
+var sameSigns = strings.NewReplacer(
+	"−", "-", "–", "-", "—", "-", "‐", "-", "‑", "-", "‒", "-", "﹣", "-", "－", "-",
+	"＋", "+", "＃", "#", "＜", "<", "＞", ">", "！", "!", "～", "~", "？", "?",
+	"≤", "<=", "≥", ">=", "≈", "~", "≠", "!=", "¬", "!",
+)
+
+// signBytes are the signs that make another value, or turn it into its opposite.
+const signBytes = "+-#!~<>?"
+
+// plainSigns writes the signs of a text as ASCII has them, and with tight drops the blanks
+// behind signs and before them: - 1 is -1, C # is C#.
+func plainSigns(s string, tight bool) string {
+	high := false
+	for i := 0; i < len(s) && !high; i++ {
+		high = s[i] >= utf8.RuneSelf
+	}
+	if high {
+		negation := strings.Contains(s, "¬")
+		s = sameSigns.Replace(s)
+		if negation {
+			s = strings.ReplaceAll(s, "! ", "!")
+		}
+	}
+	s = strings.Trim(s, " \t\r\n\"'`*")
+	if !tight || !strings.ContainsAny(s, signBytes) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != ' ' {
+			b = append(b, s[i])
+			continue
+		}
+		next := strings.TrimLeft(s[i:], " ")
+		if next != "" && strings.IndexByte(signBytes, next[0]) < 0 && strings.IndexByte(signBytes, b[len(b)-1]) < 0 {
+			b = append(b, ' ')
+		}
+	}
+	return string(b)
+}
+
+// appendSigns appends the signs of a text, as [plainSigns] writes it, that are part of what it
+// says: not the dash between two words, and not the mark at the end of a sentence.
+func appendSigns(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		before := i > 0 && message.IsAlnum(s[i-1])
+		after := i+1 < len(s) && message.IsAlnum(s[i+1])
+		switch c := s[i]; c {
+		case '+', '#', '~', '<', '>':
+			b = append(b, c)
+		case '-':
+			if !before && after && digit(s[i+1]) || before && i+1 == len(s) {
+				b = append(b, c)
+			}
+		case '!':
+			if denies(s, i) {
+				b = append(b, c)
+			}
+		}
+	}
+	return b
+}
+
+// denies reports whether the exclamation mark at s[i] negates what follows: !high, != high.
+func denies(s string, i int) bool {
+	return i+1 < len(s) && (s[i+1] == '=' || message.IsAlnum(s[i+1]) && (i == 0 || !message.IsAlnum(s[i-1])))
+}
+
+// doubted reports whether a text says that a value is not meant, or asks for it.
+func doubted(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '!' && denies(s, i) {
+			return true
+		}
+	}
+	return strings.HasSuffix(s, "?")
+}

@@ -1,0 +1,314 @@
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// merged is the schema that m comes to when its references and its allOf are written out: all
+// that has to hold, in one object. It is nil, and an error told, when there is no such.
+//
+// All parts are merged at once, however deep they are nested or referred to, so that the work
+// is that of the parts and not of each step on the way to them.
+func (im *importer) merged(m *generable.Map, at string) *generable.Map {
+	u := im.use(m)
+	if u.merged != nil {
+		return u.merged
+	}
+	if u.void {
+		return nil
+	}
+	if !composed(m) {
+		u.merged = m
+		return m
+	}
+	u.void = true // told once, if it is
+	c := &conjunction{im: im, taken: make(map[*generable.Map]bool), out: generable.NewMap(m.Len())}
+	title, ok := c.collect(m, at)
+	if !ok {
+		return nil
+	}
+	for _, part := range c.parts {
+		if !c.add(part) {
+			return nil
+		}
+	}
+	if c.names != nil {
+		c.out.Set("required", valuesOf(c.names))
+	}
+	if !title.IsNull() {
+		c.out.Set("title", title)
+	}
+	u.merged, u.void = c.out, false
+	return c.out
+}
+
+// composed reports whether a schema refers to others that have to hold as well.
+func composed(m *generable.Map) bool {
+	_, _, isRef := refOf(m)
+	_, hasAll := m.Get("allOf")
+	return isRef || hasAll
+}
+
+// conjunction is a schema in the making of what fits all of its parts.
+type conjunction struct {
+	im    *importer
+	taken map[*generable.Map]bool // among the parts; what has to hold twice holds once
+	parts []schemaPart
+
+	out   *generable.Map
+	own   map[string]*generable.Map          // members of out that were made here, and may grow
+	made  map[*generable.Map]*generable.List // allOf that were made here, and may grow
+	names *generable.Map                     // the required, once they come from several parts
+}
+
+// schemaPart is a schema without references or allOf, and the place where it is asked for.
+type schemaPart struct {
+	m  *generable.Map
+	at string
+}
+
+// collect lists the parts of a schema, its own last. title is the schema's: that of its only
+// part if it has none, and none of several.
+func (c *conjunction) collect(m *generable.Map, at string) (title generable.Value, ok bool) {
+	im := c.im
+	u := im.use(m)
+	if u.busy {
+		im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
+		return title, false
+	}
+	u.busy = true
+	defer func() { u.busy = false }()
+	parts := 0
+	add := func(v generable.Value, place string) bool {
+		if never(v) {
+			im.nothing(place)
+			return false
+		}
+		part, ok := v.AsMap()
+		switch {
+		case v.Kind() == generable.Bool:
+			return true
+		case !ok:
+			im.fail(place, "a schema: an object, true or false", v.TypeName(), "")
+			return false
+		}
+		parts++
+		if c.taken[part] {
+			if im.use(part).busy {
+				im.fail(place, "a schema that says what fits", "one that leads back to itself", "")
+				return false
+			}
+			return true
+		}
+		c.taken[part] = true
+		if have := im.use(part).merged; have != nil || !composed(part) {
+			if have != nil {
+				part = have
+			}
+			title, _ = part.Get("title")
+			return c.take(schemaPart{part, at})
+		}
+		title, ok = c.collect(part, place)
+		return ok
+	}
+	ref, key, isRef := refOf(m)
+	if isRef {
+		target, path, ok := im.resolve(ref, pointer(at, key))
+		if !ok || !add(target, path) {
+			return title, false
+		}
+	}
+	if all, has := m.Get("allOf"); has {
+		list, ok := all.AsList()
+		if !ok {
+			im.fail(pointer(at, "allOf"), "a list of schemas", all.TypeName(), "")
+			return title, false
+		}
+		for i, part := range list.Items() {
+			if !add(part, pointer(at, "allOf")+"/"+strconv.Itoa(i)) {
+				return title, false
+			}
+		}
+	}
+	if parts > 1 {
+		title = generable.Value{}
+	}
+	if v, has := m.Get("title"); has {
+		title = v
+	}
+	own := generable.NewMap(m.Len())
+	for i := range m.Len() {
+		if k, v := m.At(i); k != key && k != "allOf" && k != "$defs" && k != "definitions" {
+			own.Set(k, v)
+		}
+	}
+	return title, c.take(schemaPart{own, at})
+}
+
+func (c *conjunction) take(part schemaPart) bool {
+	c.parts = append(c.parts, part)
+	return c.im.works(part.m.Len()+1, part.at)
+}
+
+// add makes the schema one of what fits another part, too.
+func (c *conjunction) add(part schemaPart) bool {
+	im, at := c.im, part.at
+	for i := range part.m.Len() {
+		key, y := part.m.At(i)
+		if key == "title" {
+			continue
+		}
+		x, has := c.out.Get(key)
+		if !has || c.own[key] == nil && generable.Equal(x, y) {
+			c.out.Set(key, y)
+			continue
+		}
+		switch key {
+		case "properties", "patternProperties":
+			if !c.members(key, x, y, at) {
+				return false
+			}
+			continue
+		case "required":
+			if !c.required(x, y, at) {
+				return false
+			}
+			continue
+		case "type":
+			common := commonTypes(x, y)
+			if common.IsNull() {
+				im.fail(pointer(at, "type"), "types that agree", message.Shorten(generable.JSON(x, nil))+" and "+message.Shorten(generable.JSON(y, nil)), "")
+				return false
+			}
+			y = common
+		case "enum":
+			if !im.looks(len(listed(x))+len(listed(y)), at) {
+				return false
+			}
+			y = commonItems(x, y)
+		case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties":
+			y = outer(x, y, 1)
+		case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties":
+			y = outer(x, y, -1)
+		case "additionalProperties", "items", "propertyNames":
+			y = c.also(x, y, true)
+		case "anyOf", "oneOf":
+			y = c.cross(x, y, at)
+		case "const":
+			im.fail(pointer(at, "const"), "one const", message.Shorten(generable.JSON(x, nil))+" and "+message.Shorten(generable.JSON(y, nil)), "")
+			return false
+		case "pattern", "multipleOf", "prefixItems", "not", "if", "format":
+			im.beyond(pointer(at, key), "a single "+key, "two that both have to hold")
+		}
+		c.out.Set(key, y)
+	}
+	return true
+}
+
+// members adds schemas by name to those there are.
+func (c *conjunction) members(key string, x, y generable.Value, at string) bool {
+	a, ok1 := x.AsMap()
+	b, ok2 := y.AsMap()
+	if !ok1 || !ok2 {
+		delete(c.own, key)
+		c.out.Set(key, y)
+		return true
+	}
+	own := c.own[key]
+	if own == nil {
+		if !c.im.works(a.Len(), at) {
+			return false
+		}
+		own = generable.NewMap(a.Len() + b.Len())
+		for i := range a.Len() {
+			own.Set(a.At(i))
+		}
+		if c.own == nil {
+			c.own = make(map[string]*generable.Map)
+		}
+		c.own[key] = own
+		c.out.Set(key, own.Value())
+	}
+	for i := range b.Len() {
+		k, v := b.At(i)
+		if have, has := own.Get(k); has && !generable.Equal(have, v) {
+			v = c.also(have, v, true)
+		}
+		own.Set(k, v)
+	}
+	return c.im.works(b.Len(), at)
+}
+
+// required adds names to those that are required.
+func (c *conjunction) required(x, y generable.Value, at string) bool {
+	if x.Kind() != generable.ListKind || y.Kind() != generable.ListKind {
+		c.names = nil
+		c.out.Set("required", y)
+		return true
+	}
+	if c.names == nil {
+		c.names = generable.NewMap(0)
+		if !c.require(x, at) {
+			return false
+		}
+	}
+	return c.require(y, at)
+}
+
+func (c *conjunction) require(names generable.Value, at string) bool {
+	for _, v := range listed(names) {
+		s, _ := v.AsStr()
+		c.names.Set(s, v)
+	}
+	return c.im.works(len(listed(names)), at)
+}
+
+// also is the schema of what fits x and y. An allOf that was made here is made longer, where x
+// is used for nothing else: else each would be one within the one before.
+func (c *conjunction) also(x, y generable.Value, only bool) generable.Value {
+	m, _ := x.AsMap()
+	if l := c.made[m]; m != nil && l != nil && hasMembers(y) {
+		if only {
+			in.SetList(l, append(l.Items(), y))
+			return x
+		}
+		return c.allOf(append(slices.Clip(l.Items()), y))
+	}
+	if v, one := eitherOf(x, y); one {
+		return v
+	}
+	return c.allOf([]generable.Value{x, y})
+}
+
+func (c *conjunction) allOf(items []generable.Value) generable.Value {
+	l := generable.NewList(items)
+	m := keyword("allOf", l.Value())
+	if c.made == nil {
+		c.made = make(map[*generable.Map]*generable.List)
+	}
+	c.made[m] = l
+	return m.Value()
+}
+
+// maxCross bounds what two choices that both have to be made come to.
+const maxCross = 64
+
+// cross makes one choice of two.
+func (c *conjunction) cross(x, y generable.Value, at string) generable.Value {
+	a, b := listed(x), listed(y)
+	if len(a)*len(b) > maxCross {
+		c.im.beyond(at, "a single anyOf or oneOf", "several that all have to hold")
+		return y
+	}
+	out := make([]generable.Value, 0, len(a)*len(b))
+	for _, v := range a {
+		for _, w := range b {
+			out = append(out, c.also(v, w, len(b) == 1))
+		}
+	}
+	return generable.ListOf(out...)
+}

@@ -1,0 +1,343 @@
+package jsonschema
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient"
+)
+
+// Options direct [Import]. The zero value is strict.
+type Options struct {
+	// Name is the name of the root type; "" means the schema's title, else Root.
+	Name string
+	// Lenient leaves out what a type cannot say, on record among the ignored. Otherwise it is
+	// an error.
+	Lenient bool
+	// KeepInts reads "number" as int | float, so that an integer among numbers keeps all its
+	// digits, and not as float.
+	KeepInts bool
+}
+
+// Import makes a type of a JSON Schema (draft 2020-12, and what tools still write of
+// older drafts and of OpenAPI). Schemas of tools and hosts are what it is made for; docs/decoding.md
+// tells how each keyword is read.
+//
+// Errors and the ignored parts name their place in the schema as a JSON pointer,
+// "#/properties/age/minimum". With errors, the type is nil. Ignored are keywords that a type
+// cannot say (only with Lenient), that nobody knows, and formats that are not checked.
+func Import(schema generable.Value, o Options) (t *generable.Type, ignored, errs generable.FieldErrors) {
+	im := newImporter(schema, o)
+	if t = im.read(); len(im.errs) > 0 {
+		return nil, im.ignored, im.errs
+	}
+	return t, im.ignored, nil
+}
+
+func newImporter(schema generable.Value, o Options) *importer {
+	return &importer{o: o, root: generable.Plain(schema, nil), nodes: make(map[*generable.Map]*schemaUse), names: make(map[string]int)}
+}
+
+// read makes the type of the whole schema.
+func (im *importer) read() (t *generable.Type) {
+	o := im.o
+	if im.index(im.root, "#", 0); len(im.errs) == 0 {
+		whole := im.whole()
+		if m, ok := whole.AsMap(); ok && o.Name != "" {
+			im.use(m).given = o.Name
+		}
+		t = im.typ(whole, "#", "Root")
+	}
+	if len(im.errs) == 0 {
+		im.errs = append(im.errs, t.Verify()...)
+	}
+	if im.more > 0 {
+		im.errs = append(im.errs, in.Error("", "a schema without errors", strconv.Itoa(im.more)+" errors more", ""))
+	}
+	return t
+}
+
+// Parse is [Import] for the text of a schema, which has to be valid JSON.
+func Parse(text string, o Options) (t *generable.Type, ignored, errs generable.FieldErrors) {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	r := lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
+	if len(r.Errors) == 0 && len(r.Repairs) > 0 {
+		fix := r.Repairs[0]
+		e := &generable.FieldError{Path: fix.Path, Expected: "JSON", Got: strings.ReplaceAll(fix.Kind, "-", " "), Offset: fix.Offset}
+		before := text[:fix.Offset]
+		e.Line = 1 + strings.Count(before, "\n")
+		e.Col = 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+		r.Errors = generable.FieldErrors{e}
+	}
+	if len(r.Errors) > 0 || !r.OK {
+		for _, e := range r.Errors {
+			e.Hint = "a schema is plain JSON"
+		}
+		return nil, nil, r.Errors
+	}
+	return Import(r.Value, o)
+}
+
+const (
+	// maxSchemaNodes bounds the work that one schema makes: allOf can double with each level.
+	maxSchemaNodes = 200_000
+	// maxSchemaLooks bounds how many values of lists are looked at: references can lead to one
+	// long list again and again.
+	maxSchemaLooks = 20_000_000
+	// maxSchemaDepth bounds the nesting of a schema's text.
+	maxSchemaDepth = 2000
+)
+
+// importer reads one schema. Objects of the schema are known by their pointers, so that what
+// is referred to twice is one type.
+type importer struct {
+	o       Options
+	root    generable.Value
+	nodes   map[*generable.Map]*schemaUse
+	anchors map[string]*generable.Map // by "#name" and by id
+	base    string                    // the id of the root
+	names   map[string]int            // of references, which are known by name alone, and how many asked for it
+	depth   int
+	work    int // parts and members that were read or merged
+	looked  int // values of lists that were looked at
+
+	errs, ignored generable.FieldErrors
+	more          int
+}
+
+// schemaUse is what has become of one object of the schema.
+type schemaUse struct {
+	typ    *generable.Type
+	ref    *generable.Type // stands for the type while it is being made, if it was asked for
+	open   bool
+	name   string         // under which it is referred to
+	given  string         // by the caller
+	merged *generable.Map // with references and allOf resolved
+	void   bool           // merged cannot be made
+	busy   bool           // its parts are being listed
+}
+
+func (im *importer) use(m *generable.Map) *schemaUse {
+	u := im.nodes[m]
+	if u == nil {
+		u = &schemaUse{}
+		im.nodes[m] = u
+	}
+	return u
+}
+
+// fail records an error and gives the type that stands for it.
+func (im *importer) fail(at, want, got, hint string) *generable.Type {
+	if len(im.errs) >= message.MaxErrors {
+		im.more++
+	} else {
+		im.errs = append(im.errs, in.Error(at, want, got, hint))
+	}
+	return generable.ErrorT
+}
+
+// works counts members that are read or merged. It reports false, and an error, when they are
+// too many.
+func (im *importer) works(n int, at string) bool {
+	if im.work += n; im.work <= maxSchemaNodes {
+		return true
+	}
+	im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaNodes)+" parts", "a larger one", "")
+	return false
+}
+
+// looks counts values that are looked at, and is like works otherwise.
+func (im *importer) looks(n int, at string) bool {
+	if im.looked += n; im.looked <= maxSchemaLooks {
+		return true
+	}
+	im.fail(at, "a schema of at most "+strconv.Itoa(maxSchemaLooks)+" values", "a larger one", "")
+	return false
+}
+
+// isBool reports whether v is that truth value.
+func isBool(v generable.Value, b bool) bool {
+	is, ok := v.AsBool()
+	return ok && is == b
+}
+
+// never reports whether a schema says that nothing fits: false, or not everything.
+func never(v generable.Value) bool {
+	if m, ok := v.AsMap(); ok {
+		what, has := m.Get("not")
+		all, ok := what.AsMap()
+		return has && (ok && all.Len() == 0 || isBool(what, true))
+	}
+	return isBool(v, false)
+}
+
+// nothing records a schema that nothing fits. No type says that, and to leave it out would
+// turn it into its opposite.
+func (im *importer) nothing(at string) *generable.Type {
+	return im.fail(at, "a schema that some value fits", "one that no value fits", "")
+}
+
+// beyond records something that a type cannot say.
+func (im *importer) beyond(at, want, got string) {
+	if !im.o.Lenient {
+		im.fail(at, want, got, "read the schema leniently to go without it")
+		return
+	}
+	im.note(at, want, got, "")
+}
+
+// note records something that is passed over.
+func (im *importer) note(at, want, got, hint string) {
+	if len(im.ignored) < message.MaxErrors {
+		im.ignored = append(im.ignored, in.Error(at, want, got, hint))
+	}
+}
+
+// whole is the schema to begin with. Where the root is written out a second time among the
+// definitions, as a type that contains itself is, that definition has the name.
+func (im *importer) whole() generable.Value {
+	m, ok := im.root.AsMap()
+	if !ok {
+		return im.root
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		defs, _ := m.Get(key)
+		d, ok := defs.AsMap()
+		if !ok {
+			continue
+		}
+		for i := range d.Len() {
+			name, def := d.At(i)
+			body, ok := def.AsMap()
+			if !ok || body.Len() != m.Len()-1 {
+				continue
+			}
+			if same := generable.NewMap(m.Len()); true {
+				for j := range m.Len() {
+					if k, v := m.At(j); k != key {
+						same.Set(k, v)
+					}
+				}
+				if generable.Equal(same.Value(), def) {
+					im.use(body).name = name
+					return def
+				}
+			}
+		}
+	}
+	return im.root
+}
+
+// typ makes the type of a schema that stands at a place. hint names it where nothing else does.
+func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
+	switch {
+	case never(s):
+		return im.nothing(at)
+	case s.Kind() == generable.Bool:
+		return generable.AnyT
+	}
+	m, ok := s.AsMap()
+	if !ok {
+		return im.fail(at, "a schema: an object, true or false", s.TypeName(), "")
+	}
+	u := im.use(m)
+	switch {
+	case u.typ != nil:
+		return u.typ
+	case u.open:
+		if u.ref == nil {
+			u.ref = generable.RefTo(im.unique(im.nameOf(m, hint)))
+		}
+		return u.ref
+	}
+	if !im.works(1, at) {
+		return generable.ErrorT
+	}
+	if im.depth >= generable.MaxTypeDepth-2 {
+		return im.fail(at, "a schema nested at most "+strconv.Itoa(generable.MaxTypeDepth-2)+" deep", "a deeper one", "")
+	}
+	im.depth++
+	u.open = true
+	t := im.build(m, at, hint)
+	u.open = false
+	im.depth--
+	if u.ref != nil && !u.ref.BindPart(t) {
+		t = im.fail(at, "a schema that says what fits", "one that leads back to itself", "")
+		u.ref.BindPart(t)
+	}
+	u.typ = t
+	return t
+}
+
+// build makes the type of an object of the schema.
+func (im *importer) build(m *generable.Map, at, hint string) *generable.Type {
+	if m.Len() == 0 {
+		return generable.AnyT
+	}
+	if target, path, ok := im.onlyRef(m, at); ok {
+		if target.Kind() == generable.Null {
+			return generable.ErrorT
+		}
+		return im.nullable(m, im.typ(target, path, hint))
+	}
+	merged := im.merged(m, at)
+	if merged == nil {
+		return generable.ErrorT
+	}
+	im.unsupported(merged, at)
+	t := im.choice(m, merged, at, hint)
+	if t == nil {
+		t = im.single(m, merged, at, hint)
+	}
+	return im.nullable(merged, t)
+}
+
+// nullable is the way in which OpenAPI 3.0 says T | None.
+func (im *importer) nullable(m *generable.Map, t *generable.Type) *generable.Type {
+	if v, _ := m.Get("nullable"); isBool(v, true) {
+		return generable.OneOf(t, generable.NoneT)
+	}
+	return t
+}
+
+// nameOf is the name of the type that an object of the schema declares: its title, the name it
+// is referred to by, else a hint.
+func (im *importer) nameOf(m *generable.Map, hint string) string {
+	if name := im.use(m).given; name != "" {
+		return name
+	}
+	if v, ok := m.Get("title"); ok {
+		if s, _ := v.AsStr(); s != "" {
+			return message.TypeName(s)
+		}
+	}
+	if name := im.use(m).name; name != "" {
+		return name
+	}
+	return hint
+}
+
+// unique is a name that no other reference has.
+func (im *importer) unique(name string) string {
+	out := name
+	for im.names[out] > 0 {
+		im.names[name]++
+		out = name + "_" + strconv.Itoa(im.names[name])
+	}
+	im.names[out] = 1
+	return out
+}
+
+// pointer adds a step to a JSON pointer.
+func pointer(at, step string) string {
+	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
+}
+
+func stringAt(m *generable.Map, key string) string {
+	v, _ := m.Get(key)
+	s, _ := v.AsStr()
+	return s
+}

@@ -1,0 +1,229 @@
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// object makes the type of objects: a schema where keys are named, else a dict. tag is a key
+// that a union around it takes care of, and name then the variant's; else it is a hint.
+func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Type {
+	props := im.members(m, "properties", at)
+	required := im.required(m, at)
+	extra, hasExtra := m.Get("additionalProperties")
+	closed := hasExtra && never(extra)
+	patterns := im.members(m, "patternProperties", at)
+	if patterns.Len() > 0 {
+		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
+		if _, only := patterns.At(0); props.Len() == 0 && patterns.Len() == 1 && !(hasExtra && !closed) && !never(only) {
+			extra, hasExtra, closed = only, true, false
+		}
+	}
+	if names, ok := m.Get("propertyNames"); ok && never(names) {
+		if props.Len() == 0 {
+			closed = true
+		}
+	} else if ok {
+		if keys := im.keyNames(names, at); len(keys) > 0 && props.Len() == 0 {
+			if !hasExtra {
+				extra = generable.BoolOf(true)
+			}
+			for _, k := range keys {
+				props.Set(k, extra)
+			}
+			closed, hasExtra = true, false
+		}
+	}
+	if props.Len() == 0 && required.Len() == 0 && !closed {
+		elem := generable.AnyT
+		if hasExtra {
+			elem = im.typ(extra, pointer(at, "additionalProperties"), name+"Value")
+		}
+		return im.limited(generable.DictOfType(elem), m, at)
+	}
+	if hasExtra && !closed && hasMembers(extra) {
+		im.beyond(pointer(at, "additionalProperties"), "true or false beside properties", "a schema")
+	}
+	for _, k := range []string{"minProperties", "maxProperties"} {
+		if _, has := m.Get(k); has {
+			im.beyond(pointer(at, k), "properties without a count of them", "a count")
+		}
+	}
+	if !im.works(props.Len(), at) { // a union can make several types of them
+		return generable.ErrorT
+	}
+	var fields []generable.Field
+	for i := range props.Len() {
+		key, s := props.At(i)
+		if key == tag && tag != "" {
+			continue
+		}
+		place := pointer(pointer(at, "properties"), key)
+		_, needed := required.Get(key)
+		switch {
+		case never(s) && needed:
+			return im.nothing(place)
+		case never(s):
+			im.beyond(place, "a schema that some value fits", "one that no value fits")
+			continue
+		}
+		fields = append(fields, im.property(key, s, needed, place))
+	}
+	for _, key := range required.Keys() {
+		if _, has := props.Get(key); !has && (key != tag || tag == "") {
+			fields = append(fields, generable.Field{Name: key, Type: generable.AnyT, Explicit: true})
+		}
+	}
+	t, errs := in.NewForeign(name, stringAt(m, "description"), fields, !closed)
+	for _, e := range errs {
+		im.fail(at, e.Expected, e.Got, message.Hints(e.Path, e.Hint))
+	}
+	return t
+}
+
+// members reads a keyword that holds schemas by name.
+func (im *importer) members(m *generable.Map, key, at string) *generable.Map {
+	out := generable.NewMap(0)
+	v, has := m.Get(key)
+	if !has {
+		return out
+	}
+	have, ok := v.AsMap()
+	if !ok {
+		im.fail(pointer(at, key), "an object of schemas", v.TypeName(), "")
+		return out
+	}
+	for i := range have.Len() {
+		out.Set(have.At(i))
+	}
+	return out
+}
+
+// required are the names of the properties that have to be there, as keys.
+func (im *importer) required(m *generable.Map, at string) *generable.Map {
+	out := generable.NewMap(0)
+	v, has := m.Get("required")
+	if !has || v.Kind() == generable.Bool { // drafts before 4 marked the property itself
+		return out
+	}
+	list, ok := v.AsList()
+	if !ok {
+		im.fail(pointer(at, "required"), "a list of names", v.TypeName(), "")
+		return out
+	}
+	for i, item := range list.Items() {
+		s, ok := item.AsStr()
+		if !ok {
+			im.fail(pointer(at, "required")+"/"+strconv.Itoa(i), "a name", item.TypeName(), "")
+			return out
+		}
+		out.Set(s, item)
+	}
+	return out
+}
+
+// keyNames are the names that keys may have, where they are listed.
+func (im *importer) keyNames(names generable.Value, at string) []string {
+	m, ok := names.AsMap()
+	if !ok {
+		return nil
+	}
+	if m = im.merged(m, pointer(at, "propertyNames")); m == nil {
+		return nil
+	}
+	e, _ := m.Get("enum")
+	if list, ok := e.AsList(); ok {
+		var out []string
+		for _, v := range list.Items() {
+			if s, _ := v.AsStr(); s != "" {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	for _, k := range m.Keys() {
+		if k != "type" && !annotations[k] {
+			im.beyond(pointer(at, "propertyNames"), "a list of names", k)
+			break
+		}
+	}
+	return nil
+}
+
+// property makes a field of a property.
+func (im *importer) property(name string, s generable.Value, required bool, at string) generable.Field {
+	f := generable.Field{Name: name, Type: im.typ(s, at, message.TypeNameAfter(name))}
+	f.Type, f.Limits = in.Unlimited(f.Type)
+	none := f.Type.AcceptsNone()
+	if f.Type.Kind == generable.RefType { // it is still being made
+		none = im.takesNull(s, at, make(map[*generable.Map]bool))
+	}
+	m, ok := s.AsMap()
+	if !ok {
+		m = generable.NewMap(0)
+	}
+	f.Guide = stringAt(m, "description")
+	d, hasDefault := m.Get("default")
+	if hasDefault {
+		if d.IsNull() && !none {
+			f.Type = generable.OneOf(f.Type, generable.NoneT)
+		}
+		f.Optional, f.Default = true, d
+		if why := misfit(f); why != nil {
+			im.beyond(pointer(at, "default"), "a default that fits: "+why.Expected, why.Got)
+			f.Optional, f.Default, hasDefault = false, generable.Value{}, false
+		}
+	}
+	switch {
+	case hasDefault:
+	case required:
+		f.Explicit = none
+	case !none || f.Type.Deref().Kind == generable.AnyType:
+		f = generable.OmittedField(f)
+	}
+	examples, _ := m.Get("examples")
+	if e, has := m.Get("example"); has {
+		examples = generable.ListOf(e)
+	}
+	if list, ok := examples.AsList(); ok {
+		f.Examples = slices.Clone(list.Items())
+		if why := misfit(f); why != nil {
+			im.note(pointer(at, "examples"), "examples that fit: "+why.Expected, why.Got, "")
+			f.Examples = nil
+		}
+	}
+	return f
+}
+
+// takesNull tells of a schema whose type is still being made whether null fits it.
+func (im *importer) takesNull(s generable.Value, at string, seen map[*generable.Map]bool) bool {
+	m, ok := s.AsMap()
+	if !ok {
+		return false
+	}
+	if m = im.merged(m, at); m == nil || seen[m] {
+		return false
+	}
+	seen[m] = true
+	if v, _ := m.Get("nullable"); isBool(v, true) || slices.Contains(im.kinds(m), "null") {
+		return true
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		branches, _ := m.Get(key)
+		if list, ok := branches.AsList(); ok && slices.ContainsFunc(list.Items(), func(b generable.Value) bool { return im.takesNull(b, at, seen) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// misfit tells what is wrong with a field's default or examples.
+func misfit(f generable.Field) *generable.FieldError {
+	if errs := in.Mismatch(f); len(errs) > 0 {
+		return errs[0]
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package lenient
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// bracketed considers a text without brackets, or without the first of them, as what stands
+// between them: a list of values, "a", "b", the members of an object, "a": 1, or a single
+// broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
+// stays prose, and reports whether it does.
+func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
+	if m.o.Level == generable.Strict || m.typ.Deref().Kind == generable.StrType {
+		return false
+	}
+	start, end, fence := m.body()
+	return m.bracketedAt(c, start, end, fence, consider)
+}
+
+// body is the range of the text without reasoning, and of what stands in the only fence of it.
+func (m *Machine) body() (start, end, fence int) {
+	start, end = trimSpan(m.src, 0, len(m.src))
+	start, end = m.withoutReasoning(start, end)
+	if fences := m.scan.Fences; len(fences) == 1 && (len(m.scan.Cands) == 0 || m.scan.Cands[0].Fence == 0) {
+		if f := fences[0]; f.Start >= start && tape.IsJSONTag(f.Tag) {
+			if from, to := m.fenced(f); from < to {
+				return from, to, 0
+			}
+		}
+	}
+	return start, end, -1
+}
+
+// bracketedAt does so with a range of the text, in the fence of that index.
+func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider func(tape.Candidate) bool) bool {
+	if start >= end || m.o.Level == generable.Strict {
+		return false
+	}
+	text := m.src[start:end]
+	open, closer := "[", "]"
+	switch m.bareForm(c, text) {
+	case bareMembers:
+		open, closer = "{", "}"
+	case bareProse:
+		return false
+	}
+	s := tape.NewScanner(m.o.MaxDepth)
+	s.Src = text
+	if kind, w := s.QuoteAt(0); w > 0 && kind != tape.QuoteFence {
+		if i := strings.LastIndexByte(text, '\\'); i == len(text)-1 || i > 0 && i > len(text)-6 && text[i+1] == 'u' {
+			closer = "" // a text that is cut in an escape
+		}
+	}
+	s.Feed(open + text + closer)
+	s.Close()
+	c.Visits += s.Visits()
+	if len(s.Cands) != 1 || s.Cands[0].TooDeep || strings.Trim(s.Src[s.Cands[0].End:], "}] \t\r\n") != "" {
+		return false // more closers than one may stand behind it
+	}
+	root := s.Cands[0].Node
+	if s.Tape[root].Kind == tape.NodeArr && s.Tape[root].Count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.Tape[root+1].Kind == tape.NodeArr) {
+		root++ // a single value needs no list around it, nor does a tuple
+	}
+	at := m.embed(c, s, start)
+	cand := tape.Candidate{Node: at + root, Start: start, End: end, Fence: fence, Broken: true, Repairs: len(m.scan.Repairs)}
+	for _, r := range s.Repairs { // offsets in the input: the bracket shifts them by one
+		r.Off, r.End, r.Node = shifted(r.Off, start, end), shifted(r.End, start, end), 0
+		m.scan.Repairs = append(m.scan.Repairs, r)
+	}
+	m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: tape.RepBrackets, Off: uint32(start), End: uint32(start)})
+	cand.RepairsEnd = len(m.scan.Repairs)
+	cand.Cost = s.Cands[0].Cost + tape.RepairInfo[tape.RepBrackets].Cost
+	consider(cand)
+	return true
+}
+
+// beginsInside reports whether the text begins with a key in quotes, before the first bracket:
+// the brackets in it are values of an object without its own.
+func (m *Machine) beginsInside(list []tape.Candidate) bool {
+	start, end, _ := m.body()
+	if start >= list[0].Start {
+		return false
+	}
+	if text := m.src[start:end]; len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' && strings.TrimSpace(m.src[start+1:list[0].Start]) == "" {
+		return true
+	}
+	if lacksBrace(m.src[start:end]) && m.closersLeft(list) {
+		return true
+	}
+	whole := strings.TrimRight(m.src[start:end], " \t\r\n")
+	if start, end = trimSpan(m.src, start, list[0].Start); start == end {
+		return false
+	}
+	if m.src[start] != '"' { // a: 1} lacks its first brace
+		p := tape.SkipName(m.src, start, false)
+		return p < end && m.src[p] == ':' && message.IsWord(m.src[start:p]) && whole[len(whole)-1] == '}' && m.closersLeft(list)
+	}
+	p := tape.SkipName(m.src, start+1, true)
+	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")
+}
+
+// lacksBrace reports whether a text begins with a quote or a comma and ends in a brace, as members
+// do of an object without its first brace.
+func lacksBrace(text string) bool {
+	if text[len(text)-1] != '}' {
+		return false
+	}
+	s := tape.Scanner{Src: text}
+	kind, w := s.QuoteAt(0)
+	return text[0] == ',' || w > 0 && kind != tape.QuoteFence
+}
+
+// closersLeft reports whether the text has more closing braces than opening ones. Those of a
+// candidate that is valid JSON are in its strings, or matched.
+func (m *Machine) closersLeft(list []tape.Candidate) bool {
+	balance, at := 0, 0
+	count := func(text string) { balance += strings.Count(text, "{") - strings.Count(text, "}") }
+	for i := range list {
+		if k := &list[i]; !k.Broken && k.Start >= at {
+			count(m.src[at:k.Start])
+			at = k.End
+		}
+	}
+	count(m.src[at:])
+	return balance < 0
+}
+
+// shifted is the offset in the input of an offset in the text with a bracket put before it.
+func shifted(off uint32, start, end int) uint32 {
+	return uint32(min(max(int(off)-1+start, start), end))
+}
+
+type bareForm uint8
+
+const (
+	bareProse bareForm = iota
+	bareItems
+	bareMembers
+)
+
+// bareForm tells what a text without brackets looks like, by how it begins.
+func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
+	s := tape.Scanner{Src: text, Eof: true}
+	kind, w := s.QuoteAt(0)
+	switch {
+	case lacksBrace(text) && strings.Count(text, "{") < strings.Count(text, "}"):
+		return bareMembers
+	case w > 0 && kind != tape.QuoteFence:
+		s.Quote = kind
+		rest := text[w:]
+		for p := w; p < len(text) && p < 4*message.MaxName; p++ {
+			n := s.QuoteEnds(p)
+			if kind == tape.QuoteDouble || kind == tape.QuoteEscaped {
+				if other, n2 := s.QuoteAt(p); other == kind && n2 > 0 {
+					n = n2
+				}
+			}
+			if n > 0 {
+				rest = strings.TrimLeft(text[p+n:], " \t\r\n")
+				break
+			}
+		}
+		if strings.HasPrefix(rest, ":") {
+			return bareMembers
+		}
+		// Prose may begin with a quotation, but hardly is nothing else.
+		if endsInQuote(text) || strings.Count(text, text[:w]) == 1 && !strings.Contains(text, "\n") {
+			return bareItems
+		}
+	case text[0] == '(' && text[len(text)-1] == ')':
+		return bareItems
+	case tape.Class[text[0]]&tape.IsDigit != 0 || text[0] == '-':
+		if numbersOnly(text) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
+			return bareItems
+		}
+	case text[len(text)-1] == ')' && tape.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):
+		return bareItems
+	case tape.Class[text[0]]&tape.IsIdent != 0:
+		// name: value, where the name is a field of what is wanted.
+		if name, _, ok := strings.Cut(text[:min(len(text), message.MaxName)], ":"); ok && c.TakesKey(m.typ, strings.TrimSpace(name)) {
+			return bareMembers
+		} else if ok && m.typ.Deref().Kind == generable.AnyType && message.IsWord(name) && (text[len(text)-1] == '}' || membersOnLines(text)) {
+			return bareMembers
+		}
+	case text[0] == '{' || text[0] == '[':
+		return bareItems // the caller has looked at it
+	}
+	return bareProse
+}
+
+func endsInQuote(text string) bool {
+	text = strings.TrimRight(text, ",]+ \t\r\n")
+	for _, q := range [...]string{`"`, "'", "`", "”", "’", "´"} {
+		if strings.HasSuffix(text, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbersOnly reports whether a text is a list of several numbers, between commas or on lines
+// of their own.
+func numbersOnly(text string) bool {
+	n := 0
+	for rest := strings.TrimSuffix(text, "]"); rest != ""; n++ {
+		item := rest
+		i := strings.IndexAny(rest, ",\n")
+		if i >= 0 {
+			item, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = ""
+		}
+		if item = strings.TrimSpace(item); item == "" && (rest == "" || n > 0) {
+			continue
+		}
+		if kind, _ := tape.ClassifyNumber(item); item == "" || kind == tape.NodeWord {
+			return false
+		}
+	}
+	return n > 1
+}
+
+// membersOnLines reports whether each of several lines is a member, name: value, with a name
+// as programs have them. A text whose lines merely begin with a word and a colon tends to
+// write it with a capital.
+func membersOnLines(text string) bool {
+	n := 0
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || !message.IsWord(name) || name[0] < 'a' || len(name) > tape.MaxLiteral || strings.TrimSpace(value) == "" {
+			return false
+		}
+		n++
+	}
+	return n > 1
+}
+
+// entities are what HTML writes for signs of JSON and for those that it needs itself.
+var entities = strings.NewReplacer(
+	"&quot;", `"`, "&#34;", `"`, "&#x22;", `"`, "&apos;", "'", "&#39;", "'", "&#x27;", "'",
+	"&lt;", "<", "&#60;", "<", "&gt;", ">", "&#62;", ">", "&amp;", "&", "&#38;", "&",
+)
+
+// unescaped considers the values of a text that was escaped as a whole for HTML,
+// {&quot;a&quot;: 1}, and reports whether there are such. A text with a quote as it is was not.
+func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
+	if m.o.Level == generable.Strict || strings.IndexByte(m.src, '"') >= 0 || !entityQuoted(m.src) {
+		return false
+	}
+	start, end := trimSpan(m.src, 0, len(m.src))
+	s := tape.NewScanner(m.o.MaxDepth)
+	s.Feed(entities.Replace(m.src[start:end]))
+	s.Close()
+	c.Visits += len(s.Src) + s.Visits()
+	at := m.embed(c, s, start)
+	for _, k := range answers(s) {
+		from := len(m.scan.Repairs)
+		m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: tape.RepEscaped, Off: uint32(start), End: uint32(start)})
+		for _, r := range s.Repairs[k.Repairs:k.RepairsEnd] { // its offsets say nothing in the input
+			m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: r.Kind, Off: uint32(start), End: uint32(start)})
+		}
+		consider(tape.Candidate{
+			Node: at + k.Node, Start: start, End: end, Fence: -1, Broken: true, TooDeep: k.TooDeep, DeepAt: start,
+			Repairs: from, RepairsEnd: len(m.scan.Repairs), Cost: k.Cost + tape.RepairInfo[tape.RepEscaped].Cost,
+		})
+	}
+	return len(s.Cands) > 0
+}
+
+// entityQuoted reports whether a bracket in the text is followed by a quote as HTML writes it.
+func entityQuoted(text string) bool {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(text[at:], '&')
+		if i < 0 {
+			return false
+		}
+		at += i
+		for _, quote := range [...]string{"&quot;", "&#34;", "&#x22;", "&#39;", "&apos;"} {
+			if strings.HasPrefix(text[at:], quote) {
+				before := strings.TrimRight(text[:at], " \t\r\n")
+				if n := len(before); n > 0 && (before[n-1] == '{' || before[n-1] == '[') {
+					return true
+				}
+				break
+			}
+		}
+	}
+}
+
+// embed adds the tape of a text that was read by itself, and stands at an offset of the input. It
+// returns where the nodes begin.
+func (m *Machine) embed(c *coerce.Coercer, s *tape.Scanner, start int) int {
+	doc := uint16(len(c.Docs))
+	c.Docs = append(c.Docs, s.Src)
+	c.Base = append(c.Base, start)
+	c.Depths = append(c.Depths, 1)
+	at := len(c.Tape)
+	c.Tape = slices.Grow(c.Tape, len(s.Tape))
+	for _, n := range s.Tape {
+		n.Doc = doc
+		c.Tape = append(c.Tape, n)
+	}
+	return at
+}

@@ -1,0 +1,291 @@
+package lenient
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// attemptAt is one candidate decoded.
+type attemptAt struct {
+	tape.Candidate
+	v       generable.Value
+	ok      bool
+	cost    int // in all
+	coerced int // of the coercions alone
+	repairs []generable.Repair
+	errs    generable.FieldErrors
+}
+
+// choose decodes the candidates and takes the one that serves best.
+func (m *Machine) choose() Result {
+	s := m.scan
+	c := m.coercer(s)
+	var best *attemptAt
+	fits, second := 0, 0        // how many candidates fit, and where the second of them stands
+	covered := 0                // end of the last list of neighbouring candidates that fits
+	var single []tape.Candidate // objects that fit where a list is wanted
+	collects := m.typ.Deref().Kind == generable.ListType && m.o.Pick == generable.PickBest && m.o.Level != generable.Strict
+	consider := func(cand tape.Candidate) bool {
+		if m.o.Pick != generable.PickBest && cand.Items == 0 && cand.Start < covered {
+			return false // it is an item of that list
+		}
+		a := m.attempt(c, cand)
+		if a.ok {
+			if fits++; fits == 2 {
+				second = cand.Start
+			}
+			switch {
+			case cand.Items > 0:
+				covered = cand.End
+			case !collects || a.TooDeep:
+			case c.Tape[cand.Node].Kind == tape.NodeObj:
+				single = append(single, cand)
+			case c.Tape[cand.Node].Count > 0:
+				collects = false // there is a list
+			}
+		}
+		if best == nil || m.prefers(a, best) {
+			best = a
+		}
+		return a.ok
+	}
+	switch whole, kind := m.whole(c); {
+	case kind == wholeText:
+		consider(whole)
+	case m.unescaped(c, consider):
+	default:
+		list := answers(s)
+		if len(list) == 0 {
+			if m.inFence(c, consider); best != nil && best.ok {
+				break
+			}
+		}
+		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
+			break
+		}
+		runs := 0
+		for i := 0; i < len(list); i++ {
+			if run := m.run(c, list, i); run.Items > 0 {
+				consider(run)
+				runs++
+			}
+			consider(list[i])
+		}
+		if runs == 0 {
+			if all := m.several(c, list); all.Items > 0 {
+				consider(all)
+			}
+		}
+		if collects && len(single) > 1 {
+			if all := m.collected(c, single); all.Items > 0 {
+				consider(all)
+			}
+		}
+		if len(list) > 0 && (best == nil || !best.ok) {
+			m.inFence(c, consider)
+		}
+		if kind == wholeScalar && (best == nil || !best.ok) {
+			consider(whole)
+		}
+	}
+	s.Tape = c.Tape
+	r := m.outcome(best)
+	if best != nil && !best.ok && !best.TooDeep {
+		r.Partial = c.Salvage(best.Node, m.typ)
+	}
+	r.Visits = s.Visits() + c.Visits
+	if m.o.Pick == generable.PickError && fits > 1 {
+		r.OK, r.Value = false, generable.Value{}
+		r.Errors = append(r.Errors, &generable.FieldError{
+			Expected: "one value", Got: text.Count(fits, "value") + " that fit", Offset: second,
+			Hint: "answer with a single value",
+		})
+	}
+	locate(m.src, r.Errors)
+	return r
+}
+
+// attempt decodes one candidate.
+func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
+	a := &attemptAt{Candidate: cand, cost: cand.Cost}
+	a.Bare = cand.Bare && !m.ownLine(cand)
+	c.Repairs, c.Errs, c.More, c.Cost, c.Score = nil, nil, 0, 0, 0
+	clear(c.Memo)
+	switch {
+	case cand.TooDeep:
+		limit := m.scan.MaxDepth
+		c.Errs = generable.FieldErrors{{Expected: "at most " + text.Count(limit, "level") + " of nesting", Got: "more", Offset: cand.DeepAt, Hint: "answer with a flatter value"}}
+	case cand.Broken && m.o.Level == generable.Strict:
+		m.scan.Tape = c.Tape // the candidate may be a node that was added to it
+		c.Errs = m.syntaxErrors(cand)
+	default:
+		a.v, a.ok = c.Decode(cand.Node, m.typ)
+	}
+	a.cost += c.Cost
+	a.coerced = c.Cost
+	a.repairs, a.errs = c.Repairs, c.Errs
+	if a.ok && m.o.MaxCost > 0 && a.cost > m.o.MaxCost {
+		a.ok = false
+		a.errs = append(a.errs, &generable.FieldError{Expected: "repairs that cost at most " + strconv.Itoa(m.o.MaxCost), Got: "cost " + strconv.Itoa(a.cost), Offset: cand.Start, Hint: "answer with valid JSON"})
+	}
+	if c.More > 0 {
+		a.errs = append(a.errs, &generable.FieldError{Expected: "a value without errors", Got: strconv.Itoa(c.More) + " errors more", Offset: cand.Start})
+	}
+	return a
+}
+
+// prefers reports whether a, which stands behind b in the text, is the better choice.
+func (m *Machine) prefers(a, b *attemptAt) bool {
+	if a.ok != b.ok {
+		return a.ok
+	}
+	if !a.ok {
+		if (len(a.errs) < len(b.errs)) != (len(b.errs) < len(a.errs)) {
+			return len(a.errs) < len(b.errs)
+		}
+		return a.End-a.Start >= b.End-b.Start
+	}
+	switch m.o.Pick {
+	case generable.PickFirst:
+		return false
+	case generable.PickLast:
+		return true
+	}
+	ca, cb := m.weight(a), m.weight(b)
+	if ca != cb {
+		return ca < cb
+	}
+	if (a.Fence >= 0) != (b.Fence >= 0) {
+		return a.Fence >= 0
+	}
+	return true
+}
+
+// maxCitation bounds brackets in a sentence that are rather no value.
+const maxCitation = 8
+
+// weight is the cost that candidates are compared by. Brackets in the middle of a sentence
+// are often no value at all: [1] is a citation. What stands in a program is rather an example.
+func (m *Machine) weight(a *attemptAt) int {
+	if a.Items > 0 { // it explains more of the text than each of its items
+		return a.coerced*4 - 1
+	}
+	w := a.cost * 4
+	if a.Bare && a.End-a.Start < maxCitation {
+		w += 1 << 10
+	}
+	if a.Fence >= 0 && isProgram(m.scan.Fences[a.Fence].Tag) {
+		w += 1 << 9
+	}
+	return w
+}
+
+// ownLine reports whether a candidate stands on lines of its own.
+func (m *Machine) ownLine(cand tape.Candidate) bool {
+	before := strings.TrimRight(m.src[max(0, cand.Start-tape.MaxGap):cand.Start], " \t")
+	after := strings.TrimLeft(m.src[cand.End:min(len(m.src), cand.End+tape.MaxGap)], " \t\r")
+	return strings.HasSuffix(before, "\n") && (after == "" || after[0] == '\n')
+}
+
+// outcome turns the attempt that was chosen into a result.
+func (m *Machine) outcome(a *attemptAt) Result {
+	if a == nil {
+		return Result{Errors: generable.FieldErrors{{Expected: m.expects(), Got: m.gotText(), Offset: 0}}}
+	}
+	r := Result{Value: a.v, OK: a.ok, Cost: a.cost, Errors: a.errs}
+	if !a.ok {
+		r.Value = generable.Value{}
+	}
+	list := m.scan.Repairs[a.Candidate.Repairs:a.RepairsEnd]
+	r.Repairs = m.surroundings(a, len(list)+len(a.repairs))
+	if a.Items > 0 {
+		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepSequence.String(), Offset: a.Start, After: text.Count(a.Items, "item"), Cost: tape.RepairInfo[tape.RepSequence].Cost})
+	}
+	r.Repairs = m.appendSyntax(r.Repairs, a.Candidate, list)
+	r.Repairs = append(r.Repairs, a.repairs...)
+	if len(list) >= tape.MaxRepairs || len(a.repairs) >= tape.MaxRepairs {
+		r.tellRest()
+	}
+	return r
+}
+
+// tellRest adds a record with the cost of the repairs that have none of their own, since there
+// are so many.
+func (r *Result) tellRest() {
+	rest := r.Cost
+	for i := range r.Repairs {
+		rest -= r.Repairs[i].Cost
+	}
+	if rest > 0 {
+		last := &r.Repairs[len(r.Repairs)-1]
+		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepMore.String(), Offset: last.Offset, Cost: rest})
+	}
+}
+
+// expects says what the text should have held.
+func (m *Machine) expects() string {
+	t := m.typ.Deref()
+	if t.Kind == generable.AnyType {
+		return "a JSON value"
+	}
+	want, _ := in.Wanted(t)
+	return want + " as JSON"
+}
+
+func (m *Machine) gotText() string {
+	if t := trimBOM(m.src); t != "" {
+		return "text without JSON: " + message.Quote(text.Cut(t, 2*message.MaxShown))
+	}
+	return "an empty text"
+}
+
+// surroundings records what stood around the chosen candidate, and leaves room for more records.
+func (m *Machine) surroundings(a *attemptAt, more int) []generable.Repair {
+	var out []generable.Repair
+	if more > 0 {
+		out = make([]generable.Repair, 0, more+4)
+	}
+	s := m.scan
+	if m.besideReasoning(a) {
+		at := 0
+		if len(s.Thinks) > 0 {
+			at = s.Thinks[0].Start
+		}
+		out = append(out, generable.Repair{Kind: tape.RepReasoning.String(), Offset: at})
+	}
+	from, to := a.Start, a.End
+	if a.Fence >= 0 {
+		f := s.Fences[a.Fence]
+		out = append(out, generable.Repair{Kind: tape.RepFence.String(), Offset: f.Start, Before: message.Shorten(f.Tag)})
+		from = f.Start
+		if f.End >= 0 {
+			to = f.End + f.N
+		}
+	}
+	if before := strings.TrimLeft(m.src[:from], "\ufeff \t\r\n"); before != "" && !m.inThink(from) {
+		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Before: message.Shorten(before)})
+	}
+	if after := strings.TrimSpace(text.Cut(m.src[min(to, len(m.src)):], 2*message.MaxShown)); after != "" {
+		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Offset: to, Before: message.Shorten(after)})
+	}
+	return out
+}
+
+// besideReasoning reports whether the text holds reasoning, other than as a part of the
+// candidate.
+func (m *Machine) besideReasoning(a *attemptAt) bool {
+	th := m.scan.Thinks
+	return a.Think || len(th) > 0 && (th[0].End <= a.Start || th[len(th)-1].End > a.End)
+}
+
+// inThink reports whether all of the text before offset to is one reasoning region.
+func (m *Machine) inThink(to int) bool {
+	th := m.scan.Thinks
+	return len(th) > 0 && (len(th) == 1 || th[1].Start >= to) && strings.TrimSpace(m.src[:th[0].Start]) == "" && strings.TrimSpace(m.src[th[0].End:max(to, th[0].End)]) == ""
+}

@@ -1,0 +1,127 @@
+package lenient
+
+import (
+	"context"
+	"sync"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// Result is what a text came to.
+type Result struct {
+	Value   generable.Value       // meaningful when OK
+	OK      bool                  // the value fits the type
+	Repairs []generable.Repair    // all that was changed to get there, in order of discovery
+	Errors  generable.FieldErrors // why there is no value
+	Partial generable.Value       // without a value: what of it fits, as [Machine.Snapshot] shows it; else null
+	Cost    int                   // of all repairs
+	Visits  int                   // bytes looked at; stays within a small multiple of the text's length
+}
+
+// Decode reads a value of type t from a model's answer. The value may stand in fences, in
+// prose or behind reasoning, and be broken in the ways models break JSON; what is valid JSON
+// is read exactly. A nil t accepts any value.
+//
+// Decode never panics, and takes time and memory linear in the text.
+func Decode(t *generable.Type, text string, o generable.Options) Result {
+	s := scratches.Get().(*scratch)
+	r := s.decode(t, text, o)
+	s.clear()
+	scratches.Put(s)
+	return r
+}
+
+// contextStep is how many bytes are read between two looks at the context.
+const contextStep = 64 << 10
+
+// DecodeContext is [Decode] for texts so long that one may not want to wait: it looks at ctx
+// every 64 KiB and gives up with its cause. What is left to do after the last look takes time
+// linear in the text.
+func DecodeContext(ctx context.Context, t *generable.Type, text string, o generable.Options) (Result, error) {
+	m := NewMachine(t, o)
+	for n := 0; n < len(text) && len(text) <= tape.MaxText; {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+		n = min(n+contextStep, len(text))
+		m.src = text[:n]
+		m.open().Feed(m.src)
+	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	m.src = text
+	return m.Close(), nil
+}
+
+// scratch is the memory that decoding a text takes beside its result: the tape, the stacks,
+// the automata themselves. None of it is part of a result.
+type scratch struct {
+	machine Machine
+	scanner tape.Scanner
+	coercer coerce.Coercer
+}
+
+// scratches are kept for the next text. They hold no text and no value, so that which of them
+// is taken changes nothing but the time.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// Bounds of what is kept.
+const (
+	keptNodes   = 1 << 16
+	keptRepairs = 1 << 13
+	keptValues  = 1 << 10
+	keptFrames  = 1 << 6
+)
+
+func (s *scratch) decode(t *generable.Type, text string, o generable.Options) Result {
+	s.begin(t, text, o)
+	return s.machine.Close()
+}
+
+// begin reads a text as far as its signs go. It stands apart, so that what it clears does not lie on
+// the stack below what makes a value of them: much is decoded on the small stacks of runs that wait.
+func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
+	if t == nil {
+		t = generable.AnyT
+	}
+	s.scanner.Reset(o.MaxDepth)
+	s.scanner.Whole = true
+	if room := 16 + min(len(text)/10, 1<<20); cap(s.scanner.Tape) < room {
+		s.scanner.Tape = make([]tape.Node, 0, room)
+	}
+	s.machine = Machine{typ: t, o: o, scan: &s.scanner, src: text, spare: &s.coercer}
+	if len(text) <= tape.MaxText {
+		s.scanner.Feed(text)
+	}
+}
+
+// clear drops all that refers to the text or to its value, and what is too large to keep.
+func (s *scratch) clear() {
+	s.machine = Machine{}
+	if cap(s.scanner.Tape) > keptNodes {
+		s.scanner.Tape = nil
+	}
+	if cap(s.scanner.Repairs)+cap(s.scanner.Cands)+cap(s.scanner.Fences)+cap(s.scanner.Thinks)+cap(s.scanner.Stack) > keptRepairs {
+		s.scanner = tape.Scanner{Tape: s.scanner.Tape}
+	}
+	s.scanner.Reset(0)
+	c := &s.coercer
+	kept := coerce.Coercer{Docs: c.Docs, Base: c.Base, Depths: c.Depths}
+	clear(kept.Docs)
+	if cap(c.Stack) <= keptFrames {
+		kept.Stack, kept.Frames = c.Stack[:0], c.Frames
+		for _, f := range c.Stack[:cap(c.Stack)] {
+			if f != nil {
+				*f = coerce.CoerceFrame{}
+			}
+		}
+	}
+	if cap(c.Pending) <= keptValues {
+		kept.Pending = c.Pending[:0]
+		clear(c.Pending[:cap(c.Pending)])
+	}
+	*c = kept
+}

@@ -1,0 +1,489 @@
+package coerce
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/internal/naming"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// affinity says how well the kind of a node suits a type, before its content is looked at.
+type affinity uint8
+
+const (
+	affinityNone affinity = iota
+	affinityPossible
+	affinityClose // an integer for a float
+	AffinityExact
+	affinityBest // a string that is one of an enum's values
+)
+
+func (c *Coercer) Affinity(n *tape.Node, t *generable.Type) affinity {
+	t = t.Deref()
+	switch t.Kind {
+	case generable.AnyType, generable.ErrorType:
+		return affinityClose
+	case generable.OneOfType:
+		best := affinityNone
+		for _, v := range t.Variants {
+			best = max(best, c.Affinity(n, v))
+		}
+		return best
+	}
+	loose := affinityNone
+	if c.O.Level != generable.Strict {
+		loose = affinityPossible
+	}
+	if c.O.Level == generable.Loose && t.Kind == generable.RecordType && c.implied(n, t) {
+		return affinityPossible
+	}
+	switch n.Kind {
+	case tape.NodeNull, tape.NodeMissing:
+		if t.Kind == generable.NoneType {
+			return AffinityExact
+		}
+		return affinityNone
+	case tape.NodeTrue, tape.NodeFalse:
+		switch t.Kind {
+		case generable.BoolType:
+			return AffinityExact
+		case generable.StrType, generable.EnumType:
+			return loose
+		}
+	case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
+		switch t.Kind {
+		case generable.IntType:
+			if n.Kind == tape.NodeFloat {
+				return loose
+			}
+			return AffinityExact
+		case generable.FloatType:
+			if n.Kind == tape.NodeInt {
+				return affinityClose
+			}
+			return AffinityExact
+		case generable.StrType, generable.BoolType, generable.EnumType:
+			return loose
+		}
+	case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
+		switch t.Kind {
+		case generable.StrType:
+			return AffinityExact
+		case generable.EnumType:
+			return AffinityExact
+		case generable.NoneType:
+			return affinityNone
+		}
+		return loose
+	case tape.NodeArr:
+		switch t.Kind {
+		case generable.ListType:
+			return AffinityExact
+		case generable.NoneType:
+			return affinityNone
+		}
+		if n.Count == 1 || c.O.Level == generable.Loose && (t.Kind == generable.RecordType || t.Kind == generable.UnionType) {
+			return loose
+		}
+	case tape.NodeObj:
+		switch t.Kind {
+		case generable.RecordType, generable.DictType, generable.UnionType:
+			return AffinityExact
+		case generable.ListType:
+			return loose
+		case generable.NoneType:
+			return affinityNone
+		}
+		if n.Count == 1 {
+			return loose
+		}
+	}
+	return affinityNone
+}
+
+// affinityAt is the affinity of the node at a place, which may tell an enum's value.
+func (c *Coercer) affinityAt(at int, n *tape.Node, t *generable.Type) affinity {
+	a := c.Affinity(n, t)
+	if t = t.Deref(); a == AffinityExact && t.Kind == generable.EnumType && n.IsText() && in.HasValue(t, c.Str(at)) {
+		return affinityBest
+	}
+	return a
+}
+
+// enterOneOf begins a value of an inline union. The kind of the node decides if it can, then
+// the key "type" and the keys of an object; else the branches are tried, those first that suit
+// the kind best.
+func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
+	best, first, fitting, possible := affinityNone, (*generable.Type)(nil), 0, 0
+	for _, v := range t.Variants {
+		a := c.affinityAt(at, n, v)
+		if a == affinityNone {
+			continue
+		}
+		possible++
+		switch {
+		case a > best:
+			best, first, fitting = a, v, 1
+		case a == best:
+			fitting++
+		}
+	}
+	switch {
+	case first == nil:
+		return c.noBranch(at, n, t)
+	case fitting == 1 && (possible == 1 && !c.mayBeNone(n, t) || !c.mayFail(n, first)):
+		return c.enterOnly(at, first, t)
+	}
+	open := c.Partial && n.Flags&tape.FlagOpen != 0
+	if open && n.Kind != tape.NodeObj {
+		if fitting == 1 {
+			return c.enter(at, first)
+		}
+		return c.fail() // the branch is not known before the value is complete
+	}
+	// By affinity, best first. Mostly one is left, and nothing of this reaches the heap.
+	var fitBuf [8]*generable.Type
+	var endsBuf [affinityBest]int
+	fit, ends := fitBuf[:0], endsBuf[:0]
+	for a := best; a > affinityNone; a-- {
+		from := len(fit)
+		for _, v := range t.Variants {
+			if c.affinityAt(at, n, v) == a {
+				fit = append(fit, v)
+			}
+		}
+		if len(fit) > from {
+			if n.Kind == tape.NodeObj && len(fit) > from+1 {
+				fit = fit[:from+c.byKeys(at, fit[from:], open)]
+			}
+			ends = append(ends, len(fit))
+		}
+		if open || n.Kind >= tape.NodeArr && c.O.Level != generable.Loose {
+			break // a list that does not fit is not tried as an item
+		}
+	}
+	if n.Kind == tape.NodeObj {
+		if v := c.saysType(at, n, fit); v != nil {
+			return c.enter(at, v)
+		}
+	}
+	switch {
+	case len(fit) == 1 && !c.mayBeNone(n, t):
+		return c.enterOnly(at, fit[0], t)
+	case open && len(fit) == 1:
+		return c.enter(at, fit[0])
+	case open:
+		return c.fail()
+	}
+	return c.try(at, t, slices.Clone(fit), slices.Clone(ends))
+}
+
+// enterOnly begins the only branch of a union that suits a node. Where that is an enum, its
+// error tells of null too.
+func (c *Coercer) enterOnly(at int, branch, union *generable.Type) bool {
+	from := len(c.Errs)
+	done := c.enter(at, branch)
+	none := union.Variants[len(union.Variants)-1].Kind == generable.NoneType
+	if done && !c.ok && none && branch.Deref().Kind == generable.EnumType && len(c.Errs) == from+1 {
+		c.Errs[from].Expected += " or null"
+	}
+	return done
+}
+
+// mayFail reports whether a node may turn out to be no value of the type that suits it best, so
+// that another may serve.
+func (c *Coercer) mayFail(n *tape.Node, t *generable.Type) bool {
+	switch t.Deref().Kind {
+	case generable.StrType, generable.NoneType, generable.AnyType:
+		return false
+	case generable.BoolType, generable.IntType, generable.FloatType:
+		return n.Kind >= tape.NodeStr
+	case generable.EnumType, generable.RefType:
+		return true
+	}
+	return c.O.Level == generable.Loose
+}
+
+// mayBeNone reports whether None stands in for what does not fit t: for a part of a value, and
+// for a scalar that is all there is.
+func (c *Coercer) mayBeNone(n *tape.Node, t *generable.Type) bool {
+	return c.O.Level == generable.Loose && !c.Partial && t.Variants[len(t.Variants)-1].Kind == generable.NoneType &&
+		(len(c.Stack) > c.Trials || n.Kind < tape.NodeArr)
+}
+
+// noBranch ends an inline union of which nothing suits the node.
+func (c *Coercer) noBranch(at int, n *tape.Node, t *generable.Type) bool {
+	if c.mayBeNone(n, t) {
+		c.Repair(tape.RepBadDefault, at, c.show(at), "null")
+		return c.done(generable.Value{})
+	}
+	return c.mismatch(at, t)
+}
+
+// byKeys moves the branches for an object that its keys leave possible to the front and returns
+// how many they are; all when the keys leave none. While more keys may come, none is missed.
+func (c *Coercer) byKeys(at int, fit []*generable.Type, open bool) int {
+	n := 0
+	for i, v := range fit {
+		may := false
+		if v = v.Deref(); open {
+			may = c.takesKeys(at, v)
+		} else {
+			may = v.Kind != generable.RecordType || !c.lacks(at, v) && !c.excludes(at, v)
+		}
+		if may {
+			fit[n], fit[i] = fit[i], fit[n]
+			n++
+		}
+	}
+	if n == 0 {
+		return len(fit)
+	}
+	return n
+}
+
+// lacks reports whether a field of t is missing in the object at a node that has to be there.
+func (c *Coercer) lacks(at int, t *generable.Type) bool {
+	var seen uint64
+	child := at + 1
+	for range int(c.Tape[at].Count) {
+		if i, _ := c.FindField(t, c.Str(child)); i >= 0 && i < 64 && c.Tape[child+1].Kind != tape.NodeMissing {
+			seen |= 1 << i
+		}
+		child += 1 + int(c.Tape[child+1].Span)
+	}
+	for i := range t.Fields[:min(len(t.Fields), 64)] {
+		f := &t.Fields[i]
+		if seen&(1<<i) == 0 && f.Required() && (c.O.Level != generable.Loose || emptyOf(f.Type) == (generable.Value{})) {
+			return true
+		}
+	}
+	return false
+}
+
+// excludes reports whether a member of the object at a node has another value than the enum of
+// that field in t allows: a constant that tells the branches apart.
+func (c *Coercer) excludes(at int, t *generable.Type) bool {
+	child := at + 1
+	for range int(c.Tape[at].Count) {
+		val := &c.Tape[child+1]
+		if val.IsText() && val.Flags&tape.FlagOpen == 0 {
+			if i, _ := c.FindField(t, c.Str(child)); i >= 0 {
+				if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && c.unlikeEnum(child+1, e) {
+					return true
+				}
+			}
+		}
+		child += 1 + int(val.Span)
+	}
+	return false
+}
+
+func (c *Coercer) unlikeEnum(at int, t *generable.Type) bool {
+	s := c.Str(at)
+	return !in.HasValue(t, s) && in.Names(t).Aliased(s) < 0 && (c.O.Level == generable.Strict || c.enumNamed(s, t) < 0)
+}
+
+// takesKeys reports whether the object at a node, of which more is to come, may be of type t:
+// all its keys are fields, and no constant is another.
+func (c *Coercer) takesKeys(at int, t *generable.Type) bool {
+	switch t.Kind {
+	case generable.DictType:
+		return true
+	case generable.RecordType, generable.UnionType:
+	default:
+		return false
+	}
+	child := at + 1
+	for range int(c.Tape[at].Count) {
+		if c.Tape[child+1].Kind != tape.NodeMissing {
+			key := c.Str(child)
+			if t.Kind == generable.UnionType && naming.Same(key, t.Tag) {
+				return true
+			}
+			if !c.TakesKey(t, key) {
+				return false
+			}
+		}
+		child += 1 + int(c.Tape[child+1].Span)
+	}
+	return t.Kind != generable.RecordType || !c.excludes(at, t)
+}
+
+// saysType finds the branch that an object names by the key "type".
+func (c *Coercer) saysType(at int, n *tape.Node, fit []*generable.Type) *generable.Type {
+	tagAt := c.findTag(at, n, generable.DefaultTag)
+	if tagAt < 0 || !c.Tape[tagAt+1].IsText() {
+		return nil
+	}
+	name := c.Str(tagAt + 1)
+	for _, v := range fit {
+		switch v = v.Deref(); {
+		case v.Kind == generable.RecordType && v.Name == name && v.FieldIndex(generable.DefaultTag) < 0:
+			return v
+		case v.Kind == generable.UnionType && v.Tag == generable.DefaultTag && v.Variant(name) != nil:
+			return v
+		}
+	}
+	return nil
+}
+
+// trialKey is one node tried as one union.
+type trialKey struct {
+	node int
+	typ  *generable.Type
+}
+
+// trialResult is what a branch came to, with all that was recorded on the way.
+type trialResult struct {
+	v       generable.Value
+	ok      bool
+	cost    int
+	score   int
+	repairs []generable.Repair
+	errs    generable.FieldErrors
+	more    int // errors that were not recorded
+}
+
+// trialState is the state of the attempts at one node: at the branches of a union, or at the
+// items of a list of which one is wanted.
+type trialState struct {
+	union   *generable.Type
+	fit     []*generable.Type
+	ends    []int // of the groups of fit; a group is tried only if none fits of those before
+	nodes   []int // the nodes to try, when they are not all the same
+	next    int
+	best    *trialResult
+	of      *generable.Type   // the branch of best
+	ties    []*generable.Type // branches that fit as well as best, with another value
+	partial bool
+}
+
+// try enters a node as each of the given branches in turn and keeps the best: the one with the
+// least cost, of equals the one with the lower score. The score counts what is no repair but
+// speaks against a branch: 1 for each field that takes its default or None because it is not
+// there, for an int read as a float, for a 0 or 1 in text read as a bool and for an object read
+// as a dict. An eighth of a repair's cost is worth one point of the score. Equals are an error
+// that lists them; at level Loose the first counts.
+func (c *Coercer) try(at int, union *generable.Type, fit []*generable.Type, ends []int) bool {
+	if r, ok := c.Memo[trialKey{at, union}]; ok {
+		return c.settle(r)
+	}
+	c.pushTrial(at, &trialState{union: union, fit: fit, ends: ends})
+	return false
+}
+
+// tryItems enters each of some items of a list as type t and keeps the best.
+func (c *Coercer) tryItems(at int, t *generable.Type, nodes []int) bool {
+	fit := make([]*generable.Type, len(nodes))
+	for i := range fit {
+		fit[i] = t
+	}
+	c.Repair(tape.RepListToSingle, at, c.show(at), "")
+	c.pushTrial(at, &trialState{union: t, fit: fit, nodes: nodes})
+	return false
+}
+
+func (c *Coercer) pushTrial(at int, st *trialState) {
+	c.push(opTrial, at, st.union)
+	f := c.Stack[len(c.Stack)-1]
+	f.extra().trial, f.mark = st, c.here()
+	// The node is complete. What fits is to be judged by the whole.
+	st.partial, c.Partial = c.Partial, false
+	c.Trials++
+}
+
+func (c *Coercer) stepTrial(f *CoerceFrame) bool {
+	st := f.More.trial
+	if st.next < len(st.fit) && !(st.best != nil && st.best.ok && slices.Contains(st.ends, st.next)) {
+		at := int(f.node)
+		if st.nodes != nil {
+			at = st.nodes[st.next]
+		}
+		st.next++
+		return c.enter(at, st.fit[st.next-1])
+	}
+	r := st.best
+	at := int(f.node)
+	c.Trials--
+	c.pop(generable.Value{}, false)
+	switch m := c.here(); {
+	case !r.ok && st.union.Kind == generable.OneOfType && c.mayBeNone(&c.Tape[at], st.union):
+		c.Repair(tape.RepBadDefault, at, c.show(at), "null")
+		r = c.cutTrial(m, generable.Value{}, true)
+	case !r.ok || len(st.ties) == 0:
+	case c.O.Level == generable.Loose:
+		r.cost += tape.RepairInfo[tape.RepBestFit].Cost
+		c.Repair(tape.RepBestFit, at, "", st.of.String())
+		r.repairs = append(r.repairs, c.cutTrial(m, r.v, true).repairs...)
+	default:
+		names := []string{st.of.String()}
+		for _, t := range st.ties {
+			names = append(names, t.String())
+		}
+		c.failAt(at, "a value that fits one of "+st.union.String(), "one that fits "+strings.Join(names, " and "),
+			"give it a member that only one of them has, or declare a union with a tag")
+		r = c.cutTrial(m, generable.Value{}, false)
+	}
+	c.Partial = st.partial
+	if c.Trials > 0 && st.nodes == nil {
+		if c.Memo == nil {
+			c.Memo = make(map[trialKey]*trialResult)
+		}
+		c.Memo[trialKey{at, st.union}] = r
+	}
+	return c.settle(r)
+}
+
+// takeTrial notes what the branch tried last came to.
+func (c *Coercer) takeTrial(f *CoerceFrame) {
+	st, m := f.More.trial, f.mark
+	of := st.fit[st.next-1].Deref()
+	better := st.best == nil || (c.ok && !st.best.ok)
+	switch cost, score := c.Cost-int(m.cost), c.Score-int(m.score); {
+	case better:
+	case c.ok != st.best.ok:
+	case c.ok:
+		have, now := st.best.cost*8+st.best.score, cost*8+score
+		if now == have && st.nodes == nil && !generable.Equal(c.ret, st.best.v) {
+			st.ties = append(st.ties, of)
+		}
+		better = now < have
+	case len(st.ends) > 0 && st.next > st.ends[0]: // it suits the node less
+	default:
+		better = len(c.Errs)-int(m.errs)+c.More-int(m.more) < len(st.best.errs)+st.best.more
+	}
+	if better {
+		st.best, st.of, st.ties = c.cutTrial(m, c.ret, c.ok), of, nil
+		return
+	}
+	c.rollback(m)
+}
+
+// cutTrial takes all that was recorded since a mark away as the result of a trial.
+func (c *Coercer) cutTrial(m coerceMark, v generable.Value, ok bool) *trialResult {
+	r := &trialResult{v: v, ok: ok, cost: c.Cost - int(m.cost), score: c.Score - int(m.score), more: c.More - int(m.more)}
+	if len(c.Repairs) > int(m.repairs) {
+		r.repairs = slices.Clone(c.Repairs[m.repairs:])
+	}
+	if len(c.Errs) > int(m.errs) {
+		r.errs = slices.Clone(c.Errs[m.errs:])
+	}
+	c.rollback(m)
+	return r
+}
+
+// settle completes a union with the result of its best branch.
+func (c *Coercer) settle(r *trialResult) bool {
+	c.Repairs = append(c.Repairs, r.repairs[:max(0, min(len(r.repairs), tape.MaxRepairs-len(c.Repairs)))]...)
+	n := max(0, min(len(r.errs), message.MaxErrors-len(c.Errs)))
+	c.Errs = append(c.Errs, r.errs[:n]...)
+	c.More += r.more + len(r.errs) - n
+	c.Cost += r.cost
+	c.Score += r.score
+	c.ret, c.ok = r.v, r.ok
+	return true
+}

@@ -1,0 +1,447 @@
+package coerce
+
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Coercer turns a tape into values of a type. It works on an explicit stack, as the scanner
+// does, so that nesting costs no goroutine stack; and it tries the branches of an inline
+// union with a memory, so that nested unions cost no more than the sum of their branches.
+type Coercer struct {
+	Docs   []string // the texts that nodes refer to; 0 is the input
+	Base   []int    // where in the input each of them stands
+	Depths []int    // how deep each of them is nested in others
+	Tape   []tape.Node
+	O      generable.Options
+
+	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
+	Frames []CoerceFrame   // room for more, in blocks: a frame never moves
+	ret    generable.Value // what the value entered last came to
+	ok     bool
+
+	Repairs  []generable.Repair
+	Errs     generable.FieldErrors
+	More     int // errors beyond MaxErrors
+	Cost     int
+	compared int // names that hints were chosen from
+	Score    int // what only tells the branches of a union apart
+	Visits   int
+
+	Trials  int
+	Memo    map[trialKey]*trialResult
+	Subdocs map[int]subdoc // nodes that hold JSON text
+
+	Partial bool              // a snapshot: what is missing is not there yet
+	Pending []generable.Value // values whose container is still to come; kept for its room
+	Arena
+}
+
+// FrameOp tells what a frame of the coercion builds.
+type FrameOp uint8
+
+const (
+	OpList FrameOp = iota
+	OpDict
+	OpRecord
+	opTrial
+	opLimit
+)
+
+// CoerceFrame is one value under construction. There are as many as the text is deep, so that
+// it is kept small: what few frames need is in more.
+type CoerceFrame struct {
+	op      FrameOp
+	bad     bool
+	keyless bool  // a record whose values come in the order of its fields; a list that is one value itself
+	isOpen  bool  // the text ended inside of it
+	node    int32 // on the tape, which has less nodes than a text may have bytes
+	cur     int32 // the child that comes next
+	child   int32 // the value entered last
+	left    int32 // children left
+	index   int32
+	field   int32
+	mark    coerceMark
+	Typ     *generable.Type // of the list or of a dict's entries, or the record's schema
+	Key     string
+	Vals    []generable.Value
+	M       *generable.Map
+	seen    uint64 // fields that have a value
+	More    *frameMore
+}
+
+// frameMore is what a frame has of a schema with more than 64 fields, of the variant of a
+// union, of errors, of a trial.
+type frameMore struct {
+	tag    string // the discriminator's key
+	tagged bool   // the tag has come
+	seen   []uint64
+	wrong  []fieldErrs
+	trial  *trialState
+}
+
+// extra makes room for what few frames need.
+func (f *CoerceFrame) extra() *frameMore {
+	if f.More == nil {
+		f.More = new(frameMore)
+	}
+	return f.More
+}
+
+func (f *CoerceFrame) tag() string {
+	if f.More == nil {
+		return ""
+	}
+	return f.More.tag
+}
+
+// coerceMark is a point to which records can be rolled back.
+type coerceMark struct{ repairs, errs, more, cost, score int32 }
+
+func (c *Coercer) here() coerceMark {
+	return coerceMark{int32(len(c.Repairs)), int32(len(c.Errs)), int32(c.More), int32(c.Cost), int32(c.Score)}
+}
+
+func (c *Coercer) rollback(m coerceMark) {
+	c.Repairs, c.Errs = c.Repairs[:m.repairs], c.Errs[:m.errs]
+	c.More, c.Cost, c.Score = int(m.more), int(m.cost), int(m.score)
+}
+
+// Decode makes the value of type t at a node of the tape.
+func (c *Coercer) Decode(at int, t *generable.Type) (generable.Value, bool) {
+	base := len(c.Stack)
+	done := c.enter(at, t)
+	for {
+		if len(c.Stack) == base && done {
+			return c.ret, c.ok
+		}
+		f := c.Stack[len(c.Stack)-1]
+		if done {
+			c.take(f)
+		}
+		switch f.op {
+		case OpList:
+			done = c.stepList(f)
+		case OpDict:
+			done = c.stepDict(f)
+		case OpRecord:
+			done = c.stepRecord(f)
+		case opLimit:
+			done = c.endLimited(f)
+		default:
+			done = c.stepTrial(f)
+		}
+	}
+}
+
+// take hands the value that was completed last to the frame that waits for it.
+func (c *Coercer) take(f *CoerceFrame) {
+	switch f.op {
+	case OpList:
+		c.takeItem(f)
+	case OpDict:
+		if !c.ok {
+			c.badItem(f)
+			if !c.ok {
+				return
+			}
+		}
+		n := f.M.Len()
+		f.M.Set(f.Key, c.ret)
+		if f.M.Len() == n {
+			c.Repair(tape.RepDuplicateKey, int(f.child)-1, f.Key, "")
+		}
+	case OpRecord:
+		c.takeField(f)
+	case opLimit:
+	default:
+		c.takeTrial(f)
+	}
+}
+
+func (c *Coercer) done(v generable.Value) bool {
+	c.ret, c.ok = v, true
+	return true
+}
+
+func (c *Coercer) fail() bool {
+	c.ret, c.ok = generable.Value{}, false
+	return true
+}
+
+// enter begins the value of type t at a node. It reports whether the value is complete; if
+// not, a frame was pushed.
+func (c *Coercer) enter(at int, t *generable.Type) bool {
+	n := &c.Tape[at]
+	if t.Kind == generable.RefType || t.Kind == generable.LimitType {
+		if t = in.Resolved(t); t.Kind == generable.LimitType {
+			return c.enterLimited(at, t)
+		}
+	}
+	if c.Partial && n.Flags&tape.FlagOpen != 0 && (n.Kind < tape.NodeStr || n.Kind == tape.NodeWord) {
+		return c.fail() // it may still change
+	}
+	switch t.Kind {
+	case generable.AnyType, generable.ErrorType:
+		return c.enterAny(at, n)
+	case generable.NoneType:
+		if n.Kind == tape.NodeNull || n.Kind == tape.NodeMissing {
+			return c.done(generable.Value{})
+		}
+		return c.mismatch(at, t)
+	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
+		return c.scalar(at, n, t)
+	case generable.ListType:
+		return c.enterList(at, n, t)
+	case generable.DictType:
+		if n.Kind == tape.NodeObj {
+			c.Score++
+			return c.push(OpDict, at, t.Elem)
+		}
+		if n.Kind == tape.NodeNull && c.O.Level == generable.Loose && len(c.Stack) > 0 {
+			c.Repair(tape.RepEmptyDefault, at, "null", "{}")
+			return c.done(generable.NewMap(0).Value())
+		}
+	case generable.RecordType:
+		return c.enterRecord(at, n, t, "")
+	case generable.UnionType:
+		return c.enterUnion(at, n, t)
+	case generable.OneOfType:
+		return c.enterOneOf(at, n, t)
+	default:
+		return c.mismatch(at, t)
+	}
+	return c.around(at, n, t)
+}
+
+// enterAny begins a value of which no type is known.
+func (c *Coercer) enterAny(at int, n *tape.Node) bool {
+	switch n.Kind {
+	case tape.NodeNull, tape.NodeMissing:
+		return c.done(generable.Value{})
+	case tape.NodeTrue, tape.NodeFalse:
+		return c.done(generable.BoolOf(n.Kind == tape.NodeTrue))
+	case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
+		if v, ok := c.numeral(n); ok {
+			return c.done(v)
+		}
+		if c.O.Level == generable.Strict {
+			return c.badNumber(at, n)
+		}
+		return c.numberAsText(at, n)
+	case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
+		return c.done(generable.StrOf(c.Str(at)))
+	case tape.NodeArr, tape.NodeObj:
+		if f := c.top(); f == nil || f.Typ != generable.AnyT {
+			if v, ok := c.untyped(at); ok {
+				return c.done(v)
+			}
+		}
+		if n.Kind == tape.NodeArr {
+			return c.push(OpList, at, generable.AnyT)
+		}
+		return c.push(OpDict, at, generable.AnyT)
+	}
+	if c.O.Level == generable.Strict {
+		return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
+	}
+	return c.numberAsText(at, n)
+}
+
+// numberAsText keeps a number that is none of ours, NaN or 1e400, as what stands there: no type
+// asks for a number, and the rest of the document is worth reading.
+func (c *Coercer) numberAsText(at int, n *tape.Node) bool {
+	s := c.Raw(n)
+	c.Repair(tape.RepToString, at, s, text.Quote(message.Shorten(s)))
+	return c.done(generable.StrOf(s))
+}
+
+// push begins a list, a dict or a record.
+func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
+	n := &c.Tape[at]
+	top := len(c.Stack)
+	if top == cap(c.Stack) {
+		c.Stack = append(tape.Doubled(c.Stack), nil)
+	}
+	c.Stack = c.Stack[:top+1]
+	f := c.Stack[top]
+	if f == nil {
+		f = c.frame()
+		c.Stack[top] = f
+	}
+	f.op, f.bad, f.isOpen, f.keyless = op, false, n.Flags&tape.FlagOpen != 0, false
+	f.node, f.cur, f.left, f.child, f.index, f.field = int32(at), int32(at+1), int32(n.Count), 0, -1, -1
+	f.Typ, f.Key, f.seen = t, "", 0
+	if f.More != nil {
+		*f.More = frameMore{wrong: f.More.wrong[:0]}
+	}
+	switch op {
+	case OpList:
+		f.Vals = c.Values(int(n.Count))[:0]
+	case OpDict:
+		f.M = generable.NewMap(int(n.Count))
+	}
+	return false
+}
+
+// frame returns a frame that was not used yet.
+func (c *Coercer) frame() *CoerceFrame {
+	if len(c.Frames) == 0 {
+		c.Frames = make([]CoerceFrame, min(max(2*len(c.Stack), 8), maxFrames))
+	}
+	f := &c.Frames[0]
+	c.Frames = c.Frames[1:]
+	return f
+}
+
+// pop completes the innermost frame with value v.
+func (c *Coercer) pop(v generable.Value, ok bool) bool {
+	c.Stack = c.Stack[:len(c.Stack)-1] // the next push uses the frame again
+	if !ok {
+		return c.fail()
+	}
+	return c.done(v)
+}
+
+func (c *Coercer) stepList(f *CoerceFrame) bool {
+	for f.left > 0 {
+		f.left--
+		f.index++
+		at := f.cur
+		f.child = at
+		f.cur += int32(c.Tape[at].Span)
+		f.mark = c.here()
+		if !c.enter(int(at), in.Item(f.Typ, int(f.index))) {
+			return false
+		}
+		c.takeItem(f)
+	}
+	return c.pop(c.List(f.Vals), !f.bad)
+}
+
+func (c *Coercer) takeItem(f *CoerceFrame) {
+	if !c.ok {
+		c.badItem(f)
+		if !c.ok {
+			return
+		}
+	}
+	f.Vals = append(f.Vals, c.ret)
+}
+
+// badItem decides what becomes of an item or entry that does not fit.
+func (c *Coercer) badItem(f *CoerceFrame) {
+	mode := c.O.OnBadItem
+	if mode == generable.ItemError && c.O.Level == generable.Loose && !(f.op == OpList && f.keyless) {
+		mode = generable.ItemDrop
+	}
+	switch {
+	case c.Partial:
+	case mode == generable.ItemError:
+		f.bad = true
+	case mode == generable.ItemDrop:
+		c.rollback(f.mark)
+		c.Repair(tape.RepDropItem, int(f.child), c.show(int(f.child)), "")
+	default:
+		c.rollback(f.mark)
+		at := int(f.child)
+		c.Repair(tape.RepKeepItem, at, c.show(at), "")
+		m := c.here()
+		if c.ret, c.ok = c.Decode(at, generable.AnyT); !c.ok {
+			c.rollback(m)
+			c.done(generable.StrOf(c.Str(at)))
+		}
+	}
+}
+
+func (c *Coercer) stepDict(f *CoerceFrame) bool {
+	for f.left > 0 {
+		f.left--
+		f.Key = c.Str(int(f.cur))
+		at := int(f.cur) + 1
+		f.child = int32(at)
+		f.cur = int32(at) + int32(c.Tape[at].Span)
+		if c.Tape[at].Kind == tape.NodeMissing {
+			if c.Partial {
+				continue // the value is still to come
+			}
+			if _, has := f.M.Get(f.Key); has { // the key came before, with a value
+				c.Repair(tape.RepDuplicateKey, at-1, f.Key, "")
+				continue
+			}
+		}
+		f.mark = c.here()
+		return c.enter(at, f.Typ)
+	}
+	return c.pop(f.M.Value(), !f.bad)
+}
+
+// maxDepthShown bounds the paths of errors and repairs. What lies deeper has the path of the
+// container that holds it at this depth: without a limit of nesting, the paths of a text could
+// be as long as the text, each.
+const maxDepthShown = tape.DefaultDepth
+
+// Path is where the coercion is, as errors and repairs name it.
+func (c *Coercer) path() string {
+	var b []byte
+	for i, f := range c.Stack {
+		if i == maxDepthShown {
+			break
+		}
+		switch f.op {
+		case OpList:
+			b = append(b, '[')
+			b = strconv.AppendInt(b, int64(f.index), 10)
+			b = append(b, ']')
+		case OpDict, OpRecord:
+			if f.child > 0 || f.Key != "" {
+				b = message.AppendStep(b, f.Key)
+			}
+		}
+	}
+	return string(b)
+}
+
+// enterLimited begins a value that has to keep limits, of a type that is no field's. Its frame
+// waits for the value; [Coercer.endLimited] then checks it.
+func (c *Coercer) enterLimited(at int, t *generable.Type) bool {
+	c.push(opLimit, at, t)
+	c.enter(at, t.Elem)
+	return false
+}
+
+func (c *Coercer) endLimited(f *CoerceFrame) bool {
+	v, ok, at := c.ret, c.ok, int(f.node)
+	if !ok || c.Partial {
+		return c.pop(v, ok)
+	}
+	for _, e := range in.Breaks(f.Typ.Limits, v) {
+		c.failAt(at, e.Expected, e.Got, e.Hint)
+		ok = false
+	}
+	return c.pop(v, ok)
+}
+
+// Salvage is what is known of the value at a node that is no value of type t as it stands: the
+// parts that fit, as a snapshot would show them. It is null when nothing fits.
+func (c *Coercer) Salvage(at int, t *generable.Type) generable.Value {
+	if c.Tape[at].Kind < tape.NodeArr || isScalar(t.Deref()) {
+		return generable.Value{}
+	}
+	repairs, errs, cost := c.Repairs, c.Errs, c.Cost
+	c.Stack = c.Stack[:0]
+	clear(c.Memo)
+	c.Partial = true
+	v, ok := c.Decode(at, t)
+	c.Partial = false
+	clear(c.Memo)
+	c.Repairs, c.Errs, c.Cost = repairs, errs, cost
+	if !ok {
+		return generable.Value{}
+	}
+	return v
+}

@@ -1,0 +1,227 @@
+package coerce
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// enterList begins a list.
+func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
+	switch n.Kind {
+	case tape.NodeArr:
+		return c.push(OpList, at, t)
+	case tape.NodeNull, tape.NodeMissing:
+		if c.O.Level == generable.Loose {
+			c.Repair(tape.RepEmptyDefault, at, "null", "[]")
+			return c.done(generable.ListOf())
+		}
+		return c.mismatch(at, t)
+	}
+	if c.O.Level == generable.Strict {
+		return c.mismatch(at, t)
+	}
+	if root := c.subdoc(at); root >= 0 && c.Tape[root].Kind == tape.NodeArr {
+		return c.enterSubdoc(at, root, t)
+	}
+	if n.Kind == tape.NodeObj && n.Count == 1 && c.Tape[at+2].Kind == tape.NodeArr && !c.TakesKey(t.Elem, c.Str(at+1)) {
+		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
+		return c.enter(at+2, t)
+	}
+	if c.Affinity(n, t.Elem) == affinityNone { // the kinds have to agree
+		if c.O.Level == generable.Loose && len(c.Stack) > c.Trials {
+			c.Repair(tape.RepDropItem, at, c.show(at), "[]")
+			return c.done(generable.ListOf())
+		}
+		return c.mismatch(at, t)
+	}
+	c.Repair(tape.RepSingleToList, at, c.show(at), "")
+	c.push(OpList, at, t)
+	f := c.Stack[len(c.Stack)-1]
+	f.cur, f.left, f.keyless = int32(at), 1, len(c.Stack) == 1+c.Trials
+	f.Vals = c.Values(1)[:0]
+	return false
+}
+
+// TakesKey reports whether an object of type t may have that key.
+func (c *Coercer) TakesKey(t *generable.Type, key string) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.RecordType:
+		i, _ := c.FindField(t, key)
+		return i >= 0
+	case generable.UnionType, generable.OneOfType:
+		for _, v := range t.Variants {
+			if c.TakesKey(v, key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around looks for the wanted value around or inside of the one that is there: in a string
+// that holds its JSON, in a list of one item, in an object with a single member.
+func (c *Coercer) around(at int, n *tape.Node, t *generable.Type) bool {
+	if c.O.Level == generable.Strict {
+		return c.mismatch(at, t)
+	}
+	if t.Kind == generable.StrType {
+		return c.textAround(at, n, t)
+	}
+	scalar := isScalar(t)
+	switch {
+	case n.Kind == tape.NodeArr && n.Count == 1:
+		if child := &c.Tape[at+1]; c.Affinity(child, t) > affinityNone {
+			c.Repair(tape.RepListToSingle, at, "", "")
+			return c.enter(at+1, t)
+		}
+	case n.Kind == tape.NodeArr && c.O.Level == generable.Loose && !scalar:
+		if nodes := c.fitting(at, n, t); len(nodes) > 0 {
+			return c.tryItems(at, t, nodes)
+		}
+	case n.Kind == tape.NodeObj && n.Count == 1 && scalar:
+		if child := &c.Tape[at+2]; c.Affinity(child, t) > affinityNone {
+			c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
+			return c.enter(at+2, t)
+		}
+	case n.IsText() && !scalar:
+		if root := c.subdoc(at); root >= 0 {
+			return c.enterSubdoc(at, root, t)
+		}
+	}
+	return c.mismatch(at, t)
+}
+
+// textAround finds the text in a list or an object where one is wanted: the only one in it. An
+// answer that is to be text is left as it is; so are, at level Loose, all lists and objects.
+func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
+	whole := len(c.Stack) == c.Trials
+	switch {
+	case whole:
+	case n.Kind == tape.NodeArr && n.Count == 1 && c.Tape[at+1].IsText():
+		c.Repair(tape.RepListToSingle, at, "", "")
+		return c.enter(at+1, t)
+	case n.Kind == tape.NodeObj && n.Count == 1 && c.Tape[at+2].IsText():
+		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
+		return c.enter(at+2, t)
+	}
+	if c.Partial && n.Flags&tape.FlagOpen != 0 || !whole && c.O.Level != generable.Loose {
+		return c.mismatch(at, t)
+	}
+	s := c.Raw(n)
+	c.Repair(tape.RepToString, at, "", s)
+	c.Score += 16 // a branch that has such values is better
+	return c.done(generable.StrOf(c.valid(at, s)))
+}
+
+// fitting lists the items of a list that are objects and so may each be the one value wanted.
+func (c *Coercer) fitting(at int, n *tape.Node, t *generable.Type) []int {
+	if c.Partial {
+		return nil
+	}
+	var nodes []int
+	child := at + 1
+	for range int(n.Count) {
+		if c.Tape[child].Kind == tape.NodeObj {
+			nodes = append(nodes, child)
+		}
+		child += int(c.Tape[child].Span)
+	}
+	return nodes
+}
+
+// maxSubdocs bounds the nesting of JSON texts inside JSON texts.
+const maxSubdocs = 4
+
+// subdoc is a text that was read as a document of its own.
+type subdoc struct {
+	root    int // on the tape, -1 when the text is no document
+	repairs []tape.SynRepair
+	text    string
+}
+
+// enterSubdoc begins a value in the document that the text at a node holds.
+func (c *Coercer) enterSubdoc(at, root int, t *generable.Type) bool {
+	d := c.Subdocs[at]
+	c.Repair(tape.RepStringified, at, c.show(at), "")
+	for _, r := range d.repairs {
+		c.Repair(r.Kind, at, d.text[r.Off:r.End], "")
+	}
+	return c.enter(root, t)
+}
+
+// subdoc reads the text at a node as a JSON document and returns the tape index of its root, or
+// -1. The text may be broken as the input may be, but has to be such a document as a whole; only
+// at level Loose may prose surround it.
+func (c *Coercer) subdoc(at int) int {
+	n := &c.Tape[at]
+	if !n.IsText() || n.Flags&tape.FlagOpen != 0 {
+		return -1
+	}
+	if s := c.Raw(n); len(s) < tape.MaxLiteral && n.Flags&tape.FlagEscape == 0 && !strings.ContainsAny(s, "{[") {
+		return -1 // looked at again rather than remembered
+	}
+	d, ok := c.Subdocs[at]
+	if !ok {
+		if c.Subdocs == nil {
+			c.Subdocs = make(map[int]subdoc)
+		}
+		d = c.readSubdoc(at)
+		c.Subdocs[at] = d
+	}
+	return d.root
+}
+
+// readSubdoc scans the text of a node and appends its tape.
+func (c *Coercer) readSubdoc(at int) subdoc {
+	none := subdoc{root: -1}
+	n := c.Tape[at]
+	text := strings.TrimSpace(c.Str(at))
+	for range maxSubdocs { // JSON of the JSON
+		if !tape.StrictString(text) {
+			break
+		}
+		text, _ = jsonstr.Unescape(text[1:len(text)-1], jsonstr.Whole)
+		text = strings.TrimSpace(text)
+	}
+	if len(text) < 2 || !strings.ContainsAny(text, "{[") {
+		return none
+	}
+	loose := c.O.Level == generable.Loose
+	if first, last := text[0], text[len(text)-1]; !loose && first != '`' && !(first == '{' && last == '}') && !(first == '[' && last == ']') {
+		return none
+	}
+	depth := c.Depths[n.Doc] + 1
+	if depth > maxSubdocs || len(c.Docs) >= 1<<16-1 {
+		return none
+	}
+	s := tape.NewScanner(c.O.MaxDepth)
+	s.Feed(text)
+	s.Close()
+	c.Visits += s.Visits()
+	if len(s.Cands) != 1 || s.Cands[0].TooDeep || !loose && !coversText(s, text) {
+		return none
+	}
+	doc := uint16(len(c.Docs))
+	c.Docs = append(c.Docs, text)
+	c.Base = append(c.Base, int(n.Start)+c.Base[n.Doc])
+	c.Depths = append(c.Depths, depth)
+	root := len(c.Tape) + s.Cands[0].Node
+	for _, n := range s.Tape {
+		n.Doc = doc
+		c.Tape = append(c.Tape, n)
+	}
+	return subdoc{root, s.Repairs, text}
+}
+
+// coversText reports whether the only candidate, or the fence around it, is all of a text.
+func coversText(s *tape.Scanner, text string) bool {
+	cand := s.Cands[0]
+	if cand.Fence < 0 {
+		return cand.Start == 0 && cand.End == len(text)
+	}
+	f := s.Fences[cand.Fence]
+	return f.Start == 0 && f.End+f.N == len(text)
+}

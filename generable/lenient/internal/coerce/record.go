@@ -1,0 +1,430 @@
+package coerce
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/internal/naming"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// enterRecord begins an instance of schema t. tag is the discriminator's key when the
+// instance is a variant of a declared union, and passed over.
+func (c *Coercer) enterRecord(at int, n *tape.Node, t *generable.Type, tag string) bool {
+	if n.Kind != tape.NodeObj {
+		if c.O.Level == generable.Loose && tag == "" && c.positional(at, n, t) {
+			c.Repair(tape.RepPositional, at, c.show(at), t.String())
+			return c.pushFields(at, at+1, int(n.Count), t)
+		}
+		if c.O.Level == generable.Loose && c.impliedList(at, n, t) {
+			c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
+			return c.pushFields(at, at, 1, t)
+		}
+		if c.O.Level == generable.Loose && c.implied(n, t) && (!n.IsText() || c.subdoc(at) < 0) {
+			c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
+			return c.pushFields(at, at, 1, t)
+		}
+		return c.around(at, n, t)
+	}
+	if c.O.Level != generable.Strict && n.Count == 1 && tag == "" && c.wraps(at, t) {
+		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
+		return c.enter(at+2, t)
+	}
+	if c.O.Level == generable.Loose && tag == "" && c.impliedObject(at, t) {
+		c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
+		return c.pushFields(at, at, 1, t)
+	}
+	if f := c.pushRecord(at, t); tag != "" {
+		f.extra().tag = tag
+	}
+	return false
+}
+
+func (c *Coercer) pushRecord(at int, t *generable.Type) *CoerceFrame {
+	c.push(OpRecord, at, t)
+	f := c.Stack[len(c.Stack)-1]
+	f.Vals = c.Values(len(t.Fields))
+	if len(t.Fields) > 64 {
+		f.extra().seen = make([]uint64, (len(t.Fields)+63)/64)
+	}
+	return f
+}
+
+// pushFields begins an instance whose first n fields have the n values from a place on, in the
+// declared order and without keys.
+func (c *Coercer) pushFields(at, from, n int, t *generable.Type) bool {
+	f := c.pushRecord(at, t)
+	f.keyless, f.cur, f.left = true, int32(from), int32(n)
+	return false
+}
+
+// positional reports whether a list at n holds the fields of t in their order: as many items,
+// none of them an object, and each of the kind of its field.
+func (c *Coercer) positional(at int, n *tape.Node, t *generable.Type) bool {
+	if n.Kind != tape.NodeArr || int(n.Count) != len(t.Fields) || n.Count < 2 {
+		return false
+	}
+	child := at + 1
+	for i := range t.Fields {
+		k := &c.Tape[child]
+		if k.Kind == tape.NodeObj || c.Affinity(k, t.Fields[i].Type) < affinityClose {
+			return false
+		}
+		child += int(k.Span)
+	}
+	return true
+}
+
+// implied reports whether the scalar n may stand for an instance of t: for its only field.
+func (c *Coercer) implied(n *tape.Node, t *generable.Type) bool {
+	if len(t.Fields) != 1 || n.Kind >= tape.NodeArr || n.Kind == tape.NodeNull {
+		return false
+	}
+	f := t.Fields[0].Type.Deref()
+	if inner := in.NonNone(f); inner != nil {
+		f = inner
+	}
+	return isScalar(f) && c.Affinity(n, f) > affinityNone
+}
+
+// impliedList reports whether the list at a node may stand for an instance of t: for its only
+// field, a list, and not for a list of instances.
+func (c *Coercer) impliedList(at int, n *tape.Node, t *generable.Type) bool {
+	return n.Kind == tape.NodeArr && onlyField(t, generable.ListType) != nil && !(n.Count > 0 && c.hasFieldOf(at+1, t))
+}
+
+// impliedObject reports whether the object at a node may stand for an instance of t: it has
+// nothing of t's only field, but something of the schema that the field or its items have.
+func (c *Coercer) impliedObject(at int, t *generable.Type) bool {
+	f := onlyField(t, generable.ListType)
+	if f == nil {
+		f = onlyField(t, generable.RecordType)
+	} else {
+		f = f.Elem.Deref()
+	}
+	return f != nil && f.Kind == generable.RecordType && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f)
+}
+
+// onlyField is the type of the only field of t, without None, when it is of that kind.
+func onlyField(t *generable.Type, kind generable.TypeKind) *generable.Type {
+	if len(t.Fields) != 1 {
+		return nil
+	}
+	f := t.Fields[0].Type.Deref()
+	if inner := in.NonNone(f); inner != nil {
+		f = inner
+	}
+	if f.Kind != kind {
+		return nil
+	}
+	return f
+}
+
+// wraps reports whether the only member of the object at a node is not a field of t but holds
+// an object that has some.
+func (c *Coercer) wraps(at int, t *generable.Type) bool {
+	inner := &c.Tape[at+2]
+	key := c.Str(at + 1)
+	if i, _ := c.FindField(t, key); i >= 0 || inner.Kind != tape.NodeObj || inner.Count == 0 {
+		return false
+	}
+	if key == generable.DefaultTag {
+		return false
+	}
+	return c.hasFieldOf(at+2, t)
+}
+
+// FindField finds the field that a key means: by name, by alias, or by the only name that is
+// the same when both are folded. It returns -1 when there is none.
+func (c *Coercer) FindField(t *generable.Type, key string) (int, tape.RepairKind) {
+	if i := t.FieldIndex(key); i >= 0 {
+		return i, tape.RepNone
+	}
+	names := in.Names(t)
+	if i := names.Aliased(key); i >= 0 {
+		return i, tape.RepAlias
+	}
+	if c.O.Level == generable.Strict {
+		return -1, tape.RepNone
+	}
+	return names.Find(key), tape.RepKeyFold
+}
+
+func (f *CoerceFrame) has(i int) bool {
+	if i >= 64 {
+		return f.More.seen[i/64]&(1<<(i%64)) != 0
+	}
+	return f.seen&(1<<i) != 0
+}
+
+func (f *CoerceFrame) set(i int) {
+	if i >= 64 {
+		f.More.seen[i/64] |= 1 << (i % 64)
+	} else {
+		f.seen |= 1 << i
+	}
+}
+
+func (c *Coercer) stepRecord(f *CoerceFrame) bool {
+	for f.left > 0 {
+		f.left--
+		if f.keyless {
+			f.field++
+			fld := &f.Typ.Fields[f.field]
+			f.child, f.Key, f.mark = f.cur, fld.Name, c.here()
+			f.cur += int32(c.Tape[f.cur].Span)
+			if !c.enter(int(f.child), fld.Type) {
+				return false
+			}
+			c.takeField(f)
+			continue
+		}
+		keyAt := int(f.cur)
+		at := keyAt + 1
+		f.child = int32(at)
+		f.cur = int32(at) + int32(c.Tape[at].Span)
+		f.mark = c.here()
+		f.Key = c.Str(keyAt)
+
+		// Keys mostly come in the declared order.
+		i, rep := int(f.field)+1, tape.RepNone
+		if i >= len(f.Typ.Fields) || f.Typ.Fields[i].Name != f.Key {
+			if tag := f.tag(); tag != "" && f.Key == tag {
+				if f.More.tagged {
+					c.Repair(tape.RepDuplicateKey, keyAt, f.Key, "")
+				}
+				f.More.tagged = true
+				continue
+			}
+			i, rep = c.FindField(f.Typ, f.Key)
+		}
+		if i < 0 || (rep == tape.RepKeyFold && f.has(i)) {
+			if !c.extraKey(f, keyAt) {
+				c.badField(f, len(f.Typ.Fields))
+			}
+			continue
+		}
+		f.field = int32(i)
+		fld := &f.Typ.Fields[i]
+		if rep != tape.RepNone {
+			c.Repair(rep, keyAt, f.Key, fld.Name)
+			f.Key = fld.Name
+		}
+		switch c.Tape[at].Kind {
+		case tape.NodeMissing:
+			continue
+		case tape.NodeNull:
+			if in.NullMeansAbsent(fld) && c.O.Level == generable.Strict {
+				c.mismatch(at, in.Shown(fld))
+				c.takeField(f)
+				continue
+			}
+			if fld.Optional && (in.NullMeansAbsent(fld) || !fld.Type.AcceptsNone()) && c.O.Level != generable.Strict {
+				c.Repair(tape.RepNullDefault, at, "null", generable.JSON(fld.Default, fld.Type))
+				f.Vals[i] = fld.Default
+				f.set(i)
+				continue
+			}
+		}
+		if !c.enter(at, fld.Type) {
+			return false
+		}
+		c.takeField(f)
+	}
+	return c.endRecord(f)
+}
+
+// extraKey handles a key that is no field. It reports false when that is an error.
+func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
+	at := keyAt + 1
+	foreign, open := in.Foreign(f.Typ)
+	if f.Key == generable.DefaultTag && f.tag() == "" && !foreign && c.Tape[at].IsText() {
+		// The object says what it is. Another name than the schema's contradicts it.
+		says := c.Str(at)
+		if !naming.Same(says, f.Typ.Name) && c.O.Level != generable.Loose {
+			c.failAt(at, text.Quote(f.Typ.Name), c.show(at), "the key "+generable.DefaultTag+" tells which type an object has")
+			return false
+		}
+		if says == f.Typ.Name {
+			return true
+		}
+	}
+	mode := c.O.ExtraKeys
+	if mode == generable.ExtraByLevel && c.O.Level == generable.Strict && !open {
+		mode = generable.ExtraError
+	}
+	if mode == generable.ExtraError {
+		c.failAt(keyAt, "no key but "+message.List(f.Typ.FieldNames()), c.show(keyAt), c.nearest(f.Key, f.Typ.FieldNames()))
+		return false
+	}
+	c.Repair(tape.RepExtraKey, at, c.show(at), "")
+	c.Score += 16 // a branch that has the key is better
+	return true
+}
+
+func (c *Coercer) takeField(f *CoerceFrame) {
+	i := int(f.field)
+	fld := &f.Typ.Fields[i]
+	good := c.ok
+	if good && fld.Limits != nil && !c.Partial && !c.keepsLimits(f, fld) {
+		good = false
+	} else if !good && !c.Partial && c.O.Level == generable.Loose && !fld.Required() {
+		c.rollback(f.mark)
+		c.Repair(tape.RepBadDefault, int(f.child), c.show(int(f.child)), generable.JSON(fld.Default, fld.Type))
+		c.ret, good = fld.Default, true
+	}
+	switch {
+	case good:
+	case c.Partial:
+		f.bad = true // the field is left out
+		return
+	default:
+		c.badField(f, i)
+		f.set(i)
+		return
+	}
+	if f.has(i) {
+		c.Repair(tape.RepDuplicateKey, int(f.child)-1, f.Key, "")
+		c.forgive(f, i)
+	}
+	f.Vals[i] = c.ret
+	f.set(i)
+}
+
+// fieldErrs are the errors recorded about one field of a record.
+type fieldErrs struct{ field, from, to int }
+
+// badField notes that all errors since the frame's mark concern a field.
+func (c *Coercer) badField(f *CoerceFrame, field int) {
+	f.bad = true
+	more := f.extra()
+	more.wrong = append(more.wrong, fieldErrs{field, int(f.mark.errs), len(c.Errs)})
+}
+
+// forgive drops the errors about a field whose key came again with a value that fits.
+func (c *Coercer) forgive(f *CoerceFrame, field int) {
+	if f.More == nil {
+		f.bad = false
+		return
+	}
+	wrong := f.More.wrong
+	for k := len(wrong) - 1; k >= 0; k-- {
+		w := wrong[k]
+		if w.field != field {
+			continue
+		}
+		c.Errs = slices.Delete(c.Errs, w.from, w.to)
+		wrong = slices.Delete(wrong, k, k+1)
+		for l := k; l < len(wrong); l++ {
+			wrong[l].from -= w.to - w.from
+			wrong[l].to -= w.to - w.from
+		}
+	}
+	f.More.wrong = wrong
+	f.bad = len(wrong) > 0
+}
+
+// sortErrs brings the errors about a record into the order in which its fields are declared;
+// those about other keys come last.
+func (c *Coercer) sortErrs(f *CoerceFrame) {
+	byField := func(a, b fieldErrs) int { return a.field - b.field }
+	wrong := f.More.wrong
+	if slices.IsSortedFunc(wrong, byField) {
+		return
+	}
+	from := wrong[0].from
+	have := slices.Clone(c.Errs[from:])
+	slices.SortStableFunc(wrong, byField)
+	out := c.Errs[:from]
+	for _, w := range wrong {
+		out = append(out, have[w.from-from:w.to-from]...)
+	}
+}
+
+// keepsLimits checks the limits of the field whose value was completed last.
+func (c *Coercer) keepsLimits(f *CoerceFrame, fld *generable.Field) bool {
+	errs := generable.CheckLimits(fld, c.ret)
+	for _, e := range errs {
+		c.failAt(int(f.child), e.Expected, e.Got, e.Hint)
+	}
+	return len(errs) == 0
+}
+
+// endRecord completes a record: fields that did not come get their default.
+func (c *Coercer) endRecord(f *CoerceFrame) bool {
+	n := len(f.Typ.Fields)
+	if c.Partial && f.isOpen || c.Partial && f.bad {
+		return c.pop(f.partialMap(), true)
+	}
+	if n <= 64 && bits.OnesCount64(f.seen) == n {
+		if f.bad {
+			c.sortErrs(f)
+			return c.pop(generable.Value{}, false)
+		}
+		return c.pop(c.Record(f.Typ, f.Vals), true)
+	}
+	for i := range f.Typ.Fields {
+		fld := &f.Typ.Fields[i]
+		if f.has(i) {
+			continue
+		}
+		switch {
+		case fld.Optional:
+			f.Vals[i] = fld.Default
+			c.Score++
+		case fld.Type.AcceptsNone() && (!fld.Explicit || c.O.Level == generable.Loose):
+			c.Score++
+		case fld.Explicit && c.O.Level == generable.Safe && fld.Type.Deref().Kind != generable.AnyType:
+			f.Key = fld.Name
+			c.Repair(tape.RepMissingNull, int(f.node), "", "null")
+		case c.O.Level == generable.Loose && emptyOf(fld.Type) != (generable.Value{}):
+			f.Vals[i] = emptyOf(fld.Type)
+			f.Key = fld.Name
+			c.Repair(tape.RepEmptyDefault, int(f.node), "", generable.JSON(f.Vals[i], fld.Type))
+		case c.Partial:
+			return c.pop(f.partialMap(), true)
+		default:
+			f.Key = fld.Name
+			want, hint := in.Wanted(fld.Type.Deref())
+			if fld.Guide != "" && hint == "" {
+				hint = fld.Guide
+			}
+			f.mark = c.here()
+			c.failAt(int(f.node), want, "nothing", hint)
+			c.badField(f, i)
+		}
+	}
+	if f.bad {
+		c.sortErrs(f)
+		return c.pop(generable.Value{}, false)
+	}
+	return c.pop(c.Record(f.Typ, f.Vals), true)
+}
+
+// emptyOf is the empty list or dict of a type, the zero value for other types.
+func emptyOf(t *generable.Type) generable.Value {
+	switch t.Deref().Kind {
+	case generable.ListType:
+		return generable.ListOf()
+	case generable.DictType:
+		return generable.NewMap(0).Value()
+	}
+	return generable.Value{}
+}
+
+// partialMap holds the fields that have arrived, in declared order.
+func (f *CoerceFrame) partialMap() generable.Value {
+	m := generable.NewMap(len(f.Typ.Fields))
+	if tag := f.tag(); tag != "" {
+		m.Set(tag, generable.StrOf(f.Typ.Name))
+	}
+	for i := range f.Typ.Fields {
+		if f.has(i) {
+			m.Set(f.Typ.Fields[i].Name, f.Vals[i])
+		}
+	}
+	return m.Value()
+}

@@ -1,0 +1,99 @@
+package coerce
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// Raw is the text of a node as it stands.
+func (c *Coercer) Raw(n *tape.Node) string { return c.Docs[n.Doc][n.Start:n.End] }
+
+// Str is the string that a node holds.
+func (c *Coercer) Str(at int) string {
+	n := &c.Tape[at]
+	s := c.Raw(n)
+	if n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0 && n.Kind != tape.NodeConcat {
+		return s
+	}
+	c.Visits += len(s)
+	switch n.Kind {
+	case tape.NodeConcat:
+		var b strings.Builder
+		for i := range int(n.Count) {
+			b.WriteString(c.Str(at + 1 + i))
+		}
+		return b.String()
+	case tape.NodeWord:
+		return c.valid(at, s)
+	}
+	if n.Flags&tape.FlagFenced != 0 {
+		return c.valid(at, fenceText(s))
+	}
+	bad := 0
+	if n.Flags&tape.FlagEscape != 0 {
+		end := jsonstr.Whole
+		if n.Flags&tape.FlagOpen != 0 {
+			end = jsonstr.Cut
+			if c.Partial {
+				end = jsonstr.Grows
+			}
+		}
+		s, bad = c.unescape(s, end)
+		if n.Flags&tape.FlagDouble != 0 {
+			s, bad = c.unescape(s, end)
+		}
+	}
+	if bad > 0 {
+		c.Repair(tape.RepEscape, at, c.Raw(n), s)
+	}
+	return c.valid(at, s)
+}
+
+// valid makes s valid UTF-8.
+func (c *Coercer) valid(at int, s string) string {
+	n := &c.Tape[at]
+	if n.Flags&tape.FlagHigh == 0 || utf8.ValidString(s) {
+		return s
+	}
+	if n.Flags&tape.FlagOpen != 0 { // perhaps only the last rune is cut off
+		for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+			if utf8.RuneStart(s[len(s)-i]) {
+				if !utf8.FullRuneInString(s[len(s)-i:]) {
+					s = s[:len(s)-i]
+				}
+				break
+			}
+		}
+		if utf8.ValidString(s) {
+			return s
+		}
+	}
+	c.Repair(tape.RepUTF8, at, "", "")
+	b := make([]byte, 0, len(s)+2*utf8.UTFMax)
+	for _, r := range s { // each bad byte counts as one
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+// fenceText is the content of a block between ticks: without the language name on the first
+// line and the line end before the closing ticks.
+func fenceText(s string) string {
+	if i := strings.IndexByte(s, '\n'); i >= 0 && i < tape.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_. \r") == "" {
+		s = s[i+1:]
+	}
+	return strings.TrimRight(s, " \t\r\n")
+}
+
+// Unescape does the same with a string from the room.
+func (r *Arena) unescape(s string, end jsonstr.End) (string, int) {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s, 0
+	}
+	b, bad := jsonstr.AppendUnescaped(r.Text(len(s)), s, i, end)
+	return r.Keep(b), bad
+}

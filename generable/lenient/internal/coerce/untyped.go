@@ -1,0 +1,127 @@
+package coerce
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// untyped makes the value at a container of which no type is known, without frames: it reads
+// the tape from its end, so that the members of a container are there before it. It gives up,
+// leaving no trace, where something has to be reported; the frames know the path. Of a value
+// that is still to come, or is cut, it leaves out what may change.
+func (c *Coercer) untyped(at int) (generable.Value, bool) {
+	mark := c.here()
+	stack := c.Pending[:0]
+	long := c.Tape[at].Kind == tape.NodeArr && c.Tape[at].Count > OwnBlock
+	if long { // its items are put together where they stay
+		n := int(c.Tape[at].Count)
+		stack = make([]generable.Value, 0, n+n/32+OwnBlock)
+	} else {
+		defer func() { c.Pending = stack[:0] }()
+	}
+	for i := at + int(c.Tape[at].Span) - 1; i >= at; i-- {
+		n := &c.Tape[i]
+		if n.Flags&tape.FlagKey != 0 {
+			continue
+		}
+		v, known := generable.Value{}, !c.Partial || n.Flags&tape.FlagOpen == 0 || n.Kind >= tape.NodeStr && n.Kind != tape.NodeWord
+		switch k := int(n.Count); n.Kind {
+		case tape.NodeNull:
+		case tape.NodeMissing:
+			known = known && !c.Partial
+		case tape.NodeTrue, tape.NodeFalse:
+			v = generable.BoolOf(n.Kind == tape.NodeTrue)
+		case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
+			w, ok := c.numeral(n)
+			if !ok && !c.Partial {
+				c.rollback(mark)
+				return generable.Value{}, false
+			}
+			v, known = w, known && ok
+		case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
+			if n.Kind == tape.NodeConcat {
+				stack = stack[:len(stack)-k]
+			}
+			v = generable.StrOf(c.Str(i))
+		case tape.NodeArr:
+			if long && i == at {
+				return c.List(inOrder(stack)), true
+			}
+			vals := c.Values(k)[:0]
+			for range k {
+				if item := stack[len(stack)-1]; !in.IsAbsent(item) {
+					vals = append(vals, item)
+				}
+				stack = stack[:len(stack)-1]
+			}
+			v = c.List(vals)
+			if lists := c.listsAround(at, i); lists >= ManyLists {
+				v = in.Nested(v, lists)
+				i -= lists
+			}
+		case tape.NodeObj:
+			m := c.newMap(k)
+			key := i + 1
+			for range k {
+				if member := stack[len(stack)-1]; !in.IsAbsent(member) {
+					m.Set(c.Str(key), member)
+				}
+				stack = stack[:len(stack)-1]
+				key += 1 + int(c.Tape[key+1].Span)
+			}
+			if m.Len() < k && !c.Partial { // a key came twice
+				c.rollback(mark)
+				return generable.Value{}, false
+			}
+			v = m.Value()
+		default: // no finite number
+			if !c.Partial {
+				c.rollback(mark)
+				return generable.Value{}, false
+			}
+			known = false
+		}
+		if !known {
+			v = in.Absent()
+		}
+		if len(c.Repairs) > int(mark.repairs) || c.Cost > int(mark.cost) {
+			c.rollback(mark)
+			return generable.Value{}, false
+		}
+		stack = append(stack, v)
+	}
+	return stack[0], !in.IsAbsent(stack[0])
+}
+
+// inOrder turns the items of a list around, which were read from the last to the first, and leaves
+// out those that are not there.
+func inOrder(items []generable.Value) []generable.Value {
+	slices.Reverse(items)
+	n := 0
+	for _, v := range items {
+		if !in.IsAbsent(v) {
+			items[n] = v
+			n++
+		}
+	}
+	return items[:n:n]
+}
+
+// ManyLists is from how many lists on, each the only item of the next, none is made before it is
+// asked for. Within the usual limit of nesting all are.
+const ManyLists = 2 * tape.DefaultDepth
+
+// listsAround is how many lists around the one at a place, up to the value at root, have only one
+// item. It counts them for the innermost alone.
+func (c *Coercer) listsAround(root, at int) int {
+	if n := &c.Tape[at]; n.Count == 1 && c.Tape[at+1].Kind == tape.NodeArr {
+		return 0
+	}
+	n := 0
+	for up := at - 1; up >= root && c.Tape[up].Kind == tape.NodeArr && c.Tape[up].Count == 1; up-- {
+		n++
+	}
+	return n
+}

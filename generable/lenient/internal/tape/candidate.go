@@ -1,0 +1,341 @@
+package tape
+
+import "strings"
+
+// Candidate is a region of the text that was read as a value.
+type Candidate struct {
+	Node       int // its root on the tape
+	Start, End int // offsets in the text
+	Repairs    int // its first repair
+	RepairsEnd int
+	Cost       int // of its repairs; while it is read, the cost before it
+	Fence      int // index of the fence it stands in, or -1
+	DeepAt     int // offset where it got too deep
+	Items      int // of a list that stands for neighbouring candidates
+	TooDeep    bool
+	Broken     bool // some repair was needed
+	Think      bool // it stands in a reasoning region
+	Adjacent   bool // only blanks and commas separate it from the candidate before
+	Bare       bool // it began in the middle of prose
+}
+
+// FenceMark is a fenced block.
+type FenceMark struct {
+	Start, Body, End int // of the opening ticks, of the content, of the closing ticks
+	N                int // number of ticks
+	tick             byte
+	Tag              string
+}
+
+// thinkMark is a reasoning region, tags included.
+type thinkMark struct{ Start, End int }
+
+// prose reads on to the next thing of interest outside of values: an opening bracket, a
+// fence, a reasoning tag.
+func (s *Scanner) prose() bool {
+	src := s.Src
+	for s.Pos < len(src) {
+		c := src[s.Pos]
+		k := Class[c]
+		switch {
+		case k&isProseStop == 0:
+			if k&IsBlank == 0 && c != ',' {
+				s.text()
+			}
+			s.Pos++
+			continue
+		case c == '\n':
+			s.lineStart = true
+			s.Pos++
+			continue
+		case c == '{' || c == '[':
+			s.begin(c)
+			return true
+		case c == 0xef:
+			if !s.wants(3) {
+				return false
+			}
+			if f := s.Fold(s.Pos); f == '{' || f == '[' {
+				s.begin(f)
+				return true
+			}
+			if !s.has(s.Pos, "\ufeff") {
+				s.text()
+			}
+			s.Pos++
+			continue
+		case c == '<':
+			return s.tag()
+		default: // a tick or a tilde
+			return s.ticks(c)
+		}
+	}
+	return true
+}
+
+// text notes that something other than blanks stands in the prose.
+func (s *Scanner) text() {
+	s.adjacent, s.lineStart, s.seenText = false, false, true
+}
+
+// begin starts a candidate at the opening bracket at the current position.
+func (s *Scanner) begin(c byte) {
+	s.Cand = Candidate{
+		Node: len(s.Tape), Start: s.Pos, Repairs: len(s.Repairs), Cost: s.cost,
+		Fence: -1, Think: s.noThink, Adjacent: s.adjacent && len(s.Cands) > 0,
+	}
+	if s.inFence {
+		s.Cand.Fence = len(s.Fences) - 1
+	}
+	s.Soft = !s.inFence && s.seenText && !s.Cand.Adjacent && !s.announced()
+	s.Cand.Bare = s.Soft
+	s.Concat, s.inner = -1, 0
+	s.hoist.parent, s.wrapAt = -1, -1
+	if !s.Cand.Adjacent { // room for a list of this candidate and its neighbours
+		s.Tape = append(s.Tape, Node{Kind: NodeNull, Span: 1})
+		s.Cand.Node++
+	}
+	if s.Src[s.Pos] != c { // a wide bracket
+		s.widened(c)
+	}
+	if c == '{' {
+		s.push(NodeObj)
+	} else {
+		s.push(NodeArr)
+	}
+}
+
+// announced reports whether the current bracket begins a line and a colon ends the one before:
+// "The answer is:". It looks at a bounded number of blanks.
+func (s *Scanner) announced() bool {
+	lines := 0
+	for p := s.Pos - 1; p >= 0 && s.Pos-p < 64; p-- {
+		switch c := s.Src[p]; {
+		case c == '\n':
+			lines++
+		case Class[c]&IsBlank == 0:
+			return lines > 0 && c == ':'
+		}
+	}
+	return false
+}
+
+// endCandidate completes the candidate whose root was closed just now.
+func (s *Scanner) endCandidate() {
+	c := s.Cand
+	c.End = int(s.Tape[c.Node].End)
+	c.RepairsEnd = len(s.Repairs)
+	c.Cost = s.cost - c.Cost
+	if root := &s.Tape[c.Node]; root.Kind == NodeObj && root.Flags&FlagOpen == 0 && s.Pos == c.End {
+		s.Cand, s.St = c, StRootAfter
+		return
+	}
+	s.accept(c)
+}
+
+// accept adds a complete candidate.
+func (s *Scanner) accept(c Candidate) {
+	if len(s.Cands) == cap(s.Cands) {
+		s.Cands = append(make([]Candidate, 0, s.room(len(s.Cands))), s.Cands...)
+	}
+	s.Cands = append(s.Cands, c)
+	s.St = StProse
+	s.adjacent, s.lineStart, s.seenText = true, false, true
+}
+
+// dismiss gives up the current candidate: what began like one is prose.
+func (s *Scanner) dismiss() {
+	s.Tape = s.Tape[:s.Cand.Node]
+	s.Stack = s.Stack[:0]
+	s.opens = [3]int{}
+	s.Repairs, s.cost = s.Repairs[:s.Cand.Repairs], s.Cand.Cost
+	s.forget()
+	s.Soft = false
+	s.St = StProse
+	s.text()
+}
+
+// endRegion ends the current candidate at offset at, with all that is still open in it.
+func (s *Scanner) endRegion(at int) {
+	if s.Soft {
+		s.dismiss()
+		return
+	}
+	if s.NoComma { // no comma is missing: there is no next item
+		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
+	}
+	if at < s.Pos && !s.back(at) {
+		at = s.Pos
+	}
+	if s.St == stColon || s.St == stObjValue {
+		s.missingValue()
+	}
+	s.repair(RepTruncated, at, at)
+	for len(s.Stack) > 0 {
+		s.Tape[s.Stack[len(s.Stack)-1].node].Flags |= FlagOpen
+		s.closeTop(at)
+	}
+}
+
+// atFenceEnd reports whether the closing fence around the candidate stands at p.
+func (s *Scanner) atFenceEnd(p int) bool {
+	if !s.has(p, "```") && !s.has(p, "~~~") {
+		return false
+	}
+	switch s.St {
+	case stArrFirst, stArrNext, stObjValue: // ticks may open a value here
+		return s.inFence && s.beginsLine(p)
+	}
+	return s.Src[p] == '`' || s.inFence
+}
+
+// beginsLine reports whether only a few blanks stand between the last line end and p.
+func (s *Scanner) beginsLine(p int) bool {
+	for i := p - 1; i >= 0 && p-i < 64; i-- {
+		switch s.Src[i] {
+		case '\n':
+			return true
+		case ' ', '\t', '\r':
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// ticks reads a run of ticks or tildes in prose, which may open or close a fence.
+func (s *Scanner) ticks(c byte) bool {
+	if !s.wants(4) {
+		return false
+	}
+	if (c == '`' && !s.has(s.Pos, "```")) || (c == '~' && (!s.has(s.Pos, "~~~") || !s.lineStart)) {
+		s.text()
+		s.Pos++
+		return true
+	}
+	s.tok = s.Pos
+	s.St = stFenceTicks
+	return true
+}
+
+// fenceTicks counts the run and decides what it means.
+func (s *Scanner) fenceTicks() {
+	c := s.Src[s.tok]
+	for s.Pos < len(s.Src) && s.Src[s.Pos] == c {
+		s.Pos++
+	}
+	if s.Pos == len(s.Src) && !s.Eof {
+		return
+	}
+	n := s.Pos - s.tok
+	s.St = StProse
+	if s.inFence {
+		f := &s.Fences[len(s.Fences)-1]
+		if c != f.tick || n < f.N {
+			s.text()
+			return
+		}
+		f.End = s.tok
+		s.inFence = false
+		// A language name directly behind it: this is rather the opening of the next one.
+		if s.Pos == len(s.Src) || Class[s.Src[s.Pos]]&IsIdent == 0 {
+			return
+		}
+	}
+	s.Fences = append(s.Fences, FenceMark{Start: s.tok, End: -1, N: n, tick: c})
+	s.St = stFenceInfo
+}
+
+// fenceInfo reads the rest of the line that opens a fence.
+func (s *Scanner) fenceInfo() bool {
+	f := &s.Fences[len(s.Fences)-1]
+	for ; s.Pos < len(s.Src); s.Pos++ {
+		c := s.Src[s.Pos]
+		if (c == '`' || c == f.tick) && !s.wants(3) {
+			return false
+		}
+		if c == '\n' || c == '{' || c == '[' || c == f.tick && s.has(s.Pos, string([]byte{c, c, c})) {
+			f.Tag = strings.TrimSpace(s.Src[f.Start+f.N : s.Pos])
+			f.Body = s.Pos
+			s.inFence = true
+			s.St = StProse
+			s.adjacent = false
+			return true
+		}
+	}
+	return true
+}
+
+// reasoningTags are the names of elements that hold thoughts, not answers.
+var reasoningTags = [...]string{"think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad"}
+
+// MaxTag bounds the bytes looked at to recognise a tag.
+const MaxTag = 16
+
+// tag reads < in prose, which may open or close a reasoning region.
+func (s *Scanner) tag() bool {
+	if !s.wants(MaxTag) {
+		return false
+	}
+	p := s.Pos + 1
+	closing := p < len(s.Src) && s.Src[p] == '/'
+	if closing {
+		p++
+	}
+	name := s.tagName(p)
+	if name == "" || (!closing && s.noThink) {
+		s.text()
+		s.Pos++
+		return true
+	}
+	if closing { // the opening tag is missing: all before it was reasoning
+		s.Thought = len(s.Cands)
+		s.Pos = p + len(name)
+		if s.Pos < len(s.Src) {
+			s.Pos++
+		}
+		s.Thinks = append(s.Thinks[:0], thinkMark{0, s.Pos})
+		s.noThink = false
+		s.adjacent, s.seenText = false, false
+		return true
+	}
+	s.tok = s.Pos
+	s.thinkName = name
+	s.Pos = p + len(name)
+	s.St = StThink
+	return true
+}
+
+// tagName recognises the name of a reasoning tag at p.
+func (s *Scanner) tagName(p int) string {
+	for _, name := range reasoningTags {
+		end := p + len(name)
+		if end < len(s.Src) && (s.Src[end] == '>' || s.Src[end] == ' ') && strings.EqualFold(s.Src[p:end], name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// think looks for the end of the reasoning region.
+func (s *Scanner) think() bool {
+	for {
+		n := strings.IndexByte(s.Src[s.Pos:], '<')
+		if n < 0 {
+			s.Pos = len(s.Src)
+			return true
+		}
+		s.Pos += n
+		if !s.wants(MaxTag) {
+			return false
+		}
+		if s.has(s.Pos, "</") && s.tagName(s.Pos+2) == s.thinkName {
+			s.Pos += 2 + len(s.thinkName) + 1
+			s.Thinks = append(s.Thinks, thinkMark{s.tok, s.Pos})
+			s.St = StProse
+			s.adjacent = false
+			return true
+		}
+		s.Pos++
+	}
+}

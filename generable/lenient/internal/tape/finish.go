@@ -1,0 +1,307 @@
+package tape
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// finish completes what is open at the end of the text. It reports whether there is more to
+// read, because completing went back.
+func (s *Scanner) finish() bool {
+	switch s.St {
+	case StProse:
+		return s.Pos < len(s.Src)
+	case stFenceTicks:
+		s.fenceTicks()
+	case stFenceInfo:
+		s.inFence, s.St = true, StProse
+		f := &s.Fences[len(s.Fences)-1]
+		f.Tag, f.Body = strings.TrimSpace(s.Src[f.Start+f.N:]), s.Pos
+	case StThink:
+		// The region never ended: what stands in it is all there is.
+		s.rewound += s.Pos - s.tok
+		s.Pos = s.tok + 1
+		s.noThink = true
+		s.St = StProse
+		s.text()
+	case stLineComment, stBlockComment:
+		s.St = s.ret
+	case StRootAfter:
+		s.accept(s.Cand)
+	case StString:
+		s.finishString()
+	case stWord:
+		s.finishWord()
+	case stWordQuote:
+		s.wordQuote(0)
+	case stConcat:
+		s.repair(repJunk, s.tok, s.tok+1)
+		s.afterValue()
+	case stTooDeep:
+		s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
+	default:
+		s.endRegion(s.Pos)
+	}
+	return true
+}
+
+// finishString completes a string that the text ends in.
+func (s *Scanner) finishString() {
+	n := &s.Tape[s.Cur]
+	n.Span = 1
+	n.End = uint32(len(s.Src))
+	if end := s.urlEnd(int(n.Start)); end >= 0 && n.Flags&FlagKey == 0 && s.Concat < 0 && s.back(end) {
+		s.unquoted(n, end, FlagRepaired)
+		return
+	}
+	if s.Concat >= 0 {
+		n.Flags |= FlagOpen
+		s.closePart()
+		return
+	}
+	if n.Flags&FlagKey != 0 {
+		s.St = stColon
+		if !s.cutKey(n) {
+			s.dropKey()
+			s.St = stObjNext
+			s.endRegion(s.Pos)
+		}
+		return
+	}
+	if last := len(s.Src) - 1; s.Quote == QuoteEscaped && last > int(n.Start) && s.Src[last] == '\\' && s.Src[last-1] != '\\' {
+		n.End-- // half of its closing quote
+	}
+	if end := s.lineBeforeCloser(int(n.Start)); end >= 0 && s.back(end) {
+		s.unquoted(n, end, FlagRepaired)
+		return
+	}
+	if s.FenceCut >= int(n.Start) {
+		s.unquoted(n, s.FenceCut, 0)
+		s.endRegion(s.FenceCut)
+		return
+	}
+	if end := s.closersAtEnd(int(n.Start)); end >= 0 && s.back(end) {
+		s.unquoted(n, end, 0)
+		return
+	}
+	if end := s.itemsBehind(int(n.Start)); end >= 0 && s.back(end) {
+		s.unquoted(n, end, FlagRepaired)
+		return
+	}
+	n.Flags |= FlagOpen
+	s.Soft = false
+	s.attached()
+}
+
+// unquoted ends a string where its closing quote is missing.
+func (s *Scanner) unquoted(n *Node, end int, flags uint8) {
+	n.End = uint32(end)
+	n.Flags |= flags
+	s.repair(RepMissingQuote, end, end)
+	s.Soft = false
+	s.attached()
+}
+
+// urlEnd returns where the string that began at start ends, if it is an address that lacks its
+// closing quote: before the first sign that none has, when the text goes on with a comma or ends
+// with the closer of the innermost bracket. Else it returns -1.
+func (s *Scanner) urlEnd(start int) int {
+	text := s.Src[start:]
+	scheme, rest, ok := strings.Cut(text[:min(len(text), MaxGap)], "://")
+	if !ok || !message.IsWord(scheme) || rest == "" {
+		return -1
+	}
+	p := len(scheme) + len("://")
+	for p < len(text) && text[p] > ' ' && text[p] < 0x7f && strings.IndexByte(",\"]}[{<>`\\|^", text[p]) < 0 {
+		p++
+	}
+	if p == len(text) || !s.pay(p) {
+		return -1
+	}
+	if c := text[p]; c != ',' && c != s.Stack[len(s.Stack)-1].closer {
+		return -1
+	}
+	return start + p
+}
+
+// itemsBehind returns where the string that began at start ends, if it runs to the end of the
+// text for want of its closing quote, but either its first line ends in a comma, values follow on
+// the next and the text ends as the value does; or it holds all the closers that are due, with
+// prose behind them. Else it returns -1.
+func (s *Scanner) itemsBehind(start int) int {
+	text := s.Src[start:]
+	if !s.pay(len(text)) {
+		return -1
+	}
+	trimmed := strings.TrimRight(text, " \t\r\n;)`")
+	if line, rest, ok := strings.Cut(text, "\n"); ok && trimmed != "" && trimmed[len(trimmed)-1] == s.Stack[0].closer {
+		line = strings.TrimRight(line, " \t\r")
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && beginsValue(rest[0]) && !s.Stack[len(s.Stack)-1].obj {
+			return start + len(short)
+		}
+	}
+	open := 0
+	for p := 0; p < len(text); p++ {
+		switch c := text[p]; c {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open > 0 {
+				open--
+				continue
+			}
+			end := p
+			for k := len(s.Stack) - 1; k >= 0; k-- {
+				for p < len(text) && Class[text[p]]&IsBlank != 0 {
+					p++
+				}
+				if p == len(text) || text[p] != s.Stack[k].closer {
+					return -1
+				}
+				p++
+			}
+			behind := strings.TrimLeft(text[p:], " \t")
+			if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || len(s.Stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
+				return start + len(strings.TrimRight(text[:end], " \t\r\n,"))
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// lineBeforeCloser returns where the first line of the string that began at start ends, if the
+// closer of the innermost bracket follows on the next: the string lacks its end quote, and ran
+// over what follows. Else it returns -1.
+func (s *Scanner) lineBeforeCloser(start int) int {
+	n := strings.IndexByte(s.Src[start:], '\n')
+	if n < 0 || !s.pay(n) {
+		return -1
+	}
+	p := start + n
+	for p < len(s.Src) && Class[s.Src[p]]&IsBlank != 0 {
+		p++
+	}
+	if p == len(s.Src) || s.Src[p] != s.Stack[len(s.Stack)-1].closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.Src[p+1:min(len(s.Src), p+MaxGap)]) == "") {
+		return -1
+	}
+	for p = start + n; p > start && Class[s.Src[p-1]]&IsBlank != 0; {
+		p--
+	}
+	return p
+}
+
+// closersAtEnd looks whether the text ends in just the closers that are missing, so that
+// they belong to the containers rather than to the string that began at start. It returns
+// where the string ends then, else -1.
+func (s *Scanner) closersAtEnd(start int) int {
+	p, n := len(s.Src), len(s.Stack)
+	blanks := func() {
+		for p > start && Class[s.Src[p-1]]&IsBlank != 0 {
+			p--
+		}
+	}
+	run := 0 // closers at the end, some of them perhaps too many
+	q := p
+	for ; q > start; q-- {
+		if c := s.Src[q-1]; c == '}' || c == ']' || c == ')' {
+			run++
+		} else if Class[c]&IsBlank == 0 {
+			break
+		}
+	}
+	if !s.pay(p - q) {
+		return -1
+	}
+	for ; run > n; run-- {
+		blanks()
+		p--
+	}
+	for _, f := range s.Stack {
+		blanks()
+		if p == start {
+			return -1
+		}
+		if s.Src[p-1] != f.closer {
+			return -1
+		}
+		p--
+	}
+	blanks()
+	for p > start+1 && (s.Src[p-1] == ',' || s.Src[p-1] == ';') {
+		p--
+		blanks()
+	}
+	// Brackets that open inside the string close there too.
+	text := s.Src[start:p]
+	s.rewound += len(text)
+	if strings.Count(text, "{")+strings.Count(text, "[") > strings.Count(text, "}")+strings.Count(text, "]") {
+		return -1
+	}
+	return p
+}
+
+// finishWord completes an unquoted text that the text ends in: a literal or a number may be
+// cut off.
+func (s *Scanner) finishWord() {
+	w := s.Src[s.tok:s.wordEnd]
+	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && !strings.ContainsAny(cut, "{[") {
+		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are no part of the word
+		s.wordEnd = s.tok + len(cut)
+		w = cut
+	}
+	if s.wordKey {
+		switch {
+		case s.blank && !s.Soft && s.reopen(s.LastStr):
+		case s.Soft:
+			s.dismiss()
+		default:
+			s.St = stObjNext
+			s.endRegion(s.tok)
+		}
+		return
+	}
+	if kind, _ := ClassifyWord(w); kind == NodeWord && w != "" {
+		if kind := CutLiteral(w); kind != NodeWord {
+			s.repair(RepTruncated, s.tok, s.wordEnd)
+			s.leaf(kind, s.tok, s.wordEnd, FlagRepaired|FlagOpen)
+			return
+		}
+		if c := w[0]; c == '-' || c == '+' || c == '.' || Class[c]&IsDigit != 0 {
+			number := strings.TrimRight(w, "eE+-.")
+			if kind, _ := ClassifyWord(number); kind != NodeWord {
+				s.repair(RepTruncated, s.tok, s.wordEnd)
+				s.leaf(kind, s.tok, s.tok+len(number), FlagRepaired|FlagOpen)
+				return
+			}
+			if number == "" {
+				if s.Soft {
+					s.dismiss()
+					return
+				}
+				s.toValue()
+				s.endRegion(s.Pos)
+				return
+			}
+		}
+	}
+	last := len(s.Tape)
+	if s.endWord(); len(s.Tape) > last {
+		s.Tape[last].Flags |= FlagOpen
+	}
+}
+
+// CutLiteral completes a literal of which only the first letters are there.
+func CutLiteral(w string) nodeKind {
+	switch {
+	case strings.HasPrefix("true", w), strings.HasPrefix("True", w):
+		return NodeTrue
+	case strings.HasPrefix("false", w), strings.HasPrefix("False", w):
+		return NodeFalse
+	case strings.HasPrefix("null", w), strings.HasPrefix("None", w), len(w) > 2 && strings.HasPrefix("undefined", w):
+		return NodeNull
+	}
+	return NodeWord
+}

@@ -1,0 +1,187 @@
+package tape
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+)
+
+// MaxLiteral is the length beyond which a word is no literal but text. Longer numbers are
+// read by the strict path, or as digits alone.
+const MaxLiteral = 48
+
+// ClassifyWord tells what an unquoted word stands for, and which repair that takes.
+func ClassifyWord(w string) (nodeKind, RepairKind) {
+	if w == "" {
+		return NodeWord, RepNone
+	}
+	switch c := w[0]; {
+	case c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.':
+		return ClassifyNumber(w)
+	}
+	if len(w) > 9 {
+		return NodeWord, RepNone
+	}
+	switch w {
+	case "true":
+		return NodeTrue, RepNone
+	case "false":
+		return NodeFalse, RepNone
+	case "null":
+		return NodeNull, RepNone
+	case "True", "TRUE":
+		return NodeTrue, RepLiteral
+	case "False", "FALSE":
+		return NodeFalse, RepLiteral
+	case "None", "NULL", "Null", "nil", "undefined":
+		return NodeNull, RepLiteral
+	case "tru":
+		return NodeTrue, RepTruncated
+	case "fals":
+		return NodeFalse, RepTruncated
+	case "nul":
+		return NodeNull, RepTruncated
+	case "NaN", "nan", "Infinity", "inf":
+		return NodeNaN, RepLiteral
+	}
+	switch c := w[0] | 0x20; {
+	case c == 't' && strings.EqualFold(w, "true"):
+		return NodeTrue, RepLiteral
+	case c == 'f' && strings.EqualFold(w, "false"):
+		return NodeFalse, RepLiteral
+	case c == 'n' && strings.EqualFold(w, "null"):
+		return NodeNull, RepLiteral
+	}
+	return NodeWord, RepNone
+}
+
+// ClassifyNumber tells whether a word is a number as JSON writes it, as another language
+// does, or none.
+func ClassifyNumber(w string) (nodeKind, RepairKind) {
+	if kind := StrictNumber(w); kind != NodeWord {
+		return kind, RepNone
+	}
+	body := w
+	if body[0] == '+' || body[0] == '-' {
+		body = body[1:]
+	}
+	switch body {
+	case "Infinity", "inf", "NaN":
+		return NodeNaN, RepLiteral
+	}
+	if len(w) > MaxLiteral || !LooseNumber(body) {
+		return NodeWord, RepNone
+	}
+	return NodeNumber, RepNumber
+}
+
+// StrictNumber returns NodeInt or NodeFloat for a number of JSON, else NodeWord.
+func StrictNumber(w string) nodeKind {
+	p := 0
+	digits := func() bool {
+		from := p
+		for p < len(w) && Class[w[p]]&IsDigit != 0 {
+			p++
+		}
+		return p > from
+	}
+	if p < len(w) && w[p] == '-' {
+		p++
+	}
+	lead := p
+	if !digits() || (w[lead] == '0' && p > lead+1) {
+		return NodeWord
+	}
+	kind := NodeInt
+	if p < len(w) && w[p] == '.' {
+		kind = NodeFloat
+		p++
+		if !digits() {
+			return NodeWord
+		}
+	}
+	if p < len(w) && w[p]|0x20 == 'e' {
+		kind = NodeFloat
+		p++
+		if p < len(w) && (w[p] == '+' || w[p] == '-') {
+			p++
+		}
+		if !digits() {
+			return NodeWord
+		}
+	}
+	if p < len(w) {
+		return NodeWord
+	}
+	return kind
+}
+
+// LooseNumber recognises an unsigned number as other languages write it: .5 and 2., 0x1F,
+// 0b1, 0o7, 1_000, 5n. Leading zeros do not make one: 007 is rather a code.
+func LooseNumber(w string) bool {
+	if w == "" || w[0] != '.' && Class[w[0]]&IsDigit == 0 {
+		return false // nothing, or a second sign
+	}
+	w = strings.TrimSuffix(w, "n")
+	if len(w) > 2 && w[0] == '0' {
+		base := ""
+		switch w[1] | 0x20 {
+		case 'x':
+			base = "0123456789abcdefABCDEF_"
+		case 'o':
+			base = "01234567_"
+		case 'b':
+			base = "01_"
+		}
+		if base != "" {
+			return strings.Trim(w[2:], base) == "" && w[2] != '_'
+		}
+	}
+	plain := strings.ReplaceAll(w, "_", "")
+	if plain == "" || w[0] == '_' || w[len(w)-1] == '_' || strings.Contains(w, "__") {
+		return false
+	}
+	return StrictNumber(CompleteNumber(plain)) != NodeWord
+}
+
+// CompleteNumber adds the digits that .5, 2. and 2e leave out.
+func CompleteNumber(w string) string {
+	if w[0] == '.' {
+		w = "0" + w
+	}
+	if i := strings.IndexByte(w, '.'); i >= 0 && (i+1 == len(w) || w[i+1]|0x20 == 'e') {
+		w = w[:i+1] + "0" + w[i+1:]
+	}
+	if e := strings.TrimRight(w, "+-"); e != "" && e[len(e)-1]|0x20 == 'e' && len(w)-len(e) < 2 {
+		w += "0"
+	}
+	return w
+}
+
+// StrictString reports whether text is one valid JSON string.
+func StrictString(text string) bool {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return false
+	}
+	for p := 1; p < len(text)-1; p++ {
+		switch c := text[p]; {
+		case c == '"' || c < 0x20:
+			return false
+		case c == '\\':
+			p++
+			if p == len(text)-1 {
+				return false
+			}
+			switch text[p] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if _, ok := jsonstr.Hex4(text[p+1 : len(text)-1]); !ok {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}

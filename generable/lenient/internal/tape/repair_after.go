@@ -1,0 +1,432 @@
+package tape
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// This file repairs what stands where a comma or a closer should.
+
+// oddAfter reads what follows a value and is neither comma nor closer.
+func (s *Scanner) oddAfter(c byte) bool {
+	p := s.Pos
+	if !s.wants(4) {
+		return false
+	}
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.Fold(p); f != 0 {
+			return s.wide(f)
+		}
+	}
+	str := s.LastStr.Node >= 0
+	switch c {
+	case '}', ']', ')':
+		return s.closer(c)
+	case ';':
+		if str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 {
+			if !s.wants(MaxLiteral + 2*MaxGap) {
+				return false
+			}
+			if list := !s.Stack[len(s.Stack)-1].obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
+				return true
+			}
+		}
+		s.separator(1)
+		return true
+	case '/', '#':
+		if s.comment() {
+			return true
+		}
+	case '+':
+		if str || s.lastConcat >= 0 {
+			s.tok = p
+			s.Pos++
+			s.St = stConcat
+			return true
+		}
+	case ':', '=':
+		if c == ':' && (s.keyInList() || s.unset()) {
+			if s.St == stObjAfter || s.St == stArrAfter { // a set no more
+				s.Pos++
+				s.colon()
+			}
+			return true
+		}
+		if !s.reopen(s.LastStr) {
+			s.skip(1)
+		}
+		return true
+	case '.':
+		if s.ellipsis() {
+			return true
+		}
+	case '<':
+		if s.has(p, "</") {
+			s.endRegion(p)
+			return true
+		}
+	case '{', '[':
+		return s.missingCommaBracket(c)
+	case '`':
+		if s.closeFence() {
+			return true
+		}
+	}
+	if s.atFenceEnd(p) {
+		s.endRegion(p)
+		return true
+	}
+	if kind, w := s.QuoteAt(p); w > 0 {
+		return s.quoteAfter(kind, p, w)
+	}
+	if s.has(p, "…") {
+		s.skipAs(repEllipsis, 3)
+		return true
+	}
+	return s.wordAfter(c)
+}
+
+// separator reads n bytes as a comma.
+func (s *Scanner) separator(n int) {
+	s.repair(RepMissingComma, s.Pos, s.Pos+n)
+	s.Pos += n
+	if s.Stack[len(s.Stack)-1].obj {
+		s.St = stObjNext
+	} else {
+		s.St = stArrNext
+	}
+}
+
+// missingCommaBracket reads an opening bracket directly after a value.
+func (s *Scanner) missingCommaBracket(c byte) bool {
+	top := &s.Stack[len(s.Stack)-1]
+	if !top.obj {
+		if s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) {
+			return true
+		}
+		s.repair(RepMissingComma, s.Pos, s.Pos)
+		s.St = stArrNext
+		return true
+	}
+	if s.reopen(s.LastStr) {
+		return true
+	}
+	switch {
+	case c == '{' && s.inList():
+		s.repair(repMissingCloser, s.Pos, s.Pos)
+		s.closeTop(s.Pos)
+		return true
+	case c == '{':
+		s.repair(RepMissingComma, s.Pos, s.Pos)
+		s.St = stObjNext
+		return true
+	case s.rejoinList():
+		return true
+	}
+	s.skip(1)
+	return true
+}
+
+// quoteAfter reads a quote directly after a value: a comma is missing, or the last string
+// goes on.
+func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
+	obj := s.Stack[len(s.Stack)-1].obj
+	last := s.LastStr
+	if last.Node >= 0 {
+		n := s.Tape[last.Node]
+		if n.Start == n.End && int(last.next) == p && last.kind == kind && (kind == QuoteDouble || kind == quoteSingle) {
+			s.takeBack(last)
+			return s.quoteAgain(int(last.Node), p)
+		}
+		if kind != last.kind && kind != QuoteDouble && s.reopen(last) {
+			return true
+		}
+		if int(last.next) == p && last.kind == kind && n.Start < n.End {
+			if !s.wants(w + MaxGap) {
+				return false
+			}
+			if s.endsToken(p+w) && s.reopen(last) { // "say "hi"": the second one ends it
+				return true
+			}
+		}
+	}
+	s.repair(RepMissingComma, p, p)
+	s.oddQuote(kind, p, w)
+	var flags uint8
+	if obj {
+		flags = FlagKey
+	}
+	if kind == QuoteFence {
+		s.endRegion(p)
+		return true
+	}
+	s.openString(kind, w, flags)
+	s.TentStr = last
+	return true
+}
+
+// MaxGap bounds the blanks that are passed over to see what follows a token.
+const MaxGap = 16
+
+// takeBack undoes the completion of the string that m remembers.
+func (s *Scanner) takeBack(m marker) {
+	s.Tape[s.Stack[len(s.Stack)-1].node].Count--
+	s.forget()
+}
+
+// wordAfter reads a byte directly after a value that begins neither a string nor a bracket:
+// the last string goes on, or a comma is missing, or prose follows a value that was cut off.
+func (s *Scanner) wordAfter(c byte) bool {
+	top := &s.Stack[len(s.Stack)-1]
+	member := false
+	if done, ok := s.wordsAfter(); done || !ok {
+		return ok
+	}
+	if end := s.paragraph(); end >= 0 && top.obj && Class[c]&IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
+		s.endRegion(end) // words after a blank line: the value was cut off
+		return true
+	}
+	if last := s.LastStr; last.Node >= 0 {
+		n := s.Tape[last.Node]
+		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && Class[c]&IsIdent != 0 {
+			s.takeBack(last)
+			return s.quoteAgain(int(last.Node), s.Pos)
+		}
+		item := false // rather a value of its own than the rest of a string
+		if !top.obj && int(last.next) < s.Pos {
+			if !s.wants(MaxLiteral + MaxGap) {
+				return false
+			}
+			item = s.isItem(s.Pos) && !s.quotesOpen()
+		} else if !top.obj {
+			item = Class[c]&IsDigit != 0
+		}
+		if !top.obj {
+			if done, ok := s.strayWords(); done || !ok {
+				return ok
+			}
+		}
+		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
+			return true
+		}
+		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && int(last.next) == s.Pos && s.back(end) {
+			s.Tape[last.Node].End = uint32(end)
+			s.Tape[last.Node].Flags |= FlagRepaired
+			s.repair(RepMissingQuote, end, end)
+			s.forget()
+			return true
+		}
+		if end, ok := s.endsBefore(int(n.Start), int(last.quote)); ok && int(last.next) == s.Pos && s.cutString(end) {
+			return true
+		}
+		if top.obj && int(last.next) < s.Pos {
+			if !s.wants(MaxLiteral + 2*MaxGap) {
+				return false
+			}
+			name, value := s.isMember(s.Pos), s.memberAt(s.Pos)
+			member = name && s.Tape[last.Node-1].Kind == NodeWord || value && !s.quotesOpen()
+		}
+		if top.obj {
+			if done, ok := s.strayWords(); done || !ok {
+				return ok
+			}
+		}
+		if !member && !item && s.reopen(last) {
+			return true
+		}
+	}
+	if Class[c]&IsIdent == 0 && c != '+' && c != '\\' {
+		s.skip(1)
+		return true
+	}
+	if c == '\\' {
+		s.skip(1)
+		return true
+	}
+	s.bare = marker{repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
+	s.repair(RepMissingComma, s.Pos, s.Pos)
+	s.NoComma = true
+	if top.obj {
+		s.openWord(FlagKey)
+		return true
+	}
+	s.St = stArrNext
+	return true
+}
+
+// cutString ends the string closed last before a quote that rather begins the next token.
+// Should that token not turn out as one, the string is reopened.
+func (s *Scanner) cutString(end int) bool {
+	m := s.LastStr
+	if !s.back(int(m.quote)) {
+		return false
+	}
+	n := &s.Tape[m.Node]
+	if p := end - 1; p > int(n.Start) && s.Src[p] == '"' && s.Src[p-1] == '\\' {
+		end = p // the quote was there, but a backslash before it took its meaning: "C:\me\"
+	}
+	n.End = uint32(end)
+	n.Flags |= FlagRepaired
+	s.repair(RepMissingQuote, end, end)
+	var flags uint8
+	if s.Stack[len(s.Stack)-1].obj {
+		flags = FlagKey
+	}
+	s.openString(m.kind, int(m.next-m.quote), flags)
+	s.LastStr, s.TentStr = noMarker, m
+	return true
+}
+
+// This file looks at what stands before and behind a place where a value ended. Each looks at a
+// bounded number of bytes.
+
+// quotesOpen reports whether one of the quotes inside of the last string has no partner, so that
+// the one that closed it may rather be that.
+func (s *Scanner) quotesOpen() bool {
+	n := s.Tape[s.LastStr.Node]
+	if n.Flags&FlagRepaired == 0 {
+		return false
+	}
+	open := false
+	for i := len(s.Repairs) - 1; i >= 0 && i >= len(s.Repairs)-maxPops; i-- {
+		r := s.Repairs[i]
+		if r.Off < n.Start || r.Kind != RepInnerQuote && r.Kind != repControl {
+			break
+		}
+		open = open != (r.Kind == RepInnerQuote)
+	}
+	return open
+}
+
+// endsToken reports whether a comma, a closer or the end of the text follows offset p.
+func (s *Scanner) endsToken(p int) bool {
+	for end := p + MaxGap - 1; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
+		p++
+	}
+	return p == len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']'
+}
+
+// isItem reports whether a number or a literal stands at offset p, and what may follow an item
+// stands behind it. It looks at a bounded number of bytes.
+func (s *Scanner) isItem(p int) bool {
+	src := s.Src[:min(len(s.Src), p+MaxLiteral+MaxGap)]
+	first, next, _ := cutItem(src[p:])
+	if kind, _ := ClassifyWord(first); kind == NodeWord {
+		return false
+	}
+	if next == "" {
+		return true
+	}
+	switch next[0] {
+	case ',', ']', '"', '{', '[':
+		return true
+	}
+	second, _, blank := cutItem(next)
+	kind, _ := ClassifyWord(second)
+	return blank && kind != NodeWord
+}
+
+// cutItem cuts a text behind its first word and the blanks behind that, and tells whether there
+// are such.
+func cutItem(text string) (word, rest string, blank bool) {
+	p := 0
+	for p < len(text) && Class[text[p]]&(IsBlank|isNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
+		p++
+	}
+	rest = strings.TrimLeft(text[p:], " \t\r\n")
+	return text[:p], rest, len(rest) < len(text)-p || rest == "" || Class[rest[0]]&isNumEnd != 0
+}
+
+// paragraph returns where the text before the current position ends, if a blank line separates
+// the two, else -1. It looks at a bounded number of blanks.
+func (s *Scanner) paragraph() int {
+	p, lines := s.Pos, 0
+	for ; p > 0 && s.Pos-p < 64 && Class[s.Src[p-1]]&IsBlank != 0; p-- {
+		if s.Src[p-1] == '\n' {
+			lines++
+		}
+	}
+	if lines < 2 {
+		return -1
+	}
+	return p
+}
+
+// isMember reports whether a name without quotes and a colon stand at offset p.
+func (s *Scanner) isMember(p int) bool {
+	src := s.Src[:min(len(s.Src), p+MaxLiteral+MaxGap)]
+	q := SkipName(src, p, false)
+	end := q
+	for q < len(src) && Class[src[q]]&IsBlank != 0 {
+		q++
+	}
+	return q < len(src) && src[q] == ':' && message.IsWord(src[p:end])
+}
+
+// memberAt reports whether a name, with a quote behind it or without, a colon and what begins a
+// value stand at offset p.
+func (s *Scanner) memberAt(p int) bool {
+	src := s.Src[:min(len(s.Src), p+MaxLiteral+2*MaxGap)]
+	q := SkipName(src, p, false)
+	if !message.IsWord(src[p:q]) {
+		return false
+	}
+	if q < len(src) && src[q] == '"' {
+		q++
+	}
+	for q < len(src) && Class[src[q]]&IsBlank != 0 {
+		q++
+	}
+	if q == len(src) || src[q] != ':' {
+		return false
+	}
+	for q++; q < len(src) && Class[src[q]]&IsBlank != 0; {
+		q++
+	}
+	return q < len(src) && beginsValue(src[q])
+}
+
+// endsBefore finds where a string ends whose closing quote is missing: before the comma, or
+// the line end, that stands directly before the quote at q. It looks at a bounded number of
+// blanks.
+func (s *Scanner) endsBefore(start, q int) (int, bool) {
+	p, line := q, false
+	for p > start && q-p < 64 && Class[s.Src[p-1]]&IsBlank != 0 {
+		p--
+		line = line || s.Src[p] == '\n'
+	}
+	switch {
+	case p > start && (s.Src[p-1] == ',' || s.Src[p-1] == ';'):
+		for p > start+1 && q-p < 64 && s.Src[p-2] == ',' {
+			p--
+		}
+		return p - 1, true
+	case line && p > start:
+		return p, true
+	}
+	return 0, false
+}
+
+// endsInside finds where a string ends that ran over brackets, because its closing quote is
+// missing: before the run of blanks and punctuation, closers among it, that stands directly
+// before the quote at q. It looks at a bounded number of bytes.
+func (s *Scanner) endsInside(start, q int) (int, bool) {
+	p, closers := q, 0
+	for p > start && q-p < 2*maxAhead {
+		switch c := s.Src[p-1]; {
+		case c == '}' || c == ']':
+			if !s.due(c) {
+				return 0, false
+			}
+			closers++
+		case Class[c]&IsBlank == 0 && c != ',' && c != '{' && c != '[':
+			return p, closers > 0 && p > start
+		}
+		p--
+	}
+	return 0, false
+}

@@ -1,0 +1,213 @@
+package tape
+
+import "strings"
+
+// This file decides what a closer means that does not fit the innermost bracket.
+
+const (
+	maxClosers = 12  // closers in a row that a decision takes into account
+	maxAhead   = 128 // bytes that they stand in
+	maxPops    = 32  // brackets that one closer may close
+)
+
+// closer reads the closer c, which is not the one that the innermost bracket waits for, or
+// stands behind a comma. It may be the closer of a bracket further out, be the wrong one or
+// one too many: the closers and the sign that follow tell.
+func (s *Scanner) closer(c byte) bool {
+	if s.St == stObjAfter && s.hoisted() && (c == ']' || c == '}') {
+		if c == ']' && s.enclose() {
+			return true
+		}
+		if c == '}' && s.closes(c) {
+			if !s.wants(maxAhead) {
+				return false
+			}
+			if s.listGoesOn() && s.enclose() {
+				return true
+			}
+			s.pop()
+			return true
+		}
+	}
+	if s.closes(c) {
+		s.pop()
+		return true
+	}
+	if c == ')' && !s.due(c) {
+		if !s.wants(MaxGap) {
+			return false
+		}
+		if strings.Trim(s.Src[s.Pos+1:min(len(s.Src), s.Pos+MaxGap)], "; \t\r\n") == "" || !s.reopen(s.LastStr) {
+			s.dropCloser()
+		}
+		return true
+	}
+	if !s.wants(maxAhead) {
+		return false
+	}
+	run, next, n := s.closersAhead(c)
+	if !s.pay(n) {
+		run, next = run[:1], followsOther
+	}
+	best, cost := closeOuter, s.afterClosing(run, next, closeOuter)
+	for _, how := range [...]closing{closeWrong, closeNothing} {
+		if k := s.afterClosing(run, next, how); k < cost {
+			best, cost = how, k
+		}
+	}
+	switch best {
+	case closeNothing:
+		s.dropCloser()
+	case closeWrong:
+		s.repair(RepWrongCloser, s.Pos, s.Pos+1)
+		s.Pos++
+		s.forget()
+		s.closeTop(s.Pos)
+	default:
+		for !s.closes(c) {
+			s.repair(repMissingCloser, s.Pos, s.Pos)
+			s.closeTop(s.Pos)
+		}
+		s.pop()
+	}
+	return true
+}
+
+func (s *Scanner) dropCloser() {
+	s.skipAs(repExtraCloser, 1)
+	s.afterValue()
+}
+
+// closing is a reading of a closer that does not fit.
+type closing uint8
+
+const (
+	closeOuter   closing = iota // it closes a bracket further out
+	closeWrong                  // it stands for the one that fits
+	closeNothing                // it is one too many
+)
+
+// follows tells what stands behind a run of closers.
+type follows uint8
+
+const (
+	followsOther follows = iota
+	followsEnd           // of the text
+	followsComma
+	followsKey  // a comma, then a key
+	followsOpen // a comma, then a bracket
+)
+
+// closersAhead returns the closers from the current one, c, on, with only blanks between them, what stands behind them, and how many bytes that are.
+func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
+	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
+	run := append(make([]byte, 0, maxClosers), c)
+	p := s.Pos + 1
+	for p < len(src) {
+		c, n := src[p], 1
+		if f := s.Fold(p); c >= 0x80 && f != 0 {
+			c, n = f, 3
+		}
+		switch {
+		case Class[c]&IsBlank != 0:
+		case c != '}' && c != ']' && c != ')':
+			return run, s.followsAt(p), p - s.Pos
+		case len(run) == maxClosers:
+			return run, followsOther, p - s.Pos
+		default:
+			run = append(run, c)
+		}
+		p += n
+	}
+	return run, s.followsAt(p), p - s.Pos
+}
+
+// followsAt tells what stands at offset p, within the bytes that may be looked at.
+func (s *Scanner) followsAt(p int) follows {
+	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
+	if p >= len(s.Src) {
+		return followsEnd
+	}
+	switch {
+	case p >= len(src):
+		return followsOther
+	case src[p] == ',' || src[p] == ';':
+	case s.Fold(p) == ',':
+		p += 2
+	default:
+		return followsOther
+	}
+	for p++; p < len(src) && Class[src[p]]&IsBlank != 0; p++ {
+	}
+	if p >= len(src) {
+		return followsComma
+	}
+	switch c := src[p]; {
+	case c == '{' || c == '[':
+		return followsOpen
+	case Class[c]&IsIdent != 0 || c == '"' || c == '\'':
+		quoted := c == '"' || c == '\''
+		if quoted {
+			p++
+		}
+		if p = SkipName(src, p, quoted); p < len(src) && (src[p] == ':' || src[p] == c) {
+			if src[p] == c && p+1 < len(src) && src[p+1] != ':' {
+				return followsComma
+			}
+			return followsKey
+		}
+	}
+	return followsComma
+}
+
+// afterClosing counts what is wrong when the first closer of a run is read in one way, and
+// those behind it as closers of the nearest bracket that they fit.
+func (s *Scanner) afterClosing(run []byte, next follows, how closing) int {
+	depth, cost := len(s.Stack), 0
+	for i, c := range run {
+		switch {
+		case i == 0 && how == closeNothing:
+			cost++
+			continue
+		case i == 0 && how == closeWrong:
+			cost++
+			depth--
+			continue
+		}
+		at := depth - 1
+		for at >= 0 && depth-at <= maxPops && s.Stack[at].closer != c {
+			at--
+		}
+		if at < 0 || s.Stack[at].closer != c {
+			cost++
+			if i == 0 {
+				return 1 << 20 // there is no such bracket
+			}
+			continue
+		}
+		cost += depth - 1 - at
+		depth = at
+	}
+	switch {
+	case next == followsEnd:
+		return cost + min(depth, 8)
+	case next == followsOther:
+		return cost
+	case depth == 0:
+		return cost + 3
+	case next == followsKey && !s.Stack[depth-1].obj, next == followsOpen && s.Stack[depth-1].obj:
+		return cost + 2
+	}
+	return cost
+}
+
+// listGoesOn reports whether behind the current brace, which closes members moved out of a
+// list, more items of that list follow, or its closer.
+func (s *Scanner) listGoesOn() bool {
+	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
+	p := s.Pos + 1
+	for p < len(src) && Class[src[p]]&IsBlank != 0 {
+		p++
+	}
+	return p < len(src) && (src[p] == ']' || s.followsAt(p) == followsOpen)
+}

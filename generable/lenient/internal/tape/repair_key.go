@@ -1,0 +1,427 @@
+package tape
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// This file repairs what stands where a key or a colon should.
+
+// oddKey reads a key that does not begin as a key of JSON does.
+func (s *Scanner) oddKey(c byte) bool {
+	p := s.Pos
+	if !s.wants(4) {
+		return false
+	}
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.Fold(p); f != 0 && !s.Soft {
+			return s.wide(f)
+		}
+	}
+	top := &s.Stack[len(s.Stack)-1]
+	switch c {
+	case '}', ')', ']':
+		switch {
+		case c == top.closer:
+			s.trailingComma()
+			s.pop()
+			return true
+		case s.due(c) || (c == ']' && s.hoisted()):
+			if !s.wants(maxAhead) {
+				return false
+			}
+			s.trailingComma()
+			s.afterValue()
+			return s.closer(c)
+		case c != ')':
+			s.skipAs(repExtraCloser, 1)
+			return true
+		}
+	case ',':
+		s.skipAs(repExtraComma, 1)
+		return true
+	case '{':
+		if s.St == stObjNext && s.inList() { // the object before it was not closed
+			s.repair(repMissingCloser, p, p)
+			s.closeTop(p)
+			s.St = stArrNext
+			s.push(NodeObj)
+			return true
+		}
+		s.repair(repBraces, p, p+1)
+		if top.extra < 1<<15 {
+			top.extra++
+		}
+		s.Pos++
+		return true
+	case '[':
+		if s.St == stObjNext && s.rejoinList() {
+			return true
+		}
+	case '`':
+		switch ok, more := s.innerFence(); {
+		case more:
+			return false
+		case ok:
+			return true
+		}
+	case '/', '#':
+		if s.comment() {
+			return true
+		}
+	case '.':
+		if s.ellipsis() {
+			return true
+		}
+	}
+	switch c {
+	case ':', ';', ')', '[', '(', '=':
+		if s.Soft {
+			s.dismiss()
+			return true
+		}
+		s.skip(1)
+		return true
+	case '<':
+		if s.has(p, "</") {
+			s.endRegion(p)
+			return true
+		}
+	}
+	if s.atFenceEnd(p) {
+		s.endRegion(p)
+		return true
+	}
+	if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
+		s.oddQuote(kind, p, w)
+		s.openString(kind, w, FlagKey)
+		s.Tape[s.Cur].Flags |= FlagRepaired
+		return true
+	}
+	switch {
+	case s.has(p, "…"):
+		s.skipAs(repEllipsis, 3)
+		return true
+	case s.Soft && Class[c]&IsIdent == 0:
+		s.dismiss()
+		return true
+	}
+	if n := s.prefixAt(p); n > 0 && !s.Soft {
+		if !s.wants(n + 2 + MaxGap) {
+			return false
+		}
+		if s.prefixed(p, n) {
+			s.skipAs(RepQuotes, n)
+			return true
+		}
+	}
+	s.openWord(FlagKey)
+	return true
+}
+
+// oddColon reads what follows a key and is no colon.
+func (s *Scanner) oddColon(c byte) bool {
+	p := s.Pos
+	if !s.wants(4) {
+		return false
+	}
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		if f := s.Fold(p); f == ':' || f == '=' {
+			return s.wide(':')
+		}
+	}
+	key := &s.Tape[len(s.Tape)-1]
+	switch {
+	case s.has(p, "=>"), s.has(p, "->"):
+		s.skipAs(RepOddColon, 2)
+		s.colon()
+		return true
+	case c == '=':
+		if s.LastStr.Node >= 0 && key.Kind == NodeWord && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 && s.reopen(s.LastStr) {
+			return true // an attribute inside of a string with quotes
+		}
+		s.skipAs(RepOddColon, 1)
+		s.colon()
+		return true
+	case c == '/' || c == '#':
+		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[key.End-1] == ':' && key.End > key.Start && s.cutKey(key) {
+			return true
+		}
+		if s.comment() {
+			return true
+		}
+	}
+	word := key.Kind == NodeWord
+	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start {
+		if !s.wants(MaxGap) {
+			return false
+		}
+		if s.colonAt(p + 1) { // "a"": the second quote is one too many
+			s.skipAs(RepQuotes, 1)
+			return true
+		}
+	}
+	if c == '"' && word && int(key.End) == p && s.Soft {
+		if !s.wants(MaxGap) {
+			return false
+		}
+		if s.colonAt(p + 1) { // its first quote is missing
+			s.repair(RepMissingQuote, int(key.Start), int(key.Start))
+			key.Kind, s.Quote = NodeStr, QuoteDouble
+			s.Pos++
+			return true
+		}
+	}
+	if c == '"' && word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
+		if !s.wants(MaxLiteral) {
+			return false
+		}
+		if s.isKeyAt(p) { // a word alone before a key
+			s.repair(repJunk, int(key.Start), int(key.End))
+			s.dropKey()
+			return true
+		}
+	}
+	if !word && key.End == key.Start && int(key.End)+1 == p && (c == '"' && s.Quote == QuoteDouble || c == '\'' && s.Quote == quoteSingle) {
+		// "" before a key: it is quoted twice or three times.
+		return s.quoteAgain(len(s.Tape)-1, p)
+	}
+	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble || s.Quote == quoteSingle) && Class[c]&IsIdent != 0 {
+		return s.quoteAgain(len(s.Tape)-1, p)
+	}
+	if s.Soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
+		if !word && s.cutKey(key) {
+			return true
+		}
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if !word && s.cutKey(key) {
+		return true
+	}
+	if c == ']' {
+		if !s.wants(maxAhead) {
+			return false
+		}
+		if s.openList() {
+			return true
+		}
+	}
+	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || Class[c]&IsDigit != 0
+	if !word && !valueStart {
+		if !s.wants(MaxLiteral) {
+			return false
+		}
+		first, _, _ := cutItem(s.Src[p:min(len(s.Src), p+MaxLiteral)])
+		kind, _ := ClassifyWord(first)
+		valueStart = kind != NodeWord
+	}
+	if s.TentStr.Node >= 0 && s.reopen(s.TentStr) {
+		return true
+	}
+	lone := !word && !s.NoComma && s.isName(key) && (c == '}' || (c == ',' && s.LastStr.Node >= 0 && s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0))
+	if s.LastStr.Node >= 0 && !lone && (!valueStart || word || s.NoComma) && s.reopen(s.LastStr) {
+		return true
+	}
+	if c == ',' || c == '}' || c == ']' || s.atFenceEnd(p) {
+		return s.loneKey(word, c)
+	}
+	if word && (s.NoComma || s.Soft || !valueStart) {
+		// Words without a colon: this is prose, and the value ended before it.
+		at := int(key.Start)
+		soft := s.Soft
+		s.dropKey()
+		if soft {
+			s.dismiss()
+		} else if c == '"' {
+			s.repair(repJunk, at, p)
+			s.St = stObjNext
+		} else {
+			s.endRegion(p)
+		}
+		return true
+	}
+	s.repair(RepMissingColon, p, p)
+	s.colon()
+	return true
+}
+
+// colonAt reports whether a colon stands at offset p, behind blanks. It looks at a bounded number of
+// bytes.
+func (s *Scanner) colonAt(p int) bool {
+	for end := p + MaxGap - 2; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
+		p++
+	}
+	return p < len(s.Src) && s.Src[p] == ':'
+}
+
+// isName reports whether a key reads like the name of a field.
+func (s *Scanner) isName(key *Node) bool {
+	return key.End-key.Start < MaxLiteral && message.IsWord(s.Src[key.Start:key.End])
+}
+
+// dropKey takes the last key off the tape.
+func (s *Scanner) dropKey() {
+	s.Tape = s.Tape[:len(s.Tape)-1]
+	s.St = stObjNext
+}
+
+// cutKey ends a key at the colon inside of it, where its closing quote is missing:
+// {"a: 1, "b": 2}.
+func (s *Scanner) cutKey(key *Node) bool {
+	for p := key.Start; p < key.End && p < key.Start+MaxLiteral; p++ {
+		if s.Src[p] == ':' && p > key.Start {
+			if !s.back(int(p)) {
+				return false
+			}
+			key.End = p
+			key.Flags |= FlagRepaired
+			s.repair(RepMissingQuote, int(p), int(p))
+			return true
+		}
+		if Class[s.Src[p]]&IsIdent == 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
+// of two or three opening ones. The current position is behind them.
+func (s *Scanner) quoteAgain(i, p int) bool {
+	kind, w := quoteTwice, 0
+	if s.Src[p-1] == '\'' {
+		kind = quoteTwiceOne
+	}
+	if s.Src[p] == '"' || s.Src[p] == '\'' {
+		kind, w = quoteTriple, 1
+		if s.Src[p] == '\'' {
+			kind = quoteTripleOne
+		}
+	}
+	flags := s.Tape[i].Flags
+	s.Tape = s.Tape[:i]
+	s.repair(RepQuotes, p-2, p+w)
+	s.openString(kind, w, flags)
+	s.Tape[s.Cur].Flags |= FlagRepaired
+	return true
+}
+
+// This file decides what a key without a value is.
+
+// loneKey handles a key that a comma or closer follows: {"a", "b"} is a set, {"a": 1, "b"}
+// lacks a value, and {"a": 1, b} ends in a stray word.
+func (s *Scanner) loneKey(word bool, c byte) bool {
+	top := &s.Stack[len(s.Stack)-1]
+	obj := &s.Tape[top.node]
+	key := &s.Tape[len(s.Tape)-1]
+	if s.Soft && word {
+		s.dropKey()
+		s.dismiss()
+		return true
+	}
+	if word && !s.NoComma && s.splitKey() {
+		return true
+	}
+	if !word && s.stray.node == len(s.Tape)-1 && s.stray.end <= int(key.Start) && s.unstray() {
+		return true
+	}
+	if (c == ']' || c == ',') && s.rejoinItem() {
+		return true
+	}
+	if obj.Count == 0 && c != ']' && top.extra == 0 && top.closer == '}' && (len(s.Stack) > 1 || c == ',' || !word) {
+		s.makeSet()
+		return true
+	}
+	if word {
+		if s.joinWords() {
+			return true
+		}
+		s.repair(repJunk, int(key.Start), int(key.End))
+		s.dropKey()
+		s.St = stObjAfter
+		return true
+	}
+	s.missingValue()
+	return true
+}
+
+// splitKey makes a key and its value of a key of two words, the second of which is a number or a
+// literal: {a 1}.
+func (s *Scanner) splitKey() bool {
+	key := &s.Tape[len(s.Tape)-1]
+	name, value, ok := strings.Cut(s.Src[key.Start:key.End], " ")
+	if value = strings.TrimLeft(value, " "); !ok || !message.IsWord(name) {
+		return false
+	}
+	kind, rep := ClassifyWord(value)
+	if kind == NodeWord {
+		return false
+	}
+	start, end := int(key.End)-len(value), int(key.End)
+	key.End = key.Start + uint32(len(name))
+	s.repair(RepMissingQuotes, int(key.Start), int(key.End))
+	s.repair(RepMissingColon, int(key.End), int(key.End))
+	flags := uint8(0)
+	if rep != RepNone {
+		s.repair(rep, start, end)
+		flags = FlagRepaired
+	}
+	s.leaf(kind, start, end, flags)
+	return true
+}
+
+// unstray makes a key of the word that was passed over before the current key, which is its
+// value: {a "b"}.
+func (s *Scanner) unstray() bool {
+	w := s.stray
+	if w.repair >= len(s.Repairs) || s.Repairs[w.repair].Kind != repJunk {
+		return false
+	}
+	s.Repairs[w.repair].Kind = RepMissingQuotes
+	s.cost += RepairInfo[RepMissingQuotes].Cost - RepairInfo[repJunk].Cost
+	s.Rewrites++
+	value := s.Tape[w.node]
+	s.repair(RepMissingColon, w.end, w.end)
+	value.Flags &^= FlagKey
+	s.Tape[w.node] = Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(w.start), End: uint32(w.end), Span: 1}
+	s.Tape = append(s.Tape, value)
+	s.forget()
+	s.Soft = false
+	s.attached()
+	return true
+}
+
+// joinWords makes one text of a scalar without quotes and the words behind it: 10 px, and
+// 1,234 or hello, world, where the comma belongs to the text.
+func (s *Scanner) joinWords() bool {
+	key := s.Tape[len(s.Tape)-1]
+	last := &s.Tape[len(s.Tape)-2]
+	if len(s.Tape) < 3 || s.Tape[len(s.Tape)-3].Flags&FlagKey == 0 {
+		return false
+	}
+	if (last.Kind >= NodeStr && last.Kind != NodeWord) || last.Flags&FlagKey != 0 || key.Start-last.End > 4 || s.furtherIn(len(s.Tape)-2) {
+		return false
+	}
+	if s.NoComma {
+		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
+	} else if last.Kind != NodeWord && Class[s.Src[key.Start]]&IsDigit == 0 {
+		return false
+	} else {
+		s.Rewrites++
+	}
+	last.Kind, last.End, last.Flags = NodeWord, key.End, FlagRepaired|FlagHigh
+	s.dropKey()
+	s.repair(RepMissingQuotes, int(last.Start), int(last.End))
+	s.NoComma = false
+	s.St = stObjAfter
+	return true
+}

@@ -1,0 +1,321 @@
+package tape
+
+import "strings"
+
+// This file repairs brackets that are missing, or one too many, in the middle of a value.
+
+// inList reports whether the innermost bracket is an item of a list in brackets.
+func (s *Scanner) inList() bool {
+	n := len(s.Stack)
+	return n > 1 && !s.Stack[n-2].obj && s.Stack[n-2].closer == ']'
+}
+
+// enter makes the node at tape index at an open container again, or for the first time.
+func (s *Scanner) enter(at int, obj bool) {
+	f := scanFrame{node: uint32(at), obj: obj, closer: ']'}
+	if obj {
+		f.closer = '}'
+	}
+	s.Rewrites++
+	s.opens[closerIndex(f.closer)]++
+	s.Stack = append(s.Stack, f)
+	s.Tape[at].End, s.Tape[at].Span = 0, 0
+}
+
+// rejoinList goes on with the list that is the last value of the current object, when an
+// opening bracket follows where a key should: {"a": [1], [2]}. Lists join lists as an item,
+// and else with their items.
+func (s *Scanner) rejoinList() bool {
+	at := s.lastClosed
+	if !s.reenter(len(s.Tape)) {
+		return false
+	}
+	s.St = stArrNext
+	if s.Tape[at].Count == 0 || s.Tape[at+1].Kind != NodeArr {
+		s.Pos++
+	}
+	return true
+}
+
+// rejoinItem does the same for a scalar where a key should be: {"a": [1], 2].
+func (s *Scanner) rejoinItem() bool {
+	last := len(s.Tape) - 1
+	item := s.Tape[last]
+	if !s.reenter(last) {
+		return false
+	}
+	s.unkey(&item)
+	s.Tape = append(s.Tape[:last], item)
+	s.attached()
+	return true
+}
+
+// reenter opens the list again that was closed last, if it ends at tape index end and is the
+// last value of the current object.
+func (s *Scanner) reenter(end int) bool {
+	top, at := s.Stack[len(s.Stack)-1], s.lastClosed
+	if at <= int(top.node) || at >= end || s.Tape[top.node].Count == 0 || len(s.Stack) >= s.MaxDepth {
+		return false
+	}
+	n := &s.Tape[at]
+	if n.Kind != NodeArr || at+int(n.Span) != end {
+		return false
+	}
+	s.repair(repExtraCloser, int(n.End)-1, int(n.End))
+	s.Tape[top.node].Count--
+	s.enter(at, false)
+	s.forget()
+	return true
+}
+
+// keyInList handles a colon after a string that seemed an item. The list lacks its closer,
+// {"a": [1, 2, "b": 3}, unless it stands in no object or turns out to go on: then the members
+// lack their opening brace, [{"a": 1}, "a": 2}].
+func (s *Scanner) keyInList() bool {
+	at := len(s.Tape) - 1
+	top := s.Stack[len(s.Stack)-1]
+	if top.obj || top.closer != ']' || int(s.LastStr.Node) != at || s.TentStr.Node >= 0 || len(s.Stack) >= s.MaxDepth {
+		return false
+	}
+	key := s.Tape[at]
+	if key.Flags&FlagRepaired != 0 && s.LastStr.kind == QuoteDouble || !s.isName(&key) {
+		return false
+	}
+	list := &s.Tape[top.node]
+	if s.continues(at, key, list.Count) {
+		list.Count -= 2
+		sibling := s.lastClosed
+		s.repair(repExtraCloser, int(s.Tape[sibling].End)-1, int(s.Tape[sibling].End))
+		s.Tape = s.Tape[:at]
+		s.enter(sibling, true)
+		key.Flags |= FlagKey
+		s.Tape = append(s.Tape, key)
+		s.Pos++
+		s.colon()
+		return true
+	}
+	list.Count--
+	if s.Soft = false; len(s.Stack) > 1 && s.Stack[len(s.Stack)-2].obj && list.Count > 0 {
+		s.Tape = s.Tape[:at]
+		s.Rewrites++
+		s.repair(repMissingCloser, int(key.Start)-1, int(key.Start)-1)
+		s.closeTop(int(key.Start) - 1)
+		parent := s.Stack[len(s.Stack)-1].node
+		s.hoist = hoisted{int(parent), int(top.node), at, s.Tape[parent].Count}
+	} else {
+		s.repair(RepBrackets, int(key.Start)-1, int(key.Start)-1)
+		s.Tape[at] = Node{Kind: NodeObj, Flags: FlagRepaired, Start: key.Start - 1}
+		s.enter(at, true)
+	}
+	key.Flags |= FlagKey
+	s.Tape = append(s.Tape, key)
+	s.Pos++
+	s.colon()
+	return true
+}
+
+// openList makes a list of the last value and of the keys without values behind it, where the
+// closer of a list stands at the current position: {"a": "x", "y"] lacks its opening bracket.
+func (s *Scanner) openList() bool {
+	last := len(s.Tape) - 1
+	at, n := last-1, 1
+	for at > 1 && s.Tape[at].Kind == NodeMissing && s.Tape[at].Flags&FlagKey == 0 {
+		at, n = at-2, n+1
+	}
+	value := s.Tape[at]
+	if value.Flags&FlagKey != 0 || value.Span != 1 || value.Kind == NodeMissing || at == 0 || s.Tape[at-1].Flags&FlagKey == 0 {
+		return false
+	}
+	if s.furtherIn(at) {
+		return false
+	}
+	if s.due(']') {
+		run, next, k := s.closersAhead(']')
+		if !s.pay(k) || s.afterClosing(run, next, closeNothing) > s.afterClosing(run, next, closeOuter) {
+			return false
+		}
+	}
+	items := []Node{value}
+	if value.Kind == NodeWord { // 1,2 was taken for one text
+		items = items[:0]
+		for p := value.Start; ; {
+			word, _, more := strings.Cut(s.Src[p:value.End], ",")
+			kind, _ := ClassifyWord(strings.TrimSpace(word))
+			if kind == NodeWord {
+				return false
+			}
+			from := p + uint32(len(word)-len(strings.TrimLeft(word, " \t\r\n")))
+			items = append(items, Node{Kind: kind, Start: from, End: from + uint32(len(strings.TrimSpace(word))), Span: 1})
+			if p += uint32(len(word)) + 1; !more {
+				break
+			}
+		}
+	}
+	if !s.pay(2 * n) {
+		return false
+	}
+	for i := at + 1; i <= last; i += 2 {
+		item := s.Tape[i]
+		s.unkey(&item)
+		items = append(items, item)
+	}
+	s.Rewrites++
+	s.repair(RepBrackets, int(value.Start), int(value.Start))
+	s.Tape = append(s.Tape[:at], Node{Kind: NodeArr, Flags: FlagRepaired, Count: uint32(len(items)), Start: value.Start, End: uint32(s.Pos + 1), Span: uint32(len(items) + 1)})
+	s.Tape = append(s.Tape, items...)
+	s.Tape[s.Stack[len(s.Stack)-1].node].Count -= uint32(n - 1)
+	s.forget()
+	s.lastClosed = at
+	s.Pos++
+	s.St = stObjAfter
+	return true
+}
+
+// furtherIn reports whether the scalar at tape index at, which ends before the current key,
+// belongs to the container that was closed last, or may do so.
+func (s *Scanner) furtherIn(at int) bool {
+	top, last := int(s.Stack[len(s.Stack)-1].node), s.lastClosed
+	return last < 0 || last > top && last+int(s.Tape[last].Span) > at
+}
+
+// continues reports whether a key belongs to the object that ends directly before it, at tape
+// index end, [{"a": 1}, "b": 2}]: that object does not have it, but the first one of the list
+// does, or it is the only one and the list stands in no object that could have the key. It
+// looks at a bounded number of keys.
+func (s *Scanner) continues(end int, key Node, items uint32) bool {
+	at, first := s.lastClosed, int(s.Stack[len(s.Stack)-1].node)+1
+	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {
+		return false
+	}
+	if at == first {
+		return len(s.Stack) < 2 || !s.Stack[len(s.Stack)-2].obj
+	}
+	return items > 2 && s.Tape[first].Kind == NodeObj && s.hasKey(first, key)
+}
+
+// hasKey reports whether the first members of the object at a tape index include that key.
+func (s *Scanner) hasKey(at int, key Node) bool {
+	k := at + 1
+	for range min(s.Tape[at].Count, maxPops) {
+		if s.Src[s.Tape[k].Start:s.Tape[k].End] == s.Src[key.Start:key.End] {
+			return true
+		}
+		k += 1 + int(s.Tape[k+1].Span)
+	}
+	return s.Tape[at].Count > maxPops
+}
+
+// hoisted reports whether the current object holds members that were moved out of a list.
+func (s *Scanner) hoisted() bool {
+	return s.hoist.parent == int(s.Stack[len(s.Stack)-1].node)
+}
+
+// enclose moves them back, as an object, because the closer of that list is here after all.
+func (s *Scanner) enclose() bool {
+	h := s.hoist
+	if !s.hoisted() || !s.pay(len(s.Tape)-h.key) {
+		return false
+	}
+	parent := &s.Tape[h.parent]
+	obj := Node{Kind: NodeObj, Flags: FlagRepaired, Start: s.Tape[h.key].Start, End: uint32(s.Pos), Count: parent.Count - h.count}
+	parent.Count = h.count
+	s.Tape = append(s.Tape, Node{})
+	copy(s.Tape[h.key+1:], s.Tape[h.key:])
+	obj.Span = uint32(len(s.Tape) - h.key)
+	s.Tape[h.key] = obj
+	s.Rewrites++
+	list := &s.Tape[h.arr]
+	list.Count++
+	s.repair(RepBrackets, int(obj.Start), int(obj.Start))
+	s.forget()
+	s.hoist.parent, s.lastClosed = -1, h.arr
+	if s.Src[s.Pos] == '}' { // the list goes on
+		s.Tape[h.key].End++
+		s.Tape[h.parent].Count--
+		s.enter(h.arr, false)
+		s.St = stArrAfter
+	} else {
+		list.End, list.Span = uint32(s.Pos+1), uint32(len(s.Tape)-h.arr)
+		s.St = stObjAfter
+	}
+	s.Pos++
+	return true
+}
+
+// maxRejoin bounds the bytes looked at behind a whole value.
+const maxRejoin = 96
+
+// rootAfter looks at what follows an object that is complete. A comma and another key say
+// that its closer was one too many: {"a": {"b": 1}}, "c": 2}.
+func (s *Scanner) rootAfter() bool {
+	src := s.Src
+	if len(src) > s.Pos+maxRejoin {
+		src = src[:s.Pos+maxRejoin]
+	}
+	p, comma := s.Pos, false
+	for p < len(src) && (Class[src[p]]&IsBlank != 0 || !comma && (src[p] == ',' || src[p] == ';' || src[p] == '}' || src[p] == ']')) {
+		comma = comma || src[p] == ',' || src[p] == ';'
+		p++
+	}
+	key := p
+	if p < len(src) && comma {
+		root := s.Cand.Node
+		quoted := src[p] == '"'
+		if quoted {
+			p++
+		}
+		if quoted || root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord {
+			p = SkipName(src, p, quoted)
+			for p < len(src) && Class[src[p]]&IsBlank != 0 {
+				p++
+			}
+			if p < len(src) && src[p] == ':' && p > key+1 {
+				p++
+				for p < len(src) && Class[src[p]]&IsBlank != 0 {
+					p++
+				}
+				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
+					s.rejoin(key)
+					return true
+				}
+			}
+		}
+	}
+	if p == len(s.Src) && !s.Eof {
+		return false
+	}
+	s.accept(s.Cand)
+	return true
+}
+
+// SkipName passes over the name of a key and the quote behind it.
+func SkipName(src string, p int, quoted bool) int {
+	for p < len(src) && (Class[src[p]]&IsIdent != 0 || quoted && src[p] == ' ') {
+		p++
+	}
+	if quoted && p < len(src) && src[p] == '"' {
+		p++
+	}
+	return p
+}
+
+// beginsValue reports whether c begins a value of JSON.
+func beginsValue(c byte) bool {
+	switch c {
+	case '"', '{', '[', '-', 't', 'f', 'n':
+		return true
+	}
+	return Class[c]&IsDigit != 0
+}
+
+// rejoin goes on with the candidate, an object, at its next key.
+func (s *Scanner) rejoin(key int) {
+	end := s.Cand.End
+	s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
+	s.Soft = false
+	s.enter(s.Cand.Node, true)
+	s.repair(repExtraCloser, end-1, end)
+	s.rewound += key - s.Pos
+	s.Pos = key
+	s.St = stObjNext
+}

@@ -1,0 +1,228 @@
+package tape
+
+import "strings"
+
+// This file repairs words behind a value that lacks quotes for them: 5 to 6, true or false.
+
+// maxWords bounds the words behind a value that are looked at.
+const maxWords = 256
+
+// wordsAfter reads several words directly behind a number, a literal or a container, when the
+// innermost container goes on or is closed behind them. A number or literal is one text with
+// them; behind a container they are junk. A name and its colon are none of these words.
+func (s *Scanner) wordsAfter() (done, ok bool) {
+	top, last := int(s.Stack[len(s.Stack)-1].node), len(s.Tape)-1
+	if s.LastStr.Node >= 0 || s.Soft || last <= top || !s.beginsWords(s.Pos) {
+		return false, true
+	}
+	if list := !s.Stack[len(s.Stack)-1].obj; list && len(s.Stack) == 1 && s.Cand.Bare {
+		return false, true // brackets in a sentence: [5 and 6] is no list
+	}
+	v := &s.Tape[last]
+	container := s.lastClosed > top && s.lastClosed+int(s.Tape[s.lastClosed].Span) == last+1
+	if container {
+		v = &s.Tape[s.lastClosed]
+	} else if v.Kind >= NodeStr || v.Flags&FlagKey != 0 || s.furtherIn(last) {
+		return false, true
+	}
+	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what stands on another line is not meant
+		return false, true
+	}
+	if !s.wants(MaxLiteral + MaxGap) {
+		return false, false
+	}
+	if s.isMember(s.Pos) {
+		return false, true
+	}
+	if !s.wants(maxWords + MaxLiteral + 2*MaxGap) {
+		return false, false
+	}
+	end := s.wordsEnd()
+	if end < 0 {
+		return false, true
+	}
+	first, _, several := strings.Cut(s.Src[s.Pos:end], " ")
+	if kind, _ := ClassifyWord(first); kind != NodeWord || !several && s.Stack[len(s.Stack)-1].obj {
+		return false, true
+	}
+	if container {
+		s.skip(end - s.Pos)
+		return true, true
+	}
+	v.Kind, v.End, v.Flags = NodeWord, uint32(end), FlagRepaired|FlagHigh|FlagEscape
+	s.repair(RepMissingQuotes, int(v.Start), end)
+	s.Pos = end
+	return true, true
+}
+
+// strayWords reads words between a string and the closer of its container, as they are no part of
+// it while no quote is open: an item that lacks its comma, and else junk.
+func (s *Scanner) strayWords() (done, ok bool) {
+	if int(s.LastStr.next) == s.Pos || s.Soft || s.quotesOpen() || !s.beginsWords(s.Pos) {
+		return false, true
+	}
+	if strings.Trim(s.Src[s.LastStr.next:s.Pos], " \t") != "" {
+		return false, true
+	}
+	if !s.wants(maxWords + MaxLiteral + 2*MaxGap) {
+		return false, false
+	}
+	end := s.wordsEnd()
+	if end < 0 || s.isMember(s.Pos) {
+		return false, true
+	}
+	if behind := strings.TrimLeft(s.Src[end:min(len(s.Src), end+MaxGap)], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
+		return false, true
+	}
+	if s.Stack[len(s.Stack)-1].obj {
+		s.skip(end - s.Pos)
+	} else {
+		s.repair(RepMissingComma, s.Pos, s.Pos)
+		s.St = stArrNext
+	}
+	return true, true
+}
+
+// beginsWords reports whether a word that is no number, or a dash alone, begins at offset p.
+func (s *Scanner) beginsWords(p int) bool {
+	switch c := s.Src[p]; c {
+	case '-', '+':
+		return p+1 < len(s.Src) && s.Src[p+1] == ' '
+	case '.':
+		return false
+	default:
+		return Class[c]&IsIdent != 0 && Class[c]&IsDigit == 0
+	}
+}
+
+// wordsEnd returns where the words at the current position end, if what follows shows that
+// the innermost container goes on or is closed there, else -1.
+func (s *Scanner) wordsEnd() int {
+	top := &s.Stack[len(s.Stack)-1]
+	src := s.Src[:min(len(s.Src), s.Pos+maxWords)]
+	end, depth := -1, 0 // of an item, where a comma follows it
+	for p := s.Pos; p < len(src); p++ {
+		switch c := src[p]; c {
+		case '"', '{', '[':
+			if end >= 0 {
+				return end
+			}
+			return -1
+		case '`', '\\', '=':
+			return -1
+		case ':':
+			if Class[src[p-1]]&IsDigit == 0 || p+1 == len(src) || Class[src[p+1]]&IsDigit == 0 {
+				return -1
+			}
+		case '<':
+			if s.has(p, "</") {
+				return -1
+			}
+		case '(':
+			depth++
+		case ')', '}', ']':
+			if c == ')' && depth > 0 {
+				depth--
+				continue
+			}
+			if c != top.closer && (c == ')' || !s.due(c)) {
+				continue
+			}
+			if end >= 0 {
+				return end
+			}
+			return s.trimBefore(p)
+		case ',':
+			switch {
+			case top.obj && s.goesOn(p+1):
+				return s.trimBefore(p)
+			case !top.obj && end < 0:
+				end = s.trimBefore(p)
+			}
+		case '/', '#':
+			if Class[src[p-1]]&IsBlank == 0 {
+				continue
+			}
+			if s.has(p, "/*") {
+				n := strings.Index(src[p:], "*/")
+				if n < 0 || end >= 0 {
+					return -1
+				}
+				if n += p + 2; s.goesOnBehind(n) {
+					return s.trimBefore(p)
+				}
+				continue
+			}
+			if c == '/' && !s.has(p, "//") {
+				continue
+			}
+			line := strings.IndexByte(src[p:], '\n')
+			if line >= 0 && end < 0 && s.goesOnBehind(p+line+1) {
+				return s.trimBefore(p)
+			}
+			return -1
+		case '\n':
+			switch {
+			case end >= 0 && s.Src[s.trimBefore(p)-1] == ',':
+				return end
+			case end < 0 && s.goesOnBehind(p+1):
+				return s.trimBefore(p)
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// trimBefore is where the text before offset p ends, without blanks.
+func (s *Scanner) trimBefore(p int) int {
+	for p > s.Pos && Class[s.Src[p-1]]&IsBlank != 0 {
+		p--
+	}
+	return p
+}
+
+// goesOnBehind does what goesOn does, and also where the comma stands on the line at p.
+func (s *Scanner) goesOnBehind(p int) bool {
+	q := p
+	for end := p + MaxGap; q < len(s.Src) && q < end && Class[s.Src[q]]&IsBlank != 0; {
+		q++
+	}
+	if q < len(s.Src) && s.Src[q] == ',' {
+		return s.goesOn(q + 1)
+	}
+	return s.goesOn(p)
+}
+
+// goesOn reports whether the innermost container goes on or is closed at offset p, behind
+// blanks: with a key and its colon, with an item that is not a word, or with a closer. It
+// looks at a bounded number of bytes.
+func (s *Scanner) goesOn(p int) bool {
+	for end := p + MaxGap; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
+		p++
+	}
+	if p == len(s.Src) {
+		return false
+	}
+	top := &s.Stack[len(s.Stack)-1]
+	switch c := s.Src[p]; {
+	case c == top.closer || (c == '}' || c == ']') && s.due(c):
+		return true
+	case !top.obj:
+		return c == '"' || c == '{' || c == '[' || Class[c]&IsDigit != 0
+	case c == '"' || c == '\'':
+		name := s.Src[p+1 : min(len(s.Src), p+MaxLiteral)]
+		q := strings.IndexByte(name, c)
+		return q >= 0 && strings.HasPrefix(strings.TrimLeft(name[q+1:], " \t\r\n"), ":")
+	}
+	if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
+		src := s.Src[:min(len(s.Src), p+MaxLiteral)]
+		for q := p + w; q < len(src) && src[q] != ':' && src[q] != '\n'; q++ {
+			if end, w := s.QuoteAt(q); end == kind && w > 0 {
+				return s.colonAt(q + w)
+			}
+		}
+		return false
+	}
+	return s.isMember(p)
+}

@@ -1,0 +1,384 @@
+package tape
+
+import "math"
+
+// nodeKind tells what a node of the tape stands for.
+type nodeKind uint8
+
+const (
+	NodeNull nodeKind = iota
+	NodeTrue
+	NodeFalse
+	NodeInt     // as JSON writes it, without fraction and exponent
+	NodeFloat   // as JSON writes it, with fraction or exponent
+	NodeNumber  // a number that JSON writes otherwise: +1, .5, 0x1F, 1_000
+	NodeNaN     // NaN and the infinities
+	NodeStr     // start and end enclose the content, without the quotes
+	NodeWord    // text without quotes
+	NodeConcat  // "a" + "b": children are strings
+	NodeArr     // children are values
+	NodeObj     // children are keys, each followed by its value
+	NodeMissing // a key without a value
+)
+
+// Flags of a node.
+const (
+	FlagEscape   uint8 = 1 << iota // the text holds a backslash
+	FlagHigh                       // the text holds bytes beyond ASCII, perhaps invalid ones
+	FlagKey                        // the node is a key
+	FlagOpen                       // the text ended inside the node
+	FlagDouble                     // the text is escaped once more than its quotes say
+	FlagRepaired                   // the node is no strict JSON
+	FlagFenced                     // the text stands between ticks, perhaps behind a language name
+)
+
+// Node is one entry of the tape. The children of a container follow it directly.
+type Node struct {
+	Kind  nodeKind
+	Flags uint8
+	Doc   uint16 // which text start and end refer to; 0 is the input
+	Count uint32 // children of a container; of an object, members
+	Start uint32
+	End   uint32
+	Span  uint32 // nodes in this subtree, itself included; 0 while it is open
+}
+
+// IsText reports whether the node is a text, with quotes or without.
+func (n *Node) IsText() bool { return n.Kind == NodeStr || n.Kind == NodeWord || n.Kind == NodeConcat }
+
+// scanState is where the automaton stands.
+type scanState uint8
+
+const (
+	// Outside of values.
+	StProse      scanState = iota // between candidates
+	stFenceTicks                  // in the run of ticks that opens a fence
+	stFenceInfo                   // in the rest of the opening line
+	StThink                       // in a reasoning region, looking for its end tag
+	// Between the tokens of a value.
+	stArrFirst  // after [
+	stArrNext   // after a comma
+	stArrAfter  // after an item
+	stObjFirst  // after {
+	stObjNext   // after a comma
+	stColon     // after a key
+	stObjValue  // after a colon
+	stObjAfter  // after a member
+	stConcat    // after "a" +
+	stWordQuote // after a quote that ended a word
+	StRootAfter // after the closer of a whole candidate
+	// Inside a token.
+	StString
+	stWord
+	stLineComment  // ret is where to go on
+	stBlockComment // ret is where to go on
+	stTooDeep      // beyond the depth limit: only brackets and strings are seen
+)
+
+// scanFrame is one open container.
+type scanFrame struct {
+	node   uint32
+	extra  uint16 // closers to swallow, one for each doubled brace
+	obj    bool   // it holds members, else items
+	closer byte   // what ends it: an array may stand between braces or parentheses
+	wrap   wrapKind
+}
+
+// wrapKind tells whether brackets around a single value mean nothing.
+type wrapKind uint8
+
+const (
+	wrapNone  wrapKind = iota
+	wrapGroup          // (1) is 1, but (1,) and (1, 2) are lists
+	wrapCall           // ObjectId("…") is its argument
+)
+
+// marker remembers a string value that may have been closed too early.
+type marker struct {
+	Node    int32 // on the tape; -1 when there is none
+	quote   int32 // offset of the quote in question
+	next    int32 // offset after it
+	repairs int32 // number of repairs when it was closed
+	cost    int32
+	kind    quoteKind
+}
+
+var noMarker = marker{Node: -1}
+
+// strayWord is a word that stood before a key and was passed over.
+type strayWord struct {
+	node       int // the key's place on the tape
+	repair     int // its record
+	start, end int
+}
+
+// hoisted tells which members of an object were found inside of an array, which lacks its
+// closer, or else a pair of braces around those members.
+type hoisted struct {
+	parent, arr, key int // tape indexes of the object, the array, the first such member
+	count            uint32
+}
+
+// Scanner holds the automaton. Candidates it finds end up in cands.
+type Scanner struct {
+	Src string
+	Pos int
+	Eof bool
+	// all of the text was there from the start
+	Whole bool
+
+	St, ret scanState
+	Tape    []Node
+	Stack   []scanFrame
+	opens   [3]int // open brackets, by the closer that they wait for
+
+	tok      int       // offset where the current token began
+	Cur      int       // tape index of the string being read
+	Quote    quoteKind // what closes it
+	LastStr  marker    // the string value closed last, until the next member is certain
+	TentStr  marker    // as long as the current string's start is a guess: what to return to
+	NoComma  bool      // the current token began without a comma before it
+	bare     marker    // what had been repaired before that comma
+	blank    bool      // the current word holds a blank
+	wordKey  bool      // the current word is a key
+	tokQuote int       // stWordQuote: offset of the quote
+	wordEnd  int       // offset after the last byte of the current word that is no blank
+	stray    strayWord // the last word that was taken for none
+	hoist    hoisted   // the members that were moved out of an array last
+	inner    int       // fences that opened inside of the value
+	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1
+	Rewrites int       // how often nodes that seemed settled were moved or opened again
+	// the container that was closed last, by its tape index
+	lastClosed int
+	Concat     int // the concatenation that the current string belongs to, or -1
+	// the concatenation that ended just now, or -1
+	lastConcat int
+	deep       int // stTooDeep: open brackets beyond the limit
+	deepStr    bool
+	MaxDepth   int
+
+	Soft      bool // the candidate began in prose and may be dismissed
+	Cand      Candidate
+	Cands     []Candidate
+	Repairs   []SynRepair
+	cost      int
+	rewound   int // bytes read again
+	lineStart bool
+	seenText  bool // something other than blanks stood before
+	adjacent  bool // only blanks and commas since the last candidate
+
+	Fences    []FenceMark
+	inFence   bool
+	Thinks    []thinkMark
+	thinkName string
+	Thought   int  // the candidates before this one are reasoning, for want of a start tag
+	noThink   bool // a reasoning region never ended: all from here is reasoning
+	FenceCut  int  // offset of what may be the closing fence inside the current string, or -1
+}
+
+const DefaultDepth = 512
+
+// keptStack is how much of the stack is kept for the next text.
+const keptStack = 1 << 13
+
+// MaxText bounds the text: offsets have 32 bits.
+const MaxText = math.MaxInt32
+
+func NewScanner(maxDepth int) *Scanner {
+	s := new(Scanner)
+	s.Reset(maxDepth)
+	return s
+}
+
+// Reset makes the scanner ready for another text. Of what it held, only the room is left.
+func (s *Scanner) Reset(maxDepth int) {
+	if maxDepth <= 0 {
+		maxDepth = DefaultDepth
+	}
+	clear(s.Fences) // they refer to the text
+	*s = Scanner{
+		MaxDepth: maxDepth, LastStr: noMarker, TentStr: noMarker, lineStart: true,
+		FenceCut: -1, Concat: -1, lastConcat: -1, hoist: hoisted{parent: -1}, wrapAt: -1,
+		Tape: s.Tape[:0], Stack: s.Stack[:0], Cands: s.Cands[:0], Repairs: s.Repairs[:0],
+		Fences: s.Fences[:0], Thinks: s.Thinks[:0],
+	}
+}
+
+// Classes of bytes.
+const (
+	IsBlank     uint8 = 1 << iota // blank, tab, line ends
+	isPlain                       // may stand in a string as it is
+	isProseStop                   // may begin something of interest in prose
+	isWordStop                    // may end an unquoted text
+	isNumEnd                      // may follow a number in JSON
+	IsIdent                       // may stand in an unquoted key
+	IsDigit
+)
+
+var Class = makeClasses()
+
+func makeClasses() (t [256]uint8) {
+	set := func(s string, flag uint8) {
+		for i := 0; i < len(s); i++ {
+			t[s[i]] |= flag
+		}
+	}
+	set(" \t\n\r", IsBlank|isNumEnd)
+	for c := 0x20; c < 0x80; c++ {
+		if c != '"' && c != '\\' {
+			t[c] |= isPlain
+		}
+	}
+	set("{[<`~\n\xef", isProseStop)
+	set(" \t\n\r,;]}\":=/#()\xc2\xe1\xe2\xe3\xef", isWordStop)
+	set(",]}", isNumEnd)
+	set("0123456789", IsDigit|IsIdent)
+	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", IsIdent)
+	for c := 0x80; c < 0x100; c++ {
+		t[c] |= IsIdent
+	}
+	return t
+}
+
+// Feed lets the automaton run over what has been added to the text.
+func (s *Scanner) Feed(src string) {
+	s.Src = src
+	s.Run()
+}
+
+// Close tells the automaton that nothing follows and completes what is open.
+func (s *Scanner) Close() {
+	s.Eof = true
+	for {
+		s.Run()
+		if !s.finish() {
+			break
+		}
+	}
+	if cap(s.Stack) > keptStack { // nothing is open any more
+		s.Stack = nil
+	}
+}
+
+// Visits is the number of bytes looked at so far.
+func (s *Scanner) Visits() int { return s.Pos + s.rewound }
+
+// Run reads until the text is used up, or until the next decision needs more of it.
+func (s *Scanner) Run() {
+	for s.Pos < len(s.Src) {
+		ok := true
+		switch s.St {
+		case StProse:
+			ok = s.prose()
+		case stFenceTicks:
+			s.fenceTicks()
+		case stFenceInfo:
+			ok = s.fenceInfo()
+		case StThink:
+			ok = s.think()
+		case StString:
+			ok = s.scanString()
+		case stWord:
+			ok = s.word()
+		case stLineComment:
+			s.lineComment()
+		case stBlockComment:
+			ok = s.blockComment()
+		case stTooDeep:
+			ok = s.tooDeep()
+		case StRootAfter:
+			ok = s.rootAfter()
+		default:
+			ok = s.structure()
+		}
+		if !ok {
+			return
+		}
+	}
+}
+
+// wants reports whether n bytes from the current position are there, or never will be.
+// A decision that looks ahead asks first; where it gets no, it waits for more text.
+func (s *Scanner) wants(n int) bool { return s.Eof || s.Pos+n <= len(s.Src) }
+
+// has reports whether text t stands at offset p.
+func (s *Scanner) has(p int, t string) bool {
+	return len(s.Src)-p >= len(t) && s.Src[p:p+len(t)] == t
+}
+
+// back returns to an earlier offset if the budget allows it.
+func (s *Scanner) back(to int) bool {
+	if !s.pay(s.Pos - to) {
+		return false
+	}
+	s.Pos = to
+	return true
+}
+
+// pay takes n bytes or nodes, to be read or moved again, from the budget.
+func (s *Scanner) pay(n int) bool {
+	if s.rewound+n > s.Pos+s.Pos/2+64 {
+		return false
+	}
+	s.rewound += n
+	return true
+}
+
+// between is the state between tokens that the automaton is in or, inside a comment, returns to.
+func (s *Scanner) between() scanState {
+	if s.St == stLineComment || s.St == stBlockComment {
+		return s.ret
+	}
+	return s.St
+}
+
+// AfterColon reports whether the automaton stands behind a key and a colon, or in the word that
+// follows them.
+func (s *Scanner) AfterColon() bool {
+	if s.St == stWord || s.St == stWordQuote {
+		return !s.wordKey
+	}
+	return s.between() == stObjValue
+}
+
+// Settled returns the tape index up to which nodes are certain: those behind it may still be
+// taken back. Containers count as what they are, closed or not.
+func (s *Scanner) Settled() int {
+	// Where there is none of these it is -1, which as an unsigned number is the largest.
+	edge := int(min(uint(len(s.Tape)), uint(int(s.LastStr.Node)), uint(int(s.TentStr.Node)), uint(s.lastConcat), uint(s.Concat)))
+	if s.NoComma { // the words that follow may belong to the value before them
+		edge = min(edge, len(s.Tape)-2)
+	}
+	return edge
+}
+
+// Tentative reports whether the container at tape index at may still vanish around its value:
+// parentheses do.
+func (s *Scanner) Tentative(at int) bool { return s.wrapAt >= 0 && at >= s.wrapAt }
+
+// AfterLeaf reports whether the automaton stands behind a value, of which what follows may
+// still make a longer one.
+func (s *Scanner) AfterLeaf() bool {
+	switch s.between() {
+	case stArrAfter, stObjAfter, stWordQuote, stConcat:
+		return true
+	}
+	return s.St == stWord && s.NoComma
+}
+
+// CertainRepairs is how many of the repairs made so far are not taken back any more.
+func (s *Scanner) CertainRepairs() int {
+	n := len(s.Repairs)
+	for _, m := range [...]*marker{&s.LastStr, &s.TentStr} {
+		if m.Node >= 0 {
+			n = min(n, int(m.repairs))
+		}
+	}
+	if s.NoComma {
+		n = min(n, int(s.bare.repairs))
+	}
+	if s.Soft {
+		n = min(n, s.Cand.Repairs)
+	}
+	return n
+}

@@ -1,0 +1,354 @@
+package tape
+
+// quoteKind tells what opened a string, and so what closes it.
+type quoteKind uint8
+
+const (
+	QuoteDouble    quoteKind = iota // "…"
+	quoteSingle                     // '…'
+	quoteTick                       // `…`
+	quoteSmart                      // “…” and the like
+	quoteSmartOne                   // ‘…’ and the like
+	quoteTriple                     // """…"""
+	quoteTripleOne                  // '''…'''
+	QuoteFence                      // ```…```
+	quoteTwice                      // ""…""
+	quoteTwiceOne                   // ''…''
+	QuoteEscaped                    // \"…\" in a document that was escaped as a whole
+)
+
+// QuoteAt tells which quote stands at offset p and how many bytes it takes; 0 when there is
+// none. It looks at no more than 3 bytes.
+func (s *Scanner) QuoteAt(p int) (quoteKind, int) {
+	switch s.Src[p] {
+	case '"':
+		return QuoteDouble, 1
+	case '\'':
+		return quoteSingle, 1
+	case '`':
+		if s.has(p, "```") {
+			return QuoteFence, 3
+		}
+		return quoteTick, 1
+	case 0xc2:
+		switch {
+		case s.has(p, "´"):
+			return quoteSmartOne, 2
+		case s.has(p, "«"), s.has(p, "»"):
+			return quoteSmart, 2
+		}
+	case 0xe2:
+		switch {
+		case s.has(p, "“"), s.has(p, "”"), s.has(p, "„"), s.has(p, "‟"):
+			return quoteSmart, 3
+		case s.has(p, "‘"), s.has(p, "’"), s.has(p, "‚"), s.has(p, "‛"):
+			return quoteSmartOne, 3
+		}
+	case 0xef:
+		switch {
+		case s.has(p, "＂"):
+			return quoteSmart, 3
+		case s.has(p, "＇"):
+			return quoteSmartOne, 3
+		}
+	case '\\':
+		if s.has(p, `\"`) {
+			return QuoteEscaped, 2
+		}
+	}
+	return 0, 0
+}
+
+// openString begins a string whose opening quote of n bytes is at the current position.
+func (s *Scanner) openString(kind quoteKind, n int, flags uint8) {
+	switch kind {
+	case QuoteEscaped:
+		flags |= FlagDouble | FlagRepaired
+	case QuoteFence:
+		flags |= FlagFenced | FlagRepaired
+	}
+	s.Cur = len(s.Tape)
+	s.Pos += n
+	s.add(Node{Kind: NodeStr, Flags: flags, Start: uint32(s.Pos)})
+	s.Quote = kind
+	s.TentStr.Node = -1
+	s.FenceCut = -1
+	s.St = StString
+}
+
+// scanString reads on to the end of the current string.
+func (s *Scanner) scanString() bool {
+	if s.Quote != QuoteDouble {
+		return s.scanOddString()
+	}
+	src, p := s.Src, s.Pos
+	n := &s.Tape[s.Cur]
+	for {
+		for p < len(src) && Class[src[p]]&isPlain != 0 {
+			p++
+		}
+		if p == len(src) {
+			s.Pos = p
+			return true
+		}
+		switch c := src[p]; {
+		case c == '"':
+			s.Pos = p
+			s.closeString(p, 1)
+			return true
+		case c == '\\':
+			if p+1 == len(src) && !s.Eof {
+				s.Pos = p
+				return false
+			}
+			n.Flags |= FlagEscape
+			p = min(p+2, len(src))
+			if src[p-1] >= 0x80 {
+				n.Flags |= FlagHigh
+			}
+		case c < 0x20:
+			s.Pos = p
+			if c == '\n' && s.inFence && !s.lineInString(p) {
+				return false
+			}
+			if n.Flags&FlagRepaired == 0 {
+				n.Flags |= FlagRepaired
+				s.repair(repControl, p, p+1)
+			}
+			p++
+		default:
+			n.Flags |= FlagHigh
+			p++
+		}
+	}
+}
+
+// lineInString looks at the line that begins after the line feed at p, inside a string inside
+// a fence: it may be the fence's end, should the string turn out never to be closed.
+func (s *Scanner) lineInString(p int) bool {
+	if s.FenceCut >= 0 {
+		return true
+	}
+	if !s.wants(4) {
+		return false
+	}
+	if s.has(p+1, "```") || s.has(p+1, "~~~") {
+		s.FenceCut = p
+	}
+	return true
+}
+
+// scanOddString reads a string that does not stand between plain double quotes.
+func (s *Scanner) scanOddString() bool {
+	src, p := s.Src, s.Pos
+	n := &s.Tape[s.Cur]
+	for p < len(src) {
+		c := src[p]
+		s.Pos = p
+		switch {
+		case c == '\\':
+			if !s.wants(4) {
+				return false
+			}
+			if s.Quote == QuoteEscaped {
+				if s.has(p, `\"`) {
+					s.closeString(p, 2)
+					return true
+				}
+				n.Flags |= FlagEscape | FlagHigh
+				if s.has(p, `\\\"`) {
+					p += 4
+					continue
+				}
+			}
+			n.Flags |= FlagEscape | FlagHigh
+			p = min(p+2, len(src))
+			continue
+		case c == '"' && s.Quote == QuoteEscaped:
+			// The document was not escaped after all, or ends here.
+			s.closeString(p, 1)
+			return true
+		case c == '\n' && s.inFence:
+			if !s.lineInString(p) {
+				return false
+			}
+		case c >= 0x80 || c == '"' || c == '\'' || c == '`':
+			if c >= 0x80 {
+				n.Flags |= FlagHigh
+			}
+			if !s.wants(3) {
+				return false
+			}
+			if w := s.QuoteEnds(p); w > 0 {
+				s.closeString(p, w)
+				return true
+			}
+		}
+		p++
+	}
+	s.Pos = p
+	return true
+}
+
+// QuoteEnds returns the length of the closing quote at p, 0 when none is there that closes
+// the current string.
+func (s *Scanner) QuoteEnds(p int) int {
+	kind, w := s.QuoteAt(p)
+	if w == 0 {
+		return 0
+	}
+	switch s.Quote {
+	case quoteSingle:
+		if kind == quoteSingle {
+			return w
+		}
+	case quoteTick:
+		if kind == quoteTick || s.has(p, "´") {
+			return w
+		}
+	case quoteSmart:
+		if kind == quoteSmart || kind == QuoteDouble {
+			return w
+		}
+	case quoteSmartOne:
+		if kind == quoteSmartOne || kind == quoteSingle {
+			return w
+		}
+	case quoteTriple:
+		if s.has(p, `"""`) {
+			return 3
+		}
+	case quoteTripleOne:
+		if s.has(p, `'''`) {
+			return 3
+		}
+	case QuoteFence:
+		if kind == QuoteFence {
+			return 3
+		}
+	case quoteTwiceOne:
+		if s.has(p, "''") {
+			return 2
+		}
+		if kind == quoteSingle {
+			return 1
+		}
+	case quoteTwice:
+		if s.has(p, `""`) {
+			return 2
+		}
+		if kind == QuoteDouble {
+			return 1
+		}
+	}
+	return 0
+}
+
+// closeString ends the current string with the quote of w bytes at p.
+func (s *Scanner) closeString(p, w int) {
+	n := &s.Tape[s.Cur]
+	n.End = uint32(p)
+	n.Span = 1
+	s.Pos = p + w
+	if n.Flags&FlagKey != 0 {
+		s.St = stColon
+		return
+	}
+	if s.Concat >= 0 {
+		s.closePart()
+		return
+	}
+	s.LastStr = marker{Node: int32(s.Cur), quote: int32(p), next: int32(s.Pos), kind: s.Quote, repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
+	s.Soft = false
+	s.attached()
+}
+
+// reopen takes back the end of the string that m remembers: the quote belongs to its content.
+func (s *Scanner) reopen(m marker) bool {
+	if m.Node < 0 || !s.back(int(m.next)) {
+		return false
+	}
+	holder := &s.Tape[s.Stack[len(s.Stack)-1].node]
+	holder.Count--
+	if s.LastStr.Node > m.Node { // the string that m's end gave rise to is undone as well
+		holder.Count--
+	}
+	s.Tape = s.Tape[:m.Node+1]
+	n := &s.Tape[m.Node]
+	n.End, n.Span = 0, 0
+	n.Flags |= FlagRepaired
+	if m.kind == QuoteEscaped {
+		n.Flags |= FlagEscape
+	}
+	s.Repairs, s.cost = s.Repairs[:m.repairs], int(m.cost)
+	s.repair(RepInnerQuote, int(m.quote), int(m.next))
+	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && Class[s.Src[m.quote-1]]&IsBlank == 0 {
+		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
+		n.Start--
+		if m.kind == quoteTwice {
+			m.kind = QuoteDouble
+		} else {
+			m.kind = quoteSingle
+		}
+	}
+	s.hoist.parent = -1
+	s.Cur, s.Quote, s.St = int(m.Node), m.kind, StString
+	s.LastStr, s.TentStr = noMarker, noMarker
+	s.NoComma = false
+	return true
+}
+
+// oddConcat reads what follows "a" +.
+func (s *Scanner) oddConcat() bool {
+	if !s.wants(3) {
+		return false
+	}
+	if c := s.Src[s.Pos]; (c == '/' || c == '#') && s.commentInside() {
+		return true
+	}
+	kind, w := s.QuoteAt(s.Pos)
+	if w == 0 || kind == QuoteFence {
+		s.repair(repJunk, s.tok, s.tok+1)
+		s.afterValue()
+		return true
+	}
+	s.repair(repConcat, s.tok, s.tok+1)
+	at := s.lastConcat
+	if at < 0 { // the first +: the string becomes the first part
+		at = int(s.LastStr.Node)
+		part := s.Tape[at]
+		s.Tape[at] = Node{Kind: NodeConcat, Flags: FlagRepaired, Start: part.Start, Count: 1}
+		s.Tape = append(s.Tape, part)
+		s.LastStr = noMarker
+	}
+	s.openString(kind, w, 0)
+	s.Concat = at
+	return true
+}
+
+// commentInside begins a comment between the parts of a concatenation.
+func (s *Scanner) commentInside() bool {
+	plus := s.tok
+	ok := s.comment()
+	s.tok = plus
+	return ok
+}
+
+// closePart ends one part of a concatenation.
+func (s *Scanner) closePart() {
+	n := &s.Tape[s.Concat]
+	n.Count++
+	n.End = uint32(s.Pos)
+	n.Span = uint32(len(s.Tape) - s.Concat)
+	s.lastConcat, s.Concat = s.Concat, -1
+	s.afterValue()
+}
+
+// afterValue goes to the state after a value of the innermost container.
+func (s *Scanner) afterValue() {
+	if s.Stack[len(s.Stack)-1].obj {
+		s.St = stObjAfter
+	} else {
+		s.St = stArrAfter
+	}
+}

@@ -1,0 +1,405 @@
+package tape
+
+import "strings"
+
+// structure reads what stands between the tokens of a value. Here and in [Scanner.token] is
+// the grammar of JSON; every byte that it does not allow goes to the repairs.
+func (s *Scanner) structure() bool {
+	for s.St >= stArrFirst && s.St <= stWordQuote {
+		src, p := s.Src, s.Pos
+		for p < len(src) && Class[src[p]]&IsBlank != 0 {
+			p++
+		}
+		s.Pos = p
+		if p == len(src) {
+			return true
+		}
+		if !s.token(src[p]) {
+			return false
+		}
+		if s.St == StString && s.Quote == QuoteDouble && !s.scanString() {
+			return false
+		}
+	}
+	return true
+}
+
+// token reads the byte c, which is no blank, where a token begins or ends.
+func (s *Scanner) token(c byte) bool {
+	switch s.St {
+	case stArrFirst, stArrNext, stObjValue:
+		switch c {
+		case '"':
+			s.openString(QuoteDouble, 1, 0)
+			return true
+		case '{':
+			s.push(NodeObj)
+			return true
+		case '[':
+			s.push(NodeArr)
+			return true
+		case ']':
+			if s.St == stArrFirst && s.closes(']') {
+				s.pop()
+				return true
+			}
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			return s.number()
+		case 't':
+			return s.literal("true", NodeTrue)
+		case 'f':
+			return s.literal("false", NodeFalse)
+		case 'n':
+			return s.literal("null", NodeNull)
+		}
+		return s.oddValue(c)
+	case stArrAfter:
+		switch c {
+		case ',':
+			s.Pos++
+			s.St = stArrNext
+			return true
+		case ']':
+			if s.closes(']') {
+				s.pop()
+				return true
+			}
+		}
+		return s.oddAfter(c)
+	case stObjFirst, stObjNext:
+		switch {
+		case c == '"':
+			s.openString(QuoteDouble, 1, FlagKey)
+			return true
+		case c == '}' && s.St == stObjFirst && s.closes('}'):
+			s.pop()
+			return true
+		}
+		return s.oddKey(c)
+	case stColon:
+		if c == ':' {
+			s.Pos++
+			s.colon()
+			return true
+		}
+		return s.oddColon(c)
+	case stObjAfter:
+		switch c {
+		case ',':
+			s.Pos++
+			s.St = stObjNext
+			return true
+		case '}':
+			if s.ends('}') {
+				s.pop()
+				return true
+			}
+		}
+		return s.oddAfter(c)
+	case stConcat:
+		return s.oddConcat()
+	case stWordQuote:
+		return s.wordQuote(c)
+	}
+	return false // not reached: there is no other state between tokens
+}
+
+// closes reports whether c is the closer that the innermost bracket waits for.
+func (s *Scanner) closes(c byte) bool { return s.Stack[len(s.Stack)-1].closer == c }
+
+// ends reports whether c closes the innermost bracket and nothing speaks against it.
+func (s *Scanner) ends(c byte) bool { return s.closes(c) && (s.hoist.parent < 0 || !s.hoisted()) }
+
+// colon notes that the current key is a key beyond doubt.
+func (s *Scanner) colon() {
+	if key := &s.Tape[len(s.Tape)-1]; key.Kind == NodeWord {
+		s.repair(RepMissingQuotes, int(key.Start), int(key.End))
+	}
+	s.forget()
+	s.Soft = false
+	s.St = stObjValue
+}
+
+// forget gives up the ways back to earlier strings, because what follows them is certain.
+func (s *Scanner) forget() {
+	s.LastStr.Node, s.TentStr.Node = -1, -1
+	s.lastConcat = -1
+	s.NoComma = false
+}
+
+// push opens a container at the current position.
+func (s *Scanner) push(kind nodeKind) {
+	s.forget()
+	if len(s.Stack) >= s.MaxDepth {
+		s.St, s.deep, s.deepStr = stTooDeep, 0, false
+		s.Cand.TooDeep = true
+		s.Cand.DeepAt = s.Pos
+		return
+	}
+	f := scanFrame{node: uint32(len(s.Tape)), closer: ']'}
+	s.St = stArrFirst
+	if kind == NodeObj {
+		f.obj, f.closer = true, '}'
+		s.St = stObjFirst
+	}
+	s.opens[closerIndex(f.closer)]++
+	if len(s.Stack) == cap(s.Stack) {
+		s.Stack = append(make([]scanFrame, 0, s.room(len(s.Stack))), s.Stack...)
+	}
+	s.Stack = append(s.Stack, f)
+	s.add(Node{Kind: kind, Start: uint32(s.Pos)})
+	s.Pos++
+}
+
+// add puts a node on the tape.
+func (s *Scanner) add(n Node) {
+	if len(s.Tape) == cap(s.Tape) {
+		s.Tape = append(make([]Node, 0, s.room(len(s.Tape))), s.Tape...)
+	}
+	s.Tape = append(s.Tape, n)
+}
+
+// Arena is how many entries there should be room for when n are not enough. When all of the text
+// is there, they go on as they came: a text of brackets takes its memory once.
+func (s *Scanner) room(n int) int {
+	if s.Whole && n > 1<<10 {
+		all := float64(n) * float64(len(s.Src)) / float64(max(s.Pos, 1))
+		return max(n+n/8, int(all+all/32))
+	}
+	return max(8, 2*n)
+}
+
+// Doubled makes room in a slice that is full. append takes a quarter more once a slice is
+// large, and so copies it more often.
+func Doubled[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return append(make([]T, 0, max(8, 2*len(list))), list...)
+}
+
+// closerIndex is the place of a closer in the count of those that are due.
+func closerIndex(c byte) int {
+	switch c {
+	case '}':
+		return 0
+	case ']':
+		return 1
+	}
+	return 2
+}
+
+// due reports whether some open bracket waits for closer c.
+func (s *Scanner) due(c byte) bool { return s.opens[closerIndex(c)] > 0 }
+
+// expect changes the closer that the innermost bracket waits for.
+func (s *Scanner) expect(c byte) {
+	top := &s.Stack[len(s.Stack)-1]
+	s.opens[closerIndex(top.closer)]--
+	s.opens[closerIndex(c)]++
+	top.closer = c
+}
+
+// pop closes the innermost container with the closer at the current position.
+func (s *Scanner) pop() {
+	top := &s.Stack[len(s.Stack)-1]
+	s.Pos++
+	s.forget()
+	if top.extra > 0 {
+		top.extra--
+		s.St = stObjAfter
+		return
+	}
+	s.closeTop(s.Pos)
+}
+
+// closeTop closes the innermost container at offset end and goes on after it.
+func (s *Scanner) closeTop(end int) {
+	top := s.Stack[len(s.Stack)-1]
+	s.Stack = s.Stack[:len(s.Stack)-1]
+	n := &s.Tape[top.node]
+	n.End = uint32(end)
+	n.Span = uint32(len(s.Tape)) - top.node
+	s.opens[closerIndex(top.closer)]--
+	s.Soft = false
+	s.lastClosed = int(top.node)
+	if s.wrapAt == s.lastClosed {
+		s.wrapAt = -1
+	}
+	if top.wrap != wrapNone && n.Count == 1 && !top.obj && (top.wrap == wrapCall || s.St != stArrNext) && s.pay(int(n.Span)) {
+		copy(s.Tape[top.node:], s.Tape[top.node+1:])
+		s.Tape = s.Tape[:len(s.Tape)-1]
+		s.lastClosed, s.hoist.parent = -1, -1
+	}
+	s.attached()
+}
+
+// attached counts a completed value in its container, or ends the candidate.
+func (s *Scanner) attached() {
+	if len(s.Stack) == 0 {
+		s.endCandidate()
+		return
+	}
+	top := &s.Stack[len(s.Stack)-1]
+	s.Tape[top.node].Count++
+	if top.obj {
+		s.St = stObjAfter
+	} else {
+		s.St = stArrAfter
+	}
+}
+
+// leaf adds a scalar over the bytes from start to the current position and goes on after it.
+func (s *Scanner) leaf(kind nodeKind, start, end int, flags uint8) {
+	s.forget()
+	s.Soft = false
+	s.add(Node{Kind: kind, Flags: flags, Start: uint32(start), End: uint32(end), Span: 1})
+	s.attached()
+}
+
+// literal reads true, false or null; anything else that begins so is a word.
+func (s *Scanner) literal(text string, kind nodeKind) bool {
+	if !s.wants(len(text) + 1) {
+		return false
+	}
+	p := s.Pos
+	if s.has(p, text) {
+		end := p + len(text)
+		if end == len(s.Src) || Class[s.Src[end]]&isNumEnd != 0 {
+			s.Pos = end
+			s.leaf(kind, p, end, 0)
+			return true
+		}
+	}
+	s.openWord(0)
+	return true
+}
+
+// number reads a number as JSON writes it; anything else that begins so is a word. The whole
+// number is read in one go: when it is not complete yet it is read as a word, which may end
+// at any byte.
+func (s *Scanner) number() bool {
+	src, p := s.Src, s.Pos
+	if src[p] == '-' {
+		p++
+	}
+	digits := p
+	for p < len(src) && Class[src[p]]&IsDigit != 0 {
+		p++
+	}
+	kind := NodeInt
+	if p == digits || (src[digits] == '0' && p > digits+1) {
+		s.openWord(0)
+		return true
+	}
+	if p < len(src) && src[p] == '.' {
+		kind = NodeFloat
+		p++
+		frac := p
+		for p < len(src) && Class[src[p]]&IsDigit != 0 {
+			p++
+		}
+		if p == frac {
+			s.openWord(0)
+			return true
+		}
+	}
+	if p < len(src) && src[p]|0x20 == 'e' {
+		kind = NodeFloat
+		p++
+		if p < len(src) && (src[p] == '+' || src[p] == '-') {
+			p++
+		}
+		exp := p
+		for p < len(src) && Class[src[p]]&IsDigit != 0 {
+			p++
+		}
+		if p == exp {
+			s.openWord(0)
+			return true
+		}
+	}
+	if p == len(src) || Class[src[p]]&isNumEnd == 0 {
+		s.openWord(0)
+		return true
+	}
+	start := s.Pos
+	s.Pos = p
+	s.leaf(kind, start, p, 0)
+	return true
+}
+
+// tooDeep passes over what is nested beyond the limit.
+func (s *Scanner) tooDeep() bool {
+	for s.Pos < len(s.Src) {
+		c := s.Src[s.Pos]
+		switch {
+		case s.deepStr && c == '\\':
+			if !s.wants(2) {
+				return false
+			}
+			s.Pos = min(s.Pos+2, len(s.Src))
+			continue
+		case c == '"':
+			s.deepStr = !s.deepStr
+		case s.deepStr:
+		case c == '{' || c == '[':
+			s.deep++
+		case c == '}' || c == ']':
+			if s.deep--; s.deep == 0 {
+				s.Pos++
+				s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
+				return true
+			}
+		}
+		s.Pos++
+	}
+	return true
+}
+
+// comment begins a comment at the current position, if one is there.
+func (s *Scanner) comment() bool {
+	switch {
+	case s.Src[s.Pos] == '#', s.has(s.Pos, "//"):
+		s.ret, s.St = s.St, stLineComment
+	case s.has(s.Pos, "/*"):
+		s.ret, s.St = s.St, stBlockComment
+		s.Pos++
+	default:
+		return false
+	}
+	s.tok = s.Pos
+	s.repair(RepComment, s.Pos, s.Pos+1)
+	s.Pos++
+	return true
+}
+
+func (s *Scanner) lineComment() {
+	n := strings.IndexByte(s.Src[s.Pos:], '\n')
+	if n < 0 {
+		s.Pos = len(s.Src)
+		return
+	}
+	s.Pos += n
+	s.St = s.ret
+}
+
+func (s *Scanner) blockComment() bool {
+	for {
+		n := strings.IndexByte(s.Src[s.Pos:], '*')
+		if n < 0 {
+			s.Pos = len(s.Src)
+			return true
+		}
+		s.Pos += n
+		if !s.wants(2) {
+			return false
+		}
+		if s.has(s.Pos, "*/") {
+			s.Pos += 2
+			s.St = s.ret
+			return true
+		}
+		s.Pos++
+	}
+}

@@ -1,0 +1,380 @@
+package tape
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// openWord begins an unquoted text at the current position: a key, a literal or number of
+// another language, or a string that lacks its quotes.
+func (s *Scanner) openWord(flags uint8) {
+	s.tok = s.Pos
+	s.wordKey = flags&FlagKey != 0
+	s.wordEnd = s.Pos
+	s.blank = false
+	s.St = stWord
+}
+
+// word reads on to the end of the current unquoted text.
+func (s *Scanner) word() bool {
+	src, p := s.Src, s.Pos
+	for {
+		q := p
+		for p < len(src) && Class[src[p]]&isWordStop == 0 && (!s.Soft || Class[src[p]]&IsIdent != 0) {
+			p++
+		}
+		if p > q {
+			s.wordEnd = p
+		}
+		s.Pos = p
+		if p == len(src) {
+			return true
+		}
+		if s.Soft && Class[src[p]]&IsIdent == 0 {
+			s.stopWord()
+			return true
+		}
+		if src[p] >= 0x80 {
+			if !s.wants(utf8.UTFMax) {
+				return false
+			}
+			if n := oddBlankAt(src, p); n > 0 {
+				if !s.wordKey && !s.blank && s.isLiteralSoFar() {
+					s.endWord()
+					return true
+				}
+				s.blank = true
+				p += n
+				continue
+			}
+		}
+		stop, ok := s.wordStops(src[p])
+		if !ok {
+			return false
+		}
+		if stop || s.St != stWord {
+			return true
+		}
+		p = s.Pos + 1
+		if Class[src[s.Pos]]&IsBlank == 0 {
+			s.wordEnd = p
+		}
+	}
+}
+
+// wordStops handles a byte that may end the current word, and tells whether it did. The
+// second result is false when more text is needed to tell.
+func (s *Scanner) wordStops(c byte) (stop, ok bool) {
+	p := s.Pos
+	switch c {
+	case ' ', '\t':
+		if s.wordKey {
+			if s.Soft || s.NoComma {
+				s.endKeyWord()
+				return true, true
+			}
+		} else if !s.blank && s.isLiteralSoFar() {
+			s.endWord()
+			return true, true
+		}
+		s.blank = true
+		return false, true
+	case '\n', '\r', ',':
+		return s.stopWord()
+	case '}':
+		if s.due('}') || (!s.wordKey && s.isLiteralSoFar()) {
+			return s.stopWord()
+		}
+	case ']':
+		if s.due(']') || s.isLiteralSoFar() {
+			return s.stopWord()
+		}
+	case ')':
+		if s.due(')') {
+			return s.stopWord()
+		}
+	case ';':
+		if s.wordKey {
+			break
+		}
+		if !s.wants(MaxLiteral + 2*MaxGap) {
+			return false, false
+		}
+		if s.isLiteralSoFar() || s.goesOn(p+1) {
+			return s.stopWord()
+		}
+	case ':', '=':
+		if s.wordKey {
+			s.endKeyWord()
+			return true, true
+		}
+		if c == '=' && s.namedArgument() {
+			return true, true
+		}
+	case '"':
+		s.St = stWordQuote
+		s.tokQuote = p
+		s.Pos++
+		return true, true
+	case '/':
+		if !s.wants(2) {
+			return false, false
+		}
+		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (Class[s.Src[p-1]]&IsBlank != 0 || s.isLiteralSoFar()) {
+			return s.stopWord()
+		}
+	case '#':
+		if p > s.tok && Class[s.Src[p-1]]&IsBlank != 0 {
+			return s.stopWord()
+		}
+	case '(':
+		if !s.wants(2) {
+			return false, false
+		}
+		if !s.wordKey && p-s.tok < MaxLiteral && !s.has(p, "()") && IsCallee(s.Src[s.tok:p]) {
+			s.call(p)
+			return true, true
+		}
+	case 0xe2, 0xef:
+		switch f := s.Fold(p); {
+		case f == ',', f == ':' && s.wordKey, (f == '}' || f == ']' || f == ')') && s.due(f):
+			return s.stopWord()
+		}
+		if s.wordKey && !s.blank && (s.has(p, "”") || s.has(p, "“")) {
+			return s.stopWord()
+		}
+	}
+	return false, true
+}
+
+func (s *Scanner) stopWord() (stop, ok bool) {
+	if s.wordKey {
+		s.endKeyWord()
+	} else {
+		s.endWord()
+	}
+	return true, true
+}
+
+// IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
+func IsCallee(w string) bool {
+	w = strings.TrimPrefix(w, "new ")
+	for {
+		name, rest, more := strings.Cut(w, ".")
+		if !message.IsWord(name) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		w = rest
+	}
+}
+
+// call begins the arguments of a call, as in ObjectId("…"), at the parenthesis at p.
+func (s *Scanner) call(p int) {
+	s.repair(repCall, s.tok, p+1)
+	s.Pos = p
+	s.parenthesis(wrapCall)
+}
+
+// parenthesis begins what stands between parentheses.
+func (s *Scanner) parenthesis(wrap wrapKind) {
+	if s.push(NodeArr); s.St != stArrFirst {
+		return // too deep
+	}
+	s.expect(')')
+	s.wrapTop(wrap)
+}
+
+// wrapTop notes that the innermost bracket may vanish when it is closed.
+func (s *Scanner) wrapTop(wrap wrapKind) {
+	top := &s.Stack[len(s.Stack)-1]
+	top.wrap = wrap
+	if s.wrapAt < 0 {
+		s.wrapAt = int(top.node)
+	}
+}
+
+// namedArgument makes an object of the arguments of a call, Point(x=1, y=2), when the current
+// word names the first of them.
+func (s *Scanner) namedArgument() bool {
+	if len(s.Stack) == 0 || !message.IsWord(s.Src[s.tok:s.wordEnd]) {
+		return false
+	}
+	top := &s.Stack[len(s.Stack)-1]
+	n := &s.Tape[top.node]
+	if top.wrap != wrapCall || top.obj || n.Count > 0 {
+		return false
+	}
+	top.obj, n.Kind = true, NodeObj
+	s.wordKey = true
+	s.endKeyWord()
+	return true
+}
+
+// toValue goes to the state that expects a value of the innermost container.
+func (s *Scanner) toValue() {
+	if s.Stack[len(s.Stack)-1].obj {
+		s.St = stObjValue
+	} else {
+		s.St = stArrNext
+	}
+}
+
+// isLiteralSoFar reports whether the current word is complete as a literal or a number.
+func (s *Scanner) isLiteralSoFar() bool {
+	kind, _ := ClassifyWord(s.Src[s.tok:s.wordEnd])
+	return kind != NodeWord
+}
+
+// endWord ends the current value word where its last byte was read; the current position is
+// at what follows.
+func (s *Scanner) endWord() {
+	start, end := s.tok, s.wordEnd
+	text := s.Src[start:end]
+	kind, rep := ClassifyWord(text)
+	if kind == NodeWord && len(text) < MaxLiteral {
+		if short, ok := cutEllipsis(text); ok { // 3...
+			if kind, rep = ClassifyWord(short); kind != NodeWord {
+				s.repair(repEllipsis, start+len(short), end)
+				end = start + len(short)
+			}
+		}
+	}
+	if kind == NodeWord {
+		switch {
+		case text == "":
+			s.Pos++ // nothing that could be a value
+			s.repair(repJunk, start, s.Pos)
+			s.toValue()
+			return
+		case strings.HasPrefix(text, "```"):
+		case s.Soft:
+			s.dismiss()
+			return
+		case s.NoComma && !s.lastIsWord():
+			s.endRegion(start)
+			return
+		}
+		rep = RepMissingQuotes
+	}
+	var flags uint8
+	if rep != RepNone {
+		s.repair(rep, start, end)
+		flags = FlagRepaired
+	}
+	if kind == NodeWord {
+		flags |= FlagHigh | FlagEscape
+	}
+	s.leaf(kind, start, end, flags)
+}
+
+// cutEllipsis cuts the dots off the end of a word.
+func cutEllipsis(text string) (string, bool) {
+	short, ok := strings.CutSuffix(text, "...")
+	if !ok {
+		short, ok = strings.CutSuffix(text, "…")
+	}
+	return strings.TrimRight(short, " \t"), ok
+}
+
+// lastIsWord reports whether the last value is an unquoted text too.
+func (s *Scanner) lastIsWord() bool {
+	return len(s.Tape) > 0 && s.Tape[len(s.Tape)-1].Kind == NodeWord
+}
+
+// endKeyWord ends the current word as a key.
+func (s *Scanner) endKeyWord() {
+	if s.wordEnd == s.tok {
+		s.repair(repJunk, s.Pos, s.Pos+1)
+		s.Pos++
+		s.St = stObjNext
+		return
+	}
+	s.Tape = append(s.Tape, Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(s.tok), End: uint32(s.wordEnd), Span: 1})
+	s.St = stColon
+}
+
+// wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
+// end of the text).
+func (s *Scanner) wordQuote(c byte) bool {
+	q := s.tokQuote
+	adjacent := q == s.wordEnd
+	ends := c == ',' || c == '}' || c == ']' || c == 0
+	if s.wordKey {
+		ends = c == ':' || c == '=' || c >= 0x80 && s.Fold(s.Pos) == ':'
+	}
+	if adjacent && ends && !(s.blank && s.LastStr.Node >= 0 && (s.NoComma || s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0)) {
+		s.repair(RepMissingQuote, s.tok, s.tok)
+		if s.Src[q-1] == '\\' && q-1 > s.tok {
+			q-- // of an escaped document
+		}
+		kind := Node{Kind: NodeStr, Flags: FlagRepaired | FlagHigh | FlagEscape, Start: uint32(s.tok), End: uint32(q), Span: 1}
+		if s.wordKey {
+			kind.Flags |= FlagKey
+			s.Tape = append(s.Tape, kind)
+			s.St = stColon
+			return true
+		}
+		s.leaf(NodeStr, s.tok, q, kind.Flags)
+		return true
+	}
+	// The word is no token of its own. It may belong to the string before it.
+	if !s.wants(MaxLiteral) {
+		return false
+	}
+	if s.wordKey && !s.NoComma && s.LastStr.Node >= 0 && s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0 && message.IsWord(s.Src[s.tok:s.wordEnd]) && s.isKeyAt(q) {
+		s.forget() // a word alone before a key
+	}
+	if s.reopen(s.LastStr) {
+		return true
+	}
+	if !s.back(q) {
+		s.repair(repJunk, q, q+1)
+		s.St = stWord
+		return true
+	}
+	if s.wordKey && !s.NoComma && s.textGoesOn() {
+		return true
+	}
+	if s.wordKey { // a stray word before a key
+		s.stray = strayWord{node: len(s.Tape), repair: len(s.Repairs), start: s.tok, end: s.wordEnd}
+		s.repair(repJunk, s.tok, s.wordEnd)
+		s.St = stObjNext
+		return true
+	}
+	s.endWord()
+	return true
+}
+
+// textGoesOn joins the current word, which stands before a key, to the text without quotes before
+// the comma: {"a": red, or blue "b": 1}.
+func (s *Scanner) textGoesOn() bool {
+	last := len(s.Tape) - 1
+	if s.Stack[len(s.Stack)-1].node >= uint32(last) || s.Tape[last].Kind != NodeWord || s.Tape[last].Flags&FlagKey != 0 || s.furtherIn(last) || s.wordEnd == s.tok {
+		return false
+	}
+	n := &s.Tape[last]
+	n.End, n.Flags = uint32(s.wordEnd), n.Flags|FlagHigh|FlagEscape
+	s.Rewrites++
+	s.repair(RepMissingQuotes, int(n.Start), s.wordEnd)
+	s.forget()
+	s.St = stObjAfter
+	return true
+}
+
+// isKeyAt reports whether a key in quotes and a colon stand at offset q.
+func (s *Scanner) isKeyAt(q int) bool {
+	src := s.Src[:min(len(s.Src), q+MaxLiteral)]
+	p := SkipName(src, q+1, true)
+	if p == len(src) || src[p-1] != '"' {
+		return false
+	}
+	for p < len(src) && Class[src[p]]&IsBlank != 0 {
+		p++
+	}
+	return p < len(src) && src[p] == ':'
+}

@@ -1,0 +1,332 @@
+package lenient
+
+import (
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// live follows the scanner's tape while the text arrives and keeps the typed value as far as
+// it is known. It looks at each node once: at a container when its first member is certain,
+// at a scalar when it is complete. What it has taken it does not take back, unless the text
+// turns out to mean something else; then all that was shown is void, and it says so.
+//
+// It descends where it is certain what a node is an instance of. Where that takes the whole
+// node (an inline union, a text that holds JSON) it waits for the node and hands it to the
+// coercer. What a text is read as in the end is decided by [Machine.Close] alone.
+type live struct {
+	m         *Machine
+	c         coerce.Coercer
+	frames    []liveFrame
+	text      liveText
+	spare     []byte // room for texts, behind the last that was put together
+	spareSize int32  // of its block
+	on        func(*StreamEvent)
+	minText   int // how much a text has to grow by before that is told
+
+	next  int             // the candidate to look at next
+	cand  int             // the candidate that is followed, or -1
+	known bool            // something of it was shown
+	root  generable.Value // its value once it is complete; until it is known, that of the one before
+
+	plainly bool // a text is wanted as it stands
+
+	early    int // a string that was taken though the scanner may still reopen it, or -1
+	earlyEnd uint32
+	plain    plainText
+	careful  bool // one was reopened: take none early any more
+	rewrites int  // of the scanner's, as far as they are known here
+
+	exact   bool // nothing was repaired, coerced, passed over or filled in so far
+	inside  bool // the text stands inside of a string, as far as its quotes tell
+	eager   bool // to be looked at whatever comes
+	visits  int  // bytes and nodes looked at, without what the coercer counts
+	version int  // of what is shown
+	shown   int  // the version of last
+	last    generable.Value
+
+	repairs int                // the first syntax repair not reported yet
+	owing   int                // of all frames together
+	telling bool               // the listener is being called
+	told    map[toldRepair]int // repairs that were told
+	held    []StreamEvent      // of values that are not shown yet
+	event   StreamEvent        // the one being told
+}
+
+// liveFrame is one container that is being read.
+type liveFrame struct {
+	op     coerce.FrameOp
+	node   int             // on the tape
+	cur    int             // the next child; of objects its key
+	typ    *generable.Type // of the items; the schema of a record
+	tag    string
+	vals   []generable.Value   // items, or values of keys; only ever appended to
+	room   []generable.Value   // where the items of the next list may be gathered
+	keys   []string            // of a dict: as many as vals, and one more while a value is read; see names
+	fields []int               // of a record: the fields that vals are of, -1 for the tag
+	place  []int32             // of a record: for each field, one more than its index in vals
+	field  int                 // of a record: the field of the child being read
+	skip   bool                // the child is no field, or its key came before: it is passed over
+	key    string              // of the child being read
+	begun  bool                // the child's key was read
+	index  map[string]struct{} // of a large dict: its keys
+	shared bool                // a value that was shown holds vals or keys
+	owed   int                 // fields that have to come before anything is shown
+	sorted bool                // of a record: its fields came in their order so far
+}
+
+func newLive(m *Machine, on func(*StreamEvent)) *live {
+	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, exact: true, eager: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
+}
+
+// advance takes in what has arrived since.
+func (l *live) advance() {
+	if l.telling { // a listener asks: it sees what is known up to its event
+		return
+	}
+	s := l.m.scan
+	if s == nil { // nothing has arrived
+		return
+	}
+	l.m.catchUp()
+	if l.plainly {
+		l.advanceText()
+		return
+	}
+	l.eager = false
+	if t := l.text.node; t >= 0 && s.St == tape.StString && s.Cur == t && l.early < 0 && s.Thought == 0 {
+		l.grow(t) // the text that was being read goes on
+	} else {
+		if l.cand >= 0 && l.undone() {
+			l.restart()
+		}
+		for l.step() {
+		}
+	}
+	l.tellRepairs()
+	l.expect()
+}
+
+// step takes one node, or reports that there is none to take yet.
+func (l *live) step() bool {
+	l.visits++
+	if len(l.frames) == 0 {
+		return l.begin()
+	}
+	f := &l.frames[len(l.frames)-1]
+	ta := l.m.scan.Tape
+	n := &ta[f.node]
+	closed := n.Span != 0
+	if closed && f.cur >= f.node+int(n.Span) {
+		l.close()
+		return true
+	}
+	if f.op != coerce.OpList && !f.begun && !l.member(f) {
+		return false
+	}
+	at := f.cur
+	if f.op != coerce.OpList {
+		at++
+	}
+	if at >= len(ta) {
+		return false
+	}
+	child := &ta[at]
+	if f.skip {
+		if child.Span == 0 {
+			return false
+		}
+		l.pass(f, at)
+		return true
+	}
+	if child.Kind == tape.NodeStr && (l.text.node == at || f.textual()) {
+		l.grow(at)
+	}
+	if !closed && !l.certain(at) {
+		return false
+	}
+	if t := f.childType(); child.Kind >= tape.NodeArr || t.Kind == generable.LimitType || t.Kind == generable.RefType {
+		switch l.openChild(f, at) {
+		case openYes:
+			return true
+		case openWait:
+			return false
+		}
+	} else if child.Span == 0 {
+		return false
+	}
+	l.take(at)
+	return true
+}
+
+// certain reports whether the node at a place is complete, or is a container, and can no more
+// turn into something else.
+func (l *live) certain(at int) bool {
+	s := l.m.scan
+	n := &s.Tape[at]
+	switch {
+	case n.Kind == tape.NodeArr || n.Kind == tape.NodeObj:
+		return n.Span != 0 || !s.Tentative(at)
+	case n.Span == 0:
+		return false
+	case at < s.Settled():
+		return at+1 < len(s.Tape) || !s.AfterLeaf()
+	}
+	// A string that a comma follows, as in valid JSON, may still turn out to end later when
+	// what follows is no JSON. That is rare enough to take it.
+	if at == int(s.LastStr.Node) && !l.careful && l.early < 0 && s.TentStr.Node < 0 && !s.NoComma && !s.AfterLeaf() && n.Flags&tape.FlagRepaired == 0 {
+		l.early, l.earlyEnd = at, n.End
+		return true
+	}
+	return false
+}
+
+// undone reports whether the scanner went back behind something that was taken.
+func (l *live) undone() bool {
+	s := l.m.scan
+	if l.cand < s.Thought {
+		return true
+	}
+	if l.rewrites != s.Rewrites {
+		l.rewrites = s.Rewrites
+		return true
+	}
+	if l.early < 0 {
+		return false
+	}
+	if l.early < len(s.Tape) {
+		if n := &s.Tape[l.early]; n.Kind == tape.NodeStr && n.Span != 0 && n.End == l.earlyEnd {
+			if int(s.LastStr.Node) != l.early {
+				l.early = -1
+			}
+			return false
+		}
+	}
+	l.careful = true
+	return true
+}
+
+// restart gives up what was taken of the current candidate, and reads it anew.
+func (l *live) restart() {
+	if l.known {
+		l.reset("the text turned out to mean something else")
+	}
+	l.frames, l.text.node, l.early = l.frames[:0], -1, -1
+	l.next, l.cand = max(l.cand, l.m.scan.Thought), -1
+	l.owing, l.held = 0, nil
+}
+
+// begin follows the next candidate that may hold the value.
+func (l *live) begin() bool {
+	s := l.m.scan
+	for {
+		l.visits++
+		k, whole := s.Cand, l.next < len(s.Cands)
+		if whole {
+			k = s.Cands[l.next]
+		} else if l.next > len(s.Cands) || (len(s.Stack) == 0 && s.St != tape.StRootAfter) || s.Soft || s.Rewrites > 0 {
+			return false // once a text turned out otherwise, values are taken as a whole
+		}
+		skip := k.Think || k.TooDeep || (l.m.o.Pick == generable.PickFirst && l.known && l.cand >= 0)
+		if !skip {
+			switch l.open(k.Node, l.m.typ) {
+			case openYes:
+				l.cand = l.next
+				l.next++
+				return true
+			case openWait:
+				if !whole {
+					return false
+				}
+			}
+		} else if !whole {
+			return false
+		}
+		l.next++
+	}
+}
+
+// show notes that something of the current candidate is shown from now on.
+func (l *live) show() {
+	l.version++
+	if l.known || l.owing > 0 {
+		return
+	}
+	if !l.root.IsNull() {
+		l.reset("another value follows")
+	}
+	l.known = true
+}
+
+// reset makes all void that was shown.
+func (l *live) reset(why string) {
+	l.exact = false
+	l.known, l.root = false, generable.Value{}
+	l.version++
+	l.emit(StreamReset, why, generable.Value{}, 0, 0)
+}
+
+// This file decides when a piece of the text is read. Reading a few tokens together takes less
+// time than reading each, so it is done when something may become known: a value ends with the
+// sign that follows it, and a text is told when it has grown enough. Where the text is no JSON,
+// that may be some bytes later.
+
+// fewBytes is how many bytes may wait to be read.
+const fewBytes = 16
+
+// What a byte may make known, outside of strings and inside.
+const (
+	wakesOutside uint8 = 1 << iota
+	wakesInside
+	wakesQuote // of either: it begins or ends a string
+)
+
+// awake says by byte what may become known by it.
+var awake = makeAwake()
+
+func makeAwake() (t [256]uint8) {
+	for c := range t {
+		t[c] = wakesOutside
+		if c < 0x20 || c == '\\' {
+			t[c] |= wakesInside
+		}
+	}
+	for _, c := range []byte(" \t\r\n:0123456789+-.Eaeflnrstu") { // blanks, numbers, true, false, null
+		t[c] &^= wakesOutside
+	}
+	t['"'] = wakesQuote
+	return t
+}
+
+// expect notes what the bytes to come may make known.
+func (l *live) expect() {
+	s := l.m.scan
+	l.inside = s.St == tape.StString
+	l.eager = l.eager || len(l.frames) == 0 || l.careful || l.repairs < len(s.Repairs) || l.inside && s.Quote != tape.QuoteDouble
+}
+
+// wants reports whether what has arrived is to be read, the last of it being the chunk.
+func (l *live) wants(chunk string) bool {
+	most, from := max(l.minText, fewBytes), l.m.read
+	if l.text.node >= 0 {
+		most, from = l.minText, l.text.pos
+	}
+	if l.eager || len(l.m.src)-from >= most {
+		return true
+	}
+	wakes := wakesQuote | wakesOutside
+	if l.inside {
+		wakes = wakesQuote | wakesInside
+	}
+	for i := range len(chunk) {
+		switch k := awake[chunk[i]]; {
+		case k&wakes == 0:
+		case k != wakesQuote || !l.inside && l.minText < fewBytes: // a text may begin
+			return true
+		default:
+			wakes ^= wakesOutside | wakesInside
+			l.inside = !l.inside
+		}
+	}
+	return false
+}

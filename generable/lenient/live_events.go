@@ -1,0 +1,247 @@
+package lenient
+
+import (
+	"strconv"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+)
+
+// emit tells an event about the child being read at the given number of frames, or keeps it
+// as long as what it belongs to is not shown.
+func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, depth int) {
+	if l.on == nil {
+		return
+	}
+	if l.owing > 0 && kind != StreamReset {
+		l.held = append(l.held, StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, path: l.pathOf(depth, kind == StreamItem)})
+		return
+	}
+	// There is one event, told again and again: of what it holds only that is written which differs.
+	e := &l.event
+	e.Kind, e.Offset, e.depth = kind, offset, depth
+	if text != "" || e.Text != "" {
+		e.Text = text
+	}
+	if v.Kind() != generable.Null || e.Value.Kind() != generable.Null {
+		e.Value = v
+	}
+	if e.path != "" {
+		e.path = ""
+	}
+	if e.live == nil {
+		e.live = l
+	}
+	l.telling = true
+	l.on(e)
+	l.telling = false
+}
+
+// emitRepair tells a repair of the child being read, or keeps it.
+func (l *live) emitRepair(r *generable.Repair) {
+	e := StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: l.pathOf(len(l.frames), false)}
+	if l.owing > 0 {
+		l.held = append(l.held, e)
+		return
+	}
+	l.tell(&e)
+}
+
+// toldRepair tells repairs apart.
+type toldRepair struct {
+	kind   string
+	offset int
+}
+
+// tellMissing tells the repairs of the result that only the end made known.
+func (l *live) tellMissing(all []generable.Repair) {
+	for i := range all {
+		r := &all[i]
+		key := toldRepair{r.Kind, r.Offset}
+		if l.told[key] > 0 {
+			l.told[key]--
+			continue
+		}
+		l.tell(&StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: r.Path})
+	}
+}
+
+// tell calls the listener.
+func (l *live) tell(e *StreamEvent) {
+	if e.Repair != nil {
+		if l.told == nil {
+			l.told = map[toldRepair]int{}
+		}
+		l.told[toldRepair{e.Repair.Kind, e.Repair.Offset}]++
+	}
+	l.telling = true
+	l.on(e)
+	l.telling = false
+}
+
+// release tells the events that were kept, once nothing is held back any more.
+func (l *live) release() {
+	if l.owing > 0 || len(l.held) == 0 {
+		return
+	}
+	held := l.held
+	l.held = nil
+	for i := range held {
+		l.tell(&held[i])
+	}
+}
+
+// Path is where the child stands that is read at the given number of frames.
+func (l *live) path(depth int) string { return l.pathOf(depth, false) }
+
+// pathOf is that path, or when the child was read already, the one of the child read last.
+func (l *live) pathOf(depth int, read bool) string {
+	var b []byte
+	for i := range l.frames[:depth] {
+		f := &l.frames[i]
+		if f.op != coerce.OpList {
+			b = message.AppendKey(b, f.key)
+			continue
+		}
+		n := len(f.vals)
+		if read && i == depth-1 {
+			n--
+		}
+		b = append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+	}
+	return string(b)
+}
+
+// coerced takes note of what the coercer changed, and tells it.
+func (l *live) coerced() {
+	l.exact = l.exact && l.c.Cost == 0 && len(l.c.Repairs) == 0
+	if l.on == nil {
+		return
+	}
+	for _, r := range l.c.Repairs { // a copy of each: an event may be kept
+		r.Path = l.path(len(l.frames)) + r.Path
+		l.emitRepair(&r)
+	}
+}
+
+// tellRepairs tells the repairs of the syntax that have become certain.
+func (l *live) tellRepairs() {
+	s := l.m.scan
+	if l.on == nil || l.repairs >= len(s.Repairs) {
+		return
+	}
+	n := s.CertainRepairs()
+	for l.repairs < n {
+		r := l.m.syntaxRepair(s.Repairs[l.repairs])
+		r.Path = l.path(len(l.frames))
+		l.repairs++
+		l.emitRepair(&r)
+	}
+}
+
+// tellRest tells what only the end of the text made certain: the rest of a text, the members
+// and items that came with it, and the containers that are complete now, from the inside out.
+// The final value extends what was shown.
+func (l *live) tellRest(final generable.Value) {
+	if len(l.frames) == 0 {
+		if l.text.node >= 0 { // the whole is a text
+			l.text.last, l.text.done = final, true
+			l.tellText(final, len(l.m.src), 0)
+		}
+		return
+	}
+	if !l.known {
+		return
+	}
+	// What the open containers came to, as far as they can be found again.
+	whole := []generable.Value{final}
+	for i := range l.frames[:len(l.frames)-1] {
+		v, ok := l.frames[i].child(whole[i])
+		if !ok {
+			break
+		}
+		whole = append(whole, v)
+	}
+	for i := len(whole) - 1; i >= 0; i-- {
+		f := &l.frames[i]
+		path := l.path(i)
+		v, open := f.child(whole[i])
+		open = open && (i+1 < len(whole) || l.text.node >= 0)
+		if open {
+			at := l.path(i + 1)
+			if text, ok := v.AsStr(); ok && i == len(whole)-1 && l.text.told < len(text) {
+				l.tellAt(StreamText, at, text[l.text.told:], generable.Value{})
+			}
+			l.tellAt(f.done(), at, "", v)
+		}
+		f.others(whole[i], open, func(step string, v generable.Value) { l.tellAt(f.done(), path+step, "", v) })
+	}
+}
+
+func (l *live) tellAt(kind StreamKind, path, text string, v generable.Value) {
+	l.tell(&StreamEvent{Kind: kind, Text: text, Value: v, Offset: len(l.m.src), path: path})
+}
+
+// done is the kind of event for a complete child of a frame.
+func (f *liveFrame) done() StreamKind {
+	if f.op == coerce.OpList {
+		return StreamItem
+	}
+	return StreamField
+}
+
+// child finds what the child being read came to in the frame's final value.
+func (f *liveFrame) child(v generable.Value) (generable.Value, bool) {
+	if f.op == coerce.OpList {
+		if l, ok := v.AsList(); ok && len(f.vals) < l.Len() {
+			return l.At(len(f.vals)), true
+		}
+		return generable.Value{}, false
+	}
+	if f.skip || !f.begun {
+		return generable.Value{}, false
+	}
+	return memberOf(v, f.key)
+}
+
+func memberOf(v generable.Value, key string) (generable.Value, bool) {
+	if m, ok := v.AsMap(); ok {
+		return m.Get(key)
+	}
+	if r, ok := v.AsRecord(); ok {
+		return r.Get(key)
+	}
+	return generable.Value{}, false
+}
+
+// others lists the members of the final value that the frame has not read, but for the child
+// being read when that is told already. Fields that have their default were not given.
+func (f *liveFrame) others(v generable.Value, open bool, each func(step string, v generable.Value)) {
+	if l, ok := v.AsList(); ok && f.op == coerce.OpList {
+		n := len(f.vals)
+		if open {
+			n++
+		}
+		for ; n < l.Len(); n++ {
+			each("["+strconv.Itoa(n)+"]", l.At(n))
+		}
+		return
+	}
+	if m, ok := v.AsMap(); ok && f.op == coerce.OpDict {
+		for i := range m.Len() {
+			if k, w := m.At(i); i >= len(f.vals) && !(open && k == f.key) {
+				each(string(message.AppendKey(nil, k)), w)
+			}
+		}
+		return
+	}
+	if r, ok := v.AsRecord(); ok && f.op == coerce.OpRecord && generable.Same(r.Type(), f.typ) {
+		for i := range r.Type().Fields {
+			fld := &r.Type().Fields[i]
+			if f.place[i] == 0 && !(open && fld.Name == f.key) && !(fld.Optional && generable.Equal(r.At(i), fld.Default)) && !in.IsAbsent(r.At(i)) {
+				each(string(message.AppendKey(nil, fld.Name)), r.At(i))
+			}
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package lenient
+
+import (
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// opening tells whether a container can be followed while it is read.
+type opening uint8
+
+const (
+	openNo   opening = iota // it is complete, and taken as a whole
+	openWait                // not before more of it is there
+	openYes                 // a frame was pushed
+)
+
+// openChild opens the child of a frame.
+func (l *live) openChild(f *liveFrame, at int) opening {
+	if f.op == coerce.OpRecord && f.typ.Fields[f.field].Stream&generable.StreamAtomic != 0 {
+		return l.whole(at)
+	}
+	return l.open(at, f.childType())
+}
+
+// childType is the type of the child being read.
+func (f *liveFrame) childType() *generable.Type {
+	if f.op == coerce.OpRecord {
+		return f.typ.Fields[f.field].Type
+	}
+	return f.typ
+}
+
+// whole has a node taken when it is complete.
+func (l *live) whole(at int) opening {
+	if l.m.scan.Tape[at].Span == 0 {
+		return openWait
+	}
+	return openNo
+}
+
+// open pushes a frame for the container at a node when it is certain to be an instance of t.
+func (l *live) open(at int, t *generable.Type) opening {
+	if in.Resolved(t).Kind == generable.LimitType {
+		l.exact = false // what a whole list or dict has to keep is not looked at here
+	}
+	t = t.Deref()
+	n := &l.m.scan.Tape[at]
+	switch {
+	case t.Kind == generable.ListType && len(t.Variants) > 0: // a tuple
+		return l.whole(at)
+	case n.Kind == tape.NodeArr && (t.Kind == generable.ListType || t.Kind == generable.AnyType):
+		l.push(coerce.OpList, at, elemOf(t))
+		return openYes
+	case t.Kind == generable.OneOfType && (n.Kind == tape.NodeArr || n.Kind == tape.NodeObj):
+		if v := l.narrow(at, n, t); v != nil {
+			return l.open(at, v)
+		}
+		return l.whole(at)
+	case n.Kind != tape.NodeObj:
+		return l.whole(at)
+	}
+	key, ok := l.firstKey(at)
+	switch {
+	case t.Kind == generable.DictType || t.Kind == generable.AnyType:
+		if !ok && n.Span == 0 {
+			return openWait // it may turn out as a set
+		}
+		l.push(coerce.OpDict, at, elemOf(t))
+		return openYes
+	case !ok:
+	case t.Kind == generable.RecordType:
+		if i, _ := l.c.FindField(t, key); i >= 0 {
+			l.pushRecord(at, t, "")
+			return openYes
+		}
+	case t.Kind == generable.UnionType:
+		return l.openVariant(at, key, t)
+	}
+	return l.whole(at)
+}
+
+func elemOf(t *generable.Type) *generable.Type {
+	if t.Kind == generable.AnyType {
+		return generable.AnyT
+	}
+	return t.Elem
+}
+
+// openVariant opens an instance of a declared union whose first key is its tag. A tag that
+// comes late is left to the coercer.
+func (l *live) openVariant(at int, key string, t *generable.Type) opening {
+	s := l.m.scan
+	if key != t.Tag {
+		return l.whole(at)
+	}
+	if at+2 >= len(s.Tape) {
+		l.eager = true
+		return openWait
+	}
+	tag := &s.Tape[at+2]
+	if !tag.IsText() {
+		return l.whole(at)
+	}
+	if tag.Span == 0 || (tag.Span+uint32(at)+2 >= uint32(len(s.Tape)) && s.Tape[at].Span == 0) {
+		l.eager = true
+		return openWait // until something follows
+	}
+	v, _ := l.c.VariantNamed(t, l.str(at+2))
+	if v == nil {
+		return l.whole(at)
+	}
+	l.pushRecord(at, v, t.Tag)
+	return openYes
+}
+
+// narrow finds the only member of an inline union that a container can be an instance of: by
+// its brackets, else by its first key.
+func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
+	var only *generable.Type
+	several := false
+	for _, v := range t.Variants {
+		if l.c.Affinity(n, v) < coerce.AffinityExact {
+			continue
+		}
+		several = only != nil
+		if only = v; several {
+			break
+		}
+	}
+	if !several {
+		return only
+	}
+	key, ok := l.firstKey(at)
+	if !ok || n.Kind != tape.NodeObj {
+		return nil
+	}
+	only = nil
+	for _, v := range t.Variants {
+		switch d := v.Deref(); {
+		case d.Kind == generable.RecordType && d.FieldIndex(key) >= 0, d.Kind == generable.UnionType && d.Tag == key, d.Kind == generable.DictType:
+			if only != nil {
+				return nil
+			}
+			only = v
+		}
+	}
+	return only
+}
+
+// maxFirstKey bounds the first keys that are looked at: while an object waits for more of it,
+// that happens with each piece of the text.
+const maxFirstKey = 256
+
+// firstKey is the first key of an object, once a colon makes it certain to be one. It gives
+// none that is too long to be a field's.
+func (l *live) firstKey(at int) (string, bool) {
+	if !l.keyAt(at + 1) {
+		return "", false
+	}
+	if n := &l.m.scan.Tape[at+1]; n.End-n.Start > maxFirstKey {
+		return "", false
+	}
+	return l.str(at + 1), true
+}
+
+// keyAt reports whether a key stands at a place, and a colon follows it.
+func (l *live) keyAt(at int) bool {
+	s := l.m.scan
+	return at < len(s.Tape) && s.Tape[at].Flags&tape.FlagKey != 0 && s.Tape[at].Span != 0 && (at+1 < len(s.Tape) || s.AfterColon())
+}
+
+// member reads the key at which a frame stands.
+func (l *live) member(f *liveFrame) bool {
+	if !l.keyAt(f.cur) {
+		return false
+	}
+	f.key, f.begun, f.skip = l.str(f.cur), true, false
+	if f.op == coerce.OpDict {
+		f.skip = f.repeats() // what was shown stays, until the end says otherwise
+		return true
+	}
+	f.skip = true
+	if f.key == f.tag && f.tag != "" {
+		return true
+	}
+	if i := len(f.fields); i < len(f.place) && f.place[i] == 0 && f.typ.Fields[i].Name == f.key {
+		f.field, f.skip = i, false // most come in their order
+		return true
+	}
+	if i, rep := l.c.FindField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
+		f.field, f.skip = i, false
+		if rep != tape.RepNone {
+			l.aim(f.cur)
+			l.c.Repair(rep, 0, f.key, f.typ.Fields[i].Name)
+			l.coerced()
+			f.key = f.typ.Fields[i].Name
+		}
+	}
+	return true
+}
+
+func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
+	n := len(l.frames)
+	if n == cap(l.frames) {
+		l.frames = append(make([]liveFrame, 0, max(2*n, 4)), l.frames...)
+	}
+	l.frames = l.frames[:n+1]
+	f := &l.frames[n]
+	// Room of a frame that stood here before is used again, unless a value holds it.
+	if f.shared {
+		f.room, f.keys, f.shared = nil, nil, false
+	}
+	f.op, f.node, f.cur, f.typ, f.tag = op, at, at+1, t, ""
+	f.vals, f.keys, f.fields, f.place = f.room[:0], f.keys[:0], f.fields[:0], f.place[:0]
+	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
+	if f.index != nil {
+		f.index = nil
+	}
+	if n == 0 {
+		l.known = false // until something of it is shown, the candidate before is
+	}
+	l.show()
+	return f
+}
+
+func (l *live) pushRecord(at int, t *generable.Type, tag string) {
+	owed := 0
+	for i := range t.Fields {
+		if t.Fields[i].Stream&generable.StreamFirst != 0 {
+			owed++
+		}
+	}
+	l.owing += owed
+	f := l.push(coerce.OpRecord, at, t)
+	f.owed, f.tag = owed, tag
+	n := len(t.Fields)
+	if cap(f.place) < n {
+		f.place = make([]int32, n)
+	}
+	f.place = f.place[:n]
+	clear(f.place)
+	if n++; cap(f.fields) < n { // one more for a tag
+		f.fields = make([]int, 0, n)
+	}
+	f.vals, f.sorted = l.c.Values(n)[:0], true
+	if tag != "" {
+		f.vals, f.fields = append(f.vals, generable.StrOf(t.Name)), append(f.fields, -1)
+		l.emit(StreamVariant, t.Name, generable.Value{}, int(l.m.scan.Tape[at].Start), len(l.frames)-1)
+	}
+}
+
+// str is the text of a complete node.
+func (l *live) str(at int) string {
+	if n := &l.m.scan.Tape[at]; n.Kind == tape.NodeStr && n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0 {
+		return l.m.src[n.Start:n.End]
+	}
+	l.aim(at)
+	text := l.c.Str(0)
+	l.exact = l.exact && len(l.c.Repairs) == 0
+	return text
+}
+
+// aim has the coercer work on the subtree at a node. What it appends to its tape does not
+// touch the scanner's.
+func (l *live) aim(at int) {
+	tape := l.m.scan.Tape
+	end := at + max(1, int(tape[at].Span))
+	c := &l.c
+	c.Tape = tape[at:end:end]
+	c.Docs = append(c.Docs[:0], l.m.src)
+	c.Base, c.Depths = c.Base[:1], c.Depths[:1]
+	c.Stack, c.Repairs, c.Errs, c.Subdocs = c.Stack[:0], c.Repairs[:0], c.Errs[:0], nil
+	c.More, c.Cost, c.Score, c.Trials = 0, 0, 0, 0
+	clear(c.Memo)
+}

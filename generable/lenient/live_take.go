@@ -1,0 +1,255 @@
+package lenient
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// take decodes the complete child at a place.
+func (l *live) take(at int) {
+	f := &l.frames[len(l.frames)-1]
+	span := int(l.m.scan.Tape[at].Span)
+	v, ok := l.decode(f, at)
+	if l.text.node == at { // it was shown while it grew
+		l.finishText(at, v)
+		v, ok = l.text.last, true
+	}
+	f.cur = at + span
+	l.place(v, ok)
+}
+
+// pass goes on after a member that is no field, or a key that came before.
+func (l *live) pass(f *liveFrame, at int) {
+	f.cur = at + int(l.m.scan.Tape[at].Span)
+	f.begun = false
+	l.exact = false
+}
+
+// decode makes the value of the child at a place.
+func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
+	n := &l.m.scan.Tape[at]
+	t := f.childType()
+	if f.op == coerce.OpRecord {
+		fld := &f.typ.Fields[f.field]
+		if n.Kind == tape.NodeMissing {
+			return generable.Value{}, false
+		} else if n.Kind == tape.NodeNull && fld.Optional && !fld.Type.AcceptsNone() && l.m.o.Level != generable.Strict {
+			l.exact = false
+			return fld.Default, true
+		} else if n.Kind == tape.NodeNull && fld.Omit {
+			l.exact = false // it may count as left out
+		}
+	}
+	v, ok := l.asItStands(n, at, t)
+	if !ok {
+		l.aim(at)
+		v, ok = l.c.Decode(0, t)
+		l.exact = l.exact && ok
+		if !ok && f.op != coerce.OpRecord && l.m.o.OnBadItem == generable.ItemKeep {
+			l.aim(at)
+			v, ok = l.c.Decode(0, generable.AnyT)
+		}
+		l.coerced()
+	}
+	if ok && f.op == coerce.OpRecord {
+		fld := &f.typ.Fields[f.field]
+		ok = fld.Limits == nil || len(generable.CheckLimits(fld, v)) == 0
+		l.exact = l.exact && ok
+	}
+	return v, ok
+}
+
+// asItStands makes the value of a scalar that is one of t beyond doubt, as the coercer would:
+// most are, and it takes many times as long.
+func (l *live) asItStands(n *tape.Node, at int, t *generable.Type) (generable.Value, bool) {
+	switch n.Kind {
+	case tape.NodeNull:
+		switch t.Kind {
+		case generable.AnyType, generable.NoneType:
+			return generable.Value{}, true
+		case generable.OneOfType:
+			return generable.Value{}, l.m.o.Level != generable.Loose && t.Variants[len(t.Variants)-1].Kind == generable.NoneType
+		}
+	case tape.NodeTrue, tape.NodeFalse:
+		if t.Kind == generable.BoolType {
+			return generable.BoolOf(n.Kind == tape.NodeTrue), true
+		}
+	case tape.NodeInt:
+		if t.Kind == generable.IntType || t.Kind == generable.AnyType {
+			return coerce.Integer(l.m.src[n.Start:n.End])
+		}
+	case tape.NodeFloat:
+		if t.Kind == generable.FloatType || t.Kind == generable.AnyType {
+			return coerce.Floating(l.m.src[n.Start:n.End])
+		}
+	case tape.NodeStr:
+		plain := n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0
+		switch t.Kind {
+		case generable.StrType, generable.AnyType:
+			if plain {
+				return generable.StrOf(l.m.src[n.Start:n.End]), true
+			}
+			return l.grown(n, at)
+		case generable.EnumType:
+			if s := l.m.src[n.Start:n.End]; plain && slices.Contains(t.Values, s) {
+				return generable.StrOf(s), true
+			}
+		}
+	}
+	return generable.Value{}, false
+}
+
+// place puts a complete value into the innermost frame, or leaves out what does not fit.
+func (l *live) place(v generable.Value, ok bool) {
+	f := &l.frames[len(l.frames)-1]
+	f.begun = false
+	if !ok {
+		return
+	}
+	kind := StreamItem
+	if cap(f.vals) == 0 {
+		f.vals = make([]generable.Value, 0, fewKeys)
+	}
+	f.vals = append(f.vals, v)
+	switch f.op {
+	case coerce.OpDict:
+		kind = StreamField
+		if len(f.keys) < len(f.vals) {
+			f.keys = append(f.keys, f.key)
+		}
+		if f.index != nil {
+			f.index[f.key] = struct{}{}
+		}
+	case coerce.OpRecord:
+		kind = StreamField
+		f.sorted = f.sorted && len(f.vals)-f.field == f.first()
+		f.fields = append(f.fields, f.field)
+		f.place[f.field] = int32(len(f.vals))
+		if f.typ.Fields[f.field].Stream&generable.StreamFirst != 0 {
+			f.owed--
+			l.owing--
+		}
+	}
+	l.show()
+	l.release()
+	l.emit(kind, "", v, l.m.scan.Pos, len(l.frames))
+}
+
+// first is the number of values with the first field of a record: one, or two with a tag.
+func (f *liveFrame) first() int {
+	if f.tag != "" {
+		return 2
+	}
+	return 1
+}
+
+// names are the keys of the first n values, for who is shown them.
+func (f *liveFrame) names(n int) []string {
+	if f.op == coerce.OpRecord {
+		for len(f.keys) < n {
+			key := f.tag
+			if i := f.fields[len(f.keys)]; i >= 0 {
+				key = f.typ.Fields[i].Name
+			}
+			f.keys = append(f.keys, key)
+		}
+	}
+	return f.keys[:n:n]
+}
+
+// fewKeys is up to how many keys a scan beats a hash index.
+const fewKeys = 8
+
+// repeats reports whether the key being read came before. A dict keeps an index of its keys
+// once it is too large to look through.
+func (f *liveFrame) repeats() bool {
+	n := len(f.vals)
+	if n <= fewKeys {
+		for _, k := range f.keys[:n] {
+			if k == f.key {
+				return true
+			}
+		}
+		return false
+	}
+	if f.index == nil {
+		f.index = make(map[string]struct{}, 2*n)
+		for _, k := range f.keys[:n] {
+			f.index[k] = struct{}{}
+		}
+	}
+	_, ok := f.index[f.key]
+	return ok
+}
+
+// close completes the innermost frame.
+func (l *live) close() {
+	f := &l.frames[len(l.frames)-1]
+	v := f.complete(&l.c.Arena)
+	l.exact = l.exact && (f.op != coerce.OpRecord || len(f.vals) >= len(f.typ.Fields))
+	l.owing -= f.owed
+	end := f.node + int(l.m.scan.Tape[f.node].Span)
+	l.frames = l.frames[:len(l.frames)-1]
+	if len(l.frames) == 0 {
+		l.show()
+		l.root = v
+		l.release()
+		return
+	}
+	up := &l.frames[len(l.frames)-1]
+	up.cur = end
+	if up.op == coerce.OpRecord && up.typ.Fields[up.field].Limits != nil {
+		l.exact = false
+	}
+	l.place(v, true)
+}
+
+// mapOf is a dict that has keys and vals as they are.
+func mapOf(keys []string, vals []generable.Value) generable.Value {
+	m := new(generable.Map)
+	in.SetMap(m, keys, vals)
+	return m.Value()
+}
+
+// complete makes the value of a frame that is read to its end. Where fields are missing it
+// stays the dict of those that are there: what was shown stays, and the end says what is
+// wrong.
+func (f *liveFrame) complete(r *coerce.Arena) generable.Value {
+	n := len(f.vals)
+	if f.op != coerce.OpRecord {
+		// What is small is copied, so that the next frame has the room; the rest is the value now.
+		f.shared = f.shared || n > coerce.OwnBlock
+		if !f.shared {
+			f.room = f.vals
+		}
+		switch {
+		case f.op == coerce.OpList && f.shared:
+			return r.List(f.vals)
+		case f.op == coerce.OpList:
+			return r.List(append(r.Values(n)[:0], f.vals...))
+		case f.shared:
+			return mapOf(f.keys[:n], f.vals)
+		}
+		return r.Dict(f.keys[:n], f.vals)
+	}
+	if from := f.first() - 1; f.sorted && n-from == len(f.typ.Fields) {
+		return r.Record(f.typ, f.vals[from:n:n])
+	}
+	vals := r.Values(len(f.typ.Fields))
+	for i := range f.typ.Fields {
+		fld := &f.typ.Fields[i]
+		switch at := f.place[i]; {
+		case at > 0:
+			vals[i] = f.vals[at-1]
+		case fld.Optional:
+			vals[i] = fld.Default
+		case !fld.Type.AcceptsNone():
+			f.shared = true
+			return mapOf(f.names(n), f.vals)
+		}
+	}
+	return r.Record(f.typ, vals)
+}

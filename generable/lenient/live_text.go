@@ -1,0 +1,316 @@
+package lenient
+
+import (
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// liveText is the text that is being read. As long as it holds no escapes it is a piece of
+// the input; then a buffer to which is only ever appended.
+type liveText struct {
+	node  int // on the tape, -1 when there is none
+	start int // offset of its first byte
+	pos   int // offset up to which it is shown
+	told  int // bytes of the text that were told
+	buf   []byte
+	own   bool            // the text is in buf
+	odd   bool            // some of it was no JSON or no UTF-8, and is to be put on record
+	last  generable.Value // what it came to, once it is complete
+	done  bool
+}
+
+func (t *liveText) value(src string) generable.Value {
+	if t.done {
+		return t.last
+	}
+	if t.own {
+		return generable.StrOf(unsafe.String(unsafe.SliceData(t.buf), len(t.buf)))
+	}
+	return generable.StrOf(src[t.start:t.pos])
+}
+
+// begin begins another text. What the one before left is written over only where there is any.
+func (t *liveText) begin(node, start int) {
+	t.node, t.start, t.pos, t.told, t.own, t.odd, t.done = node, start, start, 0, false, false, false
+	if t.buf != nil {
+		t.buf = nil
+	}
+}
+
+// textual reports whether the child that a frame reads may be shown while it grows.
+func (f *liveFrame) textual() bool {
+	t := f.typ
+	if f.op == coerce.OpRecord {
+		if f.typ.Fields[f.field].Stream&generable.StreamAtomic != 0 {
+			return false
+		}
+		t = f.typ.Fields[f.field].Type
+	}
+	return growsAsText(t)
+}
+
+// growsAsText reports whether any text is a value of t, and is that text.
+func growsAsText(t *generable.Type) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.AnyType, generable.StrType:
+		return true
+	case generable.OneOfType: // T | None and the like; of an enum nothing is known before its end
+		found := false
+		for _, v := range t.Variants {
+			switch v.Deref().Kind {
+			case generable.StrType:
+				found = true
+			case generable.EnumType:
+				return false
+			}
+		}
+		return found
+	}
+	return false
+}
+
+// grow shows what has been added to the string at a node.
+func (l *live) grow(at int) {
+	s := l.m.scan
+	n := &s.Tape[at]
+	t := &l.text
+	if t.node != at {
+		if n.Flags&(tape.FlagDouble|tape.FlagFenced) != 0 || s.Concat >= 0 || s.TentStr.Node >= 0 || (n.Span == 0 && (s.Cur != at || s.St != tape.StString)) {
+			return
+		}
+		t.begin(at, int(n.Start))
+	}
+	end := int(n.End)
+	if n.Span == 0 {
+		end = s.Pos
+		if s.FenceCut >= 0 {
+			end = min(end, s.FenceCut)
+		}
+	}
+	if end <= t.pos {
+		return
+	}
+	seg, escape := l.m.src[t.pos:end], -1
+	if n.Flags&tape.FlagHigh != 0 {
+		seg = wholeRunes(seg)
+	}
+	if n.Flags&tape.FlagEscape != 0 {
+		if escape = strings.IndexByte(seg, '\\'); escape >= 0 {
+			if seg = seg[:escape+wholeEscapes(seg[escape:])]; len(seg) == escape {
+				escape = -1
+			}
+		}
+	}
+	if seg == "" {
+		return
+	}
+	if t.own || escape >= 0 || n.Flags&tape.FlagHigh != 0 {
+		l.extend(seg, escape)
+	} else {
+		t.pos += len(seg)
+	}
+	l.visits += len(seg)
+	l.show()
+	l.tellText(t.value(l.m.src), t.pos, l.minText)
+}
+
+// tellText tells by what a text grew since that was told, if it is at least so many bytes.
+func (l *live) tellText(v generable.Value, offset, atLeast int) {
+	if l.on == nil {
+		return
+	}
+	t := &l.text
+	all, _ := v.AsStr()
+	if n := len(all) - t.told; n == 0 || n < atLeast {
+		return
+	}
+	l.emit(StreamText, all[t.told:], generable.Value{}, offset, len(l.frames))
+	t.told = len(all)
+}
+
+// finishText ends a text that was shown while it grew, whose value turned out to be v, and
+// leaves in last what it is shown as.
+func (l *live) finishText(at int, v generable.Value) {
+	t := &l.text
+	t.last = t.value(l.m.src)
+	shown, _ := t.last.AsStr()
+	if all, ok := v.AsStr(); ok && strings.HasPrefix(all, shown) {
+		t.last = v
+	} // else something else was made of it, and the end says so
+	t.done = true
+	l.tellText(t.last, int(l.m.scan.Tape[at].End), 0)
+	t.node = -1
+	if t.own { // the next text may have what is left of the room
+		l.spare = t.buf[len(t.buf):]
+	}
+}
+
+// grown is the text that was shown while it grew, when all of it was and nothing is to be put on
+// record: it need not be made again.
+func (l *live) grown(n *tape.Node, at int) (generable.Value, bool) {
+	t := &l.text
+	if t.node != at || t.odd || t.start != int(n.Start) || t.pos != int(n.End) || n.Flags&(tape.FlagFenced|tape.FlagDouble) != 0 {
+		return generable.Value{}, false
+	}
+	l.c.Visits += t.pos - t.start
+	return t.value(l.m.src), true
+}
+
+// advanceText shows more of a text that is wanted as it stands. What may still turn out as a
+// JSON string or as reasoning is not shown, nor are blanks at its end.
+func (l *live) advanceText() {
+	m, t := l.m, &l.text
+	start, end := l.textSpan()
+	if l.m.scan.St == tape.StThink || start >= end || m.src[start] == '"' || (m.src[start] == '<' && end-start < tape.MaxTag) {
+		return
+	}
+	if t.node < 0 || t.start != start {
+		if t.node >= 0 {
+			l.reset("what came before was reasoning")
+		}
+		t.begin(0, start)
+	}
+	if end <= t.pos {
+		return
+	}
+	if seg := wholeRunes(m.src[t.pos:end]); seg != "" {
+		l.extend(seg, -1)
+		l.visits += len(seg)
+		l.show()
+		l.root = t.value(m.src)
+		l.tellText(l.root, t.pos, l.minText)
+	}
+}
+
+// plainText is how much of a text that is wanted as it stands was looked at.
+type plainText struct {
+	start  int // behind the blanks and the reasoning at its beginning
+	thinks int // reasoning regions looked at
+	looked int // offset up to which bytes were looked at
+	end    int // behind the last of them that is no blank
+}
+
+// textSpan is the text without the blanks around it and the reasoning before it. It looks at
+// each byte once.
+func (l *live) textSpan() (start, end int) {
+	m, p := l.m, &l.plain
+	if len(m.scan.Thinks) < p.thinks { // all before the end of reasoning counts as such
+		p.start, p.thinks = 0, 0
+	}
+	if p.start == 0 && strings.HasPrefix(m.src, "\ufeff") {
+		p.start = len("\ufeff")
+	}
+	blanks := func() {
+		for p.start < len(m.src) && tape.Class[m.src[p.start]]&tape.IsBlank != 0 {
+			p.start++
+			l.visits++
+		}
+	}
+	blanks()
+	for ; p.thinks < len(m.scan.Thinks); p.thinks++ {
+		if th := m.scan.Thinks[p.thinks]; th.Start <= p.start && th.End > p.start {
+			p.start = min(th.End, len(m.src))
+			blanks()
+		}
+	}
+	for e := len(m.src); e > p.looked; e-- {
+		l.visits++
+		if tape.Class[m.src[e-1]]&tape.IsBlank == 0 {
+			p.end = e
+			break
+		}
+	}
+	p.looked = len(m.src)
+	return p.start, p.end
+}
+
+// extend adds the next piece of the input to the text, of which the first escape is at a place,
+// or at -1 when there is none.
+func (l *live) extend(seg string, escape int) {
+	t := &l.text
+	n := len(seg)
+	valid := utf8.ValidString(seg)
+	if !t.own && (escape >= 0 || !valid) {
+		t.own = true
+		t.buf = append(l.textRoom(t.pos-t.start+n), l.m.src[t.start:t.pos]...)
+	} else if t.own && cap(t.buf)-len(t.buf) < n {
+		t.buf = append(l.textRoom(len(t.buf)+n), t.buf...)
+	}
+	t.pos += n
+	switch {
+	case !t.own:
+		return
+	case escape >= 0: // what an escape means may depend on what stands before it
+		from, bad := len(t.buf), 0
+		t.buf, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Whole)
+		t.odd = t.odd || bad > 0
+		if valid || utf8.Valid(t.buf[from:]) {
+			return
+		}
+		seg = string(t.buf[from:])
+		t.buf = t.buf[:from]
+	case valid:
+		t.buf = append(t.buf, seg...)
+		return
+	}
+	t.odd = true
+	for _, r := range seg { // each bad byte becomes one replacement character
+		t.buf = utf8.AppendRune(t.buf, r)
+	}
+}
+
+// textRoom is where a text may be put together of which n bytes are there, to be appended to. What
+// it grows beyond is left to who was shown it.
+func (l *live) textRoom(n int) []byte {
+	room := l.spare
+	if cap(room) < 2*n {
+		room = make([]byte, 0, max(2*n, int(coerce.NextBlock(&l.spareSize, coerce.OwnBytes, coerce.MaxBytes))))
+	}
+	l.spare = nil
+	return room
+}
+
+// wholeRunes cuts the beginning of a rune off the end of a text.
+func wholeRunes(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			return s
+		}
+	}
+	return s
+}
+
+// wholeEscapes returns how much of a text that may end inside of an escape is certain.
+func wholeEscapes(s string) int {
+	i := 0
+	for {
+		k := strings.IndexByte(s[i:], '\\')
+		if k < 0 {
+			return len(s)
+		}
+		i += k
+		if i+1 == len(s) {
+			return i
+		}
+		if s[i+1] != 'u' {
+			i += 2
+			continue
+		}
+		digits := s[i+2:]
+		r, n := jsonstr.Rune(digits)
+		switch {
+		case n == 0 && len(digits) < 4 && jsonstr.IsHex(digits), n == 4 && r == utf8.RuneError && jsonstr.MayPair(digits[4:]):
+			return i
+		}
+		i += 2 + n
+	}
+}

@@ -1,0 +1,135 @@
+package lenient
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// malformed makes a document with malformations, and names them; nil when one of them has no place
+// in it.
+func malformed(seed uint64, kinds ...malformation) (*document, string) {
+	d := newDocument(rand.New(rand.NewPCG(seed, 7)))
+	var names []string
+	for _, k := range kinds {
+		if !k.apply(d) {
+			return nil, ""
+		}
+		names = append(names, k.name)
+	}
+	return d, strings.Join(names, " + ")
+}
+
+// tally counts how documents are read.
+type tally struct {
+	total, wrong int
+	shown        strings.Builder
+}
+
+// read holds that a document is read the same in pieces, and counts whether it is read as what it
+// stands for.
+func (c *tally) read(t *testing.T, d *document, name string) {
+	t.Helper()
+	c.total++
+	text := d.text()
+	typ := typeOfValue(d.value, 0)
+	for _, typ := range []*generable.Type{nil, typ} {
+		r := Decode(typ, text, generable.Options{})
+		m := NewMachine(typ, generable.Options{})
+		for rest := text; rest != ""; {
+			n := min(1+d.IntN(9), len(rest))
+			m.Feed(rest[:n])
+			rest = rest[n:]
+		}
+		if got := m.Close(); render(got) != render(r) {
+			t.Errorf("%s: %q in pieces:\n%s\nas a whole:\n%s", name, text, render(got), render(r))
+		}
+		if r.OK && generable.JSON(r.Value, nil) == generable.JSON(d.value, nil) {
+			continue
+		}
+		c.wrong++
+		if c.wrong <= 100 {
+			fmt.Fprintf(&c.shown, "%s: %q\nwant %s\ngot  %s %v\n", name, text, generable.JSON(d.value, nil), generable.JSON(r.Value, nil), r.Errors)
+		}
+		return
+	}
+}
+
+// most fails when more than so many of a thousand are read wrong.
+func (c *tally) most(t *testing.T, perMille int) {
+	t.Helper()
+	t.Logf("%d of %d read as something else", c.wrong, c.total)
+	if c.wrong*1000 > c.total*perMille {
+		t.Errorf("%d of %d read as something else, want %d in a thousand at most:\n%s", c.wrong, c.total, perMille, c.shown.String())
+	}
+}
+
+// TestMalformations reads documents with one fault of each kind in random places: what a reader
+// has no doubt about is read as it was meant.
+func TestMalformations(t *testing.T) {
+	var c tally
+	for i, k := range malformations {
+		for seed := range uint64(40) {
+			if d, name := malformed(seed*1000+uint64(i), k); d != nil {
+				c.read(t, d, name)
+			}
+		}
+	}
+	c.most(t, 3)
+}
+
+// TestPairsOfMalformations reads documents with two faults. Some of them leave a doubt: an open
+// quote before another kind of quote, members without a brace in front in the middle of prose.
+func TestPairsOfMalformations(t *testing.T) {
+	var c tally
+	for i, a := range malformations {
+		for j, b := range malformations {
+			if i == j {
+				continue
+			}
+			if d, name := malformed(uint64(i*1000+j), a, b); d != nil {
+				c.read(t, d, name)
+			}
+		}
+	}
+	c.most(t, 20)
+}
+
+// typeOfValue is a type that the value has, and that tells as much of it as a schema would.
+func typeOfValue(v generable.Value, depth int) *generable.Type {
+	switch v.Kind() {
+	case generable.Bool:
+		return generable.BoolT
+	case generable.Int:
+		return generable.IntT
+	case generable.Float:
+		return generable.FloatT
+	case generable.Str:
+		return generable.StrT
+	case generable.ListKind:
+		l, _ := v.AsList()
+		elem := typeOfValue(l.At(0), depth+1)
+		for i := range l.Len() {
+			if t := typeOfValue(l.At(i), depth+1); t.String() != elem.String() || t.Kind == generable.RecordType {
+				return generable.ListOfType(generable.AnyT)
+			}
+		}
+		return generable.ListOfType(elem)
+	case generable.MapKind:
+		m, _ := v.AsMap()
+		var fields []generable.Field
+		for i := range m.Len() {
+			key, item := m.At(i)
+			fields = append(fields, generable.Field{Name: key, Type: typeOfValue(item, depth+1)})
+		}
+		t, errs := generable.NewSchema("Document", "", fields)
+		if len(errs) > 0 {
+			return generable.AnyT
+		}
+		return t
+	}
+	return generable.AnyT
+}

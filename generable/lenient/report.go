@@ -1,0 +1,168 @@
+package lenient
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// appendSyntax appends the records of what the scanner changed in a candidate.
+func (m *Machine) appendSyntax(out []generable.Repair, cand tape.Candidate, list []tape.SynRepair) []generable.Repair {
+	if len(list) == 0 {
+		return out
+	}
+	from := len(out)
+	for _, r := range list {
+		out = append(out, m.syntaxRepair(r))
+	}
+	m.setPaths(cand, list, out[from:])
+	return out
+}
+
+// syntaxRepair is the record of one change of the scanner's, without its path.
+func (m *Machine) syntaxRepair(r tape.SynRepair) generable.Repair {
+	if r.Kind == tape.RepComment {
+		r.Off, r.End = commentAt(m.src, r.Off)
+	}
+	before := m.src[r.Off:max(r.Off, r.End)]
+	return generable.Repair{
+		Kind: r.Kind.String(), Offset: int(r.Off), Cost: tape.RepairInfo[r.Kind].Cost,
+		Before: message.Shorten(before), After: repairAfter(r.Kind, before),
+	}
+}
+
+// commentAt is the range of the comment that was seen at offset p: in the opening of a block
+// comment, at its second sign. It looks no further than what a record shows.
+func commentAt(src string, p uint32) (uint32, uint32) {
+	end := "\n"
+	if int(p) >= len(src) {
+		return p, p
+	}
+	if src[p] == '*' && p > 0 {
+		p--
+		end = "*/"
+	}
+	text := src[p:min(len(src), int(p)+4*message.MaxShown)]
+	switch i := strings.Index(text, end); {
+	case i >= 0 && end == "\n":
+		text = strings.TrimRight(text[:i], "\r")
+	case i >= 0:
+		text = text[:i+len(end)]
+	}
+	return p, p + uint32(len(text))
+}
+
+// repairAfter is what a repair of that kind reads the text before it as. It is empty where
+// that cannot be said in a few signs.
+func repairAfter(kind tape.RepairKind, before string) string {
+	switch kind {
+	case tape.RepMissingComma:
+		return ","
+	case tape.RepMissingColon, tape.RepOddColon:
+		return ":"
+	case tape.RepMissingQuote, tape.RepQuotes, tape.RepEscaped:
+		return `"`
+	case tape.RepInnerQuote:
+		return `\"`
+	case tape.RepMissingValue:
+		return "null"
+	case tape.RepBlank:
+		return " "
+	case tape.RepSet:
+		return "["
+	case tape.RepWrongCloser:
+		if before == "]" {
+			return "}"
+		}
+		return "]"
+	case tape.RepFullWidth:
+		s := tape.Scanner{Src: before}
+		if c := s.Fold(0); c != 0 {
+			return string(c)
+		}
+	case tape.RepMissingQuotes:
+		return message.Quote(text.Cut(before, 2*message.MaxShown))
+	case tape.RepNumber:
+		if v, ok := coerce.LooseNumeral(before); ok {
+			return generable.JSON(v, nil)
+		}
+	case tape.RepLiteral, tape.RepTruncated:
+		word, _ := tape.ClassifyWord(before)
+		if word == tape.NodeWord && before != "" {
+			word = tape.CutLiteral(before)
+		}
+		switch word {
+		case tape.NodeTrue:
+			return "true"
+		case tape.NodeFalse:
+			return "false"
+		case tape.NodeNull:
+			if before != "" {
+				return "null"
+			}
+		}
+	}
+	return ""
+}
+
+// syntaxErrors are the first repairs that a broken candidate would need, as errors.
+func (m *Machine) syntaxErrors(cand tape.Candidate) generable.FieldErrors {
+	var errs generable.FieldErrors
+	list := m.scan.Repairs[cand.Repairs:cand.RepairsEnd]
+	for _, r := range m.appendSyntax(nil, cand, list[:min(len(list), 8)]) {
+		errs = append(errs, &generable.FieldError{Path: r.Path, Expected: "valid JSON", Got: strings.ReplaceAll(r.Kind, "-", " "), Offset: r.Offset, Hint: "nothing is repaired at level strict"})
+	}
+	if len(errs) == 0 {
+		errs = generable.FieldErrors{{Expected: "valid JSON", Got: "broken JSON", Offset: cand.Start}}
+	}
+	return errs
+}
+
+// locate adds line and column to errors, reading the text once.
+func locate(src string, errs generable.FieldErrors) {
+	order := make([]*generable.FieldError, 0, len(errs))
+	for _, e := range errs {
+		if e.Offset >= 0 && e.Offset <= len(src) {
+			order = append(order, e)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *generable.FieldError) int { return a.Offset - b.Offset })
+	line, col, at := 1, 1, 0
+	for _, e := range order {
+		for {
+			n := strings.IndexByte(src[at:e.Offset], '\n')
+			if n < 0 {
+				break
+			}
+			at += n + 1
+			line, col = line+1, 1
+		}
+		col += utf8.RuneCountInString(src[at:e.Offset])
+		at = e.Offset
+		e.Line, e.Col = line, col
+	}
+}
+
+// Complaint is the text of a re-ask; see [generable.FieldErrors.Complaint]. It is empty when nothing is
+// wrong.
+func (r Result) Complaint() string {
+	if r.OK {
+		return ""
+	}
+	return r.Errors.Complaint()
+}
+
+// RepairKinds lists the kinds of repairs.
+func RepairKinds() []string {
+	names := make([]string, 0, len(tape.RepairInfo)-1)
+	for _, info := range tape.RepairInfo[1:] {
+		names = append(names, info.Name)
+	}
+	return names
+}

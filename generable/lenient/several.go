@@ -1,0 +1,183 @@
+package lenient
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// several is the list of values that a text without a type holds apart from each other, each
+// about something else. A later object with a key of an earlier one replaces it: it is the
+// final form of a draft. Brackets in a sentence hold citations rather than values; only
+// objects count there.
+func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
+	none := tape.Candidate{}
+	if m.typ.Deref().Kind != generable.AnyType || m.o.Pick != generable.PickBest || m.o.Level == generable.Strict || len(list) < 2 {
+		return none
+	}
+	if m.commented(list) {
+		return m.join(c, list)
+	}
+	var kept []tape.Candidate
+	owner := make(map[string]int) // by key, the object in kept that has it
+	lists := 0
+	for _, k := range list {
+		root := &c.Tape[k.Node]
+		switch {
+		case k.TooDeep || root.Count == 0:
+			continue
+		case root.Kind == tape.NodeObj:
+			at := len(kept)
+			for key := k.Node + 1; key < k.Node+int(root.Span); key += 1 + int(c.Tape[key+1].Span) {
+				if old, ok := owner[c.Raw(&c.Tape[key])]; ok {
+					at = old
+				}
+				owner[c.Raw(&c.Tape[key])] = at
+			}
+			if at < len(kept) {
+				kept[at] = k
+				continue
+			}
+		case lists > 0 || k.Broken || k.Bare || k.Fence >= 0 && strings.TrimSpace(m.src[m.scan.Fences[k.Fence].Body:k.Start]) != "":
+			continue
+		default:
+			lists++
+		}
+		kept = append(kept, k)
+	}
+	if len(kept) < 2 {
+		return none
+	}
+	return m.join(c, kept)
+}
+
+// commented reports whether nothing but comments, blanks and commas stands beside the candidates, and
+// some comment between them.
+func (m *Machine) commented(list []tape.Candidate) bool {
+	from, _ := trimSpan(m.src, 0, len(m.src))
+	comments := 0
+	for i := 0; i <= len(list); i++ {
+		to := len(m.src)
+		if i < len(list) {
+			to = list[i].Start
+		}
+		if from > to {
+			return false
+		}
+		n, ok := onlyComments(m.src[from:to])
+		if !ok {
+			return false
+		}
+		if i > 0 && i < len(list) {
+			comments += n
+			from = list[i].End
+		} else if i == 0 {
+			from = list[i].End
+		}
+	}
+	return comments > 0
+}
+
+// onlyComments counts the comments of a text that consists of such, blanks and commas.
+func onlyComments(text string) (int, bool) {
+	for n := 0; ; n++ {
+		text = strings.TrimLeft(text, ", \t\r\n")
+		switch {
+		case text == "":
+			return n, true
+		case strings.HasPrefix(text, "//"), text[0] == '#':
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			var ok bool
+			if _, text, ok = strings.Cut(text[2:], "*/"); !ok {
+				return n, false
+			}
+		default:
+			return n, false
+		}
+	}
+}
+
+// collected is the list of the objects that a text holds apart from each other, where a list of
+// such is wanted and the text has no other. If some stand in fences, those outside are no part of
+// the answer.
+func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
+	var kept []tape.Candidate
+	for _, k := range list {
+		fenced := k.Fence >= 0
+		switch {
+		case len(kept) == 0 || fenced == (kept[0].Fence >= 0):
+			kept = append(kept, k)
+		case fenced:
+			kept = append(kept[:0], k)
+		}
+	}
+	if len(kept) < 2 {
+		return tape.Candidate{}
+	}
+	return m.join(c, kept)
+}
+
+// join is the list of several candidates, a copy.
+func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate {
+	run := kept[0]
+	run.Node, run.Items, run.Broken, run.Bare = len(c.Tape), len(kept), true, false
+	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
+	c.Tape = append(c.Tape, tape.Node{Kind: tape.NodeArr, Flags: tape.FlagRepaired, Count: uint32(len(kept))})
+	run.Repairs = len(m.scan.Repairs)
+	for _, k := range kept {
+		// What was repaired between them belongs to values that are left out.
+		for _, r := range m.scan.Repairs[k.Repairs:k.RepairsEnd] {
+			r.Node += uint32(len(c.Tape) - k.Node)
+			m.scan.Repairs = append(m.scan.Repairs, r)
+		}
+		c.Tape = append(c.Tape, c.Tape[k.Node:k.Node+int(c.Tape[k.Node].Span)]...)
+		run.Start, run.End = min(run.Start, k.Start), max(run.End, k.End)
+		run.Cost += k.Cost
+	}
+	run.RepairsEnd = len(m.scan.Repairs)
+	root := &c.Tape[run.Node]
+	root.Start, root.End, root.Span = uint32(run.Start), uint32(run.End), uint32(len(c.Tape)-run.Node)
+	return run
+}
+
+// valuesOnLines reports whether a text consists of values on lines of their own, of which
+// some are scalars.
+func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
+	if m.typ.Deref().Kind != generable.AnyType && !takesList(m.typ, 0) || m.o.Level == generable.Strict || len(list) == 0 {
+		return false
+	}
+	start, end := trimSpan(m.src, 0, len(m.src))
+	scalars, at := 0, start
+	for i := 0; i <= len(list); i++ {
+		to := end
+		if i < len(list) {
+			to = list[i].Start
+		}
+		if at > to {
+			return false
+		}
+		gap := m.src[at:to]
+		if i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
+			return false
+		}
+		for rest := gap; rest != ""; {
+			var line string
+			line, rest, _ = strings.Cut(rest, "\n")
+			line = strings.Trim(line, ", \t\r")
+			if line == "" {
+				continue
+			}
+			if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !tape.StrictString(line) {
+				return false
+			}
+			scalars++
+		}
+		if i < len(list) {
+			at = list[i].End
+		}
+	}
+	return scalars > 0
+}

@@ -1,0 +1,242 @@
+package lenient
+
+import (
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// FieldState tells how much of a value has arrived.
+type FieldState uint8
+
+const (
+	Pending    FieldState = iota // nothing that can be shown
+	Incomplete                   // some; it still grows
+	Complete
+)
+
+// String gives the word that snapshots use.
+func (s FieldState) String() string {
+	return [...]string{"pending", "incomplete", "complete"}[min(s, Complete)]
+}
+
+// StreamKind tells what happened.
+type StreamKind uint8
+
+const (
+	StreamText    StreamKind = iota // a text grew by Text
+	StreamField                     // a member of an instance or dict is complete: Value
+	StreamItem                      // an item of a list is complete: Value
+	StreamVariant                   // which variant of a union it is: Text
+	StreamRepair                    // Repair was made; some are only known at the end, and told before done
+	StreamReset                     // all that was shown is void; Text says why
+	StreamDone                      // the stream was closed: Result
+)
+
+// String names the kind as events in JSON do.
+func (k StreamKind) String() string {
+	return [...]string{"text", "field", "item", "variant", "repair", "reset", "done"}[min(k, StreamDone)]
+}
+
+// StreamEvent is one thing that happened to the value while its text arrived.
+type StreamEvent struct {
+	Kind   StreamKind
+	Text   string
+	Value  generable.Value
+	Repair *generable.Repair // to be copied if it is kept
+	Result *Result
+	Offset int // bytes of the text read so far, or where in it the event belongs
+
+	path  string
+	live  *live
+	depth int
+}
+
+// Path tells where in the value the event belongs, such as ".plan.steps[2]"; it is empty for
+// the root. It is made when it is asked for.
+func (e *StreamEvent) Path() string {
+	if e.live != nil {
+		e.path, e.live = e.live.pathOf(e.depth, e.Kind == StreamItem), nil
+	}
+	return e.path
+}
+
+// StreamOptions direct a [Stream].
+type StreamOptions struct {
+	generable.Options
+	// On is told each event, in order, before Feed returns. The event is valid during the call,
+	// in which the stream may be asked for snapshots and states, but neither fed nor closed.
+	// Texts that grew are told once for each Feed. Where the text is no JSON, what it came to
+	// may be told some bytes later. Nil: nobody listens, and nothing is prepared for it.
+	On func(*StreamEvent)
+	// Stop is asked after each event but the last; with true the stream wants no more text.
+	Stop func(*StreamEvent) bool
+	// MinText is how many bytes a text has to grow by before On is told, unless it is complete;
+	// 0 tells each growth.
+	MinText int
+}
+
+// Stream decodes a text that arrives in pieces and tells what is known of the value
+// meanwhile. What was shown once stays, but for a StreamReset: texts and lists only grow,
+// members stay, scalars do not change. Its result is that of [Decode] on the whole text,
+// however it was cut. A Stream is not safe for concurrent use; the values that it shows are.
+//
+// All pieces together cost a small multiple of Decode, and a snapshot as many steps as there
+// are containers open.
+type Stream struct {
+	m       *Machine
+	o       StreamOptions
+	stopped bool
+	closed  bool
+}
+
+// NewStream returns a stream that reads a value of type t; nil accepts any value.
+func NewStream(t *generable.Type, o StreamOptions) *Stream {
+	s := &Stream{m: NewMachine(t, o.Options), o: o}
+	s.m.live = newLive(s.m, nil)
+	if s.m.live.on = o.On; o.Stop != nil {
+		s.m.live.on = s.tell
+	}
+	s.m.live.minText = o.MinText
+	return s
+}
+
+func (s *Stream) tell(e *StreamEvent) {
+	if s.o.On != nil {
+		s.o.On(e)
+	}
+	if s.o.Stop != nil && e.Kind != StreamDone && s.o.Stop(e) {
+		s.stopped = true
+	}
+}
+
+// Feed adds a piece of the text, which may end anywhere, also inside of a rune. It reports
+// whether more is wanted: not after Stop said so, and not after Close.
+func (s *Stream) Feed(chunk string) bool {
+	if s.stopped || s.closed || s.m.live.telling {
+		return false
+	}
+	if chunk == "" {
+		return true
+	}
+	l := s.m.live
+	if l.on == nil {
+		s.m.Feed(chunk)
+	} else if s.m.append(chunk); l.wants(chunk) {
+		l.advance()
+	}
+	return !s.stopped
+}
+
+// Snapshot returns what is known of the value: dicts and lists that grow, texts that get
+// longer, scalars once they are complete, instances of schemas once all their fields are.
+// What has not arrived is absent, never null; the whole is null as long as nothing is known.
+// Snapshots are immutable and share what they have in common.
+func (s *Stream) Snapshot() generable.Value { return s.m.Snapshot() }
+
+// Partial returns the snapshot of a schema or union field by field; false for other types.
+func (s *Stream) Partial() (generable.Partial, bool) {
+	p, err := generable.NewPartial(s.m.typ)
+	if err != nil {
+		return p, false
+	}
+	v := s.m.result.Value
+	if !s.closed {
+		s.m.live.advance()
+		v = s.m.live.build(false)
+	}
+	if r, ok := v.AsRecord(); ok {
+		p, _ = generable.NewPartial(r.Type())
+		for i := range r.Type().Fields {
+			p, _ = p.WithField(r.Type().Fields[i].Name, r.At(i))
+		}
+		return p, true
+	}
+	m, ok := v.AsMap()
+	if !ok {
+		return p, true
+	}
+	if t := p.Type(); t.Kind == generable.UnionType {
+		tag, _ := m.Get(t.Tag)
+		if p, err = p.WithField(t.Tag, tag); err != nil {
+			return p, true
+		}
+	}
+	for i := range m.Len() {
+		if k, v := m.At(i); p.Type().FieldIndex(k) >= 0 {
+			p, _ = p.WithField(k, v)
+		}
+	}
+	return p, true
+}
+
+// State tells how much has arrived of the value at a path such as ".plan.steps[2]". What the type
+// does not have stays pending; [generable.Type.CheckPath] tells.
+func (s *Stream) State(path string) FieldState {
+	if s.closed {
+		if _, ok := lookup(s.m.result.Value, path); ok && s.m.result.OK {
+			return Complete
+		}
+		return Pending
+	}
+	s.m.live.advance()
+	return s.m.live.state(path)
+}
+
+// CloseCut ends a text that was cut: the result holds what is known of the value, see
+// [generable.Options.Partial].
+func (s *Stream) CloseCut() Result {
+	s.stopped = true
+	return s.Close()
+}
+
+// exact reports whether the text is one value of the type as it stands, strictly read, which
+// is known to its end.
+func (s *Stream) exact() bool {
+	l, sc := s.m.live, s.m.scan
+	if !l.exact || !l.known || len(l.frames) > 0 || l.cand != 0 || l.next != 1 || s.stopped || len(s.m.src) > tape.MaxText ||
+		len(sc.Cands) != 1 || len(sc.Repairs) > 0 || len(sc.Fences) > 0 || len(sc.Thinks) > 0 || sc.St != tape.StProse {
+		return false
+	}
+	c := &sc.Cands[0]
+	start, end := trimSpan(s.m.src, 0, len(s.m.src))
+	return !c.Broken && !c.Think && c.Start == start && c.End == end
+}
+
+// Close ends the text and returns the value found in it. Further calls return the same. A
+// stream that was stopped is read like a text that was cut: see [generable.Options.Partial].
+func (s *Stream) Close() Result {
+	if s.closed {
+		return s.m.result
+	}
+	l := s.m.live
+	if l.telling {
+		return Result{Errors: generable.FieldErrors{in.Error("", "the end of an event", "a stream that is telling it", "close the stream when Feed has returned")}}
+	}
+	s.closed = true
+	l.advance()
+	shown := l.build(false)
+	if s.stopped {
+		s.m.o.Partial = true
+	}
+	if s.m.open(); len(s.m.src) <= tape.MaxText {
+		s.m.scan.Close()
+	}
+	if s.exact() {
+		// All that stands in the text has been decoded, to the byte: it need not be again.
+		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits}
+	} else {
+		s.m.close()
+	}
+	r := s.m.result
+	if l.on != nil {
+		if r.OK && l.ends(shown, r.Value) {
+			l.tellRest(r.Value)
+		} else if r.OK {
+			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
+		}
+		l.tellMissing(r.Repairs)
+		l.tell(&StreamEvent{Kind: StreamDone, Result: &r, Value: r.Value, Offset: len(s.m.src)})
+	}
+	s.m.release()
+	return r
+}

@@ -1,0 +1,283 @@
+package lenient
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+)
+
+// wholeKind tells how the text as a whole serves as a candidate.
+type wholeKind uint8
+
+const (
+	wholeNone   wholeKind = iota
+	wholeScalar           // as a scalar, if nothing else fits
+	wholeText             // it is one valid JSON value, or all that is wanted: nothing else counts
+)
+
+// whole looks at the text as a whole: as one valid JSON value, or, for types that have
+// scalars, as a scalar without quotes. It adds a node to the tape for the latter.
+func (m *Machine) whole(c *coerce.Coercer) (tape.Candidate, wholeKind) {
+	s := m.scan
+	start, end := trimSpan(m.src, 0, len(m.src))
+	for i := range s.Cands {
+		if k := &s.Cands[i]; k.Start == start && k.End == end && !k.Broken {
+			return *k, wholeText
+		}
+	}
+	fence := -1
+	if !tape.StrictString(m.src[start:end]) { // tags of reasoning within a string of JSON belong to it
+		start, end = m.withoutReasoning(start, end)
+		start, end, fence = m.withinFence(start, end)
+	}
+	return m.wholeAt(c, start, end, fence)
+}
+
+// wholeAt does so with a range of the text, in the fence of that index.
+func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candidate, wholeKind) {
+	s := m.scan
+	if start >= end {
+		return tape.Candidate{}, wholeNone
+	}
+	n := tape.Node{Kind: tape.NodeWord, Flags: tape.FlagHigh, Start: uint32(start), End: uint32(end), Span: 1}
+	kind, odd := wholeNone, tape.RepNone
+	text := m.src[start:end]
+	if tape.StrictString(text) {
+		c.Visits += len(text)
+		n.Kind, n.Flags = tape.NodeStr, tape.FlagEscape|tape.FlagHigh
+		n.Start, n.End = n.Start+1, n.End-1
+		kind = wholeText
+	} else if len(text) <= tape.MaxLiteral || tape.StrictNumber(text) != tape.NodeWord {
+		if k, rep := tape.ClassifyWord(text); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
+			n.Kind, kind, odd = k, wholeText, rep
+		}
+	}
+	if kind == wholeNone {
+		switch takes := takesScalars(m.typ, 0) || m.o.Level == generable.Loose && takesItem(m.typ); {
+		case m.typ.Deref().Kind == generable.StrType:
+			kind = wholeText // a text is wanted, and this is one
+		case takes:
+			kind = wholeScalar
+		default:
+			return tape.Candidate{}, wholeNone
+		}
+	}
+	cand := tape.Candidate{Node: len(c.Tape), Start: start, End: end, Fence: fence, Repairs: len(s.Repairs)}
+	if odd != tape.RepNone {
+		s.Repairs = append(s.Repairs, tape.SynRepair{Kind: odd, Off: n.Start, End: n.End})
+		cand.Broken, cand.Cost = true, tape.RepairInfo[odd].Cost
+	}
+	cand.RepairsEnd = len(s.Repairs)
+	c.Tape = append(c.Tape, n)
+	return cand, kind
+}
+
+// trimSpan narrows a range of the text by a byte order mark and blanks.
+func trimSpan(src string, from, to int) (int, int) {
+	if from == 0 && strings.HasPrefix(src, "\ufeff") {
+		from = len("\ufeff")
+	}
+	for from < to && tape.Class[src[from]]&tape.IsBlank != 0 {
+		from++
+	}
+	for to > from && tape.Class[src[to-1]]&tape.IsBlank != 0 {
+		to--
+	}
+	return from, to
+}
+
+// withoutReasoning narrows a range by the reasoning regions at its beginning.
+func (m *Machine) withoutReasoning(start, end int) (int, int) {
+	for _, t := range m.scan.Thinks {
+		if t.Start <= start && t.End > start {
+			start, end = trimSpan(m.src, min(t.End, end), end)
+		}
+	}
+	return start, end
+}
+
+// withinFence narrows a range to the content of the fence that it consists of, and returns the
+// index of that; -1 when there is none, or a value with brackets in it.
+func (m *Machine) withinFence(start, end int) (int, int, int) {
+	s := m.scan
+	if len(s.Fences) != 1 || len(s.Cands) > 0 {
+		return start, end, -1
+	}
+	f := s.Fences[0]
+	if f.Start != start || f.End >= 0 && f.End+f.N != end {
+		return start, end, -1
+	}
+	start, end = m.fenced(f)
+	return start, end, 0
+}
+
+// fenced is the range of the content of a fence. On one line, ```json null```, it stands behind
+// the tag.
+func (m *Machine) fenced(f tape.FenceMark) (int, int) {
+	if f.End < 0 {
+		return trimSpan(m.src, f.Body, len(m.src))
+	}
+	start, end := trimSpan(m.src, f.Body, max(f.End, f.Body))
+	if _, _, inline := strings.Cut(f.Tag, " "); start == end && inline {
+		start, end = trimSpan(m.src, f.Start+f.N, f.Body)
+		start += strings.IndexByte(m.src[start:end], ' ')
+		start, end = trimSpan(m.src, start, end)
+	}
+	return start, end
+}
+
+// inFence considers the content of the last fence for data in which no bracket stands, as a
+// scalar or as what lacks its brackets, with prose around the fence.
+func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool) {
+	s := m.scan
+	held := make(map[int]bool)
+	for i := range s.Cands {
+		held[s.Cands[i].Fence] = true
+	}
+	for i := len(s.Fences) - 1; i >= 0; i-- {
+		f := s.Fences[i]
+		if tag, _, _ := strings.Cut(f.Tag, " "); held[i] || !isDataTag(tag) || m.inReasoning(f.Start) {
+			continue
+		}
+		start, end := m.fenced(f)
+		if start == end {
+			continue
+		}
+		if cand, kind := m.wholeAt(c, start, end, i); kind == wholeNone || !consider(cand) {
+			m.bracketedAt(c, start, end, i, consider)
+		}
+		return
+	}
+}
+
+// inReasoning reports whether offset p stands in a reasoning region.
+func (m *Machine) inReasoning(p int) bool {
+	for _, t := range m.scan.Thinks {
+		if t.Start <= p && p < t.End {
+			return true
+		}
+	}
+	return false
+}
+
+// isProgram reports whether a fence's language is that of a program, which may hold values but is
+// none.
+func isProgram(tag string) bool {
+	tag, _, _ = strings.Cut(strings.ToLower(tag), " ")
+	switch tag {
+	case "python", "py", "python3", "typescript", "ts", "tsx", "jsx", "go", "golang", "java", "kotlin", "c", "cpp", "c++", "csharp", "cs", "rust", "ruby", "php",
+		"swift", "sh", "bash", "shell", "zsh", "console", "powershell", "sql", "html", "xml", "css", "diff":
+		return true
+	}
+	return false
+}
+
+// isDataTag reports whether a fence's language says that its content is data.
+func isDataTag(tag string) bool {
+	switch strings.ToLower(tag) {
+	case "yaml", "yml", "text", "txt", "plaintext":
+		return true
+	}
+	return tape.IsJSONTag(tag)
+}
+
+// takesScalars reports whether a type has values that are written without brackets. What may
+// follow from an inline union is bounded, as a type may contain itself.
+func takesScalars(t *generable.Type, depth int) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
+		return true
+	case generable.UnionType:
+		for _, v := range t.Variants {
+			if v = v.Deref(); v.Kind == generable.RecordType && coerce.AllOptional(v) {
+				return true
+			}
+		}
+	case generable.OneOfType:
+		for _, v := range t.Variants {
+			if depth < 8 && takesScalars(v, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takesItem reports whether a type is a list of such values, so that one may stand for it.
+func takesItem(t *generable.Type) bool {
+	t = t.Deref()
+	return t.Kind == generable.ListType && takesScalars(t.Elem, 0)
+}
+
+// run is the list of the candidates from the one at index i on that only blanks and commas
+// separate: values on lines of their own. There is one where the type is a list, or where
+// there is no type and the text holds no other. It has no items otherwise, or when the first
+// candidate continues an earlier run.
+func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candidate {
+	none := tape.Candidate{}
+	list := all[i:]
+	untyped := m.typ.Deref().Kind == generable.AnyType
+	if (!takesList(m.typ, 0) && !untyped) || m.o.Level == generable.Strict || list[0].Adjacent {
+		return none
+	}
+	n := 1
+	for n < len(list) && list[n].Adjacent {
+		n++
+	}
+	if n == 1 || (untyped && !(m.onLines(list[:n]) && (n == len(all) || m.alone(list[:n])))) {
+		return none
+	}
+	first, last := list[0], list[n-1]
+	head := first.Node - 1 // the place that was kept for it
+	root := &c.Tape[head]
+	root.Kind, root.Flags, root.Count = tape.NodeArr, tape.FlagRepaired, uint32(n)
+	root.Start, root.End = uint32(first.Start), uint32(last.End)
+	root.Span = uint32(last.Node-head) + c.Tape[last.Node].Span
+	run := first
+	run.Node, run.End, run.Items = head, last.End, n
+	run.RepairsEnd, run.Broken, run.Bare = last.RepairsEnd, true, false
+	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
+	for _, k := range list[:n] {
+		run.Cost += k.Cost
+		run.TooDeep = run.TooDeep || k.TooDeep
+	}
+	return run
+}
+
+// onLines reports whether the candidates stand on lines of their own, or between commas.
+func (m *Machine) onLines(list []tape.Candidate) bool {
+	for i := 1; i < len(list); i++ {
+		if !strings.ContainsAny(m.src[list[i-1].End:list[i].Start], "\n,") {
+			return false
+		}
+	}
+	return true
+}
+
+// alone reports whether the candidates are all there is in the text or in a fence.
+func (m *Machine) alone(list []tape.Candidate) bool {
+	start, end := trimSpan(m.src, 0, len(m.src))
+	first, last := list[0], list[len(list)-1]
+	if first.Fence >= 0 {
+		f := m.scan.Fences[first.Fence]
+		start, end = trimSpan(m.src, f.Body, max(f.End, f.Body))
+	}
+	return first.Start == start && strings.Trim(m.src[last.End:max(end, last.End)], ", \t\r\n") == ""
+}
+
+// takesList reports whether a type has lists as values.
+func takesList(t *generable.Type, depth int) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.ListType:
+		return true
+	case generable.OneOfType:
+		for _, v := range t.Variants {
+			if depth < 8 && takesList(v, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
