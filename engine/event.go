@@ -87,7 +87,7 @@ type emitter struct {
 	seq    uint64
 	closed bool
 	broken *Error
-	tokens []TokenData // those that the next events of tokens take, see token
+	tokens *tokenChunk // what the next tokens take, nil before the first
 }
 
 func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
@@ -98,7 +98,10 @@ func (e *emitter) emit(ev Event) {
 	e.hand(ev)
 }
 
-// maxTokenChunk bounds how many tokens are allocated at once.
+// tokenChunk is the data of tokens, allocated at once.
+type tokenChunk struct{ all []TokenData }
+
+// maxTokenChunk bounds how many there are.
 const maxTokenChunk = 64
 
 // token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
@@ -106,11 +109,16 @@ const maxTokenChunk = 64
 func (e *emitter) token(ev Event, d TokenData) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.tokens) == cap(e.tokens) {
-		e.tokens = make([]TokenData, 0, min(max(4, 2*cap(e.tokens)), maxTokenChunk))
+	c := e.tokens
+	if c == nil {
+		c = &tokenChunk{}
+		e.tokens = c
 	}
-	e.tokens = append(e.tokens, d)
-	ev.Kind, ev.Data = EventToken, &e.tokens[len(e.tokens)-1]
+	if n := cap(c.all); len(c.all) == n {
+		c.all = make([]TokenData, 0, min(max(4, 2*n), maxTokenChunk))
+	}
+	c.all = append(c.all, d)
+	ev.Kind, ev.Data = EventToken, &c.all[len(c.all)-1]
 	e.hand(ev)
 }
 

@@ -29,7 +29,8 @@ type Sched interface {
 	// ended well.
 	Within(d time.Duration, late error, body func(s Sched) error) error
 
-	// Do runs an effect on the effect side and waits for its outcome.
+	// Do runs an effect on the effect side and waits for its outcome. A scheduler with a time of
+	// its own gives the handler its clock, see [WithClock].
 	Do(h Handler, e *Effect, sink Sink) Outcome
 
 	// DoOrAbandon is Do without a sink, for handlers that may ignore that they are to stop. Soon

@@ -185,7 +185,37 @@ func (s *coopSched) Do(h Handler, e *Effect, sink Sink) Outcome {
 	if err := s.Yield(); err != nil { // the order of effects is what the seed decides
 		return Failed(asError(err))
 	}
-	return h.Do(context.Background(), e, sink)
+	ctx, cancel := context.WithCancelCause(WithClock(context.Background(), s.c, s.await))
+	stop := s.OnCancel(func() { cancel(s.Err()) })
+	defer func() {
+		stop()
+		cancel(nil)
+		s.c.ask() // the handler may have released what others await
+	}()
+	return h.Do(ctx, e, sink)
+}
+
+// await parks a branch inside a handler.
+func (s *coopSched) await(ctx context.Context, done <-chan struct{}) error {
+	s.c.ask()
+	s.c.awaiting++
+	defer func() { s.c.awaiting-- }()
+	err := s.Wait(func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return ctx.Err() != nil
+		}
+	})
+	if err == nil {
+		select {
+		case <-done:
+		default:
+			err = ctx.Err()
+		}
+	}
+	return err
 }
 
 // DoOrAbandon waits for the handler: it runs inline.

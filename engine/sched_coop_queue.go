@@ -17,6 +17,7 @@ type coop struct {
 	seq      int // of alarms: those of one time ring in the order they were set
 	alive    int
 	woken    bool
+	awaiting int // branches inside handlers that await something
 	watches  []*coopWatch
 }
 
@@ -50,6 +51,27 @@ func (c *coop) unwatch(w *coopWatch) bool {
 	c.watches = c.watches[:last]
 	w.place = -1
 	return true
+}
+
+// Now implements [Clock].
+func (c *coop) Now() time.Time { return c.now }
+
+// AfterFunc implements [Clock]. The driver calls f.
+func (c *coop) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+	a := c.alarm(c.now.Add(d))
+	a.f = f
+	return func() bool {
+		was := a.f != nil
+		a.f, a.over = nil, true
+		return was
+	}
+}
+
+// ask has the driver ask again what branches inside handlers await.
+func (c *coop) ask() {
+	if c.awaiting > 0 {
+		c.woken = true
+	}
 }
 
 func (c *coop) random(n int) int {
@@ -170,6 +192,8 @@ type alarm struct {
 	nap   int
 	scope *coopScope
 	late  error
+	f     func() // of a timer, nil once it was called
+	over  bool   // the timer was stopped
 }
 
 func (c *coop) alarm(at time.Time) *alarm {
@@ -189,7 +213,7 @@ func (c *coop) ring() bool {
 			if a.task.place < 0 || a.task.naps != a.nap || a.task.ready != nil {
 				continue // it was cancelled, and does something else by now
 			}
-		case a.late != nil && a.scope == nil: // what it bounded is over
+		case a.late != nil && a.scope == nil || a.over: // what it bounded is over
 			continue
 		}
 		if a.at.After(c.now) {
@@ -200,6 +224,11 @@ func (c *coop) ring() bool {
 			c.release(a.task)
 		case a.scope != nil:
 			c.cancel(a.scope, a.late)
+		case a.f != nil:
+			f := a.f
+			a.f = nil
+			f()
+			c.ask()
 		}
 		return true
 	}

@@ -13,7 +13,7 @@ import (
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
 // cancels the run and every effect in flight.
 func NewGoSched(ctx context.Context) Sched {
-	return &goSched{ctx: ctx, waiters: &waiters{}, grace: abandonAfter}
+	return &goSched{ctx: onMachineTime(ctx), waiters: &waiters{}, grace: abandonAfter}
 }
 
 // goSched is shared by all branches under one context: it has no state of a branch.

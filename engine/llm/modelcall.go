@@ -14,11 +14,13 @@ import (
 // modelCall is a call of a model over all its attempts, at one model after the other. Attempts are
 // counted through, whichever model they ask.
 type modelCall struct {
-	reg  *Registry
-	e    *engine.Effect
-	req  *engine.Request
-	sink engine.Sink // of tokens, as far as the effect streams, and retries
-	keys *redact.Set
+	reg     *Registry
+	clock   engine.Clock // of waits
+	virtual bool         // that is the clock of a run in virtual time
+	e       *engine.Effect
+	req     *engine.Request
+	sink    engine.Sink // of tokens, as far as the effect streams, and retries
+	keys    *redact.Set
 
 	begun    time.Time // of the first attempt
 	attempts int
@@ -53,7 +55,7 @@ func (t *modelCall) askModel(ctx context.Context, model string) (*engine.Respons
 	if key := to.conn.key; key != "" && !t.keys.Holds(key) { // a store may make a key at each look
 		t.keys = t.reg.keys(key)
 	}
-	track := t.reg.track(to)
+	track := t.reg.track(t.clock, to)
 	a := &modelAttempts{modelCall: t, target: to, track: track, name: model}
 	defer a.end()
 	for n := 1; ; n++ {
@@ -109,7 +111,7 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*engine.Response, *
 	defer func() { permit.Release(used) }() // also when a host's model panics
 	a.asked = true
 	if a.attempts++; a.attempts == 1 {
-		a.begun = a.reg.clock.Now()
+		a.begun = a.clock.Now()
 	}
 	c := &call{target: a.target, req: a.req, limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
 	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }

@@ -14,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
-	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/generable/dialect"
@@ -39,7 +38,7 @@ type Registry struct {
 	driver    engine.Handler // makes the calls of all models, nil for their providers
 	limits    map[string]Limits
 	limiter   *Limiter
-	clock     Clock
+	clock     engine.Clock // nil: that of the run
 	base      http.RoundTripper
 	http      *http.Client
 	forms     dialect.Compiler
@@ -62,7 +61,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]client{}, made: map[string]hosted{},
-		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{}, clock: limiter.System{},
+		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{},
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -71,7 +70,7 @@ func New(opts ...Option) *Registry {
 	}
 	r.keyNames = allKeyNames(builtin(), r.providers)
 	if r.limiter == nil {
-		r.limiter = &Limiter{limiter.Limiters{Clock: r.clock}}
+		r.limiter = NewLimiter()
 	}
 	for _, l := range r.limits {
 		r.countsTokens = r.countsTokens || l.TokensPerMinute > 0
@@ -96,7 +95,11 @@ func (r *Registry) Close() { r.http.CloseIdleConnections() }
 // else the request's, else the default. A call that failed is made again, at this model or at
 // those that it falls back to; see [RetryPolicy].
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
-	t := &modelCall{reg: r, e: e, sink: sink}
+	t := &modelCall{reg: r, e: e, sink: sink, clock: r.clock}
+	if t.clock == nil {
+		t.clock = engine.ClockOf(ctx)
+		t.virtual = t.clock != engine.MachineClock{}
+	}
 	defer t.caught(&out)
 	req, ok := e.Req.(*engine.Request)
 	if !ok || req == nil {

@@ -12,15 +12,9 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 )
 
-// Clock tells the time and wakes: a seam for tests. Timers of connections do not use it.
-type Clock interface {
-	Now() time.Time
-	// AfterFunc calls f in its own goroutine once d has passed, unless it is stopped before.
-	AfterFunc(d time.Duration, f func()) (stop func() bool)
-}
-
-// WithClock has waits between attempts and for limits go by another clock than the machine's.
-func WithClock(c Clock) Option { return func(r *Registry) { r.clock = c } }
+// WithClock has waits between attempts and for limits go by another clock than the run's. Timers of
+// connections do not use it.
+func WithClock(c engine.Clock) Option { return func(r *Registry) { r.clock = c } }
 
 // RetryPolicy says when a call that failed is made again. What is tried again: a rate limit, an
 // overloaded or failing server, a network that broke, a wait that grew too long, an answer that
@@ -117,19 +111,26 @@ func (t *modelCall) again(ctx context.Context, err *engine.Error, n int) (time.D
 	case wait <= 0:
 		wait = t.backoff(n)
 	}
-	if t.reg.clock.Now().Add(wait).Sub(t.begun) > p.Within {
-		return 0, false
-	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+	if t.clock.Now().Add(wait).Sub(t.begun) > p.Within || !t.allows(ctx, wait) {
 		return 0, false // what failed says more than that the time was up
 	}
 	return wait, true
 }
 
+// allows reports whether the time that the call has lasts for a wait. The context's deadline is of
+// the machine's time.
+func (t *modelCall) allows(ctx context.Context, wait time.Duration) bool {
+	if total := t.reg.timeouts.Total; t.virtual {
+		return total <= 0 || t.clock.Now().Add(wait).Sub(t.begun) <= total
+	}
+	deadline, ok := ctx.Deadline()
+	return !ok || time.Until(deadline) >= wait
+}
+
 // mayGoOn reports whether any attempt may follow, at this model or another.
 func (t *modelCall) mayGoOn() bool {
 	p := &t.reg.retry
-	return t.attempts < p.Total && (p.AfterTokens || !t.shown.any()) && t.reg.clock.Now().Sub(t.begun) <= p.Within
+	return t.attempts < p.Total && (p.AfterTokens || !t.shown.any()) && t.clock.Now().Sub(t.begun) <= p.Within
 }
 
 // transient reports whether the same request may succeed when it is made again.
@@ -150,10 +151,8 @@ func (t *modelCall) pause(ctx context.Context, d time.Duration) {
 		return
 	}
 	over := make(chan struct{})
-	stop := t.reg.clock.AfterFunc(d, func() { close(over) })
-	select {
-	case <-over:
-	case <-ctx.Done():
+	stop := t.clock.AfterFunc(d, func() { close(over) })
+	if engine.Await(ctx, over) != nil {
 		stop()
 	}
 }
@@ -185,10 +184,10 @@ type Limiter struct{ limiters limiter.Limiters }
 
 // NewLimiter returns a limiter that nothing has passed. A provider's limits are those of the
 // registry that calls it first.
-func NewLimiter() *Limiter { return &Limiter{limiter.Limiters{Clock: limiter.System{}}} }
+func NewLimiter() *Limiter { return &Limiter{} }
 
-// WithLimiter has the registry's calls held back together with those of others. The limiter
-// goes by the clock that it was made with.
+// WithLimiter has the registry's calls held back together with those of others, as far as they go
+// by the same clock.
 func WithLimiter(l *Limiter) Option { return func(r *Registry) { r.limiter = l } }
 
 // Load is how busy a provider's account is.
@@ -214,8 +213,8 @@ func (l *Limiter) Load() []Load {
 func (r *Registry) Limiter() *Limiter { return r.limiter }
 
 // track is what the calls of the target's model go through.
-func (r *Registry) track(t *target) *limiter.Track {
-	l := r.limiter.limiters.Get(t.provider, t.conn.base, t.conn.key, func() limiter.Settings {
+func (r *Registry) track(clock engine.Clock, t *target) *limiter.Track {
+	l := r.limiter.limiters.Get(clock, t.provider, t.conn.base, t.conn.key, func() limiter.Settings {
 		own, ok := r.limits[t.provider]
 		if !ok {
 			own = r.limits[""]

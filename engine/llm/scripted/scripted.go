@@ -147,14 +147,7 @@ func modelName(e *engine.Effect, req *engine.Request) string {
 }
 
 func pause(ctx context.Context, d time.Duration) *engine.Error {
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-		}
-	}
+	_ = engine.Sleep(ctx, d) // what it returns is what Interrupted tells
 	return wire.Interrupted(ctx)
 }
 

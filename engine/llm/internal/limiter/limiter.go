@@ -7,23 +7,9 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/engine"
 )
-
-// Clock tells the time and wakes. The system's is [System]; tests have their own.
-type Clock interface {
-	Now() time.Time
-	// AfterFunc calls f in its own goroutine once d has passed, unless it is stopped before.
-	AfterFunc(d time.Duration, f func()) (stop func() bool)
-}
-
-// System is the clock of the machine.
-type System struct{}
-
-// Now implements [Clock].
-func (System) Now() time.Time { return time.Now() }
-
-// AfterFunc implements [Clock].
-func (System) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
 // Settings are the bounds of a lane. Zero is no bound.
 type Settings struct {
@@ -34,7 +20,7 @@ type Settings struct {
 
 // Limiter is what the calls of one provider under one credential share.
 type Limiter struct {
-	clock Clock
+	clock engine.Clock
 	set   Settings
 
 	mu       sync.Mutex
@@ -67,7 +53,7 @@ type Permit struct {
 	cost  float64
 }
 
-func newLimiter(c Clock, s Settings) *Limiter {
+func newLimiter(c engine.Clock, s Settings) *Limiter {
 	now := c.Now()
 	return &Limiter{clock: c, set: s, window: float64(s.InFlight), tracks: map[string]*Track{},
 		requests: newBucket(s.Requests, now), tokens: newBucket(s.Tokens, now)}
@@ -92,13 +78,11 @@ func (t *Track) Acquire(ctx context.Context, urgent bool, cost int) (Permit, err
 	if w.ready == nil {
 		return w.permit, nil
 	}
-	select {
-	case <-w.ready:
-		return w.permit, nil
-	case <-ctx.Done():
+	if err := engine.Await(ctx, w.ready); err != nil {
 		t.leave(w)
-		return Permit{}, ctx.Err()
+		return Permit{}, err
 	}
+	return w.permit, nil
 }
 
 func (t *Track) join(urgent bool, cost float64) *waiter {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/agentscript/agentscript/engine"
 )
 
 // hand is a clock that is moved by hand.
@@ -72,8 +74,8 @@ func (h *hand) advance(d time.Duration) {
 }
 
 func lane(h *hand, s Settings) *Limiter {
-	lanes := &Limiters{Clock: h}
-	return lanes.Get("p", "http://p", "key", func() Settings { return s })
+	lanes := &Limiters{}
+	return lanes.Get(h, "p", "http://p", "key", func() Settings { return s })
 }
 
 // waits joins a call that has to wait; done is closed when it is admitted.
@@ -328,8 +330,8 @@ func TestContextEndsTheWait(t *testing.T) {
 
 // However many calls come and go, no more are in flight than may be, and none is left behind.
 func TestManyCalls(t *testing.T) {
-	lanes := &Limiters{Clock: System{}}
-	l := lanes.Get("p", "", "", func() Settings { return Settings{InFlight: 3} })
+	lanes := &Limiters{}
+	l := lanes.Get(engine.MachineClock{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
 	var mu sync.Mutex
 	busy, most, served := 0, 0, 0
 	var wg sync.WaitGroup
@@ -370,9 +372,9 @@ func TestManyCalls(t *testing.T) {
 
 // A store that makes a key at each look does not make lanes without end.
 func TestIdleLanesAreDropped(t *testing.T) {
-	lanes := &Limiters{Clock: newHand()}
+	lanes, clock := &Limiters{}, newHand()
 	for i := range 10 * most {
-		l := lanes.Get("p", "", fmt.Sprint(i), func() Settings { return Settings{InFlight: 1} })
+		l := lanes.Get(clock, "p", "", fmt.Sprint(i), func() Settings { return Settings{InFlight: 1} })
 		goes(t, l.Track("m")).Release(0)
 	}
 	n := 0
@@ -380,8 +382,8 @@ func TestIdleLanesAreDropped(t *testing.T) {
 	if n > most {
 		t.Errorf("%d lanes are kept", n)
 	}
-	same := lanes.Get("p", "", "x", func() Settings { return Settings{} })
-	if same != lanes.Get("p", "", "x", func() Settings { return Settings{} }) || same == lanes.Get("q", "", "x", func() Settings { return Settings{} }) {
+	same := lanes.Get(clock, "p", "", "x", func() Settings { return Settings{} })
+	if same != lanes.Get(clock, "p", "", "x", func() Settings { return Settings{} }) || same == lanes.Get(clock, "q", "", "x", func() Settings { return Settings{} }) {
 		t.Error("lanes are not told apart by provider and key")
 	}
 }

@@ -3,28 +3,29 @@ package limiter
 import (
 	"crypto/sha256"
 	"sync"
+
+	"github.com/agentscript/agentscript/engine"
 )
 
 // most is how many lanes are kept though nothing happens in them: a store that makes a new key
 // at each look gives each call a lane of its own.
 const most = 256
 
-// Limiters finds lanes by provider, address and credential.
+// Limiters finds lanes by clock, provider, address and credential.
 type Limiters struct {
-	Clock Clock
-
 	mu       sync.Mutex
 	limiters map[limitersKey]*Limiter
 }
 
 type limitersKey struct {
+	clock             engine.Clock
 	provider, address string
 	credential        [sha256.Size]byte
 }
 
 // Get gives a lane, made by the settings when it is asked for first.
-func (s *Limiters) Get(provider, address, credential string, set func() Settings) *Limiter {
-	key := limitersKey{provider, address, sha256.Sum256([]byte(credential))}
+func (s *Limiters) Get(clock engine.Clock, provider, address, credential string, set func() Settings) *Limiter {
+	key := limitersKey{clock, provider, address, sha256.Sum256([]byte(credential))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.limiters[key]
@@ -41,7 +42,7 @@ func (s *Limiters) Get(provider, address, credential string, set func() Settings
 			}
 		}
 	}
-	l = newLimiter(s.Clock, set())
+	l = newLimiter(clock, set())
 	s.limiters[key] = l
 	return l
 }

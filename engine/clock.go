@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Clock is the time that a run's handlers go by, so that a run in virtual time waits for nothing
+// real. It does not bound real input and output: timeouts of connections are of the machine's time.
+// A clock is comparable: what shares waits between calls keeps them apart by it.
+type Clock interface {
+	Now() time.Time
+
+	// AfterFunc calls f beside the handler once d has passed, unless stop is called before, which
+	// reports whether it prevented that. f must not block.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+// MachineClock is the clock of the machine.
+type MachineClock struct{}
+
+// Now implements [Clock].
+func (MachineClock) Now() time.Time { return time.Now() }
+
+// AfterFunc implements [Clock].
+func (MachineClock) AfterFunc(d time.Duration, f func()) func() bool {
+	return time.AfterFunc(d, f).Stop
+}
+
+type clockKey struct{}
+
+// runClock is what the context of a run with a time of its own carries.
+type runClock struct {
+	Clock
+	await func(ctx context.Context, done <-chan struct{}) error
+}
+
+// WithClock returns the context that a scheduler with a time of its own gives to handlers. Its
+// await implements [Await], for one branch.
+func WithClock(ctx context.Context, c Clock, await func(ctx context.Context, done <-chan struct{}) error) context.Context {
+	return context.WithValue(ctx, clockKey{}, &runClock{c, await})
+}
+
+func runClockOf(ctx context.Context) *runClock {
+	c, _ := ctx.Value(clockKey{}).(*runClock)
+	return c
+}
+
+// onMachineTime returns the context for a run on the machine's time that is started inside another.
+func onMachineTime(ctx context.Context) context.Context {
+	if runClockOf(ctx) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, clockKey{}, (*runClock)(nil))
+}
+
+// ClockOf returns the clock of the run whose handler was given ctx, the machine's by default.
+func ClockOf(ctx context.Context) Clock {
+	if c := runClockOf(ctx); c != nil {
+		return c.Clock
+	}
+	return MachineClock{}
+}
+
+// Await has a handler wait until done is closed, or until ctx has ended, whose error it returns. Where
+// time is virtual the other branches of the run go on meanwhile: a handler that waits in any other way
+// stops them. It must be called on the goroutine that the handler was called on.
+func Await(ctx context.Context, done <-chan struct{}) error {
+	if c := runClockOf(ctx); c != nil {
+		return c.await(ctx, done)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Sleep has a handler wait until d has passed on its run's clock, or until ctx has ended, whose error
+// it returns. It must be called on the goroutine that the handler was called on.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	done := make(chan struct{})
+	stop := ClockOf(ctx).AfterFunc(d, func() { close(done) })
+	defer stop()
+	return Await(ctx, done)
+}
