@@ -141,7 +141,7 @@ func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
 	if s == nil {
 		s = &server{client: c, spec: spec, turn: make(chan struct{}, 1)}
 		if spec.OAuth != nil {
-			s.auth = &authority{client: c, spec: spec, how: spec.OAuth, hidden: &s.hidden, turn: make(chan struct{}, 1)}
+			s.auth = newAuthority(c.deps(), spec, &s.hidden)
 		}
 		c.servers[id] = s
 	}

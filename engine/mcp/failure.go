@@ -13,11 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/internal/text"
 )
-
-// settle is how long an ending process is waited for when an error is to say how it ended.
-const settle = 500 * time.Millisecond
 
 // unreachable is the error of a server that could not be connected to.
 func (x *session) unreachable(err error) *engine.Error {
@@ -136,11 +132,6 @@ func (x *session) lastWords() string {
 }
 
 func (x *session) said(err error) string { return x.hidden.brief(err.Error()) }
-
-// brief bounds a text that the other side decides about.
-func brief(s string) string {
-	return text.Clip(strings.ToValidUTF8(plain(s), ""), 400)
-}
 
 // timeouts are how long the server may take to say hello and list its tools, and to answer a call.
 // Specs that differ in nothing else share a session.

@@ -6,80 +6,35 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync/atomic"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
 
 // maxBody bounds an answer that is no stream of events.
 const maxBody = 16 << 20
 
-// openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
-// the server does not know that, the older one.
-func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
-	spec, c := x.server.spec, x.server.client
-	host, err := engine.Host(spec.URL)
-	if err != nil { // composing has checked it; a request of another process may hold anything
-		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be used: %w", spec.Name, err)
-	}
-	if err := c.allowed(spec, engine.EffectHTTP, host); err != nil {
-		return nil, err
-	}
-	headers, failed := c.resolve(spec, spec.Headers, x.hidden)
-	if failed != nil {
-		return nil, failed
-	}
-	carrier := &carrier{client: c, spec: spec, auth: x.server.auth, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy}
-	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
-	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
-	switch spec.Transport {
-	case engine.TransportHTTP:
-		transports = transports[:1]
-	case engine.TransportSSE:
-		transports = transports[1:]
-	}
-	var first error
-	for _, t := range transports {
-		cs, err := x.greet(ctx, t)
-		if err == nil {
-			return cs, nil
-		}
-		if first == nil {
-			first = err
-		}
-		if status := carrier.status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
-			break
-		}
-	}
-	if stopped(ctx) {
-		return nil, interrupted(ctx, spec)
-	}
-	if own := x.refused(first); own != nil {
-		return nil, own
-	}
-	switch status := carrier.status.Load(); status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
-		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
-	}
-	return nil, x.unreachable(first)
-}
-
 // carrier makes the requests to one server: its headers go to its own host alone.
 type carrier struct {
-	client   *Client
-	spec     *engine.ServerSpec
-	auth     *authority // nil without OAuth
-	home     string     // its host
+	base     http.RoundTripper
+	allowed  func(host string) *engine.Error // another host than its own; nil allows it
+	auth     authorizer                      // nil without OAuth
+	home     string                          // its host
 	secure   bool
-	headers  resolved
+	headers  map[string]string
 	received *atomic.Int64
 	broke    func(error)
 	status   atomic.Int64 // of the last answer
+}
+
+// authorizer comes by the tokens of requests.
+type authorizer interface {
+	// token returns what the next request is sent with, "" when there is none.
+	token(ctx context.Context) (string, error)
+	// refuses reports whether an answer asks for another token.
+	refuses(res *http.Response) bool
+	// another returns the token to repeat a refused request with. It closes the answer.
+	another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error)
 }
 
 var errNoRedirect = errors.New("it redirects to another host")
@@ -109,7 +64,7 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.client.allowed(c.spec, engine.EffectHTTP, host); err != nil {
+		if err := c.allowed(host); err != nil {
 			return nil, err
 		}
 		return c.send(req)
@@ -126,7 +81,7 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, closed(req))
 	}
 	res, err := c.send(with(req, withToken(headers, token)))
-	if err != nil || !refused(res) || req.Body != nil && req.GetBody == nil {
+	if err != nil || !c.auth.refuses(res) || req.Body != nil && req.GetBody == nil {
 		return res, err
 	}
 	if token, err = c.auth.another(req.Context(), req, res, token); err != nil {
@@ -170,7 +125,7 @@ func closed(req *http.Request) error {
 
 // send makes one request.
 func (c *carrier) send(req *http.Request) (*http.Response, error) {
-	res, err := c.client.cfg.transport.RoundTrip(req)
+	res, err := c.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}

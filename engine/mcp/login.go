@@ -2,20 +2,56 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/oauth2"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
+
+// SignIn is what a person is to agree to.
+type SignIn struct {
+	Server  string   // its name
+	URL     string   // of the server
+	Issuer  string   // the authorization server, at which the person signs in
+	Scopes  []string // that are asked for
+	Address string   // where the person goes with a browser. Whoever reads it can break off the sign-in, and do no more
+}
+
+// SignIns is how people sign in to servers that want it.
+type SignIns struct {
+	// Show shows a person where to go, and returns. An error of it ends the sign-in.
+	Show func(context.Context, SignIn) error
+	// Redirect is where the browser comes back to. Unless Await is given it is an address of this machine,
+	// "http://127.0.0.1:8765/callback", at which is listened meanwhile; "" is one with a free port.
+	Redirect string
+	// Await waits for the browser of a host that has a Redirect of its own, and gives the query with
+	// which it came back.
+	Await func(context.Context, SignIn) (url.Values, error)
+	// Wait bounds how long a person is waited for: 5 minutes when it is 0.
+	Wait time.Duration
+	// ClientID is the https URL of the host's client ID metadata document, "" when it has none: then a
+	// client is registered, unless the script names one.
+	ClientID string
+}
+
+// ways are the same to those who carry it out.
+func (s *SignIns) ways() *Ways {
+	w := &Ways{Redirect: s.Redirect, Wait: s.Wait, ClientID: s.ClientID}
+	if show := s.Show; show != nil {
+		w.Show = func(ctx context.Context, p Page) error { return show(ctx, SignIn(p)) }
+	}
+	if await := s.Await; await != nil {
+		w.Await = func(ctx context.Context, p Page) (url.Values, error) { return await(ctx, SignIn(p)) }
+	}
+	return w
+}
+
+// deps is what comes by tokens for the client.
+func (c *Client) deps() deps {
+	return deps{base: c.cfg.transport, keeps: c.cfg.tokens, name: c.cfg.name, allowed: c.allowed, secret: c.secret}
+}
 
 // SignedIn is what may be told of a sign-in.
 type SignedIn struct {
@@ -27,16 +63,36 @@ type SignedIn struct {
 	Renews  bool      `json:"renews"`           // by itself, when it expires
 }
 
-func (k *kept) told() SignedIn {
-	out := SignedIn{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
-	addresses := []string{k.Server}
-	if out.Renews {
-		addresses = append(addresses, k.TokenURL)
+// WithSignIn sets how people sign in to servers with auth = oauth(). Without it, and without a sign-in
+// that was kept, such a server is the error AS770.
+func WithSignIn(s SignIns) Option { return func(c *config) { c.signIns = &s } }
+
+// mostSignIns is how often a person is asked for one call: to sign in, and for more.
+const mostSignIns = 2
+
+// signedIn carries something out, and again when a person signed in for it: what is refused for its
+// token was not carried out. Nobody is asked for the same again.
+func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.Outcome {
+	out := do()
+	if s.auth == nil || s.client.cfg.signIns == nil {
+		return out
 	}
-	for _, at := range addresses {
-		if host, err := engine.Host(at); err == nil && !slices.Contains(out.Hosts, host) {
-			out.Hosts = append(out.Hosts, host)
+	for n := 0; out.Err != nil && out.Err.Code == diag.ServerSignIn; n++ {
+		if more := s.auth.wantsMore(); n == mostSignIns || n > 0 && !more {
+			e := s.auth.failure("it does not take the token that its authorization server gave")
+			if more {
+				e = s.auth.failure("it wants more than the token covers that somebody agreed to")
+			}
+			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
 		}
+		if err := s.auth.signIn(ctx, s.client.cfg.signIns.ways()); err != nil {
+			var own *engine.Error
+			if !errors.As(err, &own) {
+				own = interrupted(ctx, s.spec)
+			}
+			return engine.Failed(own)
+		}
+		out = do()
 	}
 	return out
 }
@@ -89,34 +145,14 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 	case k == nil:
 		return SignedIn{}, engine.Errorf(engine.KindAuth, diag.SignInFailed, "MCP server %q lets everybody in and asks for no sign-in", host).WithHelp("leave auth = out of the script")
 	}
-	return k.told(), nil
-}
-
-// begins has what is kept count again, or not.
-func (a *authority) begins(ctx context.Context, anew bool) error {
-	free, err := a.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer free()
-	a.anew = anew
-	return nil
+	return SignedIn(k.told()), nil
 }
 
 // SignOut forgets the sign-in to a server, and has its authorization server take back the tokens where
 // that is possible. It reports whether there was one; the error is that of taking back, what was kept is
 // gone all the same.
 func (c *Client) SignOut(ctx context.Context, server string) (bool, error) {
-	var k *kept
-	err := c.cfg.tokens.Update(ctx, key(server), func(data []byte) ([]byte, error) {
-		if data != nil {
-			k = &kept{}
-			if json.Unmarshal(data, k) != nil {
-				*k = kept{} // it is of no use, and forgotten
-			}
-		}
-		return nil, nil
-	})
+	k, err := forget(ctx, c.cfg.tokens, server)
 	c.mu.Lock()
 	for _, s := range c.servers {
 		if s.auth != nil && key(s.spec.URL) == key(server) {
@@ -127,65 +163,5 @@ func (c *Client) SignOut(ctx context.Context, server string) (bool, error) {
 	if err != nil || k == nil {
 		return false, err
 	}
-	if k.Revoke == "" {
-		return true, nil
-	}
-	return true, c.revoke(ctx, k)
-}
-
-// revoke takes tokens back (RFC 7009).
-func (c *Client) revoke(ctx context.Context, k *kept) error {
-	a := &authority{client: c, spec: &engine.ServerSpec{Name: k.Server, URL: k.Server}, how: &engine.OAuth{}, hidden: &veil{}}
-	a.hold(k)
-	ask := &asker{a: a}
-	var wrong []error
-	for hint, token := range map[string]string{"refresh_token": k.Refresh, "access_token": k.Access} {
-		if token == "" {
-			continue
-		}
-		form := url.Values{"token": {token}, "token_type_hint": {hint}}
-		if k.Style != int(oauth2.AuthStyleInHeader) {
-			form.Set("client_id", k.Client)
-			if k.Secret != "" {
-				form.Set("client_secret", k.Secret)
-			}
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, k.Revoke, strings.NewReader(form.Encode()))
-		if err != nil {
-			return a.failure("%s is no URL", k.Revoke)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		if k.Style == int(oauth2.AuthStyleInHeader) {
-			req.SetBasicAuth(url.QueryEscape(k.Client), url.QueryEscape(k.Secret))
-		}
-		res, err := ask.client().Do(req)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		_ = res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			wrong = append(wrong, errors.New(res.Status))
-		}
-	}
-	if err := errors.Join(wrong...); err != nil {
-		e := ask.failed(err, "")
-		e.Message = a.hidden.text(brief(fmt.Sprintf("the sign-in to MCP server %q is forgotten here, and %s did not take its tokens back: %s", k.Server, k.Issuer, err)))
-		return e.WithHelp("see at the authorization server what it lists as granted")
-	}
-	return nil
-}
-
-// List tells of the sign-ins in the directory, beside an error of those that cannot be read.
-func (d TokenDir) List() ([]SignedIn, error) {
-	files, err := d.all()
-	out := []SignedIn{}
-	for _, data := range files {
-		var k kept
-		if json.Unmarshal(data, &k) == nil && k.Server != "" {
-			out = append(out, k.told())
-		}
-	}
-	slices.SortFunc(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })
-	return out, err
+	return true, k.revoke(ctx, c.deps())
 }

@@ -14,21 +14,21 @@ import (
 // back is how the browser comes back from a sign-in.
 type back struct {
 	redirect string
-	await    func(context.Context, SignIn) (url.Values, error)
+	await    func(context.Context, Page) (url.Values, error)
 	close    func()
 }
 
 // back settles where the browser comes back to, and begins to listen there.
-func (a *authority) back(ways *SignIns) (*back, error) {
+func (a *authority) back(ways *Ways) (*back, error) {
 	show := ways.Show
 	if show == nil {
-		show = func(context.Context, SignIn) error { return nil }
+		show = func(context.Context, Page) error { return nil }
 	}
 	if ways.Await != nil {
 		if ways.Redirect == "" {
 			return nil, a.failure("the host does not say where the browser comes back to")
 		}
-		return &back{redirect: ways.Redirect, close: func() {}, await: func(ctx context.Context, s SignIn) (url.Values, error) {
+		return &back{redirect: ways.Redirect, close: func() {}, await: func(ctx context.Context, s Page) (url.Values, error) {
 			if err := show(ctx, s); err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func (a *authority) back(ways *SignIns) (*back, error) {
 		}
 		<-done
 	}
-	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, s SignIn) (url.Values, error) {
+	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, s Page) (url.Values, error) {
 		if err := show(ctx, s); err != nil {
 			return nil, err
 		}

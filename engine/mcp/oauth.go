@@ -18,9 +18,28 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
+// tokens keeps what people signed in for, see Tokens of package mcp.
+type tokens interface {
+	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
+}
+
+// deps is what an authority needs of the client that it works for.
+type deps struct {
+	base    http.RoundTripper
+	keeps   tokens
+	name    string // by which the client introduces itself
+	allowed func(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error
+	secret  func(spec *engine.ServerSpec, name, use string, hidden *veil) (string, *engine.Error)
+}
+
+// newAuthority returns the authority of a server with auth = oauth().
+func newAuthority(d deps, spec *engine.ServerSpec, hidden *veil) *authority {
+	return &authority{deps: d, spec: spec, how: spec.OAuth, hidden: hidden, turn: make(chan struct{}, 1)}
+}
+
 // authority comes by the token of one server and renews it. All sessions with the server share it.
 type authority struct {
-	client *Client
+	deps
 	spec   *engine.ServerSpec
 	how    *engine.OAuth
 	hidden *veil
@@ -149,7 +168,7 @@ func (k *kept) ends() bool { return !k.Expiry.IsZero() && time.Until(k.Expiry) <
 func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
 	a.read = true
 	var now *kept
-	err := a.client.cfg.tokens.Update(ctx, key(a.spec.URL), func(data []byte) ([]byte, error) {
+	err := a.keeps.Update(ctx, key(a.spec.URL), func(data []byte) ([]byte, error) {
 		var k kept
 		if data == nil || json.Unmarshal(data, &k) != nil || k.Access == "" || !a.fits(&k) {
 			return data, nil
@@ -209,14 +228,14 @@ func (a *authority) may(k *kept) error {
 	if err != nil {
 		return a.failure("it is kept with a token endpoint that is no URL")
 	}
-	if err := a.client.allowed(a.spec, engine.EffectHTTP, host); err != nil {
+	if err := a.allowed(a.spec, engine.EffectHTTP, host); err != nil {
 		return err
 	}
 	return nil
 }
 
-// refused reports whether an answer asks for another token.
-func refused(res *http.Response) bool {
+// refuses reports whether an answer asks for another token.
+func (a *authority) refuses(res *http.Response) bool {
 	if res.StatusCode == http.StatusForbidden {
 		return challengeOf(res, "", "").more
 	}

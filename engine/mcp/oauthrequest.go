@@ -52,11 +52,11 @@ func (k *asker) RoundTrip(req *http.Request) (*http.Response, error) {
 		k.own = k.a.failure("%s is no https URL", req.URL.Scheme+"://"+host)
 		return nil, k.own
 	}
-	if err := k.a.client.allowed(k.a.spec, engine.EffectHTTP, host); err != nil {
+	if err := k.a.allowed(k.a.spec, engine.EffectHTTP, host); err != nil {
 		k.own = err
 		return nil, err
 	}
-	res, err := k.a.client.cfg.transport.RoundTrip(req)
+	res, err := k.a.base.RoundTrip(req)
 	if err == nil {
 		k.status = res.StatusCode
 	}
@@ -164,7 +164,7 @@ func (a *authority) lookUp(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	value, err := a.client.secret(a.spec, name, "oauth", a.hidden)
+	value, err := a.secret(a.spec, name, "oauth", a.hidden)
 	if err != nil {
 		return "", err
 	}

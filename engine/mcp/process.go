@@ -10,6 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/reaper"
 )
 
+// settle is how long an ending process is waited for when an error is to say how it ended.
+const settle = 500 * time.Millisecond
+
 // process is a server that was started, with all that it starts itself.
 type process struct {
 	cmd      *exec.Cmd
@@ -103,4 +106,16 @@ func (p *process) ended(patience time.Duration) string {
 		return ""
 	}
 	return p.state.String()
+}
+
+// wait waits for a channel to be closed, or for a time.
+func wait(done <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-t.C:
+		return false
+	}
 }

@@ -120,18 +120,6 @@ func (x *session) end() {
 	<-x.over
 }
 
-// wait waits for a channel to be closed, or for a time.
-func wait(done <-chan struct{}, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-		return true
-	case <-t.C:
-		return false
-	}
-}
-
 // within makes the context of a call, which ends with the session as well.
 func (x *session) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

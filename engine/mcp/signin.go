@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,71 +13,26 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
 
-// SignIn is what a person is to agree to.
-type SignIn struct {
-	Server  string   // its name
-	URL     string   // of the server
-	Issuer  string   // the authorization server, at which the person signs in
-	Scopes  []string // that are asked for
-	Address string   // where the person goes with a browser. Whoever reads it can break off the sign-in, and do no more
+// Page is what a person is to agree to, see SignIn of package mcp.
+type Page struct {
+	Server, URL, Issuer string
+	Scopes              []string
+	Address             string
 }
 
-// SignIns is how people sign in to servers that want it.
-type SignIns struct {
-	// Show shows a person where to go, and returns. An error of it ends the sign-in.
-	Show func(context.Context, SignIn) error
-	// Redirect is where the browser comes back to. Unless Await is given it is an address of this machine,
-	// "http://127.0.0.1:8765/callback", at which is listened meanwhile; "" is one with a free port.
+// Ways is how people sign in, see SignIns of package mcp.
+type Ways struct {
+	Show     func(context.Context, Page) error
 	Redirect string
-	// Await waits for the browser of a host that has a Redirect of its own, and gives the query with
-	// which it came back.
-	Await func(context.Context, SignIn) (url.Values, error)
-	// Wait bounds how long a person is waited for: 5 minutes when it is 0.
-	Wait time.Duration
-	// ClientID is the https URL of the host's client ID metadata document, "" when it has none: then a
-	// client is registered, unless the script names one.
+	Await    func(context.Context, Page) (url.Values, error)
+	Wait     time.Duration
 	ClientID string
 }
 
 const signInWait = 5 * time.Minute
-
-// WithSignIn sets how people sign in to servers with auth = oauth(). Without it, and without a sign-in
-// that was kept, such a server is the error AS770.
-func WithSignIn(s SignIns) Option { return func(c *config) { c.signIns = &s } }
-
-// mostSignIns is how often a person is asked for one call: to sign in, and for more.
-const mostSignIns = 2
-
-// signedIn carries something out, and again when a person signed in for it: what is refused for its
-// token was not carried out. Nobody is asked for the same again.
-func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.Outcome {
-	out := do()
-	if s.auth == nil || s.client.cfg.signIns == nil {
-		return out
-	}
-	for n := 0; out.Err != nil && out.Err.Code == diag.ServerSignIn; n++ {
-		if more := s.auth.wantsMore(); n == mostSignIns || n > 0 && !more {
-			e := s.auth.failure("it does not take the token that its authorization server gave")
-			if more {
-				e = s.auth.failure("it wants more than the token covers that somebody agreed to")
-			}
-			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
-		}
-		if err := s.auth.signIn(ctx, s.client.cfg.signIns); err != nil {
-			var own *engine.Error
-			if !errors.As(err, &own) {
-				own = interrupted(ctx, s.spec)
-			}
-			return engine.Failed(own)
-		}
-		out = do()
-	}
-	return out
-}
 
 // wantsMore reports whether the server took the token and wants one that covers more.
 func (a *authority) wantsMore() bool {
@@ -88,7 +42,7 @@ func (a *authority) wantsMore() bool {
 }
 
 // signIn has a person sign in, for the challenge that the server refused by last.
-func (a *authority) signIn(ctx context.Context, ways *SignIns) error {
+func (a *authority) signIn(ctx context.Context, ways *Ways) error {
 	free, err := a.take(ctx)
 	if err != nil {
 		return err
@@ -104,11 +58,11 @@ func (a *authority) signIn(ctx context.Context, ways *SignIns) error {
 	if wait <= 0 {
 		wait = signInWait
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, tooSlow{wait})
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errNobody)
 	defer cancel()
 	k, err := a.begin(ctx, ways, ch)
 	if err != nil {
-		if slow(context.Cause(ctx)) > 0 {
+		if context.Cause(ctx) == errNobody {
 			e := a.failure("nobody came back from the browser within %s", wait.String())
 			e.Kind = engine.KindTimeout
 			return e.WithHelp("sign in before: %s", loginCommand(a.spec.URL, a.how))
@@ -118,7 +72,7 @@ func (a *authority) signIn(ctx context.Context, ways *SignIns) error {
 		}
 		return err
 	}
-	err = a.client.cfg.tokens.Update(ctx, key(a.spec.URL), func([]byte) ([]byte, error) { return json.Marshal(k) })
+	err = a.keeps.Update(ctx, key(a.spec.URL), func([]byte) ([]byte, error) { return json.Marshal(k) })
 	if err != nil {
 		return a.failure("it cannot be kept: %s", err.Error())
 	}
@@ -130,7 +84,7 @@ func (a *authority) signIn(ctx context.Context, ways *SignIns) error {
 }
 
 // begin goes the way of a person who signs in, by the authorization code grant with PKCE.
-func (a *authority) begin(ctx context.Context, ways *SignIns, ch *challenge) (*kept, error) {
+func (a *authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept, error) {
 	r, err := a.discover(ctx, ch)
 	if err != nil {
 		return nil, err
@@ -157,7 +111,7 @@ func (a *authority) begin(ctx context.Context, ways *SignIns, ch *challenge) (*k
 	cfg := oauth2.Config{ClientID: at.id, RedirectURL: back.redirect, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: r.meta.AuthorizationEndpoint}}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	a.hidden.add("sign-in", verifier)
-	signIn := SignIn{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
+	signIn := Page{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
 		Address: cfg.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", r.resource))}
 	came, err := back.await(ctx, signIn)
 	if err != nil {
@@ -201,7 +155,7 @@ func (a *authority) code(came url.Values, state string, meta *oauthex.AuthServer
 
 // register settles who we are at the authorization server: the client that the script names, the host's
 // metadata document, or one that is registered for this sign-in.
-func (a *authority) register(ctx context.Context, ways *SignIns, r *realm, redirect string) (endpoint, error) {
+func (a *authority) register(ctx context.Context, ways *Ways, r *realm, redirect string) (endpoint, error) {
 	at := endpoint{url: r.meta.TokenEndpoint, style: oauth2.AuthStyleInParams}
 	switch documents := r.meta.ClientIDMetadataDocumentSupported; {
 	case a.how.ID != "" && (documents || !a.how.IsDocument()):
@@ -221,7 +175,7 @@ func (a *authority) register(ctx context.Context, ways *SignIns, r *realm, redir
 		return at, e.WithHelp("register one there, with the redirect URL %s, and name it: oauth(id = \"...\"), agentscript mcp login --client-id", redirect)
 	}
 	methods := r.meta.TokenEndpointAuthMethodsSupported
-	client := &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{redirect}, ClientName: a.client.cfg.name, ApplicationType: applicationType(redirect),
+	client := &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{redirect}, ClientName: a.name, ApplicationType: applicationType(redirect),
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}}
 	for _, method := range []string{"none", "client_secret_post", "client_secret_basic"} {
 		if slices.Contains(methods, method) {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // maxTail bounds what is kept of a server's own words.
@@ -52,14 +51,4 @@ func (t *tail) last(hidden *veil) string {
 		out = "…" + string(r[len(r)-600:])
 	}
 	return out
-}
-
-// plain takes out what would move a terminal's cursor or colour it.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -160,4 +161,17 @@ func (d TokenDir) all() (out [][]byte, err error) {
 		}
 	}
 	return out, errors.Join(wrong...)
+}
+
+// List tells of the sign-ins in the directory, beside an error of those that cannot be read.
+func (d TokenDir) List() ([]SignedIn, error) {
+	files, err := d.all()
+	out := []SignedIn{}
+	for _, data := range files {
+		if told, ok := toldOf(data); ok {
+			out = append(out, SignedIn(told))
+		}
+	}
+	slices.SortFunc(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })
+	return out, err
 }

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Told is what may be told of a sign-in, see SignedIn of package mcp.
+type Told struct {
+	URL     string
+	Issuer  string
+	Scopes  []string
+	Hosts   []string
+	Expires time.Time
+	Renews  bool
+}
+
+// told is what may be told of a sign-in.
+func (k *kept) told() Told {
+	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
+	addresses := []string{k.Server}
+	if out.Renews {
+		addresses = append(addresses, k.TokenURL)
+	}
+	for _, at := range addresses {
+		if host, err := engine.Host(at); err == nil && !slices.Contains(out.Hosts, host) {
+			out.Hosts = append(out.Hosts, host)
+		}
+	}
+	return out
+}
+
+// toldOf reads what [tokens] keep, and reports whether it is a sign-in.
+func toldOf(data []byte) (Told, bool) {
+	var k kept
+	if json.Unmarshal(data, &k) != nil || k.Server == "" {
+		return Told{}, false
+	}
+	return k.told(), true
+}
+
+// begins has what is kept count again, or not.
+func (a *authority) begins(ctx context.Context, anew bool) error {
+	free, err := a.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	a.anew = anew
+	return nil
+}
+
+// forget drops the sign-in to a server, and returns what it was; nil when there was none.
+func forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
+	var k *kept
+	err := keeps.Update(ctx, key(server), func(data []byte) ([]byte, error) {
+		if data != nil {
+			k = &kept{}
+			if json.Unmarshal(data, k) != nil {
+				*k = kept{} // it is of no use, and forgotten
+			}
+		}
+		return nil, nil
+	})
+	return k, err
+}
+
+// revoke takes tokens back (RFC 7009).
+func (k *kept) revoke(ctx context.Context, d deps) error {
+	if k.Revoke == "" {
+		return nil
+	}
+	a := &authority{deps: d, spec: &engine.ServerSpec{Name: k.Server, URL: k.Server}, how: &engine.OAuth{}, hidden: &veil{}}
+	a.hold(k)
+	ask := &asker{a: a}
+	var wrong []error
+	for hint, token := range map[string]string{"refresh_token": k.Refresh, "access_token": k.Access} {
+		if token == "" {
+			continue
+		}
+		form := url.Values{"token": {token}, "token_type_hint": {hint}}
+		if k.Style != int(oauth2.AuthStyleInHeader) {
+			form.Set("client_id", k.Client)
+			if k.Secret != "" {
+				form.Set("client_secret", k.Secret)
+			}
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, k.Revoke, strings.NewReader(form.Encode()))
+		if err != nil {
+			return a.failure("%s is no URL", k.Revoke)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if k.Style == int(oauth2.AuthStyleInHeader) {
+			req.SetBasicAuth(url.QueryEscape(k.Client), url.QueryEscape(k.Secret))
+		}
+		res, err := ask.client().Do(req)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			wrong = append(wrong, errors.New(res.Status))
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		e := ask.failed(err, "")
+		e.Message = a.hidden.text(brief(fmt.Sprintf("the sign-in to MCP server %q is forgotten here, and %s did not take its tokens back: %s", k.Server, k.Issuer, err)))
+		return e.WithHelp("see at the authorization server what it lists as granted")
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
+// the server does not know that, the older one.
+func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
+	spec, c := x.server.spec, x.server.client
+	host, err := engine.Host(spec.URL)
+	if err != nil { // composing has checked it; a request of another process may hold anything
+		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be used: %w", spec.Name, err)
+	}
+	if err := c.allowed(spec, engine.EffectHTTP, host); err != nil {
+		return nil, err
+	}
+	headers, failed := c.resolve(spec, spec.Headers, x.hidden)
+	if failed != nil {
+		return nil, failed
+	}
+	carrier := &carrier{
+		base: c.cfg.transport, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy,
+		allowed: func(host string) *engine.Error { return c.allowed(spec, engine.EffectHTTP, host) },
+	}
+	if x.server.auth != nil {
+		carrier.auth = x.server.auth
+	}
+	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
+	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
+	switch spec.Transport {
+	case engine.TransportHTTP:
+		transports = transports[:1]
+	case engine.TransportSSE:
+		transports = transports[1:]
+	}
+	var first error
+	for _, t := range transports {
+		cs, err := x.greet(ctx, t)
+		if err == nil {
+			return cs, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if status := carrier.status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
+			break
+		}
+	}
+	if stopped(ctx) {
+		return nil, interrupted(ctx, spec)
+	}
+	if own := x.refused(first); own != nil {
+		return nil, own
+	}
+	switch status := carrier.status.Load(); status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
+		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
+	}
+	return nil, x.unreachable(first)
+}
+
+// ambient are the variables that every process gets: what finds and starts programs, no secrets.
+var ambient = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES"}
+
+// open makes the session's connection, within the context.
+func (x *session) open(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
+	if x.server.spec.URL != "" {
+		return x.openURL(ctx)
+	}
+	return x.openProcess(ctx)
+}
+
+func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
+	spec, c := x.server.spec, x.server.client
+	if err := c.allowed(spec, engine.EffectExec, spec.Command); err != nil {
+		return nil, err
+	}
+	set, failed := c.resolve(spec, spec.Env, x.hidden)
+	if failed != nil {
+		return nil, failed
+	}
+	proc, err := start(spec.Command, spec.Args, environment(set), c.cfg.dir, &x.words, c.cfg.patience)
+	if err != nil {
+		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be started: %s", spec.Name, x.hidden.text(err.Error()))
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, e.WithHelp("install %s, or give the path of the command", spec.Command)
+		}
+		return nil, e.WithHelp("see that %s can be started by hand", spec.Command)
+	}
+	x.proc = proc
+	cs, err := x.greet(ctx, &serverLines{lineStream: lineStream{in: &counted{proc.stdout, &x.received}, out: proc.stdin}, words: &x.words, broke: x.brokenBy})
+	switch {
+	case err != nil && stopped(ctx):
+		return nil, interrupted(ctx, spec)
+	case err != nil:
+		return nil, x.unreachable(err)
+	}
+	return cs, nil
+}
+
+// environment is that of a process: the few variables that all get, and those of the script.
+func environment(set resolved) []string {
+	env := []string{} // nil would be all of the host's
+	for _, name := range ambient {
+		if v, ok := os.LookupEnv(name); ok {
+			if _, own := set[name]; !own {
+				env = append(env, name+"="+v)
+			}
+		}
+	}
+	for name, v := range set {
+		env = append(env, name+"="+v)
+	}
+	slices.Sort(env)
+	return env
+}
