@@ -14,13 +14,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const serveMCPLong = `Serve mcp offers a script's main, or what --expose names, as tools of an MCP server: to one client
@@ -140,7 +139,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if problem != nil {
 		return problem
 	}
-	server, err := mcp.NewServer(mcp.ServerOptions{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
+	server, err := serve.New(serve.Options{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
 	if err != nil {
 		return usagef("give it another name: --expose name=tool", "%s", err)
 	}
@@ -182,7 +181,7 @@ func (o *serving) token(c *command) (string, *failure) {
 }
 
 // offers makes tools of what is to be offered.
-func (o *serving) offers(s *script, run []agentscript.RunOption, log *serveLog) ([]mcp.Offer, *failure) {
+func (o *serving) offers(s *script, run []agentscript.RunOption, log *serveLog) ([]serve.Offer, *failure) {
 	names := o.expose
 	if len(names) == 0 {
 		if s.main == nil {
@@ -190,7 +189,7 @@ func (o *serving) offers(s *script, run []agentscript.RunOption, log *serveLog) 
 		}
 		names = []string{"main=" + toolName(s.file)}
 	}
-	var offers []mcp.Offer
+	var offers []serve.Offer
 	for _, pair := range names {
 		name, as, renamed := strings.Cut(pair, "=")
 		if !renamed {
@@ -204,7 +203,7 @@ func (o *serving) offers(s *script, run []agentscript.RunOption, log *serveLog) 
 			}
 			return nil, usagef("", "--expose %s: %s", pair, err)
 		}
-		offers = append(offers, mcp.Offer{Name: as, Doc: flow.Doc, Params: flow.Params, Out: flow.Out,
+		offers = append(offers, serve.Offer{Name: as, Doc: flow.Doc, Params: flow.Params, Out: flow.Out,
 			Call: func(ctx context.Context, args generable.Value, tell func(string)) (generable.Value, error) {
 				if o.timeout > 0 {
 					var cancel context.CancelFunc
@@ -229,7 +228,7 @@ func toolName(file string) string {
 }
 
 // serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.
-func (c *command) serveHTTP(ctx context.Context, tools *mcp.Server, token string, o *serving) error {
+func (c *command) serveHTTP(ctx context.Context, tools *serve.Server, token string, o *serving) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", tools.HTTP(token))
 	listener, err := net.Listen("tcp", o.http)

@@ -4,10 +4,19 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // newClient makes the SDK's client of a session: what the server may ask of us.
@@ -20,7 +29,7 @@ func (x *session) newClient() *sdk.Client {
 		},
 		ProgressNotificationHandler: func(_ context.Context, n *sdk.ProgressNotificationClientRequest) {
 			if f := x.flights.of(n.Params.ProgressToken); f != nil {
-				f.tell(progressText(n.Params.Progress, n.Params.Total, x.hidden.text(n.Params.Message)))
+				f.tell(progressText(n.Params.Progress, n.Params.Total, x.hidden.Text(n.Params.Message)))
 			}
 		},
 	}
@@ -43,4 +52,182 @@ func (x *session) newClient() *sdk.Client {
 		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), Name: filepath.Base(abs)})
 	}
 	return client
+}
+
+// WithApprovals has the person who approves calls answer what servers ask. What is asked for is
+// the data of the question, with the server's defaults: to approve is to give these, to edit them
+// is to give others. What does not fit what the server asks for declines.
+func WithApprovals(ask engine.Approvals) Option {
+	return WithElicitation(func(ctx context.Context, q Question) Reply {
+		typ, data := wanted(q.Schema)
+		question := fmt.Sprintf("MCP server %q asks: %s", q.Server, q.Message)
+		if q.URL != "" {
+			question += " — at " + text.Brief(q.URL)
+		}
+		r := engine.AskAbout(q.Agent, question, data, typ)
+		r.ID = q.ID
+		d, err := ask(ctx, r)
+		if err != nil || !d.Approved {
+			return Reply{}
+		}
+		if q.Schema == "" {
+			return Reply{Accept: true}
+		}
+		if d.Data != nil {
+			data = *d.Data
+		}
+		values, ok := given(data, typ)
+		return Reply{Accept: ok, Values: values}
+	})
+}
+
+// wanted is the type of what a server asks for, and the answer with its defaults.
+func wanted(schema string) (*generable.Type, generable.Value) {
+	if schema == "" {
+		return nil, generable.Value{}
+	}
+	t, _, errs := jsonschema.Parse(schema, jsonschema.Options{Name: "Answer", Lenient: true})
+	if errs != nil || t.Kind != generable.RecordType {
+		return nil, generable.NewMap(0).Value()
+	}
+	m := generable.NewMap(len(t.Fields))
+	for i := range t.Fields {
+		m.Set(t.Fields[i].Name, t.Fields[i].Default)
+	}
+	return t, m.Value()
+}
+
+// given is the answer that a server gets, without what was not filled in.
+func given(v generable.Value, t *generable.Type) (*generable.Map, bool) {
+	out := generable.NewMap(4)
+	if r, ok := v.AsRecord(); ok {
+		for i, f := range r.Type().Fields {
+			if item := r.At(i); !item.IsNull() {
+				out.Set(f.Name, item)
+			}
+		}
+	} else if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			if key, item := m.At(i); !item.IsNull() {
+				out.Set(key, item)
+			}
+		}
+	} else {
+		return nil, false
+	}
+	if t != nil {
+		if _, errs := t.Convert(out.Value()); errs != nil {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// Question is what a server wants to know from a person while it carries out a call.
+type Question struct {
+	Server  string
+	Run     string // on whose behalf, as far as is known
+	Agent   string
+	ID      string // of the effect
+	Message string // the server's own words: not to be trusted
+	Schema  string // of the answer, a JSON Schema of a flat object; "" when only consent is asked for
+	URL     string // the person is to go there instead of answering
+}
+
+// Reply answers a [Question]. The zero Reply declines.
+type Reply struct {
+	Accept bool
+	Values *generable.Map // as the schema says; nil when nothing was asked for
+}
+
+// WithElicitation sets what answers servers that ask a person. It may wait as long as its context
+// lets it. Without it servers are told that nobody can be asked.
+func WithElicitation(answer func(context.Context, Question) Reply) Option {
+	return func(c *config) { c.elicit = answer }
+}
+
+// elicit passes a server's question on.
+func (x *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	q := Question{Server: x.server.spec.Name, Message: x.hidden.Brief(req.Params.Message), URL: x.hidden.Text(req.Params.URL)}
+	if req.Params.RequestedSchema != nil {
+		schema, err := json.Marshal(req.Params.RequestedSchema)
+		if err != nil || len(schema) > 64<<10 {
+			return &sdk.ElicitResult{Action: "decline"}, nil
+		}
+		q.Schema = x.hidden.Text(string(schema))
+	}
+	if f := x.flights.oldest(); f != nil {
+		q.Run, q.Agent, q.ID = f.run, f.agent, f.id
+	}
+	ctx, free := x.within(ctx)
+	defer free()
+	r := x.server.client.cfg.elicit(ctx, q)
+	if ctx.Err() != nil {
+		return &sdk.ElicitResult{Action: "cancel"}, nil
+	}
+	if !r.Accept {
+		return &sdk.ElicitResult{Action: "decline"}, nil
+	}
+	out := &sdk.ElicitResult{Action: "accept"}
+	if r.Values != nil {
+		if err := json.Unmarshal(generable.AppendJSON(nil, r.Values.Value(), nil), &out.Content); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// WithSampling lets servers ask a model: the handler of model calls that the host's runs use, say.
+// What that uses is counted as usage of the call during which the server asked. Without it servers
+// are told that no model can be asked.
+func WithSampling(models engine.Handler, model string) Option {
+	return func(c *config) { c.models, c.model = models, model }
+}
+
+// maxSampled bounds the tokens that a server may ask for at once.
+const maxSampled = 4096
+
+// sample has a model answer a server.
+func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
+	f := x.flights.oldest()
+	if f == nil {
+		return nil, errors.New("a model can be asked during a call of a tool alone")
+	}
+	p := req.Params
+	most := int(min(max(p.MaxTokens, 1), maxSampled))
+	ask := &engine.Request{Model: x.server.client.cfg.model, System: x.hidden.Text(p.SystemPrompt), Params: engine.Params{MaxTokens: &most, Stop: p.StopSequences}}
+	if p.Temperature > 0 {
+		ask.Params.Temperature = &p.Temperature
+	}
+	for _, m := range p.Messages {
+		part := engine.Part{Kind: engine.PartText}
+		switch c := m.Content.(type) {
+		case *sdk.TextContent:
+			part.Text = x.hidden.Text(c.Text)
+		case *sdk.ImageContent:
+			if !isPicture(c.MIMEType) {
+				return nil, errors.New("a picture of an unknown kind")
+			}
+			part = engine.Part{Kind: engine.PartImage, Image: &engine.Image{URL: "data:" + c.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(c.Data)}}
+		default:
+			return nil, errors.New("only texts and pictures can be shown to the model")
+		}
+		role := engine.RoleUser
+		if m.Role == "assistant" {
+			role = engine.RoleAssistant
+		}
+		ask.Messages = append(ask.Messages, engine.Message{Role: role, Parts: []engine.Part{part}})
+	}
+	ctx, free := x.within(ctx)
+	defer free()
+	out := x.server.client.cfg.models.Do(ctx, &engine.Effect{Kind: engine.EffectModel, Name: ask.Model, Agent: f.agent, Run: f.run, At: f.at, Req: ask, Class: engine.ClassIdempotent}, nil)
+	f.spend(out.Usage)
+	if out.Err != nil {
+		return nil, errors.New("the model gave no answer: " + text.Brief(out.Err.Message))
+	}
+	stop := "endTurn"
+	if out.Response.Finish == engine.FinishLength {
+		stop = "maxTokens"
+	}
+	return &sdk.CreateMessageResult{Content: &sdk.TextContent{Text: out.Response.Text()}, Model: out.Response.Model, Role: "assistant", StopReason: stop}, nil
 }

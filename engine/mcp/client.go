@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
 )
 
 // Option configures a [Client].
@@ -141,7 +142,7 @@ func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
 	if s == nil {
 		s = &server{client: c, spec: spec, turn: make(chan struct{}, 1)}
 		if spec.OAuth != nil {
-			s.auth = newAuthority(c.deps(), spec, &s.hidden)
+			s.auth = oauth.New(c.deps(), spec, &s.hidden)
 		}
 		c.servers[id] = s
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // unreachable is the error of a server that could not be connected to.
@@ -29,7 +30,7 @@ func (x *session) unreachable(err error) *engine.Error {
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not speak MCP: %s%s", name, why, x.lastWords()).
 			WithHelp("see that the command starts a server that speaks MCP over its standard input and output, and nothing else")
 	}
-	if how := x.proc.ended(settle); how != "" {
+	if how := x.proc.Ended(transport.Settle); how != "" {
 		return engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q ended before it said hello (%s)%s", name, how, x.lastWords()).
 			WithHelp("start %q by hand to see what it wants", x.server.spec.Command)
 	}
@@ -51,11 +52,11 @@ func (x *session) misbehaved(err error) string {
 	for _, e := range []error{x.reason(), err} {
 		var syntax *json.SyntaxError
 		var kind *json.UnmarshalTypeError
-		var broken *brokenMessage
+		var broken *transport.BrokenMessage
 		switch {
 		case e == nil:
-		case errors.Is(e, errGarbage), errors.Is(e, errFlood), errors.Is(e, errHuge):
-			for _, why := range []error{errGarbage, errFlood, errHuge} {
+		case errors.Is(e, transport.ErrGarbage), errors.Is(e, transport.ErrFlood), errors.Is(e, transport.ErrHuge):
+			for _, why := range []error{transport.ErrGarbage, transport.ErrFlood, transport.ErrHuge} {
 				if errors.Is(e, why) {
 					return why.Error()
 				}
@@ -65,7 +66,7 @@ func (x *session) misbehaved(err error) string {
 		case errors.As(e, &syntax), errors.As(e, &kind):
 			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
 		case strings.Contains(e.Error(), "maximum line length"), strings.Contains(e.Error(), "exceeds limit"):
-			return errHuge.Error()
+			return transport.ErrHuge.Error()
 		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "invalid character"), strings.Contains(e.Error(), "unmarshal"):
 			return "one of its messages cannot be read (" + x.said(e) + ")"
 		}
@@ -87,14 +88,14 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 	case ctx.Err() != nil && x.whole.Err() == nil:
 		return interrupted(ctx, spec)
 	case errors.As(err, &wire) && x.whole.Err() == nil && !undelivered(err, wire):
-		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.brief(wire.Message), wire.Code).
+		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.Brief(wire.Message), wire.Code).
 			WithHelp("see what it says; its own log may say more")
 	}
 	if why := x.misbehaved(err); why != "" {
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not keep to MCP: %s%s%s", spec.Name, why, unknown(class), x.lastWords()).
 			WithHelp("tell the server's author")
 	}
-	how := x.proc.ended(settle)
+	how := x.proc.Ended(transport.Settle)
 	if how == "" {
 		how = x.said(err)
 	}
@@ -122,16 +123,16 @@ func unknown(class engine.Class) string {
 
 // lastWords are the server's last lines, with what leads up to them.
 func (x *session) lastWords() string {
-	if x.proc != nil && x.proc.ended(50*time.Millisecond) != "" { // what it wrote last may still be on its way
-		wait(x.proc.heard, settle)
+	if x.proc != nil && x.proc.Ended(50*time.Millisecond) != "" { // what it wrote last may still be on its way
+		transport.Wait(x.proc.Heard, transport.Settle)
 	}
-	if words := x.words.last(x.hidden); words != "" {
+	if words := x.words.Last(x.hidden); words != "" {
 		return fmt.Sprintf("; its last words: %s", words)
 	}
 	return ""
 }
 
-func (x *session) said(err error) string { return x.hidden.brief(err.Error()) }
+func (x *session) said(err error) string { return x.hidden.Brief(err.Error()) }
 
 // timeouts are how long the server may take to say hello and list its tools, and to answer a call.
 // Specs that differ in nothing else share a session.

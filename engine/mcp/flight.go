@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // flights are the calls that a session has in flight.
@@ -76,13 +77,13 @@ func (f *flights) oldest() *flight {
 }
 
 // tell passes on what the server says while the call runs.
-func (x *flight) tell(text string) {
+func (x *flight) tell(t string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over || x.sink == nil {
 		return
 	}
-	x.sink(engine.Token{Attempt: 1, Notice: brief(text)})
+	x.sink(engine.Token{Attempt: 1, Notice: text.Brief(t)})
 }
 
 // progressText is how far a call has come.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const (
@@ -46,7 +47,7 @@ func (s *server) listOnce(ctx context.Context, spec *engine.ServerSpec, run stri
 	}
 	s.well()
 	x.told.listed(run, changes)
-	return engine.Outcome{Value: x.hidden.value(engine.ToolList(tools)), Attempt: 1}
+	return engine.Outcome{Value: x.hidden.Value(engine.ToolList(tools)), Attempt: 1}
 }
 
 var errEndless = errors.New("its list of tools does not end")
@@ -77,7 +78,7 @@ func (x *session) tools(ctx context.Context) ([]engine.ServerTool, *engine.Error
 			}
 			tool, err := describe(t)
 			if err != nil {
-				return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q describes the tool %q with what is no JSON: %w", x.server.spec.Name, brief(t.Name), err)
+				return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q describes the tool %q with what is no JSON: %w", x.server.spec.Name, text.Brief(t.Name), err)
 			}
 			tools = append(tools, tool)
 			size += len(tool.Name) + len(tool.Description) + len(tool.Input) + len(tool.Output)

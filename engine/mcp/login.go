@@ -8,6 +8,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // SignIn is what a person is to agree to.
@@ -37,20 +39,20 @@ type SignIns struct {
 }
 
 // ways are the same to those who carry it out.
-func (s *SignIns) ways() *Ways {
-	w := &Ways{Redirect: s.Redirect, Wait: s.Wait, ClientID: s.ClientID}
+func (s *SignIns) ways() *oauth.Ways {
+	w := &oauth.Ways{Redirect: s.Redirect, Wait: s.Wait, ClientID: s.ClientID}
 	if show := s.Show; show != nil {
-		w.Show = func(ctx context.Context, p Page) error { return show(ctx, SignIn(p)) }
+		w.Show = func(ctx context.Context, p oauth.Page) error { return show(ctx, SignIn(p)) }
 	}
 	if await := s.Await; await != nil {
-		w.Await = func(ctx context.Context, p Page) (url.Values, error) { return await(ctx, SignIn(p)) }
+		w.Await = func(ctx context.Context, p oauth.Page) (url.Values, error) { return await(ctx, SignIn(p)) }
 	}
 	return w
 }
 
-// deps is what comes by tokens for the client.
-func (c *Client) deps() deps {
-	return deps{base: c.cfg.transport, keeps: c.cfg.tokens, name: c.cfg.name, allowed: c.allowed, secret: c.secret}
+// Deps is what comes by tokens for the client.
+func (c *Client) deps() oauth.Deps {
+	return oauth.Deps{Base: c.cfg.transport, Keeps: c.cfg.tokens, Name: c.cfg.name, Allowed: c.allowed, Secret: c.secret}
 }
 
 // SignedIn is what may be told of a sign-in.
@@ -78,14 +80,14 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 		return out
 	}
 	for n := 0; out.Err != nil && out.Err.Code == diag.ServerSignIn; n++ {
-		if more := s.auth.wantsMore(); n == mostSignIns || n > 0 && !more {
-			e := s.auth.failure("it does not take the token that its authorization server gave")
+		if more := s.auth.WantsMore(); n == mostSignIns || n > 0 && !more {
+			e := s.auth.Failure("it does not take the token that its authorization server gave")
 			if more {
-				e = s.auth.failure("it wants more than the token covers that somebody agreed to")
+				e = s.auth.Failure("it wants more than the token covers that somebody agreed to")
 			}
 			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
 		}
-		if err := s.auth.signIn(ctx, s.client.cfg.signIns.ways()); err != nil {
+		if err := s.auth.SignIn(ctx, s.client.cfg.signIns.ways()); err != nil {
 			var own *engine.Error
 			if !errors.As(err, &own) {
 				own = interrupted(ctx, s.spec)
@@ -108,7 +110,7 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 	own.Grant = engine.GrantAuthorizationCode
 	host, err := engine.Host(server)
 	if err != nil || !engine.Confidential(server) {
-		return SignedIn{}, engine.Errorf(engine.KindInput, diag.BadServer, "%q is no https URL of an MCP server", plain(server)).WithHelp("write https://host/path")
+		return SignedIn{}, engine.Errorf(engine.KindInput, diag.BadServer, "%q is no https URL of an MCP server", text.Plain(server)).WithHelp("write https://host/path")
 	}
 	spec := &engine.ServerSpec{Name: host, URL: server, Transport: engine.TransportAuto, OAuth: &own}
 	s, failed := c.server(spec)
@@ -116,13 +118,13 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 		return SignedIn{}, failed
 	}
 	if c.cfg.signIns == nil {
-		return SignedIn{}, s.auth.failure("the host has nobody sign in")
+		return SignedIn{}, s.auth.Failure("the host has nobody sign in")
 	}
 	a := s.auth
-	if err := a.begins(ctx, true); err != nil {
+	if err := a.Begins(ctx, true); err != nil {
 		return SignedIn{}, interrupted(ctx, spec)
 	}
-	a.hold(nil)
+	a.Hold(nil)
 	s.retire(nil)
 	hello := func() engine.Outcome {
 		ctx, cancel := context.WithTimeoutCause(ctx, engine.DefaultServerTimeout, tooSlow{engine.DefaultServerTimeout})
@@ -135,8 +137,8 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 		return engine.Outcome{}
 	}
 	out := s.signedIn(ctx, hello)
-	k := a.has()
-	if err := a.begins(context.WithoutCancel(ctx), false); err != nil {
+	k := a.Has()
+	if err := a.Begins(context.WithoutCancel(ctx), false); err != nil {
 		return SignedIn{}, interrupted(ctx, spec)
 	}
 	switch {
@@ -145,23 +147,23 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 	case k == nil:
 		return SignedIn{}, engine.Errorf(engine.KindAuth, diag.SignInFailed, "MCP server %q lets everybody in and asks for no sign-in", host).WithHelp("leave auth = out of the script")
 	}
-	return SignedIn(k.told()), nil
+	return SignedIn(k.Told()), nil
 }
 
 // SignOut forgets the sign-in to a server, and has its authorization server take back the tokens where
 // that is possible. It reports whether there was one; the error is that of taking back, what was kept is
 // gone all the same.
 func (c *Client) SignOut(ctx context.Context, server string) (bool, error) {
-	k, err := forget(ctx, c.cfg.tokens, server)
+	k, err := oauth.Forget(ctx, c.cfg.tokens, server)
 	c.mu.Lock()
 	for _, s := range c.servers {
-		if s.auth != nil && key(s.spec.URL) == key(server) {
-			s.auth.hold(nil)
+		if s.auth != nil && oauth.Key(s.spec.URL) == oauth.Key(server) {
+			s.auth.Hold(nil)
 		}
 	}
 	c.mu.Unlock()
 	if err != nil || k == nil {
 		return false, err
 	}
-	return true, k.revoke(ctx, c.deps())
+	return true, k.Withdraw(ctx, c.deps())
 }

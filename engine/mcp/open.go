@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
@@ -30,14 +31,14 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if failed != nil {
 		return nil, failed
 	}
-	carrier := &carrier{
-		base: c.cfg.transport, home: host, secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), headers: headers, received: &x.received, broke: x.brokenBy,
-		allowed: func(host string) *engine.Error { return c.allowed(spec, engine.EffectHTTP, host) },
+	carrier := &transport.Carrier{
+		Base: c.cfg.transport, Home: host, Secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), Headers: headers, Received: &x.received, Broke: x.brokenBy,
+		Allowed: func(host string) *engine.Error { return c.allowed(spec, engine.EffectHTTP, host) },
 	}
 	if x.server.auth != nil {
-		carrier.auth = x.server.auth
+		carrier.Auth = x.server.auth
 	}
-	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.redirected}
+	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.Redirected}
 	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
 	switch spec.Transport {
 	case engine.TransportHTTP:
@@ -54,7 +55,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 		if first == nil {
 			first = err
 		}
-		if status := carrier.status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
+		if status := carrier.Status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
 			break
 		}
 	}
@@ -64,7 +65,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if own := x.refused(first); own != nil {
 		return nil, own
 	}
-	switch status := carrier.status.Load(); status {
+	switch status := carrier.Status.Load(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
 		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
@@ -93,16 +94,16 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	if failed != nil {
 		return nil, failed
 	}
-	proc, err := start(spec.Command, spec.Args, environment(set), c.cfg.dir, &x.words, c.cfg.patience)
+	proc, err := transport.Start(spec.Command, spec.Args, environment(set), c.cfg.dir, &x.words, c.cfg.patience)
 	if err != nil {
-		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be started: %s", spec.Name, x.hidden.text(err.Error()))
+		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be started: %s", spec.Name, x.hidden.Text(err.Error()))
 		if errors.Is(err, exec.ErrNotFound) {
 			return nil, e.WithHelp("install %s, or give the path of the command", spec.Command)
 		}
 		return nil, e.WithHelp("see that %s can be started by hand", spec.Command)
 	}
 	x.proc = proc
-	cs, err := x.greet(ctx, &serverLines{lineStream: lineStream{in: &counted{proc.stdout, &x.received}, out: proc.stdin}, words: &x.words, broke: x.brokenBy})
+	cs, err := x.greet(ctx, &transport.ServerLines{LineStream: transport.LineStream{In: &transport.Counted{ReadCloser: proc.Stdout, Received: &x.received}, Out: proc.Stdin}, Words: &x.words, Broke: x.brokenBy})
 	switch {
 	case err != nil && stopped(ctx):
 		return nil, interrupted(ctx, spec)

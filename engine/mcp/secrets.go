@@ -5,13 +5,14 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
 // resolved are the values of settings, by name.
 type resolved map[string]string
 
 // resolve looks up what settings stand for. The values that must not be seen go into hidden.
-func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hidden *veil) (resolved, *engine.Error) {
+func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hidden *redact.Redactor) (resolved, *engine.Error) {
 	out := resolved{}
 	for _, s := range settings {
 		value := ""
@@ -32,7 +33,7 @@ func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hid
 }
 
 // secret looks up one that is for something.
-func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *veil) (string, *engine.Error) {
+func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *redact.Redactor) (string, *engine.Error) {
 	if err := c.allowed(spec, engine.EffectEnv, name); err != nil {
 		return "", err
 	}
@@ -41,7 +42,7 @@ func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *veil)
 		return "", engine.Errorf(engine.KindConfig, diag.NoSecret, "MCP server %q needs the secret %s for %s, and it is not set", spec.Name, name, use).
 			WithHelp("set %s in the environment, or have the host give it", name)
 	}
-	hidden.add(name, secret)
+	hidden.Add(name, secret)
 	return secret, nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
 )
 
 // A server that was lost this often in a row, without a call that went well between, is left
@@ -22,8 +24,8 @@ type server struct {
 	client *Client
 	spec   *engine.ServerSpec
 	turn   chan struct{} // held by who connects
-	hidden veil
-	auth   *authority // nil when the server is given no token of OAuth
+	hidden redact.Redactor
+	auth   *oauth.Authority // nil when the server is given no token of OAuth
 
 	mu     sync.Mutex
 	live   *session // nil when there is none, or it is lost

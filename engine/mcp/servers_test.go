@@ -43,10 +43,12 @@ type echoArgs struct {
 	Text  string `json:"text" jsonschema:"what to say"`
 	Times int    `json:"times,omitempty"`
 }
+
 type sumArgs struct {
 	A float64 `json:"a"`
 	B float64 `json:"b"`
 }
+
 type sumResult struct {
 	Sum float64 `json:"sum"`
 }
@@ -158,7 +160,7 @@ func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolR
 	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": ask}}
 }
 
-// process is a server that is the test binary in a mode.
+// Process is a server that is the test binary in a mode.
 func process(t *testing.T, mode string) *engine.ServerSpec {
 	t.Helper()
 	exe, err := os.Executable()

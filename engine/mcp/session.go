@@ -10,15 +10,17 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // session is one connection with a server, and the process behind it.
 type session struct {
 	server *server
 	cs     *sdk.ClientSession
-	proc   *process // nil of a server at a URL
-	hidden *veil
-	words  tail // what the server wrote where nobody reads
+	proc   *transport.Process // nil of a server at a URL
+	hidden *redact.Redactor
+	words  transport.Tail // what the server wrote where nobody reads
 
 	whole  context.Context // of the session: what it has in flight ends with it
 	cancel context.CancelFunc
@@ -109,11 +111,11 @@ func (x *session) end() {
 				_ = x.cs.Close() // it is over either way
 			}()
 			if x.proc != nil {
-				x.proc.stop()
+				x.proc.Stop()
 			}
-			wait(closed, 2*time.Second)
+			transport.Wait(closed, 2*time.Second)
 		} else if x.proc != nil {
-			x.proc.stop()
+			x.proc.Stop()
 		}
 		close(x.over)
 	})

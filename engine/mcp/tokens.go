@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/disk"
+	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
 )
 
 // Tokens keeps what people signed in for, by the URL of the server. What is kept is secret.
@@ -168,7 +169,7 @@ func (d TokenDir) List() ([]SignedIn, error) {
 	files, err := d.all()
 	out := []SignedIn{}
 	for _, data := range files {
-		if told, ok := toldOf(data); ok {
+		if told, ok := oauth.ToldOf(data); ok {
 			out = append(out, SignedIn(told))
 		}
 	}

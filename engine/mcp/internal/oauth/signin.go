@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"context"
@@ -34,15 +34,15 @@ type Ways struct {
 
 const signInWait = 5 * time.Minute
 
-// wantsMore reports whether the server took the token and wants one that covers more.
-func (a *authority) wantsMore() bool {
+// WantsMore reports whether the server took the token and wants one that covers more.
+func (a *Authority) WantsMore() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.wanted != nil && a.wanted.more
 }
 
-// signIn has a person sign in, for the challenge that the server refused by last.
-func (a *authority) signIn(ctx context.Context, ways *Ways) error {
+// SignIn has a person sign in, for the challenge that the server refused by last.
+func (a *Authority) SignIn(ctx context.Context, ways *Ways) error {
 	free, err := a.take(ctx)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (a *authority) signIn(ctx context.Context, ways *Ways) error {
 	k, err := a.begin(ctx, ways, ch)
 	if err != nil {
 		if context.Cause(ctx) == errNobody {
-			e := a.failure("nobody came back from the browser within %s", wait.String())
+			e := a.Failure("nobody came back from the browser within %s", wait.String())
 			e.Kind = engine.KindTimeout
 			return e.WithHelp("sign in before: %s", loginCommand(a.spec.URL, a.how))
 		}
@@ -72,11 +72,11 @@ func (a *authority) signIn(ctx context.Context, ways *Ways) error {
 		}
 		return err
 	}
-	err = a.keeps.Update(ctx, key(a.spec.URL), func([]byte) ([]byte, error) { return json.Marshal(k) })
+	err = a.Keeps.Update(ctx, Key(a.spec.URL), func([]byte) ([]byte, error) { return json.Marshal(k) })
 	if err != nil {
-		return a.failure("it cannot be kept: %s", err.Error())
+		return a.Failure("it cannot be kept: %s", err.Error())
 	}
-	a.hold(k)
+	a.Hold(k)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.wanted, a.read, a.ended = nil, true, false
@@ -84,16 +84,16 @@ func (a *authority) signIn(ctx context.Context, ways *Ways) error {
 }
 
 // begin goes the way of a person who signs in, by the authorization code grant with PKCE.
-func (a *authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept, error) {
+func (a *Authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept, error) {
 	r, err := a.discover(ctx, ch)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case r.meta.AuthorizationEndpoint == "":
-		return nil, a.failure("its authorization server %s signs nobody in", r.meta.Issuer)
+		return nil, a.Failure("its authorization server %s signs nobody in", r.meta.Issuer)
 	case onThisMachine(r.meta.AuthorizationEndpoint) && !onThisMachine(a.spec.URL): // and would have the browser do something here
-		return nil, a.failure("its authorization server sends people to %s on this machine", r.meta.AuthorizationEndpoint)
+		return nil, a.Failure("its authorization server sends people to %s on this machine", r.meta.AuthorizationEndpoint)
 	}
 	back, err := a.back(ways)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept
 	}
 	cfg := oauth2.Config{ClientID: at.id, RedirectURL: back.redirect, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: r.meta.AuthorizationEndpoint}}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	a.hidden.add("sign-in", verifier)
+	a.hidden.Add("sign-in", verifier)
 	signIn := Page{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
 		Address: cfg.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", r.resource))}
 	came, err := back.await(ctx, signIn)
@@ -134,28 +134,28 @@ func (a *authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept
 
 // code reads with what the browser came back: for the sign-in that was begun, and from whom it was
 // begun with (RFC 9207).
-func (a *authority) code(came url.Values, state string, meta *oauthex.AuthServerMeta) (string, error) {
+func (a *Authority) code(came url.Values, state string, meta *oauthex.AuthServerMeta) (string, error) {
 	if subtle.ConstantTimeCompare([]byte(came.Get("state")), []byte(state)) != 1 {
-		return "", a.failure("the browser came back from another sign-in than the one that was begun")
+		return "", a.Failure("the browser came back from another sign-in than the one that was begun")
 	}
 	iss := came.Get("iss")
 	if iss == "" && meta.AuthorizationResponseIssParameterSupported || iss != "" && iss != meta.Issuer {
-		return "", a.failure("the answer is of the authorization server %q, and was asked of %q", iss, meta.Issuer)
+		return "", a.Failure("the answer is of the authorization server %q, and was asked of %q", iss, meta.Issuer)
 	}
 	if no := came.Get("error"); no != "" {
-		return "", a.failure("%s refuses it: %s", meta.Issuer, said(no, came.Get("error_description")))
+		return "", a.Failure("%s refuses it: %s", meta.Issuer, said(no, came.Get("error_description")))
 	}
 	code := came.Get("code")
 	if code == "" {
-		return "", a.failure("%s sent the browser back without a code", meta.Issuer)
+		return "", a.Failure("%s sent the browser back without a code", meta.Issuer)
 	}
-	a.hidden.add("sign-in", code)
+	a.hidden.Add("sign-in", code)
 	return code, nil
 }
 
 // register settles who we are at the authorization server: the client that the script names, the host's
 // metadata document, or one that is registered for this sign-in.
-func (a *authority) register(ctx context.Context, ways *Ways, r *realm, redirect string) (endpoint, error) {
+func (a *Authority) register(ctx context.Context, ways *Ways, r *realm, redirect string) (endpoint, error) {
 	at := endpoint{url: r.meta.TokenEndpoint, style: oauth2.AuthStyleInParams}
 	switch documents := r.meta.ClientIDMetadataDocumentSupported; {
 	case a.how.ID != "" && (documents || !a.how.IsDocument()):
@@ -169,13 +169,13 @@ func (a *authority) register(ctx context.Context, ways *Ways, r *realm, redirect
 		at.id = ways.ClientID
 		return at, nil
 	case a.how.ID != "":
-		return at, a.failure("%s does not read metadata documents of clients, and the script names one", r.meta.Issuer)
+		return at, a.Failure("%s does not read metadata documents of clients, and the script names one", r.meta.Issuer)
 	case r.meta.RegistrationEndpoint == "":
-		e := a.failure("%s registers no clients by itself", r.meta.Issuer)
+		e := a.Failure("%s registers no clients by itself", r.meta.Issuer)
 		return at, e.WithHelp("register one there, with the redirect URL %s, and name it: oauth(id = \"...\"), agentscript mcp login --client-id", redirect)
 	}
 	methods := r.meta.TokenEndpointAuthMethodsSupported
-	client := &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{redirect}, ClientName: a.name, ApplicationType: applicationType(redirect),
+	client := &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{redirect}, ClientName: a.Name, ApplicationType: applicationType(redirect),
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}}
 	for _, method := range []string{"none", "client_secret_post", "client_secret_basic"} {
 		if slices.Contains(methods, method) {
@@ -188,7 +188,7 @@ func (a *authority) register(ctx context.Context, ways *Ways, r *realm, redirect
 	if err != nil {
 		return at, ask.failed(err, r.meta.Issuer+" does not register us")
 	}
-	a.hidden.add("client secret", made.ClientSecret)
+	a.hidden.Add("client secret", made.ClientSecret)
 	at.id, at.secret = made.ClientID, made.ClientSecret
 	switch method := made.TokenEndpointAuthMethod; {
 	case made.ClientSecret == "" || method == "none":

@@ -1,4 +1,4 @@
-package mcp
+package transport
 
 import (
 	"bufio"
@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// maxFrame bounds a message of the other side.
-const maxFrame = 16 << 20
+// MaxFrame bounds a message of the other side.
+const MaxFrame = 16 << 20
 
 // errLongFrame is a line that is longer than a message may be.
 var errLongFrame = errors.New("a message has more than 16 MiB")
@@ -34,7 +34,7 @@ type inbound struct {
 func readLines(in io.Reader, skip bool, closed <-chan struct{}) <-chan inbound {
 	lines := make(chan inbound)
 	go func() {
-		for f := newFrames(in, maxFrame, skip); ; {
+		for f := newFrames(in, MaxFrame, skip); ; {
 			line, err := f.next()
 			select {
 			case lines <- inbound{line, err, err == nil && f.err != nil}:

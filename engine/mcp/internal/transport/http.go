@@ -1,4 +1,4 @@
-package mcp
+package transport
 
 import (
 	"context"
@@ -14,35 +14,35 @@ import (
 // maxBody bounds an answer that is no stream of events.
 const maxBody = 16 << 20
 
-// carrier makes the requests to one server: its headers go to its own host alone.
-type carrier struct {
-	base     http.RoundTripper
-	allowed  func(host string) *engine.Error // another host than its own; nil allows it
-	auth     authorizer                      // nil without OAuth
-	home     string                          // its host
-	secure   bool
-	headers  map[string]string
-	received *atomic.Int64
-	broke    func(error)
-	status   atomic.Int64 // of the last answer
+// Carrier makes the requests to one server: its headers go to its own host alone.
+type Carrier struct {
+	Base     http.RoundTripper
+	Allowed  func(host string) *engine.Error // another host than its own; nil allows it
+	Auth     Authorizer                      // nil without OAuth
+	Home     string                          // its host
+	Secure   bool
+	Headers  map[string]string
+	Received *atomic.Int64
+	Broke    func(error)
+	Status   atomic.Int64 // of the last answer
 }
 
-// authorizer comes by the tokens of requests.
-type authorizer interface {
-	// token returns what the next request is sent with, "" when there is none.
-	token(ctx context.Context) (string, error)
-	// refuses reports whether an answer asks for another token.
-	refuses(res *http.Response) bool
-	// another returns the token to repeat a refused request with. It closes the answer.
-	another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error)
+// Authorizer comes by the tokens of requests.
+type Authorizer interface {
+	// Token returns what the next request is sent with, "" when there is none.
+	Token(ctx context.Context) (string, error)
+	// Refuses reports whether an answer asks for another token.
+	Refuses(res *http.Response) bool
+	// Another returns the token to repeat a refused request with. It closes the answer.
+	Another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error)
 }
 
-var errNoRedirect = errors.New("it redirects to another host")
+var ErrNoRedirect = errors.New("it redirects to another host")
 
-// redirected refuses to follow a server to a host that the script does not name.
-func (c *carrier) redirected(req *http.Request, via []*http.Request) error {
+// Redirected refuses to follow a server to a host that the script does not name.
+func (c *Carrier) Redirected(req *http.Request, via []*http.Request) error {
 	if !c.atHome(req) {
-		return errNoRedirect
+		return ErrNoRedirect
 	}
 	if len(via) >= 5 {
 		return errors.New("it redirects for ever")
@@ -51,40 +51,40 @@ func (c *carrier) redirected(req *http.Request, via []*http.Request) error {
 }
 
 // atHome reports whether a request goes to the very server, and no less safely.
-func (c *carrier) atHome(req *http.Request) bool {
+func (c *Carrier) atHome(req *http.Request) bool {
 	host, err := engine.Host(req.URL.String())
-	return err == nil && host == c.home && (req.URL.Scheme == "https") == c.secure
+	return err == nil && host == c.Home && (req.URL.Scheme == "https") == c.Secure
 }
 
 // RoundTrip implements http.RoundTripper. A request that is refused for its token is made again with
 // another one, once.
-func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
+func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !c.atHome(req) { // an SSE server may name another address for messages
 		host, err := engine.Host(req.URL.String())
 		if err != nil {
 			return nil, err
 		}
-		if err := c.allowed(host); err != nil {
+		if err := c.Allowed(host); err != nil {
 			return nil, err
 		}
 		return c.send(req)
 	}
-	headers := make(http.Header, len(c.headers)+1)
-	for name, value := range c.headers {
+	headers := make(http.Header, len(c.Headers)+1)
+	for name, value := range c.Headers {
 		headers.Set(name, value)
 	}
-	if c.auth == nil {
+	if c.Auth == nil {
 		return c.send(with(req, headers))
 	}
-	token, err := c.auth.token(req.Context())
+	token, err := c.Auth.Token(req.Context())
 	if err != nil {
 		return nil, errors.Join(err, closed(req))
 	}
 	res, err := c.send(with(req, withToken(headers, token)))
-	if err != nil || !c.auth.refuses(res) || req.Body != nil && req.GetBody == nil {
+	if err != nil || !c.Auth.Refuses(res) || req.Body != nil && req.GetBody == nil {
 		return res, err
 	}
-	if token, err = c.auth.another(req.Context(), req, res, token); err != nil {
+	if token, err = c.Auth.Another(req.Context(), req, res, token); err != nil {
 		return nil, err
 	}
 	again := with(req, withToken(headers, token))
@@ -124,12 +124,12 @@ func closed(req *http.Request) error {
 }
 
 // send makes one request.
-func (c *carrier) send(req *http.Request) (*http.Response, error) {
-	res, err := c.base.RoundTrip(req)
+func (c *Carrier) send(req *http.Request) (*http.Response, error) {
+	res, err := c.Base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	c.status.Store(int64(res.StatusCode))
+	c.Status.Store(int64(res.StatusCode))
 	res.Body = &bounded{ReadCloser: res.Body, carrier: c, left: maxBody, stream: isStream(res)}
 	return res, nil
 }
@@ -140,12 +140,12 @@ func isStream(res *http.Response) bool {
 	return len(kind) >= len(events) && kind[:len(events)] == events
 }
 
-var errHuge = fmt.Errorf("one of its answers has more than %d MB", maxBody>>20)
+var ErrHuge = fmt.Errorf("one of its answers has more than %d MB", maxBody>>20)
 
 // bounded reads no more of an answer than may be sent.
 type bounded struct {
 	io.ReadCloser
-	carrier *carrier
+	carrier *Carrier
 	left    int64
 	stream  bool // of events, each of which may have as much
 	line    bool // of a stream: something of the line was read
@@ -158,12 +158,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.events(p[:n])
 	}
 	switch {
-	case b.carrier.received.Add(int64(n)) > maxUnasked:
-		b.carrier.broke(errFlood)
-		return 0, errFlood
+	case b.carrier.Received.Add(int64(n)) > maxUnasked:
+		b.carrier.Broke(ErrFlood)
+		return 0, ErrFlood
 	case b.left < 0:
-		b.carrier.broke(errHuge)
-		return 0, errHuge
+		b.carrier.Broke(ErrHuge)
+		return 0, ErrHuge
 	}
 	return n, err
 }

@@ -1,4 +1,4 @@
-package mcp
+package transport
 
 import (
 	"encoding/json"
@@ -7,16 +7,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
-// refusal is the answer to what cannot be carried out, as it is no message.
-type refusal struct {
+// Refusal is the answer to what cannot be carried out, as it is no message.
+type Refusal struct {
 	id   json.RawMessage // nil where it cannot be told
 	code int64
 	text string
 }
 
-func (r *refusal) encode() []byte {
+func (r *Refusal) Encode() []byte {
 	id := r.id
 	if id == nil {
 		id = json.RawMessage("null")
@@ -30,20 +32,20 @@ func (r *refusal) encode() []byte {
 	return data
 }
 
-func noRequest(id json.RawMessage, format string, args ...any) *refusal {
-	return &refusal{id, jsonrpc.CodeInvalidRequest, "invalid request: " + fmt.Sprintf(format, args...)}
+func NoRequest(id json.RawMessage, format string, args ...any) *Refusal {
+	return &Refusal{id, jsonrpc.CodeInvalidRequest, "invalid request: " + fmt.Sprintf(format, args...)}
 }
 
-var parseRefusal = &refusal{code: jsonrpc.CodeParseError, text: "parse error: a message is one JSON value in UTF-8"}
+var ParseRefusal = &Refusal{code: jsonrpc.CodeParseError, text: "parse error: a message is one JSON value in UTF-8"}
 
-// isJSON reports whether a line is one JSON value in UTF-8.
-func isJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
+// IsJSON reports whether a line is one JSON value in UTF-8.
+func IsJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
 
-// message reads a JSON value as a message of a client. What is none is refused, but for answers:
+// Message reads a JSON value as a message of a client. What is none is refused, but for answers:
 // to answer these might go on for ever. Both results are nil for one that says nothing.
-func message(raw []byte) (jsonrpc.Message, *refusal) {
+func Message(raw []byte) (jsonrpc.Message, *Refusal) {
 	if raw[0] != '{' {
-		return nil, noRequest(nil, "a message is an object")
+		return nil, NoRequest(nil, "a message is an object")
 	}
 	var envelope struct {
 		ID     json.RawMessage `json:"id"`
@@ -52,7 +54,7 @@ func message(raw []byte) (jsonrpc.Message, *refusal) {
 		Error  json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return nil, noRequest(nil, "%s", brief(err.Error()))
+		return nil, NoRequest(nil, "%s", text.Brief(err.Error()))
 	}
 	answers := envelope.Method == nil && (envelope.Result != nil || envelope.Error != nil)
 	id, why := requestID(envelope.ID)
@@ -63,11 +65,11 @@ func message(raw []byte) (jsonrpc.Message, *refusal) {
 	case answers:
 		return msg, nil
 	case envelope.Method == nil:
-		return nil, noRequest(id, "it has no method")
+		return nil, NoRequest(id, "it has no method")
 	case why != "":
-		return nil, noRequest(nil, "%s", why)
+		return nil, NoRequest(nil, "%s", why)
 	case err != nil:
-		return nil, noRequest(id, "%s", brief(err.Error()))
+		return nil, NoRequest(id, "%s", text.Brief(err.Error()))
 	}
 	return msg, nil
 }

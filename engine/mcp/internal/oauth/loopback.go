@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"context"
@@ -19,14 +19,14 @@ type back struct {
 }
 
 // back settles where the browser comes back to, and begins to listen there.
-func (a *authority) back(ways *Ways) (*back, error) {
+func (a *Authority) back(ways *Ways) (*back, error) {
 	show := ways.Show
 	if show == nil {
 		show = func(context.Context, Page) error { return nil }
 	}
 	if ways.Await != nil {
 		if ways.Redirect == "" {
-			return nil, a.failure("the host does not say where the browser comes back to")
+			return nil, a.Failure("the host does not say where the browser comes back to")
 		}
 		return &back{redirect: ways.Redirect, close: func() {}, await: func(ctx context.Context, s Page) (url.Values, error) {
 			if err := show(ctx, s); err != nil {
@@ -39,13 +39,13 @@ func (a *authority) back(ways *Ways) (*back, error) {
 	if ways.Redirect != "" {
 		u, err := url.Parse(ways.Redirect)
 		if err != nil || u.Scheme != "http" || !engine.Confidential(ways.Redirect) || u.Port() == "" {
-			return nil, a.failure("%s is no http URL of this machine with a port, at which could be listened", ways.Redirect)
+			return nil, a.Failure("%s is no http URL of this machine with a port, at which could be listened", ways.Redirect)
 		}
 		at = u
 	}
 	l, err := net.Listen("tcp", at.Host)
 	if err != nil {
-		return nil, a.failure("nobody can listen for the browser: %s", err.Error())
+		return nil, a.Failure("nobody can listen for the browser: %s", err.Error())
 	}
 	if ways.Redirect == "" {
 		at.Host = l.Addr().String()

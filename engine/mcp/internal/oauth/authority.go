@@ -1,4 +1,7 @@
-package mcp
+// Package oauth comes by the tokens of MCP servers and renews them: it discovers the authorization
+// server, has a person sign in or shows who the client is, and keeps what it got. Each request it
+// makes is held to the grants of the client that it works for, see [Deps].
+package oauth
 
 import (
 	"context"
@@ -16,6 +19,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // tokens keeps what people signed in for, see Tokens of package mcp.
@@ -23,26 +28,26 @@ type tokens interface {
 	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
 }
 
-// deps is what an authority needs of the client that it works for.
-type deps struct {
-	base    http.RoundTripper
-	keeps   tokens
-	name    string // by which the client introduces itself
-	allowed func(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error
-	secret  func(spec *engine.ServerSpec, name, use string, hidden *veil) (string, *engine.Error)
+// Deps is what an authority needs of the client that it works for.
+type Deps struct {
+	Base    http.RoundTripper
+	Keeps   tokens
+	Name    string // by which the client introduces itself
+	Allowed func(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error
+	Secret  func(spec *engine.ServerSpec, name, use string, hidden *redact.Redactor) (string, *engine.Error)
 }
 
-// newAuthority returns the authority of a server with auth = oauth().
-func newAuthority(d deps, spec *engine.ServerSpec, hidden *veil) *authority {
-	return &authority{deps: d, spec: spec, how: spec.OAuth, hidden: hidden, turn: make(chan struct{}, 1)}
+// New returns the authority of a server with auth = oauth().
+func New(d Deps, spec *engine.ServerSpec, hidden *redact.Redactor) *Authority {
+	return &Authority{Deps: d, spec: spec, how: spec.OAuth, hidden: hidden, turn: make(chan struct{}, 1)}
 }
 
-// authority comes by the token of one server and renews it. All sessions with the server share it.
-type authority struct {
-	deps
+// Authority comes by the token of one server and renews it. All sessions with the server share it.
+type Authority struct {
+	Deps
 	spec   *engine.ServerSpec
 	how    *engine.OAuth
-	hidden *veil
+	hidden *redact.Redactor
 	turn   chan struct{} // held by who comes by a token, so that others need not
 
 	// Of whoever holds the turn.
@@ -55,7 +60,7 @@ type authority struct {
 	wanted *challenge // by which the server refused last
 }
 
-// kept is a token and all that renews it. Its JSON is what [Tokens] keep.
+// kept is a token and all that renews it. Its JSON is what [mcp.Tokens] keep.
 type kept struct {
 	Server   string    `json:"server"`
 	Issuer   string    `json:"issuer"`
@@ -83,8 +88,8 @@ type challenge struct {
 // skew is how long before its end a token is renewed.
 const skew = 10 * time.Second
 
-// key is under what the sign-in to a server is kept.
-func key(server string) string {
+// Key is under what the sign-in to a server is kept.
+func Key(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
 		return server
@@ -98,10 +103,10 @@ func key(server string) string {
 }
 
 // byPerson reports whether somebody has to sign in.
-func (a *authority) byPerson() bool { return a.how.Grant != engine.GrantClientCredentials }
+func (a *Authority) byPerson() bool { return a.how.Grant != engine.GrantClientCredentials }
 
 // take lets one at a time come by a token.
-func (a *authority) take(ctx context.Context) (func(), error) {
+func (a *Authority) take(ctx context.Context) (func(), error) {
 	select {
 	case a.turn <- struct{}{}:
 		return func() { <-a.turn }, nil
@@ -110,18 +115,18 @@ func (a *authority) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// has is the token that is held.
-func (a *authority) has() *kept {
+// Has is the token that is held.
+func (a *Authority) Has() *kept {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.held
 }
 
-// hold keeps a token for the requests to come, nil for none, and its secrets out of every text.
-func (a *authority) hold(k *kept) {
+// Hold keeps a token for the requests to come, nil for none, and its secrets out of every text.
+func (a *Authority) Hold(k *kept) {
 	if k != nil {
 		for name, value := range map[string]string{"access token": k.Access, "refresh token": k.Refresh, "client secret": k.Secret} {
-			a.hidden.add(name, value)
+			a.hidden.Add(name, value)
 		}
 	}
 	a.mu.Lock()
@@ -129,10 +134,10 @@ func (a *authority) hold(k *kept) {
 	a.held = k
 }
 
-// token is what the next request is sent with, "" when there is none: the server says then what it
+// Token is what the next request is sent with, "" when there is none: the server says then what it
 // wants.
-func (a *authority) token(ctx context.Context) (string, error) {
-	if k := a.has(); k != nil && !k.ends() {
+func (a *Authority) Token(ctx context.Context) (string, error) {
+	if k := a.Has(); k != nil && !k.ends() {
 		return k.Access, nil
 	}
 	free, err := a.take(ctx)
@@ -140,7 +145,7 @@ func (a *authority) token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer free()
-	k := a.has()
+	k := a.Has()
 	switch {
 	case k != nil && !k.ends(): // it was renewed meanwhile
 	case !a.byPerson():
@@ -149,7 +154,7 @@ func (a *authority) token(ctx context.Context) (string, error) {
 		return "", nil
 	default:
 		err := a.renew(ctx, "", true)
-		if k = a.has(); err != nil && (k == nil || !time.Now().Before(k.Expiry)) {
+		if k = a.Has(); err != nil && (k == nil || !time.Now().Before(k.Expiry)) {
 			return "", err
 		}
 	}
@@ -165,10 +170,10 @@ func (k *kept) ends() bool { return !k.Expiry.IsZero() && time.Until(k.Expiry) <
 // renew takes over what is kept, or what another process renewed it to, and renews it where it ends
 // or is the one that the server did not take, as far as it may. Afterwards nothing is held where
 // nobody is signed in.
-func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
+func (a *Authority) renew(ctx context.Context, not string, refresh bool) error {
 	a.read = true
 	var now *kept
-	err := a.keeps.Update(ctx, key(a.spec.URL), func(data []byte) ([]byte, error) {
+	err := a.Keeps.Update(ctx, Key(a.spec.URL), func(data []byte) ([]byte, error) {
 		var k kept
 		if data == nil || json.Unmarshal(data, &k) != nil || k.Access == "" || !a.fits(&k) {
 			return data, nil
@@ -176,7 +181,7 @@ func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
 		if err := a.may(&k); err != nil {
 			return data, err
 		}
-		a.hold(&k) // for a while yet, should it not be renewed
+		a.Hold(&k) // for a while yet, should it not be renewed
 		if now = &k; !refresh || !k.ends() && k.Access != not {
 			return data, nil
 		}
@@ -200,19 +205,19 @@ func (a *authority) renew(ctx context.Context, not string, refresh bool) error {
 	var own *engine.Error
 	switch {
 	case err == nil:
-		a.hold(now)
+		a.Hold(now)
 	case errors.As(err, &own):
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	default:
-		return engine.Errorf(engine.KindConfig, diag.SignInFailed, "the sign-in to MCP server %q cannot be kept: %s", a.spec.Name, a.hidden.text(err.Error())).
+		return engine.Errorf(engine.KindConfig, diag.SignInFailed, "the sign-in to MCP server %q cannot be kept: %s", a.spec.Name, a.hidden.Text(err.Error())).
 			WithHelp("see that the directory can be read and written by you alone")
 	}
 	return err
 }
 
 // fits reports whether a sign-in is of the client and the authorization server that the script names.
-func (a *authority) fits(k *kept) bool {
+func (a *Authority) fits(k *kept) bool {
 	return (a.how.ID == "" || a.how.ID == k.Client) && (a.how.Issuer == "" || sameIssuer(a.how.Issuer, k.Issuer))
 }
 
@@ -220,22 +225,22 @@ func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings
 
 // may asks whether the host that renews a token is granted: from the first request on, and not
 // only when the token ends.
-func (a *authority) may(k *kept) error {
+func (a *Authority) may(k *kept) error {
 	if k.Refresh == "" {
 		return nil
 	}
 	host, err := engine.Host(k.TokenURL)
 	if err != nil {
-		return a.failure("it is kept with a token endpoint that is no URL")
+		return a.Failure("it is kept with a token endpoint that is no URL")
 	}
-	if err := a.allowed(a.spec, engine.EffectHTTP, host); err != nil {
+	if err := a.Allowed(a.spec, engine.EffectHTTP, host); err != nil {
 		return err
 	}
 	return nil
 }
 
-// refuses reports whether an answer asks for another token.
-func (a *authority) refuses(res *http.Response) bool {
+// Refuses reports whether an answer asks for another token.
+func (a *Authority) Refuses(res *http.Response) bool {
 	if res.StatusCode == http.StatusForbidden {
 		return challengeOf(res, "", "").more
 	}
@@ -264,8 +269,8 @@ func challengeOf(res *http.Response, at, used string) *challenge {
 	return ch
 }
 
-// another is the token to repeat a request with that the server refused. It closes the answer.
-func (a *authority) another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error) {
+// Another is the token to repeat a request with that the server refused. It closes the answer.
+func (a *Authority) Another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error) {
 	ch := challengeOf(res, req.URL.String(), used)
 	ch.more = ch.more && res.StatusCode == http.StatusForbidden
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be used again
@@ -275,7 +280,7 @@ func (a *authority) another(ctx context.Context, req *http.Request, res *http.Re
 		return "", err
 	}
 	defer free()
-	if k := a.has(); k != nil && k.Access != used {
+	if k := a.Has(); k != nil && k.Access != used {
 		return k.Access, nil // somebody came by one meanwhile
 	}
 	if !a.byPerson() {
@@ -283,19 +288,19 @@ func (a *authority) another(ctx context.Context, req *http.Request, res *http.Re
 		if err != nil {
 			return "", err
 		}
-		a.hold(k)
+		a.Hold(k)
 		return k.Access, nil
 	}
 	if !a.anew {
 		if err := a.renew(ctx, used, !ch.more); err != nil {
 			return "", err
 		}
-		if k := a.has(); k != nil && k.Access != used {
+		if k := a.Has(); k != nil && k.Access != used {
 			return k.Access, nil
 		}
 	}
 	if ch.more {
-		ch.scopes = union(a.has(), ch.scopes)
+		ch.scopes = union(a.Has(), ch.scopes)
 	}
 	a.mu.Lock()
 	a.wanted = ch
@@ -318,11 +323,11 @@ func union(k *kept, more []string) []string {
 }
 
 // unsigned is the error that ends a run which wants somebody to sign in.
-func (a *authority) unsigned(ch *challenge) *engine.Error {
+func (a *Authority) unsigned(ch *challenge) *engine.Error {
 	e := engine.Errorf(engine.KindAuth, diag.ServerSignIn, "nobody is signed in to MCP server %q at %s", a.spec.Name, a.spec.URL)
 	switch {
 	case ch.more:
-		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s covers too little: it wants %s", a.spec.Name, a.spec.URL, brief(strings.Join(ch.scopes, " ")))
+		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s covers too little: it wants %s", a.spec.Name, a.spec.URL, text.Brief(strings.Join(ch.scopes, " ")))
 	case a.ended:
 		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s has ended", a.spec.Name, a.spec.URL)
 	}
@@ -339,7 +344,7 @@ func loginCommand(server string, how *engine.OAuth) string {
 	words := []string{"agentscript mcp login", engine.ShellWord(server)}
 	flag := func(name, value string) {
 		if value != "" {
-			words = append(words, name, engine.ShellWord(brief(value)))
+			words = append(words, name, engine.ShellWord(text.Brief(value)))
 		}
 	}
 	flag("--client-id", how.ID)
@@ -351,12 +356,12 @@ func loginCommand(server string, how *engine.OAuth) string {
 	return strings.Join(words, " ")
 }
 
-// failure is the error of a token that could not be come by. What others said is put in by brief and
+// Failure is the error of a token that could not be come by. What others said is put in by brief and
 // without what is secret.
-func (a *authority) failure(format string, args ...any) *engine.Error {
+func (a *Authority) Failure(format string, args ...any) *engine.Error {
 	for i, arg := range args {
 		if s, ok := arg.(string); ok {
-			args[i] = a.hidden.brief(s)
+			args[i] = a.hidden.Brief(s)
 		}
 	}
 	e := engine.Errorf(engine.KindAuth, diag.SignInFailed, format, args...)

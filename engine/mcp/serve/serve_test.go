@@ -1,4 +1,4 @@
-package mcp_test
+package serve_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -24,7 +24,7 @@ func person() *generable.Type {
 }
 
 // offers are one of each form of result, one that fails, one that panics and one that waits.
-func offers(waits chan struct{}) []mcp.Offer {
+func offers(waits chan struct{}) []serve.Offer {
 	echo := func(_ context.Context, args generable.Value, tell func(string)) (generable.Value, error) {
 		tell("half way")
 		return args, nil
@@ -36,7 +36,7 @@ func offers(waits chan struct{}) []mcp.Offer {
 			return v, nil
 		}
 	}
-	return []mcp.Offer{
+	return []serve.Offer{
 		{Name: "person", Doc: "Gives the person", Params: person(), Out: person(), Call: echo},
 		{Name: "name", Params: person(), Out: generable.StrT, Call: field("name")},
 		{Name: "age", Params: person(), Out: generable.IntT, Call: field("age")},
@@ -58,7 +58,7 @@ func serveOver(t *testing.T, f func(t *testing.T, c *sdk.ClientSession, waits, t
 	for _, transport := range []string{"stdio", "http", "http with a token"} {
 		t.Run(transport, func(t *testing.T) {
 			waits := make(chan struct{}, 4)
-			s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1"}, offers(waits)...)
+			s, err := serve.New(serve.Options{Name: "flows", Version: "1"}, offers(waits)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestServed(t *testing.T) {
 }
 
 func TestServedOverHTTPAlone(t *testing.T) {
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows"}, offers(nil)...)
+	s, err := serve.New(serve.Options{Name: "flows"}, offers(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestServedOverHTTPAlone(t *testing.T) {
 // Promise 24.62 (MCP): over HTTP what is no message is answered with the status that says so and JSON-RPC's own
 // error, which repeats nothing of it.
 func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows"}, offers(nil)...)
+	s, err := serve.New(serve.Options{Name: "flows"}, offers(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 // No more calls run at once than the server was told; the others wait for their turn.
 func TestServedAtOnce(t *testing.T) {
 	var now, most atomic.Int64
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", AtOnce: 2}, mcp.Offer{Name: "slow", Params: person(),
+	s, err := serve.New(serve.Options{Name: "flows", AtOnce: 2}, serve.Offer{Name: "slow", Params: person(),
 		Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
 			n := now.Add(1)
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -313,14 +313,14 @@ func TestNotOffered(t *testing.T) {
 	ok := func(context.Context, generable.Value, func(string)) (generable.Value, error) {
 		return generable.Value{}, nil
 	}
-	for want, o := range map[string][]mcp.Offer{
+	for want, o := range map[string][]serve.Offer{
 		"letters":            {{Name: "a b", Params: person(), Call: ok}},
 		"no schema":          {{Name: "a", Params: generable.StrT, Call: ok}},
 		"carries it out":     {{Name: "a", Params: person()}},
 		"two tools":          {{Name: "a", Params: person(), Call: ok}, {Name: "a", Params: person(), Call: ok}},
 		"its parameters are": {{Name: "a", Call: ok}},
 	} {
-		if _, err := mcp.NewServer(mcp.ServerOptions{Name: "x"}, o...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := serve.New(serve.Options{Name: "x"}, o...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

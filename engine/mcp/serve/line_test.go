@@ -1,4 +1,4 @@
-package mcp_test
+package serve_test
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,7 +33,7 @@ func callOf(id string, name string) string {
 // answers, each as what it is about, sorted: they come in any order.
 func spoken(t *testing.T, in io.Reader, linger time.Duration) []string {
 	t.Helper()
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1", Linger: linger}, offers(make(chan struct{}, 4))...)
+	s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: linger}, offers(make(chan struct{}, 4))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestLongLinesAreNotHeld(t *testing.T) {
 // A client that does not stop calling waits: no more is read than can be held.
 func TestOpenCallsAreBounded(t *testing.T) {
 	release := make(chan struct{})
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows"}, mcp.Offer{Name: "name", Params: person(), Call: func(ctx context.Context, _ generable.Value, _ func(string)) (generable.Value, error) {
+	s, err := serve.New(serve.Options{Name: "flows"}, serve.Offer{Name: "name", Params: person(), Call: func(ctx context.Context, _ generable.Value, _ func(string)) (generable.Value, error) {
 		<-release
 		return generable.StrOf("x"), nil
 	}})
@@ -272,7 +272,7 @@ func FuzzServedLines(f *testing.F) {
 		if old {
 			version = "2025-03-26"
 		}
-		s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Linger: 10 * time.Second}, offers(nil)[:3]...)
+		s, err := serve.New(serve.Options{Name: "flows", Linger: 10 * time.Second}, offers(nil)[:3]...)
 		if err != nil {
 			t.Fatal(err)
 		}

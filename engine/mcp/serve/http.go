@@ -1,4 +1,4 @@
-package mcp
+package serve
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // idleSession is how long a client may be silent before its session is forgotten.
@@ -38,19 +40,19 @@ func readable(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFrame))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MaxFrame))
 		status, no := http.StatusBadRequest, unread(body)
 		var large *http.MaxBytesError
 		switch {
 		case errors.As(err, &large):
-			status, no = http.StatusRequestEntityTooLarge, noRequest(nil, "a message has at most %d MiB", maxFrame>>20)
+			status, no = http.StatusRequestEntityTooLarge, transport.NoRequest(nil, "a message has at most %d MiB", transport.MaxFrame>>20)
 		case err != nil: // the client is gone, or does not keep to HTTP
-			no = parseRefusal
+			no = transport.ParseRefusal
 		}
 		if no != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
-			_, _ = w.Write(no.encode()) // a client that is gone does not want it
+			_, _ = w.Write(no.Encode()) // a client that is gone does not want it
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -59,15 +61,15 @@ func readable(next http.Handler) http.Handler {
 }
 
 // unread is why a body cannot be read, nil when it can.
-func unread(body []byte) *refusal {
+func unread(body []byte) *transport.Refusal {
 	body = bytes.TrimSpace(body)
-	if !isJSON(body) {
-		return parseRefusal
+	if !transport.IsJSON(body) {
+		return transport.ParseRefusal
 	}
 	if body[0] == '[' { // of older clients, which the SDK knows
 		return nil
 	}
-	_, no := message(body)
+	_, no := transport.Message(body)
 	return no
 }
 

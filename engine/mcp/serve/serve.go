@@ -1,4 +1,6 @@
-package mcp
+// Package serve offers flows as the tools of an MCP server, over stdio and streamable HTTP. What a
+// client sends that is no message is answered with an error of JSON-RPC, and holds up nothing.
+package serve
 
 import (
 	"cmp"
@@ -9,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Offer is what a [Server] offers as a tool.
@@ -39,8 +42,8 @@ type Server struct {
 	end    context.CancelFunc
 }
 
-// ServerOptions set up a [Server].
-type ServerOptions struct {
+// Options set up a [Server].
+type Options struct {
 	Name, Version string
 	// AtOnce bounds the calls that are carried out at the same time, over all clients; others wait.
 	// 0 is 16.
@@ -50,8 +53,8 @@ type ServerOptions struct {
 	Linger time.Duration
 }
 
-// NewServer makes a server of offers. An error says which offer cannot be one, and why.
-func NewServer(o ServerOptions, offers ...Offer) (*Server, error) {
+// New makes a server of offers. An error says which offer cannot be one, and why.
+func New(o Options, offers ...Offer) (*Server, error) {
 	if o.AtOnce <= 0 {
 		o.AtOnce = 16
 	}

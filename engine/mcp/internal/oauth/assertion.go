@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"crypto"
@@ -115,20 +115,20 @@ func digest(hash crypto.Hash, b []byte) []byte {
 }
 
 // signed adds to the request for a token who the client is, where its key shows that.
-func (a *authority) signed(params url.Values, issuer string) error {
+func (a *Authority) signed(params url.Values, issuer string) error {
 	text, err := a.lookUp(a.how.Key)
 	if err != nil {
 		return err
 	}
 	key, bad := signer(text)
 	if bad != nil {
-		return a.failure("the key %s cannot be used: %s", a.how.Key, bad.Error())
+		return a.Failure("the key %s cannot be used: %s", a.how.Key, bad.Error())
 	}
 	made, bad := assertion(key, a.how.ID, issuer, time.Now())
 	if bad != nil {
-		return a.failure("the key %s signs nothing: %s", a.how.Key, bad.Error())
+		return a.Failure("the key %s signs nothing: %s", a.how.Key, bad.Error())
 	}
-	a.hidden.add("client assertion", made)
+	a.hidden.Add("client assertion", made)
 	params.Set("client_assertion", made)
 	params.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
 	return nil

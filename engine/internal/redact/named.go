@@ -1,4 +1,4 @@
-package mcp
+package redact
 
 import (
 	"slices"
@@ -8,10 +8,11 @@ import (
 
 	"github.com/agentscript/agentscript/engine/internal/spelling"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
-// veil takes secrets out of texts. All sessions with a server share one.
-type veil struct {
+// Redactor takes secrets out of texts. All sessions with a server share one.
+type Redactor struct {
 	mu            sync.RWMutex
 	names, values []string // of a value all forms that programs write
 	r             *strings.Replacer
@@ -33,7 +34,7 @@ func indexes(names []string, name string) (at []int) {
 	return at
 }
 
-func (v *veil) add(name, value string) {
+func (v *Redactor) Add(name, value string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(value) < minSecret || slices.Contains(v.values, value) {
@@ -58,7 +59,7 @@ func (v *veil) add(name, value string) {
 	v.r = strings.NewReplacer(pairs...)
 }
 
-func (v *veil) text(s string) string {
+func (v *Redactor) Text(s string) string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.r == nil {
@@ -67,17 +68,17 @@ func (v *veil) text(s string) string {
 	return v.r.Replace(s)
 }
 
-func (v *veil) empty() bool {
+func (v *Redactor) empty() bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.r == nil
 }
 
-// brief is a text that the other side decides about, cut only when no secret is in it any more.
-func (v *veil) brief(s string) string { return brief(v.text(s)) }
+// Brief is a text that the other side decides about, cut only when no secret is in it any more.
+func (v *Redactor) Brief(s string) string { return text.Brief(v.Text(s)) }
 
-// behind is a text of which the beginning is lost, without what is left of a secret there.
-func (v *veil) behind(s string) string {
+// Behind is a text of which the beginning is lost, without what is left of a secret there.
+func (v *Redactor) Behind(s string) string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	from := 0
@@ -91,18 +92,18 @@ func (v *veil) behind(s string) string {
 	return s[from:]
 }
 
-// value takes secrets out of all texts of a value.
-func (v *veil) value(x generable.Value) generable.Value {
+// Value takes secrets out of all texts of a value.
+func (v *Redactor) Value(x generable.Value) generable.Value {
 	if v.empty() {
 		return x
 	}
 	if s, ok := x.AsStr(); ok {
-		return generable.StrOf(v.text(s))
+		return generable.StrOf(v.Text(s))
 	}
 	if l, ok := x.AsList(); ok {
 		items := make([]generable.Value, l.Len())
 		for i := range items {
-			items[i] = v.value(l.At(i))
+			items[i] = v.Value(l.At(i))
 		}
 		return generable.NewList(items).Value()
 	}
@@ -110,7 +111,7 @@ func (v *veil) value(x generable.Value) generable.Value {
 		out := generable.NewMap(m.Len())
 		for i := range m.Len() {
 			key, item := m.At(i)
-			out.Set(v.text(key), v.value(item))
+			out.Set(v.Text(key), v.Value(item))
 		}
 		return out.Value()
 	}

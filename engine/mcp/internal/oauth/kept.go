@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Told is what may be told of a sign-in, see SignedIn of package mcp.
@@ -26,8 +28,8 @@ type Told struct {
 	Renews  bool
 }
 
-// told is what may be told of a sign-in.
-func (k *kept) told() Told {
+// Told is what may be told of a sign-in.
+func (k *kept) Told() Told {
 	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
 	addresses := []string{k.Server}
 	if out.Renews {
@@ -41,17 +43,17 @@ func (k *kept) told() Told {
 	return out
 }
 
-// toldOf reads what [tokens] keep, and reports whether it is a sign-in.
-func toldOf(data []byte) (Told, bool) {
+// ToldOf reads what [tokens] keep, and reports whether it is a sign-in.
+func ToldOf(data []byte) (Told, bool) {
 	var k kept
 	if json.Unmarshal(data, &k) != nil || k.Server == "" {
 		return Told{}, false
 	}
-	return k.told(), true
+	return k.Told(), true
 }
 
-// begins has what is kept count again, or not.
-func (a *authority) begins(ctx context.Context, anew bool) error {
+// Begins has what is kept count again, or not.
+func (a *Authority) Begins(ctx context.Context, anew bool) error {
 	free, err := a.take(ctx)
 	if err != nil {
 		return err
@@ -61,10 +63,10 @@ func (a *authority) begins(ctx context.Context, anew bool) error {
 	return nil
 }
 
-// forget drops the sign-in to a server, and returns what it was; nil when there was none.
-func forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
+// Forget drops the sign-in to a server, and returns what it was; nil when there was none.
+func Forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
 	var k *kept
-	err := keeps.Update(ctx, key(server), func(data []byte) ([]byte, error) {
+	err := keeps.Update(ctx, Key(server), func(data []byte) ([]byte, error) {
 		if data != nil {
 			k = &kept{}
 			if json.Unmarshal(data, k) != nil {
@@ -76,13 +78,13 @@ func forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
 	return k, err
 }
 
-// revoke takes tokens back (RFC 7009).
-func (k *kept) revoke(ctx context.Context, d deps) error {
+// Withdraw takes tokens back (RFC 7009).
+func (k *kept) Withdraw(ctx context.Context, d Deps) error {
 	if k.Revoke == "" {
 		return nil
 	}
-	a := &authority{deps: d, spec: &engine.ServerSpec{Name: k.Server, URL: k.Server}, how: &engine.OAuth{}, hidden: &veil{}}
-	a.hold(k)
+	a := &Authority{Deps: d, spec: &engine.ServerSpec{Name: k.Server, URL: k.Server}, how: &engine.OAuth{}, hidden: &redact.Redactor{}}
+	a.Hold(k)
 	ask := &asker{a: a}
 	var wrong []error
 	for hint, token := range map[string]string{"refresh_token": k.Refresh, "access_token": k.Access} {
@@ -98,7 +100,7 @@ func (k *kept) revoke(ctx context.Context, d deps) error {
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, k.Revoke, strings.NewReader(form.Encode()))
 		if err != nil {
-			return a.failure("%s is no URL", k.Revoke)
+			return a.Failure("%s is no URL", k.Revoke)
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if k.Style == int(oauth2.AuthStyleInHeader) {
@@ -116,7 +118,7 @@ func (k *kept) revoke(ctx context.Context, d deps) error {
 	}
 	if err := errors.Join(wrong...); err != nil {
 		e := ask.failed(err, "")
-		e.Message = a.hidden.text(brief(fmt.Sprintf("the sign-in to MCP server %q is forgotten here, and %s did not take its tokens back: %s", k.Server, k.Issuer, err)))
+		e.Message = a.hidden.Text(text.Brief(fmt.Sprintf("the sign-in to MCP server %q is forgotten here, and %s did not take its tokens back: %s", k.Server, k.Issuer, err)))
 		return e.WithHelp("see at the authorization server what it lists as granted")
 	}
 	return nil

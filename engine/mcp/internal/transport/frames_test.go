@@ -1,4 +1,4 @@
-package mcp
+package transport
 
 import (
 	"bytes"
@@ -50,9 +50,9 @@ func FuzzServerLines(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var words tail
+		var words Tail
 		var why error
-		c := &serverLines{lineStream: lineStream{in: io.NopCloser(strings.NewReader(text)), out: discard{}}, words: &words, broke: func(err error) { why = err }}
+		c := &ServerLines{LineStream: LineStream{In: io.NopCloser(strings.NewReader(text)), Out: discard{}}, Words: &words, Broke: func(err error) { why = err }}
 		if _, err := c.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -75,4 +75,5 @@ func FuzzServerLines(f *testing.F) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) Close() error                { return nil }
+
+func (discard) Close() error { return nil }

@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type realm struct {
 
 // discover finds the authorization server of a server, from what the server says of itself (RFC 9728)
 // and that server of itself (RFC 8414, OpenID Connect). A description that is there and wrong ends it.
-func (a *authority) discover(ctx context.Context, ch *challenge) (*realm, error) {
+func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error) {
 	r, issuers, err := a.describes(ctx, ch)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (a *authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 	if old { // as of 2025-03-26: its host is the authorization server as well
 		u, err := url.Parse(a.spec.URL)
 		if err != nil {
-			return nil, a.failure("its URL cannot be read")
+			return nil, a.Failure("its URL cannot be read")
 		}
 		r, issuers = &realm{resource: a.spec.URL}, []string{u.Scheme + "://" + u.Host}
 	}
@@ -41,7 +41,7 @@ func (a *authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 	if a.how.Issuer != "" {
 		i := slices.IndexFunc(issuers, func(s string) bool { return sameIssuer(s, a.how.Issuer) })
 		if i < 0 {
-			return nil, a.failure("it names the authorization server %s, and %s alone is trusted", issuer, a.how.Issuer)
+			return nil, a.Failure("it names the authorization server %s, and %s alone is trusted", issuer, a.how.Issuer)
 		}
 		issuer = issuers[i]
 	}
@@ -51,21 +51,21 @@ func (a *authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 	case err != nil:
 		return nil, ask.failed(err, "its authorization server cannot be used")
 	case r.meta == nil && !old:
-		return nil, a.failure("its authorization server %s does not describe itself", issuer)
+		return nil, a.Failure("its authorization server %s does not describe itself", issuer)
 	case r.meta == nil:
 		r.meta = &oauthex.AuthServerMeta{Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register"}
 	case r.meta.TokenEndpoint == "":
-		return nil, a.failure("its authorization server %s has no token endpoint", issuer)
+		return nil, a.Failure("its authorization server %s has no token endpoint", issuer)
 	}
 	return r, nil
 }
 
 // describes reads what a server says of itself: at the URL that it names, else at the well-known ones.
 // Of a server that says nothing the issuers are nil.
-func (a *authority) describes(ctx context.Context, ch *challenge) (*realm, []string, error) {
+func (a *Authority) describes(ctx context.Context, ch *challenge) (*realm, []string, error) {
 	u, err := url.Parse(a.spec.URL)
 	if err != nil {
-		return nil, nil, a.failure("its URL cannot be read")
+		return nil, nil, a.Failure("its URL cannot be read")
 	}
 	known := u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"
 	for _, at := range slices.Compact([]string{ch.metadata, known + strings.TrimRight(u.EscapedPath(), "/"), known}) {
@@ -88,7 +88,7 @@ func (a *authority) describes(ctx context.Context, ch *challenge) (*realm, []str
 		case err != nil:
 			return nil, nil, ask.failed(err, "what it says of itself cannot be used")
 		case len(found.AuthorizationServers) == 0:
-			return nil, nil, a.failure("it names no authorization server")
+			return nil, nil, a.Failure("it names no authorization server")
 		}
 		return &realm{resource: found.Resource, scopes: found.ScopesSupported}, found.AuthorizationServers, nil
 	}
@@ -147,7 +147,7 @@ func within(server *url.URL, resource string) bool {
 
 // scopes are those to ask for: what the script says, else what the server wants now, else what it has.
 // One that wants more than a token covers has the last word.
-func (a *authority) scopes(r *realm, ch *challenge) []string {
+func (a *Authority) scopes(r *realm, ch *challenge) []string {
 	switch {
 	case ch.more:
 		return ch.scopes

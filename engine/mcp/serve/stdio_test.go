@@ -1,4 +1,4 @@
-package mcp_test
+package serve_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -32,7 +32,7 @@ func TestStdioEnds(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			waits := make(chan struct{}, 4)
-			s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1", Linger: time.Millisecond}, offers(waits)...)
+			s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: time.Millisecond}, offers(waits)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestStdioEnds(t *testing.T) {
 func TestStdioLeavesBehind(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1"}, mcp.Offer{Name: "waits", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
+	s, err := serve.New(serve.Options{Name: "flows", Version: "1"}, serve.Offer{Name: "waits", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
 		close(begun)
 		<-release
 		return generable.StrOf(""), nil
@@ -90,7 +90,7 @@ func (nopCloser) Close() error { return nil }
 // for them as long as it may.
 func TestClose(t *testing.T) {
 	waits := make(chan struct{}, 4)
-	s, err := mcp.NewServer(mcp.ServerOptions{Name: "flows", Version: "1", AtOnce: 2}, offers(waits)...)
+	s, err := serve.New(serve.Options{Name: "flows", Version: "1", AtOnce: 2}, offers(waits)...)
 	if err != nil {
 		t.Fatal(err)
 	}

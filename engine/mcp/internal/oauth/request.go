@@ -1,4 +1,4 @@
-package mcp
+package oauth
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // askTimeout bounds one request to an authorization server.
@@ -22,7 +23,7 @@ const askTimeout = 15 * time.Second
 // asker makes the requests of a sign-in: to granted hosts alone, where nobody on the way can read
 // them, and never on to another host, which would be handed a code or a secret.
 type asker struct {
-	a      *authority
+	a      *Authority
 	status int   // of the last answer, 0 when there was none
 	own    error // by which this side refused a request: the SDK hides it
 }
@@ -31,7 +32,7 @@ func (k *asker) client() *http.Client {
 	return &http.Client{Transport: k, Timeout: askTimeout, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		first := via[0]
 		if first.Method != http.MethodGet || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
-			return errNoRedirect
+			return transport.ErrNoRedirect
 		}
 		if len(via) >= 5 {
 			return errors.New("it redirects for ever")
@@ -49,14 +50,14 @@ func (k *asker) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if !engine.Confidential(address) {
-		k.own = k.a.failure("%s is no https URL", req.URL.Scheme+"://"+host)
+		k.own = k.a.Failure("%s is no https URL", req.URL.Scheme+"://"+host)
 		return nil, k.own
 	}
-	if err := k.a.allowed(k.a.spec, engine.EffectHTTP, host); err != nil {
+	if err := k.a.Allowed(k.a.spec, engine.EffectHTTP, host); err != nil {
 		k.own = err
 		return nil, err
 	}
-	res, err := k.a.base.RoundTrip(req)
+	res, err := k.a.Base.RoundTrip(req)
 	if err == nil {
 		k.status = res.StatusCode
 	}
@@ -70,7 +71,7 @@ type endpoint struct {
 }
 
 // request asks for a token.
-func (a *authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (*oauth2.Token, error) {
+func (a *Authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (*oauth2.Token, error) {
 	params.Set("grant_type", grant)
 	ask := &asker{a: a}
 	cfg := clientcredentials.Config{ClientID: at.id, ClientSecret: at.secret, TokenURL: at.url, AuthStyle: at.style, EndpointParams: params}
@@ -84,15 +85,15 @@ func (a *authority) request(ctx context.Context, at endpoint, grant string, para
 	case errors.As(err, &no):
 		return nil, err
 	case err != nil:
-		return nil, a.failure("%s gives no token: %s", host, err.Error())
+		return nil, a.Failure("%s gives no token: %s", host, err.Error())
 	case !strings.EqualFold(tok.Type(), "Bearer"):
-		return nil, a.failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
+		return nil, a.Failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
 	}
 	return tok, nil
 }
 
 // denied words the refusal of a token.
-func (a *authority) denied(err error) *engine.Error {
+func (a *Authority) denied(err error) *engine.Error {
 	var own *engine.Error
 	var no *oauth2.RetrieveError
 	switch {
@@ -104,11 +105,11 @@ func (a *authority) denied(err error) *engine.Error {
 			host = no.Response.Request.URL.Host
 		}
 		if no.ErrorCode == "" {
-			return a.failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
+			return a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
 		}
-		return a.failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
+		return a.Failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
 	}
-	return a.failure("%s", err.Error())
+	return a.Failure("%s", err.Error())
 }
 
 func said(code, description string) string {
@@ -135,7 +136,7 @@ var refusals = []string{"invalid_grant", "invalid_client", "unauthorized_client"
 
 // refresh renews a token. It gives nil when the authorization server does so no longer. A renewal
 // that is under way is waited for though its run ends: what it renews is good for one time.
-func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
+func (a *Authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	at := endpoint{url: k.TokenURL, id: k.Client, secret: k.Secret, style: oauth2.AuthStyle(k.Style)}
 	if a.how.ID == k.Client && a.how.Secret != "" {
 		secret, err := a.lookUp(a.how.Secret)
@@ -160,11 +161,11 @@ func (a *authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 }
 
 // lookUp is the value of a secret that is named, "" where none is.
-func (a *authority) lookUp(name string) (string, error) {
+func (a *Authority) lookUp(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	value, err := a.secret(a.spec, name, "oauth", a.hidden)
+	value, err := a.Secret(a.spec, name, "oauth", a.hidden)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +173,7 @@ func (a *authority) lookUp(name string) (string, error) {
 }
 
 // account comes by the token of a client that has an account of its own.
-func (a *authority) account(ctx context.Context, ch *challenge) (*kept, error) {
+func (a *Authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	secret, err := a.lookUp(a.how.Secret)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (a *authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	scopes := union(a.has(), a.scopes(r, ch))
+	scopes := union(a.Has(), a.scopes(r, ch))
 	params := url.Values{"resource": {r.resource}}
 	if len(scopes) > 0 {
 		params.Set("scope", strings.Join(scopes, " "))
@@ -216,10 +217,10 @@ func (k *asker) failed(err error, what string) *engine.Error {
 }
 
 // asFailure is an error as that of the sign-in, unless it is one of ours already.
-func (a *authority) asFailure(err error, what string) *engine.Error {
+func (a *Authority) asFailure(err error, what string) *engine.Error {
 	var own *engine.Error
 	if errors.As(err, &own) {
 		return own
 	}
-	return a.failure("%s: %s", what, err.Error())
+	return a.Failure("%s: %s", what, err.Error())
 }

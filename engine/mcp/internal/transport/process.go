@@ -1,4 +1,4 @@
-package mcp
+package transport
 
 import (
 	"io"
@@ -10,17 +10,17 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/reaper"
 )
 
-// settle is how long an ending process is waited for when an error is to say how it ended.
-const settle = 500 * time.Millisecond
+// Settle is how long an ending process is waited for when an error is to say how it ended.
+const Settle = 500 * time.Millisecond
 
-// process is a server that was started, with all that it starts itself.
-type process struct {
+// Process is a server that was started, with all that it starts itself.
+type Process struct {
 	cmd      *exec.Cmd
-	stdin    io.WriteCloser
-	stdout   *os.File
+	Stdin    io.WriteCloser
+	Stdout   *os.File
 	stderr   *os.File
 	exited   chan struct{} // closed when the command has
-	heard    chan struct{} // closed when its standard error is read to its end
+	Heard    chan struct{} // closed when its standard error is read to its end
 	state    *os.ProcessState
 	group    reaper.Group
 	patience time.Duration
@@ -28,9 +28,9 @@ type process struct {
 	gone     chan struct{}
 }
 
-// start starts a command. What it writes to its standard error goes to words.
-func start(path string, args, env []string, dir string, words io.Writer, patience time.Duration) (*process, error) {
-	p := &process{exited: make(chan struct{}), heard: make(chan struct{}), gone: make(chan struct{}), patience: patience}
+// Start starts a command. What it writes to its standard error goes to words.
+func Start(path string, args, env []string, dir string, words io.Writer, patience time.Duration) (*Process, error) {
+	p := &Process{exited: make(chan struct{}), Heard: make(chan struct{}), gone: make(chan struct{}), patience: patience}
 	p.cmd = exec.Command(path, args...)
 	p.cmd.Env, p.cmd.Dir = env, dir
 	var theirs [3]*os.File
@@ -42,7 +42,7 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 			}
 		}
 	}()
-	fail := func(err error) (*process, error) {
+	fail := func(err error) (*Process, error) {
 		for _, f := range ours {
 			if f != nil {
 				f.Close() // nothing was written
@@ -63,9 +63,9 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 	if err := p.group.Start(p.cmd); err != nil {
 		return fail(err)
 	}
-	p.stdin, p.stdout, p.stderr = ours[0], ours[1], ours[2]
+	p.Stdin, p.Stdout, p.stderr = ours[0], ours[1], ours[2]
 	go func() {
-		defer close(p.heard)
+		defer close(p.Heard)
 		_, _ = io.Copy(words, p.stderr) // until it is closed
 	}()
 	go func() {
@@ -73,43 +73,43 @@ func start(path string, args, env []string, dir string, words io.Writer, patienc
 		p.state = p.cmd.ProcessState
 		close(p.exited)
 		// What it left behind holds its output open, so that nobody would learn of its end.
-		if !wait(p.gone, 300*time.Millisecond) {
+		if !Wait(p.gone, 300*time.Millisecond) {
 			p.group.Kill()
 		}
 	}()
 	return p, nil
 }
 
-// stop ends the process and all of its group: asked by the end of its input, then by a signal,
+// Stop ends the process and all of its group: asked by the end of its input, then by a signal,
 // then made to. It returns when nothing is left of it.
-func (p *process) stop() {
+func (p *Process) Stop() {
 	p.stopping.Do(func() {
 		defer close(p.gone)
-		_ = p.stdin.Close() // closed by the session as well
-		if !wait(p.exited, p.patience) && p.group.Ask() {
-			wait(p.exited, p.patience)
+		_ = p.Stdin.Close() // closed by the session as well
+		if !Wait(p.exited, p.patience) && p.group.Ask() {
+			Wait(p.exited, p.patience)
 		}
 		p.group.Kill()
 		_ = p.cmd.Process.Kill() // where there is no group; gone otherwise
 		<-p.exited
 		p.group.Wait()
-		p.stdout.Close()
-		wait(p.heard, settle) // its last words may still be on their way; what got out of its group may hold them open
+		p.Stdout.Close()
+		Wait(p.Heard, Settle) // its last words may still be on their way; what got out of its group may hold them open
 		p.stderr.Close()
 	})
 	<-p.gone
 }
 
-// ended says how the process ended, "" while it runs.
-func (p *process) ended(patience time.Duration) string {
-	if p == nil || !wait(p.exited, patience) {
+// Ended says how the process ended, "" while it runs.
+func (p *Process) Ended(patience time.Duration) string {
+	if p == nil || !Wait(p.exited, patience) {
 		return ""
 	}
 	return p.state.String()
 }
 
-// wait waits for a channel to be closed, or for a time.
-func wait(done <-chan struct{}, d time.Duration) bool {
+// Wait waits for a channel to be closed, or for a time.
+func Wait(done <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -1,10 +1,12 @@
-package mcp
+package serve
 
 import (
 	"context"
 	"errors"
 	"io"
 	"time"
+
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // defaultLinger is how long calls may go on whose client sends nothing more.
@@ -14,7 +16,7 @@ const defaultLinger = 5 * time.Second
 const endGrace = 3 * time.Second
 
 // Stdio serves one client over its streams, a JSON-RPC message a line, until ctx ends, or in does
-// and the calls that were read have ended, for which they have [ServerOptions].Linger. Calls that
+// and the calls that were read have ended, for which they have [Options].Linger. Calls that
 // are under way then end with it. A line that is no message, or larger than 16 MiB, is answered
 // with an error, and the next is read. Nothing else may write to out meanwhile.
 func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
@@ -22,7 +24,7 @@ func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.sdk.Run(context.WithValue(ctx, endingKey{}, calls), newLineConn(in, out, s.linger, stop))
+		ended <- s.sdk.Run(context.WithValue(ctx, endingKey{}, calls), transport.NewLineConn(in, out, s.linger, stop))
 	}()
 	var err error
 	select {

@@ -1,9 +1,12 @@
-package mcp
+// Package transport carries the messages of MCP: lines of the streams of a process, at both ends, and
+// HTTP requests to one server. It bounds what the other side may send.
+package transport
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -25,19 +28,19 @@ const (
 // answered with an error, and the next line is read. When the client's stream has ended, what was
 // read before is still answered, for a while.
 type lineConn struct {
-	lineStream
+	LineStream
 	linger time.Duration
 	gone   func() // called when nobody waits for answers any more
 
 	queue   []jsonrpc.Message // that were read and not yet given, of one line
 	batches bool              // the client's version of the protocol has them
 
-	mu       sync.Mutex
-	open     map[jsonrpc.ID]*openCall
-	left     int           // calls whose answers are not written yet
-	held     int           // bytes of their messages
-	answered chan struct{} // a call was, or the client does not take answers
-	deaf     bool
+	mu           sync.Mutex
+	open         map[jsonrpc.ID]*openCall
+	left         int           // calls whose answers are not written yet
+	held         int           // bytes of their messages
+	answered     chan struct{} // a call was, or the client does not take answers
+	unresponsive bool
 }
 
 // openCall is a call that was read and is not answered.
@@ -53,9 +56,9 @@ type batch struct {
 	answers []json.RawMessage
 }
 
-// newLineConn begins to read.
-func newLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
-	c := &lineConn{lineStream: lineStream{in: in, out: out}, linger: linger, gone: gone,
+// NewLineConn begins to read.
+func NewLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
+	c := &lineConn{LineStream: LineStream{In: in, Out: out}, linger: linger, gone: gone,
 		open: map[jsonrpc.ID]*openCall{}, answered: make(chan struct{}, 1)}
 	c.begin(true)
 	return c
@@ -82,7 +85,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			case nil:
 				c.take(got.line)
 			case errLongFrame:
-				c.refuse(noRequest(nil, "a message has at most %d MiB, and is passed over", maxFrame>>20))
+				c.refuse(NoRequest(nil, "a message has at most %d MiB, and is passed over", MaxFrame>>20))
 			default:
 				c.finish()
 				return nil, got.err
@@ -93,12 +96,12 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // take puts the messages of a line into the queue and answers what is none.
 func (c *lineConn) take(line []byte) {
-	if !isJSON(line) {
-		c.refuse(parseRefusal)
+	if !IsJSON(line) {
+		c.refuse(ParseRefusal)
 		return
 	}
 	if line[0] != '[' {
-		msg, no := message(line)
+		msg, no := Message(line)
 		if no == nil {
 			no = c.accept(msg, len(line), nil)
 		}
@@ -109,18 +112,18 @@ func (c *lineConn) take(line []byte) {
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > maxBatch {
-		c.refuse(noRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
+		c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
 		return
 	}
 	b := &batch{waits: 1} // itself, until all is read
 	for _, item := range items {
-		msg, no := message(item)
+		msg, no := Message(item)
 		if no == nil {
 			no = c.accept(msg, len(item), b)
 		}
 		if no != nil {
 			c.mu.Lock()
-			b.answers = append(b.answers, no.encode())
+			b.answers = append(b.answers, no.Encode())
 			c.mu.Unlock()
 		}
 	}
@@ -130,7 +133,7 @@ func (c *lineConn) take(line []byte) {
 }
 
 // accept puts a message into the queue, when there is room for it.
-func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *refusal {
+func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 	req, ok := msg.(*jsonrpc.Request)
 	if msg == nil || !ok || !req.IsCall() {
 		if msg != nil {
@@ -149,9 +152,9 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *refusal {
 		c.mu.Lock()
 		if c.open[req.ID] != nil {
 			c.mu.Unlock()
-			return noRequest(nil, "a call with its id is not answered yet")
+			return NoRequest(nil, "a call with its id is not answered yet")
 		}
-		if c.deaf || len(c.open) == 0 || b != nil || len(c.open) < maxOpen && c.held+size <= maxHeld {
+		if c.unresponsive || len(c.open) == 0 || b != nil || len(c.open) < maxOpen && c.held+size <= maxHeld {
 			break
 		}
 		c.mu.Unlock()
@@ -181,7 +184,7 @@ func (c *lineConn) finish() {
 	defer t.Stop()
 	for {
 		c.mu.Lock()
-		over := c.left == 0 || c.deaf
+		over := c.left == 0 || c.unresponsive
 		c.mu.Unlock()
 		if over {
 			return
@@ -253,16 +256,16 @@ func (c *lineConn) gather(b *batch, answer []byte) []byte {
 }
 
 // refuse answers what is no message.
-func (c *lineConn) refuse(no *refusal) {
-	_ = c.write(no.encode()) // that the client is gone is seen by what writes next, and by the end of its stream
+func (c *lineConn) refuse(no *Refusal) {
+	_ = c.write(no.Encode()) // that the client is gone is seen by what writes next, and by the end of its stream
 }
 
 // write writes a line, and notes when the client takes none.
 func (c *lineConn) write(data []byte) error {
-	err := c.lineStream.write(data)
+	err := c.LineStream.write(data)
 	if err != nil {
 		c.mu.Lock()
-		c.deaf = true
+		c.unresponsive = true
 		c.mu.Unlock()
 		c.tell()
 	}
@@ -275,4 +278,49 @@ func (c *lineConn) tell() {
 	case c.answered <- struct{}{}:
 	default: // it is to wake anyway
 	}
+}
+
+// LineStream is two streams of messages, each a line: what both ends have in common.
+type LineStream struct {
+	In      io.ReadCloser
+	Out     io.WriteCloser
+	lines   <-chan inbound
+	closed  chan struct{}
+	once    sync.Once
+	writing sync.Mutex
+}
+
+// begin begins to read.
+func (s *LineStream) begin(skip bool) {
+	s.closed = make(chan struct{})
+	s.lines = readLines(s.In, skip, s.closed)
+}
+
+// SessionID implements [sdk.Connection].
+func (s *LineStream) SessionID() string { return "" }
+
+// Close implements [sdk.Connection].
+func (s *LineStream) Close() error {
+	var err error
+	s.once.Do(func() {
+		err = errors.Join(s.In.Close(), s.Out.Close())
+		close(s.closed)
+	})
+	return err
+}
+
+// write writes a line.
+func (s *LineStream) write(data []byte) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_, err := s.Out.Write(append(data, '\n'))
+	return err
+}
+
+// encoded is the line of a message, as long as it may be sent.
+func encoded(ctx context.Context, msg jsonrpc.Message) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return jsonrpc.EncodeMessage(msg)
 }

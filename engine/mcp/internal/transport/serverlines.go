@@ -1,0 +1,210 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+const (
+	// maxUnasked bounds what a server sends between the beginnings and ends of calls.
+	maxUnasked = 32 << 20
+	// maxGarbage bounds what it writes to its standard output that is no message.
+	maxGarbage = 64 << 10
+)
+
+var (
+	ErrGarbage = errors.New("it writes what is no message to its standard output")
+	ErrFlood   = fmt.Errorf("it sent more than %d MB that nobody asked for", maxUnasked>>20)
+)
+
+// BrokenMessage is a message of a server that cannot be read. It is whole, since what is cut might
+// end in half a secret.
+type BrokenMessage struct {
+	why  string
+	text []byte
+}
+
+func (e *BrokenMessage) Error() string {
+	return "one of its messages is no JSON-RPC: " + e.why + ": " + string(e.text)
+}
+
+// ServerLines is the client's end of a server's streams, a message a line. Lines that are no message,
+// such as what a package manager or a log prints, are kept with the server's words and passed over,
+// as long as they are few. What ends the session is told to broke as well.
+type ServerLines struct {
+	LineStream
+	Words *Tail
+	Broke func(error)
+
+	queue   []jsonrpc.Message // that were read and not yet given, of one line
+	garbage int
+}
+
+// Connect implements [sdk.Transport].
+func (c *ServerLines) Connect(context.Context) (sdk.Connection, error) {
+	c.begin(false)
+	return c, nil
+}
+
+// Read implements [sdk.Connection].
+func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for len(c.queue) == 0 {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case got := <-c.lines:
+			err := got.err
+			if err == nil && !(got.cut && !IsJSON(got.line)) { // it ended while it wrote: that is said by what follows
+				err = c.take(got.line)
+			}
+			switch {
+			case err == nil:
+				continue
+			case err == errLongFrame:
+				err = ErrHuge
+			}
+			if !errors.Is(err, io.EOF) {
+				c.Broke(err)
+			}
+			return nil, err
+		}
+	}
+	msg := c.queue[0]
+	c.queue = c.queue[1:]
+	return msg, nil
+}
+
+// take puts the messages of a line into the queue.
+func (c *ServerLines) take(line []byte) error {
+	if !IsJSON(line) {
+		if line[0] == '{' { // whose answer would be waited for
+			return &BrokenMessage{"it is broken, or half of one", line}
+		}
+		return c.pass(line)
+	}
+	if line[0] != '[' {
+		return c.one(line, line)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(line, &items); err != nil || len(items) > maxBatch {
+		return &BrokenMessage{fmt.Sprintf("a list has at most %d", maxBatch), line}
+	}
+	for _, item := range items {
+		if err := c.one(item, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one puts a message into the queue. An object that does not claim to be a message is none.
+func (c *ServerLines) one(raw, line []byte) error {
+	var claim struct {
+		Version json.RawMessage `json:"jsonrpc"`
+	}
+	if raw[0] != '{' || json.Unmarshal(raw, &claim) != nil || claim.Version == nil {
+		return c.pass(line)
+	}
+	msg, err := jsonrpc.DecodeMessage(raw)
+	if err != nil {
+		return &BrokenMessage{err.Error(), raw}
+	}
+	c.queue = append(c.queue, msg)
+	return nil
+}
+
+// pass passes a line over.
+func (c *ServerLines) pass(line []byte) error {
+	_, _ = c.Words.Write(append(bytes.Clone(line), '\n')) // never fails
+	if c.garbage += len(line) + 1; c.garbage > maxGarbage {
+		return ErrGarbage
+	}
+	return nil
+}
+
+// Write implements [sdk.Connection].
+func (c *ServerLines) Write(ctx context.Context, msg jsonrpc.Message) error {
+	data, err := encoded(ctx, msg)
+	if err != nil {
+		return err
+	}
+	return c.write(data)
+}
+
+// Counted counts what is read, and ends when that is a flood.
+type Counted struct {
+	io.ReadCloser
+	Received *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (r *Counted) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if r.Received.Add(int64(n)) > maxUnasked {
+		return 0, ErrFlood
+	}
+	return n, err
+}
+
+// maxTail bounds what is kept of a server's own words.
+const maxTail = 2 << 10
+
+// Tail keeps the last lines that a server wrote where nobody reads: for the text of errors.
+type Tail struct {
+	mu   sync.Mutex
+	text []byte
+	cut  bool // the beginning of what was written is lost
+}
+
+// Write implements io.Writer.
+func (t *Tail) Write(p []byte) (int, error) {
+	n := len(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(p) > maxTail {
+		p, t.cut = p[len(p)-maxTail:], true
+	}
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxTail; over > 0 {
+		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
+	}
+	return n, nil
+}
+
+// Last are the last lines, at most a few, on one line, without secrets.
+func (t *Tail) Last(hidden *redact.Redactor) string {
+	t.mu.Lock()
+	te, cut := string(t.text), t.cut
+	t.mu.Unlock()
+	if cut {
+		te = hidden.Behind(te)
+	}
+	te = strings.ToValidUTF8(hidden.Text(te), "")
+	var lines []string
+	for _, l := range strings.Split(te, "\n") {
+		if l = strings.TrimSpace(text.Plain(l)); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	lines = lines[max(0, len(lines)-5):]
+	out := strings.Join(lines, " | ")
+	if r := []rune(out); len(r) > 600 {
+		out = "…" + string(r[len(r)-600:])
+	}
+	return out
+}
