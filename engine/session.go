@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -78,6 +79,33 @@ func (s *Session) Seal() {
 	if !again {
 		s.Detach()
 		s.noteUnchecked()
+	}
+}
+
+// Extend returns a session in which composing goes on after s was sealed, as at a prompt: its nodes
+// can be placed together with those of s. No node of s may run meanwhile.
+func (s *Session) Extend() *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := &Session{Strict: s.Strict, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
+	for _, n := range next.nodes {
+		n.session = next
+	}
+	return next
+}
+
+// Release gives back the places in structures that keep refuses: nothing holds them any more, and
+// what stood in them can be placed anew.
+func (s *Session) Release(keep func(*Node) bool) {
+	for _, n := range s.Nodes() {
+		if keep(n) {
+			continue
+		}
+		for _, k := range n.kids {
+			if k.place != nil && k.place.in == n {
+				k.place = nil
+			}
+		}
 	}
 }
 

@@ -63,18 +63,10 @@ type Options struct {
 //
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) {
-	c := newLoader(ctx, o)
-	c.Session.Strict, c.Session.OnReport = o.Strict, c.traceCalls
-	c.steps = o.Steps
-	if c.steps == 0 {
-		c.steps = DefaultSteps
-	}
-	c.predeclare()
+	c := newLoader(o)
+	c.begin(ctx)
 	entry := c.open(path.Clean(o.Entry))
-	for _, d := range hostNames(o) {
-		d.Span.File = entry.Shown
-		c.Session.Report(d)
-	}
+	c.hostNames(entry.Shown)
 	if o.Source != nil {
 		entry.Text = o.Source
 	} else if text, err := c.ReadAll(entry.Path); err != nil {
@@ -88,17 +80,33 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		c.execute(entry)
 	}
 	m := &Module{c: c.State, table: c.table, entry: entry}
-	if v := entry.Globals["main"]; v != nil {
-		if _, failed := v.(*value.Failed); !failed {
-			if _, bad := m.Main(); bad != nil {
-				c.Session.Report(bad)
-			}
-		}
+	c.checkMain(m)
+	c.check(entry)
+	c.lint.CheckUnused(entry)
+	return m, c.end()
+}
+
+// hostNames reports what is wrong with the names that the host gives.
+func (c *loader) hostNames(file string) {
+	for _, d := range hostNames(c.opts) {
+		d.Span.File = file
+		c.Session.Report(d)
 	}
-	if main, ok := entry.Globals["main"].(*value.Node); ok {
+}
+
+// checkMain checks what a run of the module begins with.
+func (c *loader) checkMain(m *Module) {
+	main := m.entry.Globals["main"]
+	if _, failed := main.(*value.Failed); main == nil || failed {
+		return
+	}
+	if _, bad := m.Main(); bad != nil {
+		c.Session.Report(bad)
+	}
+	switch main := main.(type) {
+	case *value.Node:
 		c.Session.CheckHeard(main.Node)
-	}
-	if main, ok := entry.Globals["main"].(*starlark.Function); ok {
+	case *starlark.Function:
 		params, _ := value.ParametersOf(main)
 		types := make([]*generable.Type, len(params))
 		for i, p := range params {
@@ -109,7 +117,11 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 		lint.CheckFields(c.State, main, types...)
 		lint.CheckDoc(c.State, main)
 	}
-	for _, u := range c.Units {
+}
+
+// check looks into the functions of the files that were opened since begin.
+func (c *loader) check(entry *script.Unit) {
+	for _, u := range c.fresh {
 		if u.State == script.UnitDone {
 			c.lint.CheckCalls(u, u == entry)
 		}
@@ -121,13 +133,6 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	for _, d := range c.Types.Check(c.Suggest) {
 		c.Session.Report(d)
 	}
-	c.lint.CheckUnused(entry)
-	c.seal()
-	found := c.Session.Diagnostics()
-	found.Sort()
-	found = c.withCalls(found)
-	c.calls = nil
-	return m, found
 }
 
 // loader executes the files of a script, which makes its state.
@@ -136,21 +141,50 @@ type loader struct {
 	opts        Options
 	table       *table.Table
 	lint        *lint.Linter
-	environment starlark.StringDict              // the names of the language, and what the compiler adds
+	language    starlark.StringDict              // the names of the language
+	environment starlark.StringDict              // all names that are predeclared, and what the compiler adds
 	loading     []*script.Unit                   // the chain of files that load each other, outermost first
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once
+	fresh       []*script.Unit                   // files that were opened since begin
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 }
 
-func newLoader(ctx context.Context, o Options) *loader {
+func newLoader(o Options) *loader {
 	t := universe(o.Builtins)
-	s := &script.State{Context: ctx, Session: engine.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
+	s := &script.State{Session: engine.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
-	return &loader{State: s, opts: o, table: t, calls: map[*diag.Diagnostic][]diag.Note{},
+	c := &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*engine.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
+	s.Session.Strict = o.Strict
+	c.predeclare()
+	return c
+}
+
+// begin begins composing, or goes on with it where it has ended.
+func (c *loader) begin(ctx context.Context) {
+	if c.Session.Sealed() {
+		c.Session = c.Session.Extend()
+		c.Sealed.Store(false)
+	}
+	c.Context, c.stop, c.over, c.fresh = ctx, nil, false, nil
+	c.calls = map[*diag.Diagnostic][]diag.Note{}
+	c.Session.OnReport = c.traceCalls
+	if c.steps = c.opts.Steps; c.steps == 0 {
+		c.steps = DefaultSteps
+	}
+}
+
+// end ends composing and returns what was found since begin.
+func (c *loader) end() diag.List {
+	c.seal()
+	found := c.Session.Diagnostics()
+	found.Sort()
+	found = c.withCalls(found)
+	c.calls = nil
+	return found
 }
 
 // predeclare makes the names of the language.
@@ -170,6 +204,7 @@ func (c *loader) predeclare() {
 	}
 	c.environment = value.Guards()
 	maps.Copy(c.environment, c.Predeclared)
+	c.language = maps.Clone(c.Predeclared)
 }
 
 func (c *loader) open(p string) *script.Unit {
@@ -178,6 +213,7 @@ func (c *loader) open(p string) *script.Unit {
 		u.Shown = path.Join(c.opts.Dir, p)
 	}
 	c.Units[p], c.ByName[u.Shown] = u, u
+	c.fresh = append(c.fresh, u)
 	return u
 }
 
@@ -276,7 +312,7 @@ func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.st
 
 // Names are the builtins as the checks of the syntax need them.
 func (c *loader) names() source.Names {
-	n, ofInterpreter := source.Names{Builtins: c.Predeclared.Keys()}, value.BoundedBuiltins()
+	n, ofInterpreter := source.Names{Builtins: c.language.Keys()}, value.BoundedBuiltins()
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
 		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
@@ -429,7 +465,7 @@ func hostNames(o Options) diag.List {
 // of its graph capture.
 func (c *loader) freezeModule() {
 	var all []starlark.Value
-	for _, u := range c.Units {
+	for _, u := range c.fresh {
 		for _, v := range u.Globals {
 			all = append(all, v)
 		}
@@ -442,7 +478,7 @@ func (c *loader) freezeModule() {
 			c.Session.Report(&diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message, Help: []string{e.Help}})
 		}
 	}
-	for _, u := range c.Units {
+	for _, u := range c.fresh {
 		for name, v := range u.Globals {
 			refused(value.FreezeShared(v), c.GlobalSpan(u, name))
 		}

@@ -69,6 +69,14 @@ func (v *remedyValue) String() string { return remedyWord[v.r.Do] + "(...)" }
 
 func (v *remedyValue) Type() string { return "remedy" }
 
+// Nodes implements [value.Holder].
+func (v *remedyValue) Nodes() []*engine.Node {
+	return value.RecoveryNodes(&engine.Recovery{Failure: []engine.Remedy{v.r}})
+}
+
+// Nodes implements [value.Holder].
+func (v *recoveryValue) Nodes() []*engine.Node { return value.RecoveryNodes(v.r) }
+
 func (v *recoveryValue) String() string { return "recover(...)" }
 
 func (v *recoveryValue) Type() string { return "recovery" }

@@ -126,7 +126,7 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 	}
 	x, ok := v.(starlark.HasAttrs)
 	if !ok {
-		if _, is := v.(interface{ opaque() }); is {
+		if _, is := v.(interface{ Opaque() }); is {
 			d := l.report(diag.UnknownAttribute, dot.Name, "what %s gives has no .%s", v, dot.Name.Name)
 			if _, server := v.(*value.Server); server {
 				d.Help = []string{"its tools are called by models: agent(tools = [" + l.shown(dot.X) + "])"}
@@ -173,7 +173,7 @@ func (l *callLint) index(x *syntax.IndexExpr) {
 		}
 	case *value.Memory:
 		what, help = v.String(), "write "+l.shown(x.X)+".read()"
-	case interface{ opaque() }:
+	case interface{ Opaque() }:
 		what = fmt.Sprint(v)
 	default:
 		return

@@ -33,6 +33,14 @@ func newSearch(c *script.State, is func(starlark.Value) bool) *search {
 	return &search{c: c, seen: map[starlark.Value]bool{}, is: is}
 }
 
+// EachReached calls f with each value that the given ones lead to, themselves included.
+func EachReached(c *script.State, values starlark.StringDict, f func(starlark.Value)) {
+	s := newSearch(c, func(v starlark.Value) bool { f(v); return false })
+	for _, v := range values {
+		s.reaches(v)
+	}
+}
+
 // reaches reports whether a value is what is looked for, or speaks of it.
 func (s *search) reaches(v starlark.Value) bool {
 	if v == nil {
@@ -174,8 +182,8 @@ func EffectClassOf(c *script.State, fn starlark.Value) engine.Class {
 		}
 		found := false
 		n.Node.Callbacks(func(f engine.Func) {
-			if own, ok := f.(interface{ callable() starlark.Callable }); ok && !found {
-				found = s.reaches(own.callable())
+			if own, ok := f.(interface{ Callable() starlark.Callable }); ok && !found {
+				found = s.reaches(own.Callable())
 			}
 		})
 		return found

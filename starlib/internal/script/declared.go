@@ -24,6 +24,24 @@ type reference struct {
 	at   diag.Span
 }
 
+// Mark remembers what is declared so far.
+func (d *declared) Mark() Mark { return Mark{len(d.All), len(d.refs)} }
+
+// Mark is how much was declared at a moment.
+type Mark struct{ types, refs int }
+
+// Reset forgets what was declared since a mark, of files that failed.
+func (d *declared) Reset(m Mark) {
+	for _, t := range d.All[m.types:] {
+		for _, names := range d.byName {
+			if names[t.Name] == t {
+				delete(names, t.Name)
+			}
+		}
+	}
+	d.All, d.refs = d.All[:m.types], d.refs[:m.refs]
+}
+
 func (d *declared) Declare(file string, t *generable.Type) {
 	if !t.IsNominal() || t.Name == "" {
 		return

@@ -136,8 +136,8 @@ func shared(v starlark.Value) bool {
 	return false
 }
 
-// callable is what the callback calls.
-func (f *Callback) callable() starlark.Callable { return f.Func }
+// Callable is what the callback calls.
+func (f *Callback) Callable() starlark.Callable { return f.Func }
 
 // Acts implements [engine.Acting].
 func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }

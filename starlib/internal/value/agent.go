@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -10,10 +11,50 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Part is what the values that only agents take have in common: they are opaque.
+// Part is embedded in the values that only agents take: they are opaque.
 type Part struct{}
 
-func (Part) opaque() {}
+// Opaque marks a value that has neither attributes nor items.
+func (Part) Opaque() {}
+
+// Holder is a part that nodes stand in.
+type Holder interface{ Nodes() []*engine.Node }
+
+// nodesOf are the nodes among flows.
+func nodesOf(flows ...engine.Flow) []*engine.Node {
+	var out []*engine.Node
+	for _, f := range flows {
+		if n, ok := f.(*engine.Node); ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Nodes are the node that the tool runs and those that mend its calls.
+func (v *Tool) Nodes() []*engine.Node {
+	return append(nodesOf(v.Tool.Node), RecoveryNodes(v.Tool.OnError)...)
+}
+
+// Nodes are those of the skill's tools.
+func (v *Skill) Nodes() []*engine.Node {
+	var out []*engine.Node
+	for _, t := range v.Skill.Tools {
+		out = append(out, (&Tool{Tool: t}).Nodes()...)
+	}
+	return out
+}
+
+// RecoveryNodes are the nodes that mend calls; r may be nil.
+func RecoveryNodes(r *engine.Recovery) []*engine.Node {
+	var out []*engine.Node
+	if r != nil {
+		for _, one := range slices.Concat(r.BadArgs, r.Failure) {
+			out = append(out, nodesOf(one.Fixer)...)
+		}
+	}
+	return out
+}
 
 func (Part) Freeze() {}
 

@@ -115,7 +115,7 @@ func Describe(v starlark.Value) string {
 	case *Maker:
 		return "the builtin " + v.Name()
 	}
-	if _, is := v.(interface{ opaque() }); is {
+	if _, is := v.(interface{ Opaque() }); is {
 		return v.String()
 	}
 	return v.Type()

@@ -1,0 +1,173 @@
+package starlib_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// prompt is a workspace whose entries must be sound.
+type prompt struct {
+	*starlib.Workspace
+	t *testing.T
+	n int
+}
+
+func newPrompt(t *testing.T) *prompt {
+	fsys := fstest.MapFS{"lib.star": {Data: []byte("def twice(x):\n    return 2 * x\n")}, "note.txt": {Data: []byte("a note")}}
+	return &prompt{starlib.NewWorkspace(starlib.Options{FS: fsys, Entry: "session.star"}), t, 0}
+}
+
+func (p *prompt) add(src string) diag.List {
+	p.n++
+	return p.Add(context.Background(), "entry"+string(rune('0'+p.n)), []byte(src+"\n"))
+}
+
+func (p *prompt) ok(entries ...string) {
+	p.t.Helper()
+	for _, src := range entries {
+		if found := p.add(src); found.HasErrors() {
+			p.t.Fatalf("%s\n%s", src, render(p.Module(), found))
+		}
+	}
+}
+
+// fails adds an entry that must have one error, of a code.
+func (p *prompt) fails(src string, code diag.Code) {
+	p.t.Helper()
+	if found := p.add(src); len(found) != 1 || found[0].Code != code {
+		p.t.Fatalf("%s: want %s\n%s", src, code, render(p.Module(), found))
+	}
+}
+
+func (p *prompt) run(name string, in generable.Value) generable.Value {
+	p.t.Helper()
+	m := p.Module()
+	e, bad := m.Entry(name)
+	if bad != nil {
+		p.t.Fatal(bad)
+	}
+	s := engine.RunSpec{Node: e.Node, Input: in}
+	if e.Node == nil {
+		args, err := e.Bind(map[string]generable.Value{"x": in})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		s = engine.RunSpec{Main: e.Func, Args: args}
+	}
+	v, _, err := everywhere(p.t, s)
+	if err != nil {
+		p.t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+// TestEntriesBuildOnEachOther: an entry sees what earlier ones defined, also after they ran, and a
+// name that is defined anew is seen by functions that were there before.
+func TestEntriesBuildOnEachOther(t *testing.T) {
+	p := newPrompt(t)
+	p.ok(`load("lib.star", double = "twice")`, "n = double(4)", "def scale(x):\n    return x * n", "step = fn(scale, input = int, output = int)")
+	if v := p.run("step", generable.IntOf(2)); v != generable.IntOf(16) {
+		t.Errorf("got %v", v)
+	}
+	p.ok("def both(x = int):\n    return step(double(x))")
+	if v := p.run("both", generable.IntOf(2)); v != generable.IntOf(32) {
+		t.Errorf("got %v", v)
+	}
+	p.fails("def wrong(x):\n    return step(\"a text\")", diag.WrongTypeAtBoundary)
+}
+
+func TestRedefinition(t *testing.T) {
+	p := newPrompt(t)
+	p.ok("n = 8", "def scale(x = int):\n    return x * n", "step = fn(lambda x: scale(x), input = int, output = int)")
+	if v := p.run("step", generable.IntOf(2)); v != generable.IntOf(16) {
+		t.Errorf("got %v", v)
+	}
+	p.ok("n = 3")
+	if v := p.run("step", generable.IntOf(2)); v != generable.IntOf(6) {
+		t.Errorf("an older function sees the old name: %v", v)
+	}
+	p.ok("def scale(x = int):\n    return x + n", "pair = step >> fn(lambda x: x + 100, input = int, output = int)")
+	if v := p.run("pair", generable.IntOf(2)); v != generable.IntOf(105) {
+		t.Errorf("got %v", v)
+	}
+}
+
+// TestAnEntryThatFailsDefinesNothing: neither its names nor its places nor its types stay.
+func TestAnEntryThatFailsDefinesNothing(t *testing.T) {
+	p := newPrompt(t)
+	p.ok("a = fn(lambda x: x, input = int, output = int)", "b = fn(lambda x: x, input = int, output = int)")
+	p.fails("ab = a >> b\nT = schema(\"t\", u = ref(\"Missing\"))", diag.UnresolvedRef)
+	if names := strings.Join(p.Module().Names(), " "); names != "a b" {
+		t.Errorf("it defines %s", names)
+	}
+	p.ok("ab = a >> b")
+	p.fails("again = a >> fn(lambda x: x, input = int, output = int)", diag.AlreadyPlaced)
+}
+
+// TestPlacesAreGivenBack: what a name held is free once nothing else leads to it.
+func TestPlacesAreGivenBack(t *testing.T) {
+	const step = "fn(lambda x: x + 1, input = int, output = int)"
+	made := []string{"a = " + step, "b = " + step, "c = " + step}
+	for _, tt := range []struct {
+		name    string
+		entries []string
+		free    bool
+	}{
+		{"a structure that is bound anew", []string{"ab = a >> b", "ab = None"}, true},
+		{"one that another holds", []string{"ab = a >> b", "abc = ab >> c", "ab = None"}, false},
+		{"and that one as well", []string{"ab = a >> b", "abc = ab >> c", "ab = None", "abc = None"}, true},
+		{"an inner one without a name", []string{"abc = then(each(a), each(b))", "abc = None"}, true},
+		{"a list holds it", []string{"ab = a >> b", "kept = [ab]", "ab = None"}, false},
+		{"a function holds it", []string{"ab = a >> b\ndef run(x = int):\n    return ab(x)", "ab = None"}, false},
+		{"a tool holds it", []string{"t = (a >> b).as_tool(\"t\", \"A tool.\")"}, false},
+		{"a tool that is gone", []string{"t = (a >> b).as_tool(\"t\", \"A tool.\")", "t = None"}, true},
+		{"a chain that an operator made longer", []string{"abc = a >> b >> c", "abc = None"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPrompt(t)
+			p.ok(made...)
+			p.ok(tt.entries...)
+			found := p.add("new = a >> fn(lambda x: x, input = int, output = int)")
+			switch {
+			case tt.free && found.HasErrors():
+				t.Errorf("a has no place:\n%s", render(p.Module(), found))
+			case !tt.free && (len(found) != 1 || found[0].Code != diag.AlreadyPlaced):
+				t.Errorf("a has a place still:\n%s", render(p.Module(), found))
+			}
+		})
+	}
+}
+
+func TestRelease(t *testing.T) {
+	p := newPrompt(t)
+	p.ok("a = fn(lambda x: x, input = int, output = int)", "ab = a >> fn(lambda x: x, input = int, output = int)", "fallback = 3")
+	p.Release("ab", "fallback")
+	if p.Module().Node("ab") != nil {
+		t.Error("ab is there")
+	}
+	p.ok("twice = a >> fn(lambda x: 2 * x, input = int, output = int)", "both = fallback(twice, fn(lambda x: x, input = int, output = int))")
+	if v := p.run("both", generable.IntOf(4)); v != generable.IntOf(8) {
+		t.Errorf("got %v", v)
+	}
+}
+
+// TestModulesOfAWorkspaceStay: one that was taken does not change when entries are added.
+func TestModulesOfAWorkspaceStay(t *testing.T) {
+	p := newPrompt(t)
+	p.ok("text = file(\"note.txt\")")
+	before := p.Module()
+	p.ok("more = text + \"!\"")
+	if v, ok := p.Module().Value("more"); !ok || !generable.Equal(v, generable.StrOf("a note!")) {
+		t.Errorf("got %v", v)
+	}
+	if _, ok := before.Value("more"); ok || strings.Join(before.Names(), " ") != "text" {
+		t.Errorf("it has %v", before.Names())
+	}
+}
