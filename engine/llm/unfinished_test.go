@@ -37,7 +37,10 @@ func TestUnfinishedCallsAreCharged(t *testing.T) {
 		want int
 	}{
 		"cancelled": {nil, engine.KindCancelled, 15},
-		"too slow":  {[]llm.Option{llm.WithTimeouts(llm.Timeouts{FirstByte: 20 * time.Millisecond})}, engine.KindTimeout, 15},
+		"too slow": {[]llm.Option{llm.WithTimeouts(llm.Timeouts{FirstByte: 20 * time.Millisecond}), llm.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done() // however long connecting would take
+			return nil, r.Context().Err()
+		}))}, engine.KindTimeout, 15},
 		"not connected": {[]llm.Option{llm.WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
 		}))}, engine.KindTimeout, 0},

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,13 +88,18 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 		t.Skip("not built: windows has no signal that a test can send")
 	}
 	cmd := exec.Command(command(t), "run", file(t, "x.star", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\nmain = agent(run = f)\n"), "x")
-	var stderr lockedBuffer
-	cmd.Stderr = &stderr
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-	waitFor(t, func() bool { return strings.Contains(stderr.String(), "spinning") })
+	var stderr strings.Builder
+	for lines := bufio.NewScanner(pipe); lines.Scan() && !strings.Contains(lines.Text(), "spinning"); {
+		stderr.WriteString(lines.Text() + "\n")
+	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

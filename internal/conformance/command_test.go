@@ -70,7 +70,7 @@ func offline(t testing.TB, args ...string) output {
 func runCommand(t testing.TB, env []string, args ...string) output {
 	t.Helper()
 	path := command(t) // building takes what it takes
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = repository("")

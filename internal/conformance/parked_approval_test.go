@@ -124,7 +124,12 @@ func TestPromise_12_9_ParkedBeforeAnAnswer(t *testing.T) {
 		start := func() *agentscript.Run { return mod.Start(context.Background(), input("x")) }
 		busy := start() // holds the only permit
 		for s.accepted() == 0 {
-			time.Sleep(time.Millisecond)
+			select {
+			case <-busy.Done():
+				_, err := busy.Wait()
+				t.Fatalf("the run that is to hold the permit ended: %v", err)
+			case <-time.After(time.Millisecond):
+			}
 		}
 		f := park(t, 500, start, func() int { return models.Limiter().Load()[0].Waiting })
 		busy.Cancel()

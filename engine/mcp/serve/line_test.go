@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/mcp/serve"
@@ -222,42 +223,44 @@ func TestLongLinesAreNotHeld(t *testing.T) {
 
 // A client that does not stop calling waits: no more is read than can be held.
 func TestOpenCallsAreBounded(t *testing.T) {
-	release := make(chan struct{})
-	s, err := serve.New(serve.Options{Name: "flows"}, serve.Offer{Name: "name", Params: person(), Call: func(ctx context.Context, _ generable.Value, _ func(string)) (generable.Value, error) {
-		<-release
-		return generable.StrOf("x"), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, say := io.Pipe()
-	hear, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Stdio(t.Context(), in, out); _ = out.Close() }()
-	const calls, held = 1200, 1024
-	said := make(chan int, calls)
-	go func() {
-		_, _ = io.WriteString(say, greeting("2025-06-18")) // fails when the test does
-		for i := range calls {
-			_, _ = io.WriteString(say, callOf(fmt.Sprint(i+2), "x")+"\n")
-			said <- i
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		s, err := serve.New(serve.Options{Name: "flows"}, serve.Offer{Name: "name", Params: person(), Call: func(ctx context.Context, _ generable.Value, _ func(string)) (generable.Value, error) {
+			<-release
+			return generable.StrOf("x"), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		_ = say.Close()
-	}()
-	for range held {
-		<-said
-	}
-	time.Sleep(50 * time.Millisecond) // more is read now, if it is at all
-	if n := len(said); n > 10 {       // lines that are on their way
-		t.Errorf("%d calls were read, and none is answered", held+n)
-	}
-	close(release)
-	answers := 0
-	for lines := bufio.NewScanner(hear); lines.Scan(); answers++ {
-	}
-	if err := <-ended; err != nil || answers != calls+1 {
-		t.Errorf("%d answers, %v", answers, err)
-	}
+		in, say := io.Pipe()
+		hear, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- s.Stdio(t.Context(), in, out); _ = out.Close() }()
+		const calls, held = 1200, 1024
+		said := make(chan int, calls)
+		go func() {
+			_, _ = io.WriteString(say, greeting("2025-06-18")) // fails when the test does
+			for i := range calls {
+				_, _ = io.WriteString(say, callOf(fmt.Sprint(i+2), "x")+"\n")
+				said <- i
+			}
+			_ = say.Close()
+		}()
+		for range held {
+			<-said
+		}
+		synctest.Wait()             // more is read now, if it is at all
+		if n := len(said); n > 10 { // lines that are on their way
+			t.Errorf("%d calls were read, and none is answered", held+n)
+		}
+		close(release)
+		answers := 0
+		for lines := bufio.NewScanner(hear); lines.Scan(); answers++ {
+		}
+		if err := <-ended; err != nil || answers != calls+1 {
+			t.Errorf("%d answers, %v", answers, err)
+		}
+	})
 }
 
 // Whatever a client says, each line is answered with one line or none, and the next one is heard.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,55 +32,59 @@ func TestStdioEnds(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			waits := make(chan struct{}, 4)
-			s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: time.Millisecond}, offers(waits)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(context.Background())
-			defer stop()
-			toServer, fromClient := io.Pipe()
-			toClient, fromServer := io.Pipe()
-			go func() { _, _ = io.Copy(io.Discard, toClient) }() // until the test ends
-			ended := make(chan error, 1)
-			go func() { ended <- s.Stdio(ctx, toServer, fromServer) }()
-			if _, err := io.WriteString(fromClient, hello); err != nil {
-				t.Fatal(err)
-			}
-			<-waits
-			end(fromClient, stop)
-			<-waits // the call has ended
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			_ = fromServer.Close()
+			synctest.Test(t, func(t *testing.T) { // which fails when all wait for each other
+				waits := make(chan struct{}, 4)
+				s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: time.Millisecond}, offers(waits)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				toServer, fromClient := io.Pipe()
+				toClient, fromServer := io.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, toClient) }() // until the test ends
+				ended := make(chan error, 1)
+				go func() { ended <- s.Stdio(ctx, toServer, fromServer) }()
+				if _, err := io.WriteString(fromClient, hello); err != nil {
+					t.Fatal(err)
+				}
+				<-waits
+				end(fromClient, stop)
+				<-waits // the call has ended
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				_ = fromServer.Close()
+			})
 		})
 	}
 }
 
 // TestStdioLeavesBehind: a call that does not end when it is told to holds nobody up.
 func TestStdioLeavesBehind(t *testing.T) {
-	begun, release := make(chan struct{}), make(chan struct{})
-	defer close(release)
-	s, err := serve.New(serve.Options{Name: "flows", Version: "1"}, serve.Offer{Name: "waits", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
-		close(begun)
-		<-release
-		return generable.StrOf(""), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	toServer, fromClient := io.Pipe()
-	go func() { _, _ = io.WriteString(fromClient, hello) }()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Stdio(ctx, toServer, nopCloser{io.Discard}) }()
-	<-begun
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	_ = fromClient.Close()
+	synctest.Test(t, func(t *testing.T) {
+		begun, release := make(chan struct{}), make(chan struct{})
+		defer close(release)
+		s, err := serve.New(serve.Options{Name: "flows", Version: "1"}, serve.Offer{Name: "waits", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
+			close(begun)
+			<-release
+			return generable.StrOf(""), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		toServer, fromClient := io.Pipe()
+		go func() { _, _ = io.WriteString(fromClient, hello) }()
+		ended := make(chan error, 1)
+		go func() { ended <- s.Stdio(ctx, toServer, nopCloser{io.Discard}) }()
+		<-begun
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = fromClient.Close()
+	})
 }
 
 type nopCloser struct{ io.Writer }
