@@ -158,7 +158,7 @@ func TestADeafToolIsLeftBehind(t *testing.T) {
 	j := &journal.Memory{}
 	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
 	soon(t, func() {
-		out, err := engine.Exec(engine.LeaveAfter(engine.NewGoSched(t.Context()), time.Millisecond), spec)
+		out, err := engine.Exec(engine.WithGrace(engine.NewGoSched(t.Context()), time.Millisecond), spec)
 		if err != nil || str(out) != "other(x)" {
 			t.Errorf("got %q, %v", str(out), err)
 		}

@@ -252,3 +252,10 @@ func (s *goSched) Err() error {
 	return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause,
 		Help: "what was recorded until then answers the next run"}
 }
+
+// WithGrace returns s, made by [NewGoSched], which then waits for d for an effect that goes on
+// after its branch is to stop.
+func WithGrace(s Sched, d time.Duration) Sched {
+	s.(*goSched).grace = d
+	return s
+}
