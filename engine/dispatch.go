@@ -95,9 +95,9 @@ func (b *branch) refused(e *Effect, err error) Outcome {
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
 func (b *branch) dispatch(e *Effect, held hold) (out Outcome) {
-	b.run.pending.add(e.flight)
+	b.run.pending.add(e)
 	defer func() {
-		b.run.pending.remove(e.flight)
+		b.run.pending.remove(e)
 		if held.of != nil {
 			held.settle(e, out.Usage)
 		}

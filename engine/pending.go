@@ -49,7 +49,8 @@ type pending struct {
 	first, last *inFlight
 }
 
-func (p *pending) add(f *inFlight) {
+func (p *pending) add(e *Effect) {
+	f := e.flight
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f.before = p.last
@@ -61,7 +62,8 @@ func (p *pending) add(f *inFlight) {
 	p.last = f
 }
 
-func (p *pending) remove(f *inFlight) {
+func (p *pending) remove(e *Effect) {
+	f := e.flight
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f.before == nil {

@@ -37,3 +37,13 @@ func (r *Request) since() []Message {
 	}
 	return r.Messages
 }
+
+// keepPictures keeps what a tool gave beside its text, until it stands in a message.
+func (r *ToolResult) keepPictures(pictures []Image) { r.pictures = pictures }
+
+// takePictures returns the pictures that were kept, which the result does not keep any longer.
+func (r *ToolResult) takePictures() []Image {
+	pictures := r.pictures
+	r.pictures = nil
+	return pictures
+}

@@ -12,14 +12,14 @@ func withPictures(req *Request, results []Part) *Request {
 	msg := Message{Role: RoleUser}
 	for _, p := range results {
 		r := p.Result
-		if len(r.pictures) == 0 {
+		pictures := r.takePictures()
+		if len(pictures) == 0 {
 			continue
 		}
 		msg.Parts = append(msg.Parts, Part{Kind: PartText, Text: "What " + text.Clip(r.Name, maxToolName) + " gave beside its text:"})
-		for i := range r.pictures {
-			msg.Parts = append(msg.Parts, Part{Kind: PartImage, Image: &r.pictures[i]})
+		for i := range pictures {
+			msg.Parts = append(msg.Parts, Part{Kind: PartImage, Image: &pictures[i]})
 		}
-		r.pictures = nil
 	}
 	if msg.Parts == nil {
 		return req

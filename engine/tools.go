@@ -184,7 +184,7 @@ func (b *branch) came(c *calling, out generable.Value) error {
 	switch {
 	case !ends:
 		c.result = ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}.marked(c.t, failure)
-		c.result.pictures = pictures
+		c.result.keepPictures(pictures)
 	case failure.Kind != KindBudget:
 		c.failure = nil
 		return failure
