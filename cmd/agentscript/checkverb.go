@@ -222,7 +222,7 @@ func withoutMain(m *agentscript.Module) string {
 func (c *command) checked(all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how checking) error {
 	switch {
 	case how.format == formatSARIF:
-		return diag.SARIF(c.stdout, all, thisVersion().Version)
+		return diag.SARIF(c.stdout, all, versionOf(c.version).Version)
 	case how.format == formatJSON && !how.schemas && !how.cost.asked && !how.manifest.asked:
 		return diag.JSON(c.stdout, all)
 	}

@@ -41,7 +41,7 @@ func TestPromise_21_15_Terminal(t *testing.T) {
 			_, question, _ := strings.Cut(text, "agent a wants to call")
 			question, _, _ = strings.Cut(question, "y(es)")
 			for line := range strings.Lines(question) {
-				if len([]rune(strings.TrimRight(line, "\r\n"))) > lineWidth {
+				if len([]rune(strings.TrimRight(line, "\r\n"))) > 76 {
 					t.Errorf("a line that the terminal breaks: %q", line)
 				}
 			}

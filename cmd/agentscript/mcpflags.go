@@ -15,7 +15,7 @@ func (c *command) servers(o *runOptions, models, asks engine.Handler) (*mcp.Clie
 	if problem != nil {
 		return nil, problem
 	}
-	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", version), mcp.WithRoots(o.grants.dirs()...)}
+	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.version), mcp.WithRoots(o.grants.dirs()...)}
 	if o.granted != nil {
 		opts = append(opts, mcp.WithGrants(o.granted))
 		if t := o.granted.Transport(); t != nil {

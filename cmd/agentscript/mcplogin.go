@@ -136,7 +136,7 @@ func (c *command) login(url string, o *login) error {
 			return err
 		}
 	}
-	client := mcp.New(mcp.WithGrants(granted), mcp.WithHTTPTransport(granted.Transport()), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", version),
+	client := mcp.New(mcp.WithGrants(granted), mcp.WithHTTPTransport(granted.Transport()), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.version),
 		mcp.WithTokens(tokens), mcp.WithSignIn(ways))
 	defer func() { _ = client.Close() }() // as in a run
 	in, err := client.SignIn(ctx, url, &engine.OAuth{ID: o.id, Secret: o.secret, Issuer: o.issuer, Scopes: o.scopes})

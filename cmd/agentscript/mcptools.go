@@ -116,7 +116,7 @@ func (c *command) mcpTools(o *toolsFlags, args []string) error {
 	ctx, stop := c.interruptible()
 	defer stop()
 	// What is named by hand is granted by that.
-	opts := []mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil }), mcp.WithSecrets(c.lookupEnv), mcp.WithClientName("agentscript", version)}
+	opts := []mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil }), mcp.WithSecrets(c.lookupEnv), mcp.WithClientName("agentscript", c.version)}
 	if dir := c.tokenDir(); dir != "" && o.oauth {
 		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
 	}

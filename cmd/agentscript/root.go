@@ -14,24 +14,34 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// command is one execution of agentscript.
+// command is one execution of the command line: a process, and how it speaks.
 type command struct {
 	*state
-	json     bool       // diagnostics and prints as JSON lines
-	unhelped error      // why no help was given
-	printed  bool       // the script is loaded again: what it prints meanwhile was written
-	talk     sync.Mutex // held by what writes to or asks at the terminal while a run goes on
+	json    bool       // diagnostics and prints are JSON lines
+	printed bool       // the script is loaded again: what it prints meanwhile was written before
+	talk    sync.Mutex // held by what writes to or asks at the terminal while a run goes on
 }
 
-// execute runs the verb that the arguments name and gives the exit code.
-func execute(s *state) int {
+// Main runs agentscript as this process and returns the exit code.
+func Main(version string) int { return execute(osState(version)) }
+
+// A verb makes a command of the command line.
+type verb func(*command) *cobra.Command
+
+// execute runs the verb that the arguments name and returns the exit code. The verbs of agentscript come
+// first, then more.
+func execute(s *state, more ...verb) int {
 	c := &command{state: s}
-	root := c.root()
+	var unhelped error
+	root := c.root(&unhelped)
+	for _, v := range more {
+		root.AddCommand(v(c))
+	}
 	root.SetArgs(s.args)
 	help := &kept{w: s.stdout}
 	root.SetOut(help)
 	err := root.ExecuteContext(context.Background())
-	err = cmp.Or(err, c.unhelped)
+	err = cmp.Or(err, unhelped)
 	if err == nil && help.err != nil {
 		err = c.unwritten(help.err)
 	}
@@ -46,7 +56,8 @@ func execute(s *state) int {
 	return f.code
 }
 
-func (c *command) root() *cobra.Command {
+// root makes the command of all verbs. Why no help could be given goes to unhelped.
+func (c *command) root(unhelped *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:           "agentscript",
@@ -59,7 +70,7 @@ func (c *command) root() *cobra.Command {
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version && len(args) == 0 {
-				return c.print(thisVersion().String())
+				return c.print(versionOf(c.version).String())
 			}
 			return c.noVerb(cmd, args)
 		},
@@ -69,7 +80,7 @@ func (c *command) root() *cobra.Command {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the help of a verb that there is not
-			c.unhelped = c.noVerb(cmd, args)
+			*unhelped = c.noVerb(cmd, args)
 			return
 		}
 		help(cmd, args)

@@ -139,7 +139,7 @@ func (c *command) serveMCP(o *serving, own *pflag.FlagSet, file string) error {
 	if problem != nil {
 		return problem
 	}
-	server, err := serve.New(serve.Options{Name: toolName(file), Version: thisVersion().Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
+	server, err := serve.New(serve.Options{Name: toolName(file), Version: versionOf(c.version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
 	if err != nil {
 		return usagef("give it another name: --expose name=tool", "%s", err)
 	}

@@ -13,6 +13,7 @@ import (
 // state is everything that the command knows of its process, so that tests run it in process
 // and nothing else in this package touches the os package's globals but files by name.
 type state struct {
+	version        string   // set by the linker, or empty
 	args           []string // without the program's name
 	stdin          io.Reader
 	stdout         io.Writer // see output
@@ -32,9 +33,10 @@ type state struct {
 	browse func(url string) error
 }
 
-func osState() *state {
+// osState returns the process that this is.
+func osState(version string) *state {
 	return &state{
-		args: os.Args[1:], stdin: os.Stdin, stdout: output(os.Stdout), stderr: os.Stderr,
+		version: version, args: os.Args[1:], stdin: os.Stdin, stdout: output(os.Stdout), stderr: os.Stderr,
 		stdinPiped: piped(os.Stdin), stdoutLost: discarded(os.Stdout), stderrTerminal: terminal(os.Stderr), stdinTerminal: terminal(os.Stdin),
 		openTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
 		lookupEnv:    os.LookupEnv, kill: os.Exit, browse: browse,

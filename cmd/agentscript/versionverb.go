@@ -10,9 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// version is set by the linker; a module that was built from the proxy knows its own.
-var version string
-
 // versionInfo is the answer of `version --json`.
 type versionInfo struct {
 	Version string `json:"version"`
@@ -32,7 +29,7 @@ func (c *command) versionVerb() *cobra.Command {
 			if len(args) > 0 {
 				return usagef("usage: agentscript version [--json]", "version takes no argument, and got %q", args[0])
 			}
-			v := thisVersion()
+			v := versionOf(c.version)
 			if !asJSON {
 				return c.print(v.String())
 			}
@@ -55,8 +52,9 @@ func (v versionInfo) String() string {
 	return fmt.Sprintf("%s\n%s, abi %d", text, v.Go, v.ABI)
 }
 
-func thisVersion() versionInfo {
-	v := versionInfo{Version: version, ABI: engine.ABI}
+// versionOf completes the version that the linker set with what the build information knows.
+func versionOf(linked string) versionInfo {
+	v := versionInfo{Version: linked, ABI: engine.ABI}
 	info, ok := debug.ReadBuildInfo()
 	if ok {
 		v.Go = info.GoVersion
