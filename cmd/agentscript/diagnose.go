@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript"
@@ -131,8 +129,6 @@ func raisedBy(e *engine.Error) string {
 	}
 	return boundFlagHelp(e)
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // oneOf helps with a name that is not known: the nearest one, else all of them.
 func oneOf(name string, names []string, all string) string {

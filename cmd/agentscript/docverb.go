@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -57,7 +59,7 @@ func builtins(table *starlib.Table, name string) []*starlib.Builtin {
 }
 
 func unknownBuiltin(table *starlib.Table, name string) error {
-	names := sortedKeys(starlark)
+	names := slices.Sorted(maps.Keys(starlark))
 	for _, b := range table.Rows() {
 		names = append(names, b.QualifiedName())
 		if b.Of != "" {

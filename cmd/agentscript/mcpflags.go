@@ -32,7 +32,7 @@ func (c *command) servers(o *runOptions, models, asks engine.Handler) (*mcp.Clie
 		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
 	}
 	if c.stdinTerminal && c.stderrTerminal {
-		opts = append(opts, mcp.WithSignIn(mcp.SignIns{Show: c.showSignIn}))
+		opts = append(opts, mcp.WithSignIn(mcp.SignIns{Show: showSignIn(c)}))
 	}
 	return mcp.New(opts...), nil
 }

@@ -34,17 +34,19 @@ func (c *command) needTokenDir() (mcp.TokenDir, *failure) {
 	return mcp.TokenDir(dir), nil
 }
 
-// showSignIn tells the person at the terminal where to sign in.
-func (c *command) showSignIn(_ context.Context, s mcp.SignIn) error {
-	c.talk.Lock()
-	defer c.talk.Unlock()
-	what := ""
-	if len(s.Scopes) > 0 {
-		what = ", for " + strings.Join(s.Scopes, " ")
+// showSignIn shows the person at the terminal where to sign in.
+func showSignIn(c *command) func(context.Context, mcp.SignIn) error {
+	return func(_ context.Context, s mcp.SignIn) error {
+		c.talk.Lock()
+		defer c.talk.Unlock()
+		what := ""
+		if len(s.Scopes) > 0 {
+			what = ", for " + strings.Join(s.Scopes, " ")
+		}
+		_, err := fmt.Fprintf(c.stderr, "\nsign in to MCP server %s at %s%s\nopen this in a browser:\n\n  %s\n\nwaiting until it comes back\n",
+			text.Visible(s.Server), text.Visible(s.Issuer), text.Visible(what), text.Visible(s.Address))
+		return err
 	}
-	_, err := fmt.Fprintf(c.stderr, "\nsign in to MCP server %s at %s%s\nopen this in a browser:\n\n  %s\n\nwaiting until it comes back\n",
-		text.Visible(s.Server), text.Visible(s.Issuer), text.Visible(what), text.Visible(s.Address))
-	return err
 }
 
 // login are the flags of mcp login.
@@ -123,13 +125,14 @@ func (c *command) login(url string, o *login) error {
 		return usagef(helpOf(err), "what is granted cannot be used: %v", err)
 	}
 	defer func() { _ = granted.Close() }() // it holds nothing that could be lost
-	ways := mcp.SignIns{Wait: o.timeout, Show: c.showSignIn}
+	ways := mcp.SignIns{Wait: o.timeout, Show: showSignIn(c)}
 	if o.port != 0 {
 		ways.Redirect = fmt.Sprintf("http://127.0.0.1:%d/callback", o.port)
 	}
 	if o.browser {
+		show := ways.Show
 		ways.Show = func(ctx context.Context, s mcp.SignIn) error {
-			err := c.showSignIn(ctx, s)
+			err := show(ctx, s)
 			if err == nil && c.browse(s.Address) != nil {
 				_, err = fmt.Fprintln(c.stderr, "no browser could be opened: open it yourself")
 			}

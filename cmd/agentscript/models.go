@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -207,7 +208,7 @@ func (choice modelChoice) known(agents []*engine.Node) *failure {
 		}
 	}
 	var found diag.List
-	for _, agent := range sortedKeys(choice.byAgent) {
+	for _, agent := range slices.Sorted(maps.Keys(choice.byAgent)) {
 		if slices.Contains(names, agent) {
 			continue
 		}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,7 +112,7 @@ func writeRequests(ts *testscript.TestScript, neg bool, args []string) {
 	var b strings.Builder
 	for _, r := range s.Requests() {
 		fmt.Fprintln(&b, r.Path)
-		for _, k := range sortedKeys(r.Header) {
+		for _, k := range slices.Sorted(maps.Keys(r.Header)) {
 			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(r.Header[k], ", "))
 		}
 		fmt.Fprintf(&b, "%s\n", r.Body)
