@@ -18,7 +18,7 @@ COUNT       ?= 1
 TESTFLAGS   ?=
 
 # The tests that drive the finished product: the command's scripts, the examples, the promises.
-E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd examples internal/conformance)))
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples internal/conformance)))
 
 export CGO_ENABLED := 0
 

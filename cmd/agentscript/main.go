@@ -4,9 +4,13 @@
 // code says what happened; agentscript run --help lists the codes.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/agentscript/agentscript/internal/cli"
+)
 
 // version is set by the linker; a module that was built from the proxy knows its own.
 var version string
 
-func main() { os.Exit(Main(version)) }
+func main() { os.Exit(cli.Main(version)) }

@@ -173,6 +173,21 @@ var ImportRules = []ImportRule{
 		Why: "models, stores, grants, MCP and telemetry come in as options, so that a host links only what it names",
 	},
 	{
+		Package: module + "/cmd/agentscript",
+		May:     []string{module + "/internal/cli"},
+		Why:     "main only calls the verbs, so that other commands can have them as well",
+	},
+	{
+		Package: module + "/internal/cli/term",
+		May:     []string{module + "/engine/...", module + "/generable/...", module + "/diag", texts},
+		Why:     "how a command speaks and exits is below what it runs: verbs and their setup know it",
+	},
+	{
+		Package: module + "/internal/cli/setup",
+		Never:   []string{module + "/internal/cli", module + "/internal/cli/starfmt"},
+		Why:     "what a run is made of is below the verbs, for commands with other verbs",
+	},
+	{
 		Package: module + "/cmd/agentscript/...",
 		Never:   append([]string{grpc, temporal}, heavyProviders...),
 		Why:     "the command stays small and starts fast: no gRPC, no provider with a cloud SDK",

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+func docVerb(c *term.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doc [NAME]",
+		Short: "Show what a builtin of the language does",
+		Long:  "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all.",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			table := starlib.Universe()
+			if len(args) == 0 {
+				return c.Print(builtinList(table))
+			}
+			var pages []string
+			for _, name := range args {
+				rows := builtins(table, name)
+				if text := answer(table, name, c.TextWidth()); len(rows) == 0 && text != "" {
+					pages = append(pages, text)
+					continue
+				}
+				if len(rows) == 0 {
+					return unknownBuiltin(table, name)
+				}
+				for _, b := range rows {
+					pages = append(pages, builtinPage(b, c.TextWidth()))
+				}
+			}
+			return c.Print(strings.Join(pages, "\n\n"))
+		},
+	}
+}
+
+// builtins finds a row by its whole name, else all rows that end in it: decode is a method of
+// types and a function of json.
+func builtins(table *starlib.Table, name string) []*starlib.Builtin {
+	if b, ok := table.Lookup(name); ok {
+		return []*starlib.Builtin{b}
+	}
+	var rows []*starlib.Builtin
+	for _, b := range table.Rows() {
+		if b.Name == name {
+			rows = append(rows, b)
+		}
+	}
+	return rows
+}
+
+func unknownBuiltin(table *starlib.Table, name string) error {
+	names := slices.Sorted(maps.Keys(starlark))
+	for _, b := range table.Rows() {
+		names = append(names, b.QualifiedName())
+		if b.Of != "" {
+			names = append(names, b.Name)
+		}
+	}
+	help := diag.DidYouMean(name, names)
+	if help == "" {
+		help = "agentscript doc without a name lists all"
+	}
+	return term.Usagef(help, "there is no builtin %q", name)
+}
+
+func builtinList(table *starlib.Table) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	first := true
+	for group, rows := range table.Grouped() {
+		if !first {
+			fmt.Fprintln(w)
+		}
+		first = false
+		fmt.Fprintln(w, group)
+		for _, row := range rows {
+			fmt.Fprintf(w, "  %s\t%s\n", row.QualifiedName(), row.Summary())
+		}
+	}
+	_ = w.Flush() // a Builder takes everything
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func builtinPage(row *starlib.Builtin, width int) string {
+	var b strings.Builder
+	b.WriteString(row.Signature())
+	if row.Returns != "" {
+		b.WriteString(" -> " + row.Returns)
+	}
+	b.WriteString("\n\n" + wrap(row.Doc, width) + "\n")
+	if len(row.Params) > 0 {
+		b.WriteString("\n")
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		for _, p := range row.Params {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.Kind.Word, p.Doc)
+		}
+		_ = w.Flush() // a Builder takes everything
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// operators are the builtins that operators stand for.
+var operators = map[string]string{
+	">>": "`a >> b` is then(a, b)",
+	"/":  "`a / b` is par(a, b)",
+	"*":  "`a * b` is forum(a, b), the last being the captain",
+	"|":  "`A | B` is the type of what is an A or a B; `T | None` is an optional T",
+}
+
+// operatorRows are the rows of the table that the operators shorten.
+var operatorRows = map[string]string{">>": "then", "/": "par", "*": "forum", "|": "union"}
+
+// starlark are the functions of the language below ours.
+var starlark = map[string]string{
+	"abs":       "abs(x): the absolute value of a number",
+	"all":       "all(xs): whether every element is true",
+	"bytes":     "bytes(x): bytes of a str or of a list of ints",
+	"chr":       "chr(n): the str of one code point",
+	"dir":       "dir(x): the names of a value's attributes and methods",
+	"enumerate": "enumerate(xs, start = 0): a list of pairs (index, element)",
+	"getattr":   "getattr(x, name, default): a value's attribute by name",
+	"hasattr":   "hasattr(x, name): whether a value has an attribute",
+	"hash":      "hash(s): an int that is the same for equal strs",
+	"len":       "len(x): the number of elements of a list, dict, set or tuple, of bytes in a str",
+	"max":       "max(xs, key = f): the greatest element; also max(a, b, ...)",
+	"min":       "min(xs, key = f): the least element; also min(a, b, ...)",
+	"ord":       "ord(s): the code point of a str of one",
+	"range":     "range(stop), range(start, stop, step): whole numbers in order",
+	"repr":      "repr(x): the value as it is written in a script",
+	"reversed":  "reversed(xs): a list in the other order",
+	"set":       "set(xs): the distinct elements",
+	"sorted":    "sorted(xs, key = f, reverse = False): a new list in order",
+	"tuple":     "tuple(xs): an immutable sequence",
+	"type":      "type(x): the name of a value's kind, a str",
+	"zip":       "zip(xs, ys, ...): a list of tuples of elements at the same index",
+}
+
+// answer tells about a word that is no row of the table: an operator, a kind of value, a
+// function of Starlark itself. It is "" for one that is unknown.
+func answer(table *starlib.Table, word string, width int) string {
+	if text, ok := operators[word]; ok {
+		if b, ok := table.Lookup(operatorRows[word]); ok {
+			text += "\n\n" + builtinPage(b, width)
+		}
+		return text
+	}
+	if text, ok := starlark[word]; ok {
+		return text + "\n\nIt is a function of Starlark itself, as are str, list and dict methods."
+	}
+	if word == "" {
+		return ""
+	}
+	var makers, methods []string
+	for _, b := range table.Rows() {
+		switch {
+		case b.Of == word:
+			methods = append(methods, "  "+b.Signature()+"\n      "+b.Summary())
+		case b.Of == "" && b.Returns == word:
+			makers = append(makers, b.Name)
+		}
+	}
+	if len(makers)+len(methods) == 0 {
+		return ""
+	}
+	text := "`" + word + "` is a kind of value."
+	if len(makers) > 0 {
+		text += "\n\n" + wrap("It is made by "+strings.Join(makers, ", ")+".", width)
+	}
+	if len(methods) > 0 {
+		text += "\n\nIts methods:\n\n" + strings.Join(methods, "\n")
+	}
+	return text
+}

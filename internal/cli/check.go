@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+func checkVerb(c *term.Console) *cobra.Command {
+	var format, root string
+	var strict, schemas bool
+	var cost costing
+	var manifest manifestFlags
+	var grants setup.GrantFlags
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Check scripts without running them",
+		Long: `Check loads each script, builds its graph and reports all that is wrong, with the
+place and the remedy. No model and no tool is called. All mistakes of a stage are reported at
+once: first the syntax of a file, then its names, then what it composes.
+
+What a script may read lies below its own directory, below that of another FILE above it (so
+that the parts of a flow are checked beside the flow: check flow.star lib/*.star), or below
+--root.
+
+A FILE that ends in .json, or begins with {, is a flow of the agents-protocol: it is read, and its
+agents, transitions, conditions and tools are checked in the same way.
+
+With --schemas, the output type of each agent is compiled for the provider of its model, or for
+all where the script names none: what the schema uses of the provider's budgets and how it is
+rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
+
+With --cost, the most that a run can ask of models goes to stdout: every turn of every agent
+taken, loops and retries to their limit, each call filling the context window, at the prices of
+agentscript models. Models without a price are named, and are not in the sum.
+
+With --manifest, what a run may touch goes to stdout: as far as the script and all that it loads
+write it out, sorted and with a hash; * stands for what only a run knows. Nothing needs to be
+granted for it. --manifest-against FILE compares it with one that --format json saved: what is
+there now and was not is the error AS623. Without --manifest, a use of sh, http, fs, env or an
+MCP server wants the --allow flags that a run wants.
+
+Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
+code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(checkFormats, format) {
+				return term.Usagef(diag.DidYouMean(format, checkFormats), "--format is human, json or sarif, not %q", format)
+			}
+			for flag, asked := range map[string]bool{"schemas": schemas, "cost": cost.asked, "manifest": manifest.asked} {
+				if asked && format == formatSARIF {
+					return term.Usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
+				}
+			}
+			for _, flag := range []string{"items", "model", "prices"} {
+				if cmd.Flags().Changed(flag) && !cost.asked {
+					return term.Usagef("add --cost", "--%s says how check --cost is to count", flag)
+				}
+			}
+			if cost.items < 1 {
+				return term.Usagef("", "--items must be at least 1")
+			}
+			if len(args) == 0 {
+				return term.Usagef("usage: "+cmd.UseLine(), "check needs a FILE")
+			}
+			if timeout <= 0 {
+				return term.Usagef("", "--timeout must be more than 0")
+			}
+			opts := setup.LoadTime(timeout)
+			if strict {
+				opts = append(opts, agentscript.WithStrict())
+			}
+			if f := manifest.read(); f != nil {
+				return f
+			}
+			g, allowed, f := grants.Open(c)
+			if f != nil {
+				return f
+			}
+			if g != nil {
+				defer func() { _ = g.Close() }() // nothing was written
+			} else if manifest.asked || manifest.against != "" {
+				allowed = agentscript.WithUngranted()
+			}
+			ctx, stop := c.Interruptible()
+			defer stop()
+			return checkFiles(c, ctx, args, root, checking{format: format, strict: strict, schemas: schemas, cost: cost, manifest: &manifest}, append(opts, allowed))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", formatHuman, "`human`, json or sarif")
+	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
+	setup.AddRoot(cmd.Flags(), &root)
+	cmd.Flags().BoolVar(&schemas, "schemas", false, "print what providers make of the output types")
+	cmd.Flags().BoolVar(&cost.asked, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
+	cmd.Flags().IntVar(&cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
+	cmd.Flags().StringVar(&cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
+	cmd.Flags().StringVar(&cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
+	manifest.addTo(cmd.Flags())
+	grants.AddTo(cmd.Flags())
+	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
+	return cmd
+}
+
+// checking is how a check goes about its findings.
+type checking struct {
+	format          string
+	strict, schemas bool
+	cost            costing
+	manifest        *manifestFlags
+}
+
+// costing is what --cost is asked about.
+type costing struct {
+	asked         bool
+	items         int
+	model, prices string
+}
+
+const (
+	formatHuman = "human"
+	formatJSON  = "json"
+	formatSARIF = "sarif"
+)
+
+var checkFormats = []string{formatHuman, formatJSON, formatSARIF}
+
+func checkFiles(c *term.Console, ctx context.Context, files []string, root string, how checking, opts []agentscript.Option) error {
+	models, problem := setup.Registry(c, "", how.cost.prices)
+	if problem != nil {
+		return problem
+	}
+	code := term.ExitOK
+	var all diag.List
+	texts := map[string]diag.Sources{}
+	var reports []schemaReport
+	var costs []costReport
+	var manifests []agentscript.Manifest
+	for _, file := range files {
+		if f := setup.Readable(file); f != nil {
+			all = append(all, f.Found...)
+			code = max(code, f.Code)
+			continue
+		}
+		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(root, setup.SharedRoot(file, files)), models, opts)
+		var f *term.Failure
+		if errors.As(err, &f) {
+			all = append(all, f.Found...)
+			code = max(code, f.Code)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if how.schemas && m != nil {
+			of, wrong := schemaReports(file, m)
+			reports, found = append(reports, of...), append(found, wrong...)
+		}
+		if how.cost.asked && m != nil && !found.HasErrors() {
+			costs = append(costs, costOf(file, m, models, how.cost.model, how.cost.items))
+		}
+		if m != nil && (how.manifest.asked || how.manifest.against != "") {
+			touches := m.Manifest()
+			manifests, found = append(manifests, touches), append(found, how.manifest.widened(touches)...)
+		}
+		switch {
+		case found.HasErrors():
+			code = max(code, setup.LoadCode(found))
+		case slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }):
+			if how.strict {
+				code = max(code, term.ExitCheck)
+			}
+		case how.format == formatHuman:
+			fmt.Fprintln(c.Stderr, text.Terminal(file)+": ok"+withoutMain(m))
+		}
+		for _, d := range found {
+			texts[d.Span.File] = sources
+		}
+		all = append(all, found...)
+	}
+	if err := printChecked(c, all, reports, costs, manifests, how); err != nil {
+		return c.Unwritten(err)
+	}
+	if how.format != formatHuman {
+		return quietly(c, code)
+	}
+	c.Report(all, diag.SourceFunc(func(file string) (string, bool) {
+		for _, s := range texts {
+			if text, ok := s.Source(file); ok {
+				return text, true
+			}
+		}
+		return "", false
+	}))
+	return quietly(c, code)
+}
+
+// withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
+// mistake of the file.
+func withoutMain(m *agentscript.Module) string {
+	if m == nil {
+		return ""
+	}
+	if _, d := m.Main(); d == nil || d.Code != diag.NoMain {
+		return ""
+	}
+	return " (it has no main: a file for load, not for run)"
+}
+
+// printChecked writes what goes to stdout.
+func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how checking) error {
+	switch {
+	case how.format == formatSARIF:
+		return diag.SARIF(c.Stdout, all, versionOf(c.Version).Version)
+	case how.format == formatJSON && !how.schemas && !how.cost.asked && !how.manifest.asked:
+		return diag.JSON(c.Stdout, all)
+	}
+	var doc bytes.Buffer
+	if how.format == formatHuman {
+		for _, r := range reports {
+			doc.WriteString(r.String())
+		}
+		for _, r := range costs {
+			doc.WriteString(r.String())
+		}
+		if how.manifest.asked {
+			for _, m := range manifests {
+				doc.WriteString(m.String())
+			}
+		}
+		_, err := c.Stdout.Write(doc.Bytes())
+		return err
+	}
+	if err := diag.JSON(&doc, all); err != nil {
+		return err
+	}
+	text, err := doc.Bytes(), error(nil)
+	if how.schemas {
+		text, err = withMember(text, "schemas", reports)
+	}
+	if err == nil && how.cost.asked {
+		text, err = withMember(text, "costs", costs)
+	}
+	if err == nil && how.manifest.asked {
+		text, err = withMember(text, "manifests", manifests)
+	}
+	if err == nil {
+		_, err = c.Stdout.Write(text)
+	}
+	return err
+}
+
+// findingsOf is all that is to be said about one script, or a flow as JSON, which has no module.
+func findingsOf(c *term.Console, ctx context.Context, file, root string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
+	if setup.IsFlow(file) {
+		found, sources, f := setup.CheckFlow(file)
+		if f != nil {
+			return nil, nil, nil, f
+		}
+		return nil, found, sources, nil
+	}
+	within, f := setup.Rooted(root, file)
+	if f != nil {
+		return nil, nil, nil, f
+	}
+	m, err := setup.Engine(c, slices.Concat(opts, within)...).LoadFile(ctx, file)
+	var wrong *agentscript.LoadError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, wrong.List, wrong.Sources, nil
+	case err != nil:
+		return nil, nil, nil, err
+	}
+	return m, slices.Concat(m.Diagnostics(), setup.UnknownProviders(m, models), setup.Unconstrained(m, models)), m.Sources(), nil
+}
+
+// quietly ends with a code when all was said.
+func quietly(c *term.Console, code int) error {
+	if code == term.ExitOK {
+		return nil
+	}
+	return &term.Failure{Code: code}
+}
+
+// manifestFlags ask check what scripts may touch.
+type manifestFlags struct {
+	asked   bool
+	against string
+	saved   []agentscript.Manifest // of against
+}
+
+func (f *manifestFlags) addTo(set *pflag.FlagSet) {
+	set.BoolVar(&f.asked, "manifest", false, "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
+	set.StringVar(&f.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
+}
+
+// read reads what is compared with.
+func (f *manifestFlags) read() *term.Failure {
+	if f.against == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.against)
+	if err != nil {
+		return term.Usagef("", "--manifest-against %s: %s", f.against, term.FileProblem(err))
+	}
+	var doc struct {
+		Manifests []agentscript.Manifest `json:"manifests"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil || doc.Manifests == nil {
+		return term.Usagef("save one: agentscript check --manifest --format json FILE > "+f.against, "--manifest-against %s: it is no manifest", f.against)
+	}
+	f.saved = doc.Manifests
+	return nil
+}
+
+// widened is what a script may touch that its saved manifest does not hold.
+func (f *manifestFlags) widened(m agentscript.Manifest) diag.List {
+	if f.against == "" {
+		return nil
+	}
+	for _, old := range f.saved {
+		if old.Script == m.Script {
+			return m.Widened(old)
+		}
+	}
+	return diag.List{{Code: diag.Widened, Span: diag.Span{Pos: diag.Pos{File: m.Script}}, Message: fmt.Sprintf("%s holds no manifest of %s", f.against, m.Script),
+		Help: []string{"save it there: check --manifest --format json"}}}
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// decodeOptions say what an answer is read as, and how.
+type decodeOptions struct {
+	schema string
+	lines  bool
+	report string
+	how    generable.Options
+}
+
+// wordFlag is a flag that takes one of the words of a decoder's option.
+type wordFlag struct {
+	to     *generable.Options
+	option string
+	word   string
+}
+
+func (f *wordFlag) Type() string { return "word" }
+
+func (f *wordFlag) String() string { return f.word }
+
+func (f *wordFlag) Set(word string) error {
+	if err := f.to.Set(f.option, strings.ReplaceAll(word, "-", "_")); err != nil {
+		var e *generable.FieldError
+		errors.As(err, &e)
+		return &setup.FlagError{Text: strings.TrimSuffix("want "+e.Expected+", got "+e.Got+"; "+e.Hint, "; ")}
+	}
+	f.word = word
+	return nil
+}
+
+func decodeVerb(c *term.Console) *cobra.Command {
+	var o decodeOptions
+	cmd := &cobra.Command{
+		Use:   "decode [flags] [FILE]",
+		Short: "Read a value from what a model wrote",
+		Long: `Decode reads a model's answer from FILE or stdin and prints the value in it as JSON. The
+value may stand in prose, in fences or behind reasoning, and be broken as models break JSON. With
+--schema it is the value of a JSON Schema, or of a type of a script (types.star:Name); without, any
+value. Repairs and errors go to stderr.
+
+With --jsonl each line of the input is a row: a JSON object with the answer under "input". Its other
+keys may be left out: "id", which comes back as it was written, "schema", and "level", "pick",
+"on_bad_item", "extra_keys", "max_cost", "max_depth" and "partial", which are the flags of this row.
+Each row is answered as it comes with a line {"id", "ok", "value", "errors", "repairs", "cost"}. A row
+that is no JSON object, or one with more behind it, is answered with "ok": false.
+
+The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				_, err := oneFile(cmd, args)
+				return err
+			}
+			for i, n := range []int{o.how.MaxCost, o.how.MaxDepth} {
+				if name := []string{"max-cost", "max-depth"}[i]; cmd.Flags().Changed(name) && n < 1 {
+					return term.Usagef([]string{"--level strict repairs nothing", "without it, 512 levels are read"}[i], "--%s must be at least 1", name)
+				}
+			}
+			if o.report != "human" && o.report != "json" {
+				return term.Usagef(diag.DidYouMean(o.report, []string{"human", "json"}), "--report is human or json, not %q", o.report)
+			}
+			return decodeInput(c, cmd.Context(), args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.schema, "schema", "", "a `FILE` with a JSON Schema, or types.star:Name")
+	f.BoolVar(&o.lines, "jsonl", false, "read and write rows")
+	f.StringVar(&o.report, "report", "human", "how repairs and errors are told: `human` or json")
+	word := func(name, option, usage string) {
+		f.Var(&wordFlag{to: &o.how, option: option, word: generable.OptionWords(option)[0]}, name, usage)
+	}
+	word("level", "level", "how far to go: `strict`, safe or loose")
+	word("pick", "pick", "of several values: `best`, first, last or error")
+	word("on-bad-item", "on_bad_item", "an item that does not fit is an `error`, or drop or keep it")
+	word("extra-keys", "extra_keys", "keys that are no properties: `drop`, error or by-level")
+	f.IntVar(&o.how.MaxCost, "max-cost", 0, "refuse a value whose repairs cost more than `N` together")
+	f.IntVar(&o.how.MaxDepth, "max-depth", 0, "refuse lists and objects nested deeper than `N` (default 512)")
+	f.BoolVar(&o.how.Partial, "partial", false, "read an answer that was cut: print what is known of the value")
+	return cmd
+}
+
+func decodeInput(c *term.Console, ctx context.Context, args []string, o decodeOptions) error {
+	t, err := decodeType(c, ctx, o.schema)
+	if err != nil {
+		return err
+	}
+	in, name := c.Stdin, "stdin"
+	if len(args) == 1 && args[0] != "-" {
+		name = args[0]
+		file, err := os.Open(name)
+		if err != nil {
+			return term.Usagef("", "%s: %s", name, term.FileProblem(err))
+		}
+		defer file.Close()
+		in = file
+	}
+	if o.lines {
+		return decodeRows(c, in, name, t, o.how)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return term.Usagef("", "%s: %s", name, term.FileProblem(err))
+	}
+	r := lenient.Decode(t, string(text), o.how)
+	tellDecoded(c, r, o.report == "json")
+	if !r.OK {
+		return &term.Failure{Code: term.ExitFailed}
+	}
+	return printRaw(c, append(generable.AppendJSON(nil, r.Value, t), '\n'))
+}
+
+// decodeType is the type that --schema names; nil for any.
+func decodeType(c *term.Console, ctx context.Context, schema string) (*generable.Type, error) {
+	if schema == "" {
+		return nil, nil
+	}
+	if i := strings.LastIndex(schema, ".star:"); i >= 0 {
+		return scriptType(c, ctx, schema[:i+len(".star")], schema[i+len(".star:"):])
+	}
+	text, err := os.ReadFile(schema)
+	if err != nil {
+		return nil, term.Usagef("", "--schema %s: %s", schema, term.FileProblem(err))
+	}
+	t, ignored, errs := jsonschema.Parse(string(text), rowSchema)
+	if errs != nil {
+		f := &term.Failure{Code: term.ExitUsage}
+		for _, e := range errs {
+			f.Found = append(f.Found, &diag.Diagnostic{Code: diag.BadSchema, Message: schema + ": " + e.Error()})
+		}
+		return nil, f
+	}
+	for _, e := range ignored {
+		c.Report(diag.List{{Severity: diag.Warning, Code: diag.BadSchema, Message: schema + ": not checked: " + e.Error()}}, nil)
+	}
+	return t, nil
+}
+
+// scriptType is a type that a script binds to a global name.
+func scriptType(c *term.Console, ctx context.Context, file, name string) (*generable.Type, error) {
+	if f := setup.Readable(file); f != nil {
+		return nil, f
+	}
+	m, err := setup.Engine(c, agentscript.WithUngranted()).LoadFile(ctx, file)
+	if err != nil {
+		f := &term.Failure{}
+		if errors.As(setup.LoadFailure(file, err), &f) {
+			f.Code = term.ExitUsage
+		}
+		return nil, f
+	}
+	if t := m.Type(name); t != nil {
+		return t, nil
+	}
+	return nil, term.Usagef(diag.DidYouMean(name, m.Names()), "%s has no type named %q", file, name)
+}
+
+// tellDecoded writes to stderr what was repaired and what does not fit.
+func tellDecoded(c *term.Console, r lenient.Result, asJSON bool) {
+	if asJSON { // a stderr that is gone cannot be told
+		_, _ = c.JSONOut().Write(append(appendOutcome(append(strconv.AppendBool([]byte(`{"ok":`), r.OK), ','), r), "}\n"...))
+		return
+	}
+	for _, fix := range r.Repairs {
+		if !r.OK { // it was of no use
+			break
+		}
+		before, after := strings.TrimSpace(fix.Before), strings.TrimSpace(fix.After)
+		line := "repaired: " + strings.ReplaceAll(fix.Kind, "-", " ")
+		if fix.Path != "" {
+			line += " in " + strings.TrimPrefix(fix.Path, ".")
+		}
+		switch {
+		case before != "" && after != "":
+			line += ": " + before + " -> " + after
+		case before+after != "":
+			line += ": " + before + after
+		}
+		_, _ = fmt.Fprintln(c.Stderr, text.Terminal(line))
+	}
+	for _, e := range r.Errors {
+		_, _ = fmt.Fprintln(c.Stderr, text.Terminal("error: "+e.Error()))
+	}
+}

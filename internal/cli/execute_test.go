@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// inProcess runs the command on a state of its own.
+func inProcess(t *testing.T, set func(s *term.Process), args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	s := &term.Process{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		LookupEnv: func(string) (string, bool) { return "", false },
+		Signals:   func() (<-chan os.Signal, func()) { return nil, func() {} },
+		Kill:      func(code int) { t.Errorf("killed with %d", code) },
+	}
+	if set != nil {
+		set(s)
+	}
+	code = Execute(s)
+	return code, out.String(), errs.String()
+}
+
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Colours are for terminals whose user wants them.
+func TestColor(t *testing.T) {
+	bad := written(t, "bad.star", "main = nothing\n")
+	for _, tt := range []struct {
+		name     string
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{"a pipe", false, nil, false},
+		{"a terminal", true, map[string]string{"TERM": "xterm"}, true},
+		{"NO_COLOR", true, map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, false},
+		{"an empty NO_COLOR", true, map[string]string{"TERM": "xterm", "NO_COLOR": ""}, true},
+		{"a dumb terminal", true, map[string]string{"TERM": "dumb"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set := func(s *term.Process) {
+				s.StderrTerminal = tt.terminal
+				s.LookupEnv = func(name string) (string, bool) { v, ok := tt.env[name]; return v, ok }
+			}
+			if _, _, stderr := inProcess(t, set, "check", bad); strings.Contains(stderr, "\x1b[") != tt.want {
+				t.Errorf("diagnostics: %q", stderr)
+			}
+			good := written(t, "good.star", "main = agent(run = lambda s: s)\n")
+			if _, _, stderr := inProcess(t, set, "run", good, "x"); strings.Contains(stderr, "\x1b[") != tt.want {
+				t.Errorf("progress: %q", stderr)
+			}
+		})
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
+}
+
+// A result that cannot be written is a failure, whatever the verb; a stderr that is gone is not.
+func TestBrokenPipe(t *testing.T) {
+	good := written(t, "good.star", "main = agent(run = lambda s: s)\n")
+	for _, args := range [][]string{{"run", good, "x"}, {"graph", good}, {"explain"}, {"fmt", good}, {"version"}, {"doc"}, {"check", "--format", "json", good}, {"run", good, "--help"},
+		{"--help"}, {"--version"}, {"help", "run"}, {"run", "--help"}, {"check", "-h"}, {"completion", "bash"}} {
+		code, _, stderr := inProcess(t, func(s *term.Process) { s.Stdout = brokenPipe{} }, args...)
+		if code != term.ExitFailed || !strings.Contains(stderr, "the result could not be written") {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)
+		}
+		code, stdout, _ := inProcess(t, func(s *term.Process) { s.Stderr = brokenPipe{} }, args...)
+		if code != term.ExitOK || stdout == "" {
+			t.Errorf("%v without stderr: exit code %d, stdout %q", args, code, stdout)
+		}
+	}
+}
+
+// The second interrupt ends the process, for when something does not listen to the first.
+func TestSecondInterruptKills(t *testing.T) {
+	flow := written(t, "flow.star", "main = agent(run = lambda s: s)\n")
+	killed := make(chan int, 1)
+	inProcess(t, func(s *term.Process) {
+		interrupts := make(chan os.Signal, 2)
+		s.Signals = func() (<-chan os.Signal, func()) { return interrupts, func() {} }
+		released := make(chan struct{})
+		s.Kill = func(code int) {
+			killed <- code
+			close(released)
+		}
+		first := true
+		s.Stderr = writerFunc(func(b []byte) (int, error) { // a terminal that hangs
+			if first {
+				first = false
+				interrupts <- os.Interrupt
+				interrupts <- os.Interrupt
+				select {
+				case <-released:
+				case <-time.After(10 * time.Second):
+					t.Error("not killed")
+				}
+			}
+			return len(b), nil
+		})
+	}, "run", flow, "x")
+	if code := <-killed; code != term.ExitInterrupted {
+		t.Errorf("killed with %d", code)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

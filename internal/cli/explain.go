@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+func explainVerb(c *term.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [CODE...]",
+		Short: "Explain a diagnostic code, such as AS301",
+		Long:  "Explain tells what a diagnostic means and how to mend it. Without a CODE it lists all codes.",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Print(codeList())
+			}
+			var pages []string
+			for _, code := range args {
+				e, ok := diag.Lookup(code)
+				if !ok {
+					return unknownCode(code)
+				}
+				pages = append(pages, explanation(e, c.TextWidth()))
+			}
+			return c.Print(strings.Join(pages, "\n\n"))
+		},
+	}
+}
+
+func codeList() string {
+	var lines []string
+	for _, e := range diag.Entries() {
+		lines = append(lines, string(e.Code)+"  "+e.Title)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func unknownCode(code string) error {
+	var codes []string
+	for _, e := range diag.Entries() {
+		codes = append(codes, string(e.Code))
+	}
+	name := strings.ToUpper(code)
+	if !strings.HasPrefix(name, "AS") {
+		name = "AS" + name
+	}
+	help := "agentscript explain lists all codes"
+	if near, ok := diag.Suggest(name, codes); ok {
+		e, _ := diag.Lookup(near)
+		help = fmt.Sprintf("did you mean %s (%s)? %s", near, e.Title, help)
+	}
+	return term.Usagef(help, "there is no code %q", code)
+}
+
+func explanation(e diag.Entry, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\n%s\n", e.Code, e.Title, wrap(e.Explain, width))
+	for _, x := range [...]struct{ head, script string }{{"Refused:", e.Wrong}, {"Accepted:", e.Right}} {
+		if x.script == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", x.head)
+		for line := range strings.Lines(strings.Trim(x.script, "\n")) {
+			b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// wrap sets a text in lines of at most width runes, as far as its words allow.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	col := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case col == 0:
+		case col+1+n > width:
+			b.WriteByte('\n')
+			col = 0
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += n
+	}
+	return b.String()
+}

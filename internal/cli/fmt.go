@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/starfmt"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// fmtOptions say what happens with a formatted text. With none it goes to stdout.
+type fmtOptions struct{ list, diff, write, check bool }
+
+func (o fmtOptions) none() bool { return o == fmtOptions{} }
+
+func fmtVerb(c *term.Console) *cobra.Command {
+	var o fmtOptions
+	cmd := &cobra.Command{
+		Use:   "fmt [flags] FILE...",
+		Short: "Format scripts",
+		Long: `Fmt writes scripts in the one canonical form. Without flags the result goes to stdout.
+FILE - formats stdin. An expression of more than 200 operators or calls that hang on each other
+stays as it is written, and what check refuses is refused.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return term.Usagef("usage: "+cmd.UseLine()+"; - is stdin", "fmt needs a FILE")
+			}
+			return formatFiles(c, cmd.Context(), args, o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.list, "list", "l", false, "list the files whose formatting differs")
+	cmd.Flags().BoolVarP(&o.diff, "diff", "d", false, "show the changes")
+	cmd.Flags().BoolVarP(&o.write, "write", "w", false, "write the result back to the file")
+	cmd.Flags().BoolVar(&o.check, "check", false, "list the files whose formatting differs, with exit code 3 if there are any")
+	return cmd
+}
+
+func formatFiles(c *term.Console, ctx context.Context, files []string, o fmtOptions) error {
+	code := term.ExitOK
+	for _, file := range files {
+		differs, err := formatFile(c, ctx, file, o)
+		var f *term.Failure
+		switch {
+		case errors.As(err, &f): // the other files are done all the same
+			c.Report(f.Found, f.Sources)
+			code = max(code, f.Code)
+		case err != nil:
+			return err
+		case differs && o.check:
+			code = max(code, term.ExitCheck)
+		}
+	}
+	return quietly(c, code)
+}
+
+func formatFile(c *term.Console, ctx context.Context, file string, o fmtOptions) (differs bool, err error) {
+	src, err := formatted(c, file, o)
+	if err != nil {
+		return false, err
+	}
+	out, err := starfmt.Format(src)
+	if err != nil {
+		return false, unformatted(ctx, file, src, err)
+	}
+	differs = !bytes.Equal(src, out)
+	if o.none() {
+		return differs, printRaw(c, out)
+	}
+	if !differs {
+		return false, nil
+	}
+	if o.list || o.check {
+		if err := c.Print(file); err != nil {
+			return true, err
+		}
+	}
+	if o.diff {
+		if err := printRaw(c, diff.Diff(file+".orig", src, file, out)); err != nil {
+			return true, err
+		}
+	}
+	if o.write {
+		if err := rewriteFile(file, src, out); err != nil {
+			return true, term.Usagef("", "%s: %s", file, term.FileProblem(err))
+		}
+	}
+	return true, nil
+}
+
+func formatted(c *term.Console, file string, o fmtOptions) ([]byte, error) {
+	if file == "-" {
+		if o.write {
+			return nil, term.Usagef("", "stdin cannot be written back: leave out -w")
+		}
+		src, err := io.ReadAll(c.Stdin)
+		if err != nil {
+			return nil, term.Usagef("", "stdin: %s", term.FileProblem(err))
+		}
+		return src, nil
+	}
+	if f := setup.Readable(file); f != nil {
+		return nil, f
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, term.Usagef("", "%s: %s", file, term.FileProblem(err))
+	}
+	return src, nil
+}
+
+// unformatted shows why a script cannot be formatted. It is checked for that, which recognises
+// what other languages write.
+func unformatted(ctx context.Context, file string, src []byte, err error) error {
+	var at *starfmt.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	name, dir := filepath.Base(file), filepath.Dir(file)
+	if file == "-" {
+		name = "stdin"
+	}
+	if at.Line > 0 { // it does not parse, so that nothing of it is executed
+		m, found := starlib.Load(ctx, starlib.Options{FS: os.DirFS(dir), Entry: name, Dir: shownDir(file), Source: src})
+		if found.HasErrors() {
+			return &term.Failure{Code: term.ExitCheck, Found: found, Sources: m.Sources()}
+		}
+	}
+	if file != "-" {
+		name = file
+	}
+	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: at.Msg, Span: diag.Span{Pos: diag.Pos{File: name, Line: at.Line, Col: at.Col}}}
+	return &term.Failure{Code: term.ExitCheck, Found: diag.List{d}, Sources: diag.SourceMap{name: string(src)}}
+}
+
+// shownDir is what stands before a file's name in its positions.
+func shownDir(file string) string {
+	dir, _ := filepath.Split(file)
+	return filepath.ToSlash(dir)
+}
+
+// printRaw writes a result to stdout as it is.
+func printRaw(c *term.Console, text []byte) error {
+	if _, err := c.Stdout.Write(text); err != nil {
+		return c.Unwritten(err)
+	}
+	return nil
+}
+
+// rewritable is what rewriting asks of a file.
+type rewritable interface {
+	io.WriterAt
+	Truncate(size int64) error
+}
+
+// rewrite puts new text into a file that holds old. The file is written over and never emptied
+// first, so that a disk that is full leaves the old text: putting that back takes no room.
+func rewrite(f rewritable, old, new []byte) error {
+	_, err := f.WriteAt(new, 0)
+	if err == nil {
+		err = f.Truncate(int64(len(new)))
+	}
+	if err != nil {
+		_, _ = f.WriteAt(old, 0) // what went wrong first is what is told
+		_ = f.Truncate(int64(len(old)))
+	}
+	return err
+}
+
+// rewriteFile does that with a file by name, which keeps its mode, its owner and its links.
+func rewriteFile(name string, old, new []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := rewrite(f, old, new); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

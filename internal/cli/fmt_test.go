@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// What is nested too deeply is refused by fmt in the words of check.
+func TestFmtRefusesWhatCheckRefuses(t *testing.T) {
+	file := written(t, "deep.star", "x = "+strings.Repeat("1+", 30_000)+"1\n")
+	code, _, want := inProcess(t, nil, "check", file)
+	if code != term.ExitCheck || !strings.Contains(want, "error[AS101]") {
+		t.Fatalf("check: exit code %d, stderr:\n%.300s", code, want)
+	}
+	code, stdout, got := inProcess(t, nil, "fmt", file)
+	if code != term.ExitCheck || stdout != "" || got != want {
+		t.Errorf("fmt: exit code %d, %d bytes on stdout, stderr:\n%.300s\nwant\n%.300s", code, len(stdout), got, want)
+	}
+}
+
+// smallDisk holds a file and has room for a little more.
+type smallDisk struct {
+	text []byte
+	room int
+}
+
+func (d *smallDisk) WriteAt(p []byte, off int64) (int, error) {
+	n := len(p)
+	if grows := int(off) + n - len(d.text); grows > d.room {
+		n -= grows - d.room
+	}
+	if end := int(off) + n; end > len(d.text) {
+		d.room -= end - len(d.text)
+		d.text = append(d.text, make([]byte, end-len(d.text))...)
+	}
+	copy(d.text[off:], p[:n])
+	if n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (d *smallDisk) Truncate(size int64) error {
+	d.text = d.text[:size]
+	return nil
+}
+
+func TestRewrite(t *testing.T) {
+	for _, tt := range []struct {
+		name, old, new string
+		room           int
+		full           bool
+	}{
+		{"longer", "x=1\n", "x = 1\n", 10, false},
+		{"shorter", "x  =  1\n", "x = 1\n", 0, false},
+		{"empty", "x", "", 0, false},
+		{"no room", "x=1\n", "x = 1\n", 0, true},
+		{"hardly any room", "x=1\n", "x = 1\n", 1, true},
+	} {
+		d := &smallDisk{text: []byte(tt.old), room: tt.room}
+		err := rewrite(d, []byte(tt.old), []byte(tt.new))
+		want := tt.new
+		if tt.full {
+			want = tt.old
+		}
+		if errors.Is(err, syscall.ENOSPC) != tt.full || string(d.text) != want {
+			t.Errorf("%s: %q, %v", tt.name, d.text, err)
+		}
+	}
+}
+
+// A file that is formatted in place stays the file that it was: its mode and its links.
+func TestFormatInPlace(t *testing.T) {
+	file := written(t, "messy.star", "x=1\n")
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(filepath.Dir(file), "other.star")
+	if err := os.Link(file, other); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if code, _, stderr := inProcess(t, nil, "fmt", "-w", file); code != term.ExitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	text, err := os.ReadFile(other)
+	if err != nil || !strings.HasPrefix(string(text), "x = 1") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/draw"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// drawings are the formats of a graph.
+var drawings = map[string]func(*engine.Node) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON}
+
+func graphVerb(c *term.Console) *cobra.Command {
+	var format, name, root string
+	cmd := &cobra.Command{
+		Use:   "graph FILE",
+		Short: "Draw a composition, with the types on its edges",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := oneFile(cmd, args)
+			if err != nil {
+				return err
+			}
+			form := drawings[format]
+			if form == nil {
+				return term.Usagef(diag.DidYouMean(format, slices.Sorted(maps.Keys(drawings))), "--format is mermaid, dot, svg or json, not %q", format)
+			}
+			ctx, stop := c.Interruptible()
+			defer stop()
+			s, err := setup.Load(c, ctx, file, root, agentscript.WithUngranted())
+			if err != nil {
+				return err
+			}
+			n, err := chosenNode(s, name)
+			if err != nil {
+				return err
+			}
+			return c.Print(strings.TrimSuffix(form(n), "\n"))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid`, dot, svg or json")
+	setup.AddRoot(cmd.Flags(), &root)
+	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
+	return cmd
+}
+
+func chosenNode(s *setup.Script, name string) (*engine.Node, error) {
+	names := s.NodeNames()
+	others := "the script has no nodes at its top level"
+	if len(names) > 0 {
+		others = "name one with --node: " + strings.Join(names, ", ")
+	}
+	switch {
+	case name != "" && s.Node(name) != nil:
+		return s.Node(name), nil
+	case name != "":
+		help := diag.DidYouMean(name, names)
+		if help == "" {
+			help = others
+		}
+		return nil, term.Usagef(help, "the script has no node %q", name)
+	case s.MainNode() != nil:
+		return s.MainNode(), nil
+	case s.MainEntry != nil:
+		return nil, term.Usagef(others, "main is a function, and what it calls is only known when it runs")
+	}
+	none := *s.NoMain
+	if len(names) > 0 {
+		none.Help = append(slices.Clone(none.Help), others)
+	}
+	return nil, &term.Failure{Code: term.ExitCheck, Found: diag.List{&none}, Sources: s.Sources()}
+}

@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// mcpVerb is about the MCP servers that scripts use.
+func mcpVerb(c *term.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Look at MCP servers and sign in to them",
+		Long: "Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the user, " +
+			"$XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.",
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(mcpToolsVerb(c), mcpLoginVerb(c), mcpLogoutVerb(c), mcpLoginsVerb(c))
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return noSubverb(c, cmd, args) }
+	return cmd
+}
+
+// noSubverb is what happens when none of a verb's own verbs is named.
+func noSubverb(c *term.Console, cmd *cobra.Command, args []string) error {
+	var names string
+	subs := cmd.Commands()
+	for i, sub := range subs {
+		switch {
+		case i > 0 && i == len(subs)-1:
+			names += " or "
+		case i > 0:
+			names += ", "
+		}
+		names += sub.Name()
+	}
+	help := "agentscript " + cmd.Name() + " --help tells of them"
+	if len(args) > 0 {
+		return term.Usagef(help, "there is no verb %q of %s: it has %s", args[0], cmd.Name(), names)
+	}
+	return term.Usagef(help, "%s needs a verb: %s", cmd.Name(), names)
+}
+
+const mcpToolsLong = `Tools starts the MCP server that COMMAND is, or reaches the one at URL, and lists its tools as the
+agents of a script get them: by the name under which a model calls them, with what they take and give, and
+with what is to be known about them. It calls none. The command is started with PATH, HOME and the like,
+and the variables of --env; what is behind it is its own: agentscript mcp tools npx -y @scope/server DIR`
+
+// toolsFlags are the flags of mcp tools.
+type toolsFlags struct {
+	format, name, transport, tokenEnv string
+	globs, env, headers               []string
+	oauth                             bool
+	timeout                           time.Duration
+}
+
+func mcpToolsVerb(c *term.Console) *cobra.Command {
+	var o toolsFlags
+	cmd := &cobra.Command{
+		Use: "tools COMMAND [ARG...] | URL", Short: "List what a server offers, as scripts see it", Long: mcpToolsLong, Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return mcpTools(c, &o, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what stands behind the command is its own
+	f.SortFlags = false
+	f.StringVar(&o.format, "format", formatHuman, "`human` or json")
+	f.StringArrayVar(&o.globs, "tool", nil, "only tools that this `GLOB` fits, as in tools = [...]; repeatable")
+	f.StringVar(&o.name, "name", "server", "the server's `NAME`, by which tools are named where names clash")
+	f.StringArrayVar(&o.env, "env", nil, "give the command this variable, `NAME=VALUE`, or NAME of this command's own; repeatable")
+	f.StringArrayVar(&o.headers, "header", nil, "send the URL this header, `NAME: VALUE`; repeatable")
+	f.StringVar(&o.tokenEnv, "token-env", "", "send it the token that the variable `NAME` holds")
+	f.BoolVar(&o.oauth, "oauth", false, "use the sign-in of agentscript mcp login")
+	f.StringVar(&o.transport, "transport", engine.TransportAuto, "reach the URL by `auto`, http or sse")
+	f.DurationVar(&o.timeout, "timeout", engine.DefaultServerTimeout, "how long the server may take")
+	return cmd
+}
+
+// spec is the server that the command line names.
+func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
+	spec := &engine.ServerSpec{Name: o.name, Transport: engine.TransportStdio, Tools: o.globs, Timeout: o.timeout}
+	switch {
+	case len(args) == 0:
+		return nil, term.Usagef("agentscript mcp tools npx -y @scope/server, or a URL", "mcp tools needs a COMMAND or a URL")
+	case !slices.Contains(checkFormats[:2], o.format):
+		return nil, term.Usagef(diag.DidYouMean(o.format, checkFormats[:2]), "--format is human or json, not %q", o.format)
+	case o.timeout <= 0:
+		return nil, term.Usagef("", "--timeout: want more than 0, got %s", o.timeout)
+	}
+	for _, g := range o.globs {
+		if err := engine.CheckGlob(g); err != nil {
+			return nil, term.Usagef("", "--tool %q: %s", g, err)
+		}
+	}
+	for _, pair := range o.env {
+		name, value, literal := strings.Cut(pair, "=")
+		set := engine.Setting{Name: name, Value: value}
+		if !literal {
+			set.Secret = name
+		}
+		spec.Env = append(spec.Env, set)
+	}
+	for _, h := range o.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, term.Usagef("write NAME: VALUE", "--header %q is no header", h)
+		}
+		spec.Headers = append(spec.Headers, engine.Setting{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	if o.tokenEnv != "" {
+		spec.Headers = append(spec.Headers, engine.Setting{Name: "Authorization", Value: "Bearer ", Secret: o.tokenEnv})
+	}
+	if low := strings.ToLower(args[0]); !strings.HasPrefix(low, "http://") && !strings.HasPrefix(low, "https://") {
+		spec.Command, spec.Args = args[0], args[1:]
+		if len(spec.Headers) > 0 || o.oauth {
+			return nil, term.Usagef("give a command --env NAME", "headers, tokens and sign-ins are of servers at a URL, and %q is a command", args[0])
+		}
+		return spec, nil
+	}
+	if len(args) > 1 || len(spec.Env) > 0 {
+		return nil, term.Usagef("flags come before the URL", "a server at a URL takes neither arguments nor variables")
+	}
+	if _, err := engine.Host(args[0]); err != nil {
+		return nil, term.Usagef("", "%s: %s", args[0], err)
+	}
+	if !slices.Contains([]string{engine.TransportAuto, engine.TransportHTTP, engine.TransportSSE}, o.transport) {
+		return nil, term.Usagef("", "--transport is auto, http or sse, not %q", o.transport)
+	}
+	spec.URL, spec.Transport = args[0], o.transport
+	if o.oauth {
+		spec.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode}
+	}
+	return spec, nil
+}
+
+func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
+	spec, problem := o.spec(args)
+	if problem != nil {
+		return problem
+	}
+	ctx, stop := c.Interruptible()
+	defer stop()
+	// What is named by hand is granted by that.
+	opts := []mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil }), mcp.WithSecrets(c.LookupEnv), mcp.WithClientName("agentscript", c.Version)}
+	if dir := setup.TokenDir(c); dir != "" && o.oauth {
+		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
+	}
+	client := mcp.New(opts...)
+	defer func() { _ = client.Close() }() // as in a run
+	out := client.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}, nil)
+	if out.Err != nil {
+		return setup.StoreFailure(out.Err)
+	}
+	offered, err := spec.Offered(out.Value)
+	if err != nil {
+		return setup.StoreFailure(err)
+	}
+	rows := make([]toolRow, len(offered))
+	var broken diag.List
+	for i := range offered {
+		if rows[i] = rowOf(&offered[i]); offered[i].Err != nil {
+			broken.Add(term.Diagnose(offered[i].Err))
+		}
+	}
+	show := func() error { return c.Print(toolList(rows)) }
+	if o.format == formatJSON {
+		show = func() error { return c.PrintJSON(map[string]any{"tools": rows}) }
+	}
+	if err := show(); err != nil || len(broken) == 0 {
+		return err
+	}
+	return &term.Failure{Code: term.ExitFailed, Found: broken} // as a run would end
+}
+
+// toolRow is a tool as it is listed.
+type toolRow struct {
+	Name        string          `json:"name"` // by which a model calls it; "" where it cannot be offered
+	Remote      string          `json:"remote"`
+	Signature   string          `json:"signature"`
+	Description string          `json:"description"`
+	Input       json.RawMessage `json:"input"`
+	Output      json.RawMessage `json:"output"`
+	Warnings    []string        `json:"warnings"`
+	Error       string          `json:"error,omitempty"`
+}
+
+func rowOf(o *engine.Offered) toolRow {
+	row := toolRow{Remote: o.Listed.Name, Description: o.Listed.Description, Input: jsonOr(o.Listed.Input), Output: jsonOr(o.Listed.Output), Warnings: []string{}}
+	warn := func(format string, args ...any) { row.Warnings = append(row.Warnings, fmt.Sprintf(format, args...)) }
+	if o.Err != nil {
+		row.Error = fmt.Sprintf("%s: %s; %s", o.Err.Code, o.Err.Message, o.Err.Help)
+		return row
+	}
+	t := o.Tool
+	row.Name, row.Signature = t.Name, signature(t)
+	if t.Name != t.Remote {
+		warn("the server calls it %q: providers do not take that name", t.Remote)
+	}
+	if strings.TrimSpace(t.Doc) == "" {
+		warn("it has no description: a model must guess what it does")
+	}
+	if t.Schema != "" {
+		warn("no type says all of its input schema: a model is given the schema itself")
+	}
+	if o.Listed.Output != "" && t.Returns == nil {
+		warn("no type says its output schema: results are not held to it")
+	}
+	return row
+}
+
+func jsonOr(text string) json.RawMessage {
+	if !json.Valid([]byte(text)) {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(text)
+}
+
+// signature is what a tool takes and gives: names and types of the script language, ? behind what may
+// be left out, ** before the type of whatever else there may be.
+func signature(t *engine.Tool) string {
+	var b strings.Builder
+	b.WriteString(t.Name + "(")
+	if t.Params.Kind == generable.RecordType {
+		b.WriteString(fieldList(t.Params))
+	} else {
+		b.WriteString("**" + t.Params.Elem.String())
+	}
+	b.WriteString(")")
+	switch r := t.Returns; {
+	case r == nil:
+	case r.Kind == generable.RecordType:
+		b.WriteString(" -> {" + fieldList(r) + "}")
+	default:
+		b.WriteString(" -> " + r.String())
+	}
+	return b.String()
+}
+
+func fieldList(t *generable.Type) string {
+	parts := make([]string, len(t.Fields))
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		mark := ": "
+		if f.Optional {
+			mark = "?: "
+		}
+		parts[i] = f.Name + mark + shapeOf(f.Type, f.Optional)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// shapeOf is a type, of an enum its values: their names are not the server's. That what may be left
+// out may be None is not said twice.
+func shapeOf(t *generable.Type, leftOut bool) string {
+	switch {
+	case t.Kind == generable.EnumType && len(t.Values) <= 8:
+		quoted := make([]string, len(t.Values))
+		for i, v := range t.Values {
+			quoted[i] = strconv.Quote(v)
+		}
+		return strings.Join(quoted, " | ")
+	case t.Kind == generable.ListType:
+		return "list[" + shapeOf(t.Elem, false) + "]"
+	case t.Kind == generable.OneOfType:
+		var parts []string
+		for _, v := range t.Variants {
+			if v.Kind != generable.NoneType || !leftOut {
+				parts = append(parts, shapeOf(v, false))
+			}
+		}
+		return strings.Join(parts, " | ")
+	}
+	return t.String()
+}
+
+func toolList(rows []toolRow) string {
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if r.Error != "" {
+			fmt.Fprintf(&b, "%s\n  error: %s\n", text.Visible(r.Remote), text.Visible(r.Error))
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n", text.Visible(r.Signature))
+		if lines := strings.Split(strings.TrimSpace(r.Description), "\n"); lines[0] != "" {
+			about := lines[0]
+			if len(lines) > 1 {
+				about += " …"
+			}
+			fmt.Fprintf(&b, "  %s\n", text.Visible(about))
+		}
+		for _, w := range r.Warnings {
+			fmt.Fprintf(&b, "  warning: %s\n", text.Visible(w))
+		}
+	}
+	if len(rows) == 0 {
+		return "it has no tools"
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

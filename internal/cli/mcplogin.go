@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+func needTokenDir(c *term.Console) (mcp.TokenDir, *term.Failure) {
+	dir := setup.TokenDir(c)
+	if dir == "" {
+		return "", term.Usagef("set XDG_CONFIG_HOME", "there is no directory for sign-ins")
+	}
+	return mcp.TokenDir(dir), nil
+}
+
+// login are the flags of mcp login.
+type login struct {
+	id, secret, issuer, envFile, proxy string
+	scopes, net                        []string
+	port                               uint16
+	browser, json                      bool
+	timeout                            time.Duration
+}
+
+func mcpLoginVerb(c *term.Console) *cobra.Command {
+	var o login
+	cmd := &cobra.Command{
+		Use:   "login URL",
+		Short: "Sign in to a server, once for all runs that use it",
+		Long: "Login asks the MCP server at URL whom it trusts, prints the address at which you sign in there, and waits until your browser comes back to this machine. " +
+			"Scripts that name the server with auth = oauth() use the sign-in, and it is renewed for as long as the server lets it.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return term.Usagef("usage: agentscript mcp login URL", "login takes the URL of one MCP server, and got %d arguments", len(args))
+			}
+			return signIn(c, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.id, "client-id", "", "be this client `ID` of the authorization server, or the one whose metadata document this URL is; else one is registered")
+	f.StringVar(&o.secret, "client-secret-env", "", "the environment variable `NAME` that holds the client's secret")
+	f.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` instead of what the server names; repeatable")
+	f.StringVar(&o.issuer, "issuer", "", "trust the authorization server at this `URL` alone")
+	f.StringArrayVar(&o.net, "allow-net", nil, "talk to this `HOST`, address or range of a private network as well; repeatable")
+	f.StringVar(&o.proxy, "net-proxy", "", "make requests through the proxy at this `URL`")
+	f.Uint16Var(&o.port, "port", 0, "have the browser come back to this `PORT`: http://127.0.0.1:PORT/callback")
+	f.BoolVar(&o.browser, "browser", false, "open the address in your browser")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for you")
+	f.StringVar(&o.envFile, "env-file", "", "look for the secret in this `FILE` of NAME=VALUE lines first")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+// signIn signs in.
+func signIn(c *term.Console, url string, o *login) error {
+	secrets, problem := setup.Secrets(c, o.envFile)
+	if problem != nil {
+		return problem
+	}
+	tokens, problem := needTokenDir(c)
+	if problem != nil {
+		return problem
+	}
+	if o.timeout <= 0 {
+		return term.Usagef("", "--timeout: want more than 0, got %s", o.timeout)
+	}
+	if o.secret != "" && o.id == "" {
+		return term.Usagef("give --client-id as well", "--client-secret-env: nothing says whose secret it is")
+	}
+	ctx, stop := c.Interruptible()
+	defer stop()
+	hosts := append([]string{"*"}, o.net...)
+	if host, err := engine.Host(url); err == nil && engine.Confidential(url) {
+		hosts = append(hosts, host)
+		if engine.Confidential("http://" + host) { // this machine
+			hosts = append(hosts, "localhost", "127.0.0.1", "::1")
+		}
+	}
+	grants := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Net(hosts...)}
+	if o.secret != "" {
+		grants = append(grants, grant.Env(o.secret))
+	}
+	if o.proxy != "" {
+		grants = append(grants, grant.Proxy(o.proxy))
+	}
+	granted, err := grant.New(grants...)
+	if err != nil {
+		return term.Usagef(term.HelpOf(err), "what is granted cannot be used: %v", err)
+	}
+	defer func() { _ = granted.Close() }() // it holds nothing that could be lost
+	ways := mcp.SignIns{Wait: o.timeout, Show: setup.ShowSignIn(c)}
+	if o.port != 0 {
+		ways.Redirect = fmt.Sprintf("http://127.0.0.1:%d/callback", o.port)
+	}
+	if o.browser {
+		show := ways.Show
+		ways.Show = func(ctx context.Context, s mcp.SignIn) error {
+			err := show(ctx, s)
+			if err == nil && c.Browse(s.Address) != nil {
+				_, err = fmt.Fprintln(c.Stderr, "no browser could be opened: open it yourself")
+			}
+			return err
+		}
+	}
+	client := mcp.New(mcp.WithGrants(granted), mcp.WithHTTPTransport(granted.Transport()), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version),
+		mcp.WithTokens(tokens), mcp.WithSignIn(ways))
+	defer func() { _ = client.Close() }() // as in a run
+	in, err := client.SignIn(ctx, url, &engine.OAuth{ID: o.id, Secret: o.secret, Issuer: o.issuer, Scopes: o.scopes})
+	if err != nil {
+		return setup.StoreFailure(err)
+	}
+	if o.json {
+		return c.PrintJSON(in)
+	}
+	return c.Print(signedIn(in))
+}
+
+// signedIn tells of a sign-in, and what a run needs to use it.
+func signedIn(in mcp.SignedIn) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "signed in to %s at %s", in.URL, in.Issuer)
+	if len(in.Scopes) > 0 {
+		fmt.Fprintf(&b, ", for %s", strings.Join(in.Scopes, " "))
+	}
+	if !in.Renews && !in.Expires.IsZero() {
+		fmt.Fprintf(&b, ", until %s", in.Expires.Format(time.RFC3339))
+	}
+	b.WriteString("\nin a script: mcp(url = ")
+	fmt.Fprintf(&b, "%q, auth = oauth())\nto run it:", in.URL)
+	for _, host := range in.Hosts {
+		fmt.Fprintf(&b, " %s", engine.Use{Kind: engine.EffectHTTP, Target: host}.Flag())
+	}
+	return text.Terminal(b.String())
+}
+
+func mcpLogoutVerb(c *term.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout URL",
+		Short: "Forget the sign-in to a server, and have it taken back",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return term.Usagef("usage: agentscript mcp logout URL", "logout takes the URL of one MCP server, and got %d arguments", len(args))
+			}
+			tokens, problem := needTokenDir(c)
+			if problem != nil {
+				return problem
+			}
+			ctx, stop := c.Interruptible()
+			defer stop()
+			client := mcp.New(mcp.WithTokens(tokens), mcp.WithAllow(func(engine.Use) error { return nil }))
+			defer func() { _ = client.Close() }() // it has no sessions
+			was, err := client.SignOut(ctx, args[0])
+			switch {
+			case !was && err == nil:
+				return term.Usagef("agentscript mcp logins lists them", "nobody is signed in to %s", text.Visible(args[0]))
+			case err != nil:
+				return setup.StoreFailure(err)
+			}
+			return nil
+		},
+	}
+}
+
+func mcpLoginsVerb(c *term.Console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "logins",
+		Short: "List the servers that you are signed in to",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			tokens, problem := needTokenDir(c)
+			if problem != nil {
+				return problem
+			}
+			all, err := tokens.List() // beside an error those that can be read
+			switch {
+			case asJSON:
+				return errors.Join(err, c.PrintJSON(all))
+			case len(all) == 0:
+				return err
+			}
+			return errors.Join(err, c.Print(loginList(all)))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func loginList(all []mcp.SignedIn) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SERVER\tAT\tSCOPES\tEXPIRES")
+	for _, in := range all {
+		ends := "renews itself"
+		switch {
+		case in.Renews:
+		case in.Expires.IsZero():
+			ends = "not known"
+		default:
+			ends = in.Expires.Format(time.RFC3339)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", text.Visible(in.URL), text.Visible(in.Issuer), text.Visible(strings.Join(in.Scopes, " ")), ends)
+	}
+	_ = w.Flush() // a Builder takes everything
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,220 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// process starts the command as a process of its own in a directory of these files.
+func process(t *testing.T, files map[string]string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Args[0] = "agentscript" // TestMain knows it by this name
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace}, env...)
+	return cmd
+}
+
+// awaited starts cmd, waits for a line on stderr that holds text, does what is to be done and
+// gives the exit code and all of stderr.
+func awaited(t *testing.T, cmd *exec.Cmd, text string, do func(p *os.Process)) (int, string) {
+	t.Helper()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer hung.Stop()
+	var all strings.Builder
+	lines := bufio.NewScanner(stderr)
+	seen := false
+	for lines.Scan() {
+		all.WriteString(lines.Text() + "\n")
+		if !seen && strings.Contains(lines.Text(), text) {
+			seen = true
+			do(cmd.Process)
+		}
+	}
+	err = cmd.Wait()
+	if !seen {
+		t.Fatalf("stderr never said %q:\n%s", text, all.String())
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), all.String()
+}
+
+func interrupt(t *testing.T) func(p *os.Process) {
+	return func(p *os.Process) {
+		if err := p.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// ctrl-C ends a run that waits for a model over a real connection, at once and with the code
+// for it; the trace holds whole lines to the end of the run.
+func TestInterruptCall(t *testing.T) {
+	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
+	defer s.Close()
+	cmd := process(t, map[string]string{"flow.star": `main = agent(model = "openai/x", prompt = "Wait.")`},
+		[]string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + s.OpenAI()}, "run", "flow.star", "go", "--trace", "trace")
+	code, stderr := awaited(t, cmd, "call ", interrupt(t))
+	if code != term.ExitInterrupted || !strings.Contains(stderr, "error[AS712]") {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+	trace, err := os.ReadFile(filepath.Join(cmd.Dir, "trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := strings.Split(strings.TrimSuffix(string(trace), "\n"), "\n")
+	if end := last[len(last)-1]; !strings.HasPrefix(end, `{"kind":"run","phase":"end"`) || !strings.HasSuffix(end, "}") {
+		t.Errorf("the trace ends with %s", end)
+	}
+}
+
+// So do the signals of those who stop services and of a terminal that is closed.
+func TestOtherSignals(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			t.Logf("SKIPPED: %v is ignored by whoever runs the tests, as by nohup", sig)
+			continue
+		}
+		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60}`}, nil,
+			"run", "flow.star", "go", "--scripted", "slow.jsonl", "--trace", "trace")
+		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
+			if err := p.Signal(sig); err != nil {
+				t.Error(err)
+			}
+		})
+		if code != term.ExitInterrupted || !strings.Contains(stderr, "error[AS712]") {
+			t.Errorf("%v: exit code %d, stderr:\n%s", sig, code, stderr)
+		}
+		trace, err := os.ReadFile(filepath.Join(cmd.Dir, "trace"))
+		if err != nil || !strings.Contains(string(trace), `{"kind":"run","phase":"end"`) {
+			t.Errorf("%v: %v, the trace is\n%s", sig, err, trace)
+		}
+	}
+}
+
+// A signal that whoever starts the command has ignored, as nohup does with one and a shell script
+// with another for what it starts with &, stays ignored.
+func TestIgnoredSignals(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell here")
+	}
+	for _, tt := range []struct {
+		name string
+		sig  os.Signal
+	}{{"HUP", syscall.SIGHUP}, {"INT", os.Interrupt}} {
+		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 0.2}`}, nil)
+		// The shell starts the command by the name that TestMain knows, with the signal ignored.
+		dir := t.TempDir()
+		if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+		cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' " + tt.name + "; exec " + filepath.Join(dir, "agentscript") + " run flow.star go --scripted slow.jsonl"}
+		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
+			if err := p.Signal(tt.sig); err != nil {
+				t.Error(err)
+			}
+		})
+		if code != term.ExitOK {
+			t.Errorf("%s ignored: exit code %d, stderr:\n%s", tt.name, code, stderr)
+		}
+	}
+}
+
+// It also ends code of the script that spins, and branches.
+func TestInterruptElsewhere(t *testing.T) {
+	for _, tt := range []struct{ name, script, says string }{
+		{"spinning", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\n\nmain = fn(f, input = str, output = str)\n", "spinning"},
+		{"branches", "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = (a / b) >> fn(len, input = list[str], output = int)\n", "call "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := process(t, map[string]string{"flow.star": tt.script, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60, "repeat": true}`}, nil,
+				"run", "flow.star", "go", "--scripted", "slow.jsonl", "--max-steps", "100000000000")
+			code, stderr := awaited(t, cmd, tt.says, interrupt(t))
+			if code != term.ExitInterrupted {
+				t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+			}
+		})
+	}
+}
+
+func TestInterruptStdin(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "print(\"loaded\")\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star")
+	in, err := cmd.StdinPipe() // never closed: somebody is still typing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if code, stderr := awaited(t, cmd, "loaded", interrupt(t)); code != term.ExitInterrupted {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+}
+
+// A closed stdout ends the command as pipes do, and nothing panics.
+func TestClosedStdout(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "main = agent(run = lambda s: s * 100000)\n"}, nil, "run", "flow.star", "long")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Run()
+	_ = w.Close()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("%v, want a failure", err)
+	}
+	if strings.Contains(stderr.String(), "panic") || strings.Contains(stderr.String(), "goroutine") {
+		t.Errorf("stderr:\n%s", stderr.String())
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || !(status.Signaled() && status.Signal() == syscall.SIGPIPE) && exit.ExitCode() != term.ExitFailed {
+		t.Errorf("ended with %v", exit)
+	}
+}
+
+// Loading is interrupted as a run is.
+func TestInterruptLoading(t *testing.T) {
+	cmd := process(t, map[string]string{"flow.star": "print(\"begun\")\nx = []\nfor i in range(1000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star", "x")
+	code, stderr := awaited(t, cmd, "begun", interrupt(t))
+	if code != term.ExitInterrupted || !strings.Contains(stderr, "AS712") {
+		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	}
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// terminalPair opens a terminal: what is written to the one end is typed at the other.
+func terminalPair(t *testing.T) (user, tty *os.File) {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no terminals here:", err)
+	}
+	t.Cleanup(func() { user.Close() })
+	var unlock, n int32
+	for _, call := range []struct {
+		request uintptr
+		arg     *int32
+	}{{syscall.TIOCSPTLCK, &unlock}, {syscall.TIOCGPTN, &n}} {
+		if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, user.Fd(), call.request, uintptr(unsafe.Pointer(call.arg))); e != 0 {
+			t.Skip("there are no terminals here:", e)
+		}
+	}
+	if tty, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		t.Skip("there are no terminals here:", err)
+	}
+	t.Cleanup(func() { tty.Close() })
+	return user, tty
+}
+
+// atTerminal executes the command at a terminal, and types a line for each question. It gives what stands
+// on the terminal at the end.
+func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...string) (code int, text string) {
+	t.Helper()
+	s.LookupEnv = func(string) (string, bool) { return "", false }
+	s.Signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
+	s.Kill = func(int) {}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Execute(s)
+		tty.WriteString("\nover\n")
+	}()
+	var b strings.Builder
+	for in := bufio.NewReader(user); !strings.HasSuffix(b.String(), "over\r\n"); {
+		c, err := in.ReadByte()
+		if err != nil {
+			t.Fatal(err, b.String())
+		}
+		b.WriteByte(c)
+		if strings.HasSuffix(b.String(), "e(dit) JSON: ") && len(typed) > 0 {
+			fmt.Fprintln(user, typed[0])
+			typed = typed[1:]
+		}
+	}
+	return <-ended, b.String()
+}
+
+// TestAskedBesideAPipe asks at the terminal of the process while the input is a pipe, and nobody when
+// what the process shows goes elsewhere too.
+func TestAskedBesideAPipe(t *testing.T) {
+	dir := t.TempDir()
+	flow := filepath.Join(dir, "flow.star")
+	if err := os.WriteFile(flow, []byte("def main(x = str):\n    return approve(\"Send %s?\" % x).reason\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	user, tty := terminalPair(t)
+	opened := 0
+	beside := func(stderr io.Writer, seen bool) *term.Process {
+		return &term.Process{Args: []string{"run", "-q", flow, "--input-file", "-"}, Stdin: strings.NewReader("it"), StdinPiped: true,
+			Stdout: new(strings.Builder), Stderr: stderr, StderrTerminal: seen,
+			OpenTerminal: func() (io.ReadWriter, error) { opened++; return tty, nil }}
+	}
+	s := beside(tty, true)
+	if code, text := atTerminal(t, s, user, tty, "y"); code != 0 || opened != 1 || !strings.Contains(text, "Send it?") {
+		t.Errorf("exit %d, opened %d times, shown is %q", code, opened, text)
+	}
+	if code, text := atTerminal(t, beside(new(strings.Builder), false), user, tty); code != 5 || opened != 1 || strings.Contains(text, "Send") {
+		t.Errorf("exit %d, opened %d times, shown is %q", code, opened, text)
+	}
+}
+
+// TestAskedAtATerminal answers three calls that wait at once, one after the other, and looks at what a
+// person is shown.
+func TestAskedAtATerminal(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	flow := write("flow.star", "def send(to = str, n = int):\n    return \"sent to %s: %d\" % (to, n)\n\nmain = agent(prompt = \"Send.\", tools = [send], policy = policy(ask = [\"send\"]))\n")
+	answers := write("flow.jsonl", `{"agent": "main", "calls": [{"name": "send", "args": {"to": "a\u001b[2K\u202e", "n": 1}}, {"name": "send", "args": {"to": "b", "n": 2}}, {"name": "send", "args": {"to": "c", "n": 3}}]}
+{"agent": "main", "text": "done"}
+`)
+	for _, row := range []struct {
+		name  string
+		typed []string
+		want  []string // in the trace, in any order
+	}{
+		{"each", []string{"what?", "y", "n too far", `e {"to": "d", "n": 4}`}, []string{"too far", "sent to d: 4"}},
+		{"always", []string{"a"}, []string{": 1", "sent to b: 2", "sent to c: 3"}},
+		{"edited wrongly", []string{`e {"n": "x"}`, "y", "a"}, []string{"sent to b: 2", "sent to c: 3"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			user, tty := terminalPair(t)
+			trace := filepath.Join(dir, row.name+".trace")
+			var stdout strings.Builder
+			s := &term.Process{Args: []string{"run", "-q", flow, "x", "--scripted", answers, "--trace", trace}, Stdin: tty, Stdout: &stdout, Stderr: tty, StdinTerminal: term.Terminal(tty), StderrTerminal: term.Terminal(tty)}
+			code, text := atTerminal(t, s, user, tty, row.typed...)
+			if code != 0 || stdout.String() != "done\n" {
+				t.Errorf("exit %d, stdout %q", code, stdout.String())
+			}
+			if !strings.Contains(text, `agent main wants to call send`) || strings.Contains(text, "\x1b") || strings.Contains(text, "\u202e") {
+				t.Errorf("shown is %q", text)
+			}
+			told, err := os.ReadFile(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range row.want {
+				if !strings.Contains(string(told), w) {
+					t.Errorf("the trace lacks %q:\n%s", w, told)
+				}
+			}
+		})
+	}
+}

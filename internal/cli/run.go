@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const runLong = `Run loads a script, checks it and runs its main.
+
+When main is a node, INPUT is its input: a str is taken as it is, everything else is read as
+JSON. When main is a function, its parameters are flags (agentscript run FILE --help shows
+them) and arguments without a flag fill them in order; --input-json gives an object of them.
+INPUT - reads stdin, and so does a run that needs an input, was given none and has something on
+stdin; one line end behind it is left out. A file or stdin is the input of a node, and of a
+function its first parameter that is not given.
+
+Flags before FILE belong to the command. After FILE a script's own flag wins over one of the
+command that has the same name.
+
+The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
+run failed, 2 usage or input, 3 the script has errors or no main, 4 budget,
+5 a person has to decide and nobody could be asked, 6 provider, key or no model,
+7 timeout, 9 a replay that differs from its record, 130 interrupted.`
+
+// runVerb parses its flags itself: which there are is only known when the script is loaded.
+func runVerb(c *term.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                "run FILE [INPUT]",
+		Short:              "Run a script's main",
+		Long:               runLong,
+		DisableFlagParsing: true,
+		RunE:               func(_ *cobra.Command, args []string) error { return runFile(c, args) },
+	}
+	cmd.Flags().AddFlagSet(new(setup.RunFlags).Flags())
+	return cmd
+}
+
+func runFile(c *term.Console, args []string) error {
+	o := &setup.RunFlags{}
+	own := o.Flags()
+	file, rest, err := setup.SplitAtFile(own, args)
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		if o.Help {
+			return c.Print(strings.TrimSuffix(runLong, "\n") + "\n\nUsage:\n  agentscript run FILE [INPUT] [flags]\n\nFlags:\n" +
+				strings.TrimRight(own.FlagUsages(), "\n"))
+		}
+		return term.Usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
+	}
+	early := setup.Preparse(rest, setup.GuessParams(file))
+	c.JSON = o.JSON || early.JSON
+	whole, stop := c.Interruptible()
+	defer stop()
+	begun := time.Now()
+	loading := setup.LoadTime(cmp.Or(o.Timeout, early.Timeout))
+	root := cmp.Or(early.Root, o.Root) // the later flag wins
+	granted := o.Grants.With(&early.Grants)
+	opened, replays := granted, cmp.Or(o.Calls.Replay, early.Calls.Replay) != ""
+	if replays { // nothing is touched: what is granted need not be there
+		opened = &setup.GrantFlags{}
+	}
+	grants, allowed, failed := opened.Open(c)
+	if failed != nil {
+		return failed
+	}
+	if grants != nil {
+		defer func() { _ = grants.Close() }() // nothing is written by then
+	}
+	o.Granted = grants
+	if replays || o.Help || early.Help {
+		allowed = agentscript.WithUngranted()
+	}
+	asked := append(slices.Clone(loading), allowed)
+	s, err := setup.Load(c, whole, file, root, asked...)
+	if err != nil {
+		return err
+	}
+	params := s.MainParams()
+	if o.Help || early.Help && !setup.IsParam(params, "help") {
+		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
+	}
+	texts, problem := setup.ParseAll(own, params, rest)
+	if problem == nil {
+		problem = setup.CheckBoolArgs(own, params, rest)
+	}
+	if problem == nil {
+		problem = o.Valid(own)
+	}
+	if problem != nil {
+		return problem
+	}
+	if !o.Grants.Same(granted) {
+		return term.Usagef("grant what it is to touch before FILE", "a parameter of the script has the name of a flag that grants something")
+	}
+	ctx, cancel := o.Deadline(whole, begun)
+	defer cancel()
+	c.JSON, c.Reloaded = o.JSON, true
+	if o.Strict { // it takes another load to be told more
+		if s, err = setup.Load(c, ctx, file, root, append(loading, allowed, agentscript.WithStrict())...); err != nil {
+			return err
+		}
+	}
+	if s.MainEntry == nil {
+		return &term.Failure{Code: term.ExitCheck, Found: diag.List{s.NoMain}, Sources: s.Sources()}
+	}
+	given, err := setup.Gather(c, ctx, s, setup.Input{Args: texts, Params: params, Opts: o, JSON: own.Changed("input-json"), File: own.Changed("input-file")})
+	if err != nil {
+		return err
+	}
+	return runScript(c, ctx, s, o, own, append(given, agentscript.Limits(o.Bounds.Limits(own))))
+}
+
+// runScript runs a loaded module with its input.
+func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, opts []agentscript.RunOption) error {
+	models, problem := setup.OpenPorts(c, s, o, own)
+	if problem != nil {
+		return problem
+	}
+	defer models.Close()
+	opts = append(opts, models.Options...)
+	inSession, err := setup.InSession(c, &o.Session, models)
+	if err != nil {
+		return err
+	}
+	opts = append(opts, inSession)
+	if models.Scripted != nil { // answers that are left over fail the command
+		opts = append(opts, agentscript.KeepSession(func() bool { return models.Scripted.Err() == nil }))
+	}
+	var sinks []term.Sink
+	trace := &term.JSONLines{Only: engine.EventAll}
+	if o.Trace == "-" {
+		return term.Usagef("name a file; --json writes the events to stderr", "--trace - names no file")
+	}
+	if o.Trace != "" {
+		if other := setup.SameFile(o.Trace, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Calls.Replay, o.Calls.Record); other != "" {
+			return term.Usagef("", "--trace %s would overwrite %s", o.Trace, other)
+		}
+		f, err := os.Create(o.Trace)
+		if err != nil {
+			if dir := filepath.Dir(o.Trace); errors.Is(err, fs.ErrNotExist) {
+				return term.Usagef("make it first, or write elsewhere", "--trace %s: there is no directory %s", o.Trace, dir)
+			}
+			return term.Usagef("", "--trace %s: %s", o.Trace, term.FileProblem(err))
+		}
+		defer f.Close() // every line was written, and errors of writing are reported
+		trace.Out = f
+		sinks = append(sinks, trace)
+	}
+	kinds := engine.EventKind(0)
+	c.Report(s.Diagnostics(), s.Sources())
+	if c.StdoutLost && !o.Quiet {
+		c.Report(diag.List{{Severity: diag.Warning, Message: "stdout is closed, or its reader wants none of it: the result will be lost",
+			Help: []string{"--quiet says that only the exit code is wanted"}}}, nil)
+	}
+	sinks = append(sinks, teller(c, o, models))
+	for _, to := range sinks {
+		kinds |= to.Kinds()
+	}
+	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
+	for e := range run.Events() {
+		c.Talk.Lock()
+		for _, to := range sinks {
+			if to.Kinds()&e.Kind != 0 {
+				to.Event(e)
+			}
+		}
+		c.Talk.Unlock()
+	}
+	result, err := run.Wait()
+	if err != nil {
+		return s.RunFailure(err)
+	}
+	if err := c.Print(result.Text()); err != nil {
+		return err
+	}
+	c.Report(o.Calls.Unasked(models.Replayed), nil)
+	if models.Scripted != nil {
+		if err := models.Scripted.Err(); err != nil {
+			return s.RunFailure(err)
+		}
+	}
+	if trace.Err != nil {
+		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.Trace, term.FileProblem(trace.Err))}}}
+	}
+	return nil
+}
+
+// teller writes a run's events to stderr: as lines of progress, as JSON, or what the script prints
+// alone.
+func teller(c *term.Console, o *setup.RunFlags, models *setup.Ports) term.Sink {
+	switch {
+	case o.JSON && o.Quiet:
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog}
+	case o.JSON:
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll}
+	case o.Quiet:
+		return &term.Prints{Out: c.Stderr}
+	case models.Scripted != nil:
+		return term.NewProgress(c.Stderr, c.Color(), "scripted")
+	}
+	return term.NewProgress(c.Stderr, c.Color(), "no model")
+}
+
+// usageOf is the usage of one script.
+func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string {
+	var b strings.Builder
+	if s.MainEntry != nil && s.MainEntry.Doc != "" {
+		b.WriteString(strings.TrimSpace(s.MainEntry.Doc) + "\n\n")
+	}
+	switch n := s.MainNode(); {
+	case n != nil:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s INPUT [flags]\n\nINPUT is %s; the result is %s.\n", s.File, n.In(), n.Out())
+	case len(params) > 0:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n\nFlags of the script:\n", s.File)
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		for _, p := range params {
+			flag, text := p.Help()
+			if text != "" {
+				text = "\t" + text // a cell of its own would leave blanks at the end of the line
+			}
+			fmt.Fprintf(w, "      %s%s\n", flag, text)
+		}
+		_ = w.Flush() // a Builder takes everything
+	default:
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n", s.File)
+	}
+	b.WriteString("\nFlags:\n" + own.FlagUsages())
+	return strings.TrimRight(b.String(), "\n")
+}

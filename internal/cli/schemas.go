@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/dialect"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+)
+
+// schemaReport is what providers make of what one agent answers with.
+type schemaReport struct {
+	file    string
+	agent   string
+	typ     *generable.Type
+	reports dialect.Reports
+}
+
+// schemaReports compiles the output type of each agent: for the provider of its model, for all
+// where the script names none. A type that has no form for the agent's own provider is an
+// error.
+func schemaReports(file string, m *agentscript.Module) (out []schemaReport, found diag.List) {
+	type asked struct{ agent, typ, target string }
+	told := map[asked]bool{} // one agent may stand in several places
+	for _, n := range setup.AgentsOf(m) {
+		a := n.Agent()
+		t := a.Out
+		if t == nil || !t.HasSchema() || a.Structured == engine.StructuredGuided {
+			continue
+		}
+		provider, _, _ := strings.Cut(a.Model, "/")
+		own, err := dialect.RulesOf(provider)
+		if provider != "" && err != nil {
+			continue // a host's own model, whose interface carries no schema
+		}
+		key := asked{a.Name, t.ID(), own.Target}
+		if told[key] {
+			continue
+		}
+		told[key] = true
+		r := schemaReport{file: file, agent: a.Name, typ: t, reports: dialect.Report(t)}
+		if provider != "" {
+			r.reports = r.reports.Only(own.Target)
+			if why := r.reports[0].Err; why != nil {
+				d := &diag.Diagnostic{Code: diag.SchemaTooLarge, Message: fmt.Sprintf("agent %q: %s", a.Name, why)}
+				d.Span.Pos = n.Pos()
+				found.Add(d)
+			}
+		}
+		out = append(out, r)
+	}
+	return out, found
+}
+
+// String is what people read: a head line for each agent, and a paragraph for each provider.
+func (r schemaReport) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: agent %q answers with %s\n", r.file, r.agent, r.typ)
+	for line := range strings.Lines(r.reports.String()) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
+// MarshalJSON gives each provider's budgets and rewrites.
+func (r schemaReport) MarshalJSON() ([]byte, error) {
+	type use struct {
+		What  string `json:"what"`
+		Used  int    `json:"used"`
+		Limit int    `json:"limit,omitempty"`
+	}
+	type rewrite struct {
+		Kind   string `json:"kind"`
+		Path   string `json:"path"`
+		Before string `json:"before"`
+		After  string `json:"after"`
+	}
+	type provider struct {
+		Name     string          `json:"name"`
+		Error    string          `json:"error,omitempty"`
+		Budget   []use           `json:"budget,omitempty"`
+		Rewrites []rewrite       `json:"rewrites,omitempty"`
+		Schema   json.RawMessage `json:"schema,omitempty"`
+		Prompt   string          `json:"prompt,omitempty"`
+	}
+	out := struct {
+		File      string     `json:"file"`
+		Agent     string     `json:"agent"`
+		Type      string     `json:"type"`
+		Providers []provider `json:"providers"`
+	}{File: r.file, Agent: r.agent, Type: r.typ.String()}
+	for _, t := range r.reports {
+		p := provider{Name: t.Target}
+		if t.Err != nil {
+			p.Error = t.Err.Error()
+		} else {
+			p.Schema, p.Prompt = json.RawMessage(t.Wire.Schema), t.Wire.Prompt
+			for _, u := range t.Wire.Budget {
+				p.Budget = append(p.Budget, use(u))
+			}
+			for _, w := range t.Wire.Rewrites {
+				p.Rewrites = append(p.Rewrites, rewrite(w))
+			}
+		}
+		out.Providers = append(out.Providers, p)
+	}
+	return json.Marshal(out)
+}
+
+// withMember adds a list to the document of a check, whose last character is its brace.
+func withMember[T any](doc []byte, name string, reports []T) ([]byte, error) {
+	if reports == nil {
+		reports = []T{}
+	}
+	list, err := json.Marshal(reports)
+	if err != nil {
+		return nil, err
+	}
+	open := bytes.TrimSuffix(bytes.TrimSpace(doc), []byte("}"))
+	return append(append(append(open, `,"`+name+`":`...), list...), "}\n"...), nil
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// sessionsVerb lists, shows and removes what run --session keeps.
+func sessionsVerb(c *term.Console) *cobra.Command {
+	var dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, show and remove sessions",
+		Long: "Sessions keep the conversation and the notes of runs with --session ID, a file each, in a directory of the user: " +
+			"$XDG_STATE_HOME/agentscript/sessions, or the one of --session-store.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return term.Usagef("the verbs are ls, show and rm", "there is no verb %q of sessions", args[0])
+			}
+			return term.Usagef("agentscript sessions ls | show ID | rm ID...", "sessions needs a verb: ls, show or rm")
+		},
+	}
+	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {
+		return func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if _, err := os.Stat(dir); dir != "" && errors.Is(err, fs.ErrNotExist) { // looking makes none
+				return term.Usagef("run --session ID --session-store "+dir+" makes it", "there is no directory %s", dir)
+			}
+			s, err := setup.SessionStore(c, dir)
+			if err == nil {
+				err = f(ctx, s, args)
+			}
+			return setup.StoreFailure(err)
+		}
+	}
+	ls := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, _ []string) error {
+		all, err := s.Sessions(ctx) // beside an error those that can be read
+		switch {
+		case asJSON:
+			return errors.Join(err, c.PrintJSON(append([]engine.SessionInfo{}, all...)))
+		case len(all) == 0:
+			return err
+		}
+		return errors.Join(err, c.Print(sessionList(all)))
+	})}
+	show := &cobra.Command{Use: "show ID", Short: "Show the conversation and the notes of a session", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
+		if len(args) != 1 {
+			return term.Usagef("usage: agentscript sessions show ID", "show takes one ID, and got %d", len(args))
+		}
+		entries, err := s.ReadSession(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		t, err := engine.ReadTranscript(entries["transcript"].Text)
+		if err != nil {
+			return err
+		}
+		notes := map[string]string{}
+		for key, e := range entries {
+			if name, ok := strings.CutPrefix(key, "memory/"); ok {
+				notes[strings.TrimSuffix(name, "/")] = e.Text
+			}
+		}
+		if asJSON {
+			return c.PrintJSON(struct {
+				Messages []engine.Message  `json:"messages"`
+				Notes    map[string]string `json:"notes"`
+			}{append([]engine.Message{}, t.Messages...), notes})
+		}
+		return c.Print(sessionText(t, notes))
+	})}
+	rm := &cobra.Command{Use: "rm ID...", Short: "Remove sessions", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
+		if len(args) == 0 {
+			return term.Usagef("usage: agentscript sessions rm ID...", "rm needs the ID of a session")
+		}
+		for _, id := range args {
+			if err := s.DeleteSession(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})}
+	for _, sub := range []*cobra.Command{ls, show, rm} {
+		sub.Flags().StringVar(&dir, "session-store", "", "the `DIR` that holds the sessions")
+		cmd.AddCommand(sub)
+	}
+	ls.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	show.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func sessionList(all []engine.SessionInfo) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSCRIPT\tBYTES\tUPDATED")
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.ID, s.Script, s.Bytes, s.Updated.Format(time.RFC3339))
+	}
+	_ = w.Flush() // a Builder takes everything
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func sessionText(t *engine.Transcript, notes map[string]string) string {
+	var b strings.Builder
+	for _, m := range t.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil:
+				fmt.Fprintf(&b, "%s: calls %s %s\n", m.Role, p.Call.Name, p.Call.Args)
+			case p.Result != nil:
+				fmt.Fprintf(&b, "%s: %s gave %s\n", m.Role, p.Result.Name, p.Result.Text)
+			case p.Kind == engine.PartText:
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, p.Text)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(notes)) {
+		fmt.Fprintf(&b, "\nnotes %s:\n%s\n", name, notes[name])
+	}
+	return strings.Trim(b.String(), "\n")
+}

@@ -1,0 +1,123 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// cassetteFlags say where model calls, and all else that a run does to the world, are kept, and whether
+// they are answered from there.
+type cassetteFlags struct {
+	Record, Replay, cache string
+}
+
+func (f *cassetteFlags) addTo(set *pflag.FlagSet) {
+	set.StringVar(&f.Record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
+	set.StringVar(&f.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
+	set.StringVar(&f.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
+}
+
+func (f *cassetteFlags) valid(scripted string) *term.Failure {
+	switch {
+	case f.Replay != "" && (f.Record != "" || f.cache != "" || scripted != ""):
+		return term.Usagef("", "--replay answers all model calls: --record, --cache and --scripted do not go with it")
+	case f.cache != "" && scripted != "":
+		return term.Usagef("", "--scripted answers all model calls: --cache does not go with it")
+	}
+	return nil
+}
+
+// replayer reads what --replay names.
+func (f *cassetteFlags) replayer(redact func(string) string) (*cassette.Replayer, *term.Failure) {
+	return readFile("--replay", f.Replay, "name a file of --record", func(file io.Reader) (*cassette.Replayer, error) {
+		return cassette.Replay(file, f.Replay, redact)
+	})
+}
+
+// readFile reads a file that a flag names. The help is for one who names a directory.
+func readFile[T any](flag, name, help string, read func(io.Reader) (T, error)) (out T, problem *term.Failure) {
+	file, err := os.Open(name)
+	if err != nil {
+		return out, term.Usagef("", "%s %s: %s", flag, name, term.FileProblem(err))
+	}
+	defer file.Close() // it is only read
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return out, term.Usagef(help, "%s %s: is a directory", flag, name)
+	}
+	if out, err = read(file); err != nil {
+		return out, &term.Failure{Code: term.ExitUsage, Found: diag.List{term.Diagnose(err)}}
+	}
+	return out, nil
+}
+
+// cached puts the cache around models.
+func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string) (engine.Handler, *term.Failure) {
+	if f.cache == "" {
+		return models, nil
+	}
+	cache, err := cassette.NewCache(f.cache, models, redact)
+	if err != nil {
+		return nil, term.Usagef("", "--cache %s: %s", f.cache, term.FileProblem(err))
+	}
+	return cache, nil
+}
+
+// recorder puts the recorder around models; it is nil when nothing is recorded. The file is the caller's
+// to close.
+func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*cassette.Recorder, *os.File, *term.Failure) {
+	if f.Record == "" {
+		return nil, nil, nil
+	}
+	if f.Record == "-" {
+		return nil, nil, term.Usagef("name a file", "--record - names no file")
+	}
+	if other := SameFile(f.Record, others...); other != "" {
+		return nil, nil, term.Usagef("", "--record %s would overwrite %s", f.Record, other)
+	}
+	file, err := os.OpenFile(f.Record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // prompts and answers are the user's alone
+	if err != nil {
+		if dir := filepath.Dir(f.Record); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, term.Usagef("make it first, or write elsewhere", "--record %s: there is no directory %s", f.Record, dir)
+		}
+		return nil, nil, term.Usagef("", "--record %s: %s", f.Record, term.FileProblem(err))
+	}
+	return cassette.Record(file, models, redact), file, nil
+}
+
+// Unasked warns of recorded calls that a run did not make.
+func (f *cassetteFlags) Unasked(r *cassette.Replayer) diag.List {
+	if r == nil {
+		return nil
+	}
+	lines := r.Unused()
+	if len(lines) == 0 {
+		return nil
+	}
+	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.Replay, text.Count(len(lines), "call"), lines[0])}}
+}
+
+// SameFile gives the first of some files that is the very file at path, or "".
+func SameFile(path string, others ...string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	for _, other := range others {
+		if at, err := os.Stat(other); other != "" && err == nil && os.SameFile(info, at) {
+			return other
+		}
+	}
+	return ""
+}

@@ -1,0 +1,133 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Secrets looks keys up in the file of --env-file, then in the environment. The file is read
+// for providers alone and does not become part of the process's environment.
+func Secrets(c *term.Console, path string) (llm.Secrets, *term.Failure) {
+	if path == "" {
+		return llm.SecretsFunc(c.LookupEnv), nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, term.Usagef("", "--env-file %s: %s", path, term.FileProblem(err))
+	}
+	vars, found := parseEnv(path, string(data))
+	if len(found) > 0 {
+		// No source is given: a line of this file must not be shown.
+		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
+	}
+	return llm.SecretsFunc(func(name string) (string, bool) {
+		if v, ok := vars[name]; ok {
+			return v, true
+		}
+		return c.LookupEnv(name)
+	}), nil
+}
+
+// parseEnv reads NAME=VALUE lines. A line may begin with "export"; empty lines and lines that
+// begin with # are left out. A value may stand in single quotes, where everything is literal,
+// or in double quotes, where \n \t \" \\ \$ are escapes; without quotes it ends at " #" or
+// the line's end. Messages never show values.
+func parseEnv(file, text string) (map[string]string, diag.List) {
+	vars := map[string]string{}
+	var found diag.List
+	wrong := func(line int, help, format string, args ...any) {
+		d := &diag.Diagnostic{Message: fmt.Sprintf(format, args...), Span: diag.Span{Pos: diag.Pos{File: file, Line: line}}}
+		if help != "" {
+			d.Help = []string{help}
+		}
+		found.Add(d)
+	}
+	if !utf8.ValidString(text) {
+		wrong(0, "", "the file is not UTF-8 text")
+		return nil, found
+	}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(line, "export"); ok && rest != strings.TrimLeft(rest, " \t") {
+			line = strings.TrimSpace(rest)
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		switch {
+		case !ok:
+			wrong(n, "write NAME=VALUE; a comment begins with #", "this line has no =")
+			continue
+		case !isName(name):
+			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what stands before = is no name")
+			continue
+		}
+		value, problem := envValue(strings.TrimSpace(value))
+		if problem != "" {
+			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
+			continue
+		}
+		vars[name] = value
+	}
+	return vars, found
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// envValue takes quotes, escapes and a comment off a value.
+func envValue(s string) (value, problem string) {
+	if s == "" || s[0] != '"' && s[0] != '\'' {
+		if s != "" && s[0] == '#' {
+			return "", ""
+		}
+		if i := strings.Index(s, " #"); i >= 0 {
+			s = s[:i]
+		}
+		return strings.TrimSpace(s), ""
+	}
+	quote := s[0]
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch ch := s[i]; {
+		case ch == quote:
+			if rest := strings.TrimSpace(s[i+1:]); rest != "" && rest[0] != '#' {
+				return "", "goes on after its closing quote"
+			}
+			return b.String(), ""
+		case ch == '\\' && quote == '"' && i+1 < len(s):
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			case '"', '\\', '$':
+				b.WriteByte(s[i])
+			default:
+				b.WriteByte('\\')
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(ch)
+		}
+	}
+	return "", "has no closing quote"
+}

@@ -1,0 +1,134 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// FlagFailure words an error of the flags package, with the flag that was probably meant.
+func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
+	var unknown *pflag.NotExistError
+	var wrong *pflag.InvalidValueError
+	var bare *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return term.Usagef("an argument that begins with - comes after --", "there is no flag -%s", name)
+		}
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near, ok := diag.Suggest(name, names); ok {
+			return term.Usagef("did you mean --"+near+"?", "there is no flag --%s", name)
+		}
+		return term.Usagef("the flags are --"+strings.Join(names, ", --"), "there is no flag --%s", name)
+	case errors.As(err, &wrong):
+		return term.Usagef("", "--%s: %v", wrong.GetFlag().Name, valueProblem(wrong))
+	case errors.As(err, &bare):
+		return term.Usagef("", "--%s needs a value", bare.GetFlag().Name)
+	}
+	return term.Usagef("", "%v", err)
+}
+
+// valueProblem prefers the words of our own flag types to those of number parsing.
+func valueProblem(err *pflag.InvalidValueError) error {
+	var own *FlagError
+	if errors.As(err, &own) {
+		return own
+	}
+	switch t := err.GetFlag().Value.Type(); t {
+	case "int", "int64", "uint":
+		return fmt.Errorf("want a whole number, got %q", err.GetValue())
+	case "duration":
+		return fmt.Errorf("want a duration such as 90s or 2m, got %q", err.GetValue())
+	case "bool":
+		return fmt.Errorf("want true or false, got %q", err.GetValue())
+	default:
+		return fmt.Errorf("%q is no %s", err.GetValue(), t)
+	}
+}
+
+// FlagError is a problem with a flag's value in words of our own.
+type FlagError struct{ Text string }
+
+func (e *FlagError) Error() string { return e.Text }
+
+// SplitAtFile parses the flags before FILE and gives FILE and what follows it. Before FILE
+// stand flags of the verb alone, since only the script knows its own.
+func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string, err error) {
+	own.SetInterspersed(false)
+	defer own.SetInterspersed(true)
+	if err := own.Parse(args); err != nil {
+		f := FlagFailure(err, own)
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "flags of a script come after its FILE"})
+		}
+		return "", nil, f
+	}
+	if own.NArg() == 0 {
+		return "", nil, nil
+	}
+	return own.Arg(0), own.Args()[1:], nil
+}
+
+// ParseAll parses what follows FILE: the script's flags, and those of the verb that the
+// script does not have itself. It gives the arguments that are no flags.
+func ParseAll(own *pflag.FlagSet, params []*Param, rest []string) ([]string, *term.Failure) {
+	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	all.Usage = func() {}
+	all.SetNormalizeFunc(dashed)
+	for _, p := range params {
+		p.addTo(all)
+	}
+	own.VisitAll(func(f *pflag.Flag) {
+		if all.Lookup(f.Name) == nil {
+			shared := *f // values are shared, so that both sets see what was given
+			if f.Shorthand != "" && all.ShorthandLookup(f.Shorthand) != nil {
+				shared.Shorthand = ""
+			}
+			all.AddFlag(&shared)
+		}
+	})
+	if err := all.Parse(rest); err != nil {
+		return nil, FlagFailure(err, all)
+	}
+	all.Visit(func(f *pflag.Flag) {
+		if mine := own.Lookup(f.Name); mine != nil && !IsParam(params, f.Name) {
+			mine.Changed = true
+		}
+	})
+	return all.Args(), nil
+}
+
+// dashed lets a flag be written as the parameter is: --max_tries for --max-tries.
+func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
+
+// Unhidden are the flags of the verb that no parameter of the script hides.
+func Unhidden(own *pflag.FlagSet, params []*Param) *pflag.FlagSet {
+	left := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	left.SortFlags = false
+	own.VisitAll(func(f *pflag.Flag) {
+		if !IsParam(params, f.Name) {
+			left.AddFlag(f)
+		}
+	})
+	return left
+}
+
+func IsParam(params []*Param, flag string) bool {
+	return slices.ContainsFunc(params, func(p *Param) bool { return p.flag() == flag })
+}

@@ -1,0 +1,100 @@
+package setup
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// GrantFlags say what a script may touch.
+type GrantFlags struct {
+	exec, net, FS, env []string
+	proxy              string
+}
+
+func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
+	set.StringArrayVar(&f.net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
+	set.StringArrayVar(&f.FS, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
+	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
+	set.StringVar(&f.proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
+}
+
+func (f *GrantFlags) given() bool {
+	return len(f.exec)+len(f.net)+len(f.FS)+len(f.env) > 0 || f.proxy != ""
+}
+
+// With is what is granted before FILE and behind it.
+func (f *GrantFlags) With(more *GrantFlags) *GrantFlags {
+	sum := &GrantFlags{exec: slices.Concat(f.exec, more.exec), net: slices.Concat(f.net, more.net),
+		FS: slices.Concat(f.FS, more.FS), env: slices.Concat(f.env, more.env), proxy: f.proxy}
+	if more.proxy != "" {
+		sum.proxy = more.proxy
+	}
+	return sum
+}
+
+func (f *GrantFlags) Same(g *GrantFlags) bool {
+	return slices.Equal(f.exec, g.exec) && slices.Equal(f.net, g.net) && slices.Equal(f.FS, g.FS) && slices.Equal(f.env, g.env) && f.proxy == g.proxy
+}
+
+// wrongMode is what stands behind the name of a directory that there is, where a mode would, or "".
+func wrongMode(dir string) string {
+	i := strings.LastIndexByte(dir, ':')
+	if i <= 0 || strings.ContainsAny(dir[i:], `/\`) {
+		return ""
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return "" // a name may hold a colon
+	}
+	if info, err := os.Stat(dir[:i]); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir[i+1:]
+}
+
+// Open settles what is granted. It is closed when the command is done with it.
+func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.Option, problem *term.Failure) {
+	if !f.given() {
+		return nil, nil, nil
+	}
+	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.net...), grant.Env(f.env...)}
+	for _, dir := range f.FS {
+		access := grant.ReadOnly
+		name, readWrite := strings.CutSuffix(dir, ":rw")
+		if readWrite {
+			access = grant.ReadWrite
+		} else {
+			name = strings.TrimSuffix(dir, ":ro")
+		}
+		if mode := wrongMode(name); mode != "" && !readWrite {
+			return nil, nil, term.Usagef("the mode is ro or rw: --allow-fs "+strings.TrimSuffix(name, mode)+"rw", "--allow-fs %q: there is no mode %q", dir, mode)
+		}
+		if name == "" {
+			return nil, nil, term.Usagef("name a directory: --allow-fs notes:rw", "--allow-fs %q names no directory", dir)
+		}
+		options = append(options, grant.FS(name, access))
+	}
+	if f.proxy != "" {
+		options = append(options, grant.Proxy(f.proxy))
+	}
+	g, err := grant.New(options...)
+	if err != nil {
+		var e *engine.Error
+		if !errors.As(err, &e) {
+			return nil, nil, term.Usagef("", "%s", err)
+		}
+		d := term.Diagnose(e)
+		return nil, nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}
+	}
+	return g, agentscript.WithGrants(g), nil
+}

@@ -1,0 +1,56 @@
+package setup
+
+import (
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// touches are the kinds of effects by which scripts touch the world, as far as it is granted.
+var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}
+
+// handle settles what carries out all that a run does outside of it: models, MCP servers, people who
+// decide, and what is granted. With --record all of it is written, with --replay none of it is there.
+func handle(c *term.Console, set *Ports, o *RunFlags, models engine.Handler, redact func(string) string, file string) (problem *term.Failure) {
+	handlers := engine.Handlers{}
+	if set.Replayed != nil {
+		for _, kind := range append(touches, engine.EffectModel, engine.EffectMCP, engine.EffectApproval) {
+			handlers[kind] = set.Replayed
+		}
+	} else if handlers, problem = outsideHandlers(c, set, o, models, redact, file); problem != nil {
+		return problem
+	}
+	for kind, h := range handlers {
+		set.Options = append(set.Options, agentscript.HandlerFor(kind, h))
+	}
+	return nil
+}
+
+func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Handler, redact func(string) string, file string) (handlers engine.Handlers, problem *term.Failure) {
+	if models, problem = o.Calls.cached(models, redact); problem != nil {
+		return nil, problem
+	}
+	if set.recorder, set.record, problem = o.Calls.recorder(models, redact, file, o.Scripted, o.EnvFile, o.InputFile, o.Trace); problem != nil {
+		return nil, problem
+	}
+	asks := c.Approver(o.policy.yes)
+	if set.servers, problem = servers(c, o, models, asks); problem != nil { // what servers ask models is part of their calls
+		return nil, problem
+	}
+	handlers = engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers}
+	if asks != nil {
+		handlers[engine.EffectApproval] = asks
+	}
+	if set.recorder == nil {
+		return handlers, nil // what is granted is known to the engine
+	}
+	for _, kind := range touches {
+		if handlers[kind] = engine.Handlers(nil); o.Granted != nil { // else it is refused, which is recorded
+			handlers[kind] = o.Granted
+		}
+	}
+	for kind, h := range handlers {
+		handlers[kind] = set.recorder.Around(h)
+	}
+	return handlers, nil
+}

@@ -1,0 +1,250 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Input is what the command line gives main.
+type Input struct {
+	Args   []string // INPUT
+	Params []*Param // of a main that is a function
+	Opts   *RunFlags
+	JSON   bool // --input-json was given
+	File   bool // --input-file was given
+}
+
+// Gather collects the input of main from the arguments, a file or stdin, as options of a run.
+func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agentscript.RunOption, error) {
+	ways := 0
+	for _, given := range []bool{len(in.Args) > 0, in.JSON, in.File} {
+		if given {
+			ways++
+		}
+	}
+	if ways > 1 {
+		return nil, term.Usagef("give one of INPUT, --input-json and --input-file", "the input is given more than once")
+	}
+	if s.MainNode() == nil {
+		return arguments(c, ctx, in)
+	}
+	if len(in.Args) > 1 {
+		return nil, term.Usagef("put quotes around an INPUT of several words", "main takes one INPUT, and got %q as well", in.Args[1])
+	}
+	t, read := s.MainNode().In(), agentscript.FromText
+	var text, from string
+	var err error
+	if in.JSON {
+		read = agentscript.FromJSON
+		text, from, err = jsonText(c, ctx, in.Opts.inputJSON)
+	} else {
+		text, from, err = inputText(c, ctx, in, !t.AcceptsNone())
+	}
+	if err != nil || from == "" {
+		return nil, err
+	}
+	v, err := read(text, t)
+	if err != nil {
+		return nil, badInput(err, from, text)
+	}
+	return []agentscript.RunOption{agentscript.Input(v)}, nil
+}
+
+// badInput is an input that does not fit main. Positions in it are those of where it is from.
+func badInput(err error, from, text string) error {
+	d := term.Diagnose(err)
+	if d.Code == "" {
+		d.Code = diag.BadInput
+	}
+	if from != "INPUT" {
+		d.Notes = append(d.Notes, diag.Note{Message: "it is read from " + from})
+	}
+	if name := strings.TrimPrefix(text, "@"); from == "--input-json" || from == "INPUT" {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			d.Help = append(d.Help, name+" is a file: --input-file "+name+" reads it")
+		}
+	}
+	return &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}
+}
+
+// jsonText gives the text of --input-json, which may be on stdin.
+func jsonText(c *term.Console, ctx context.Context, given string) (text, from string, err error) {
+	if given == "-" {
+		return readStdin(c, ctx)
+	}
+	return valid("--input-json", given)
+}
+
+// arguments gives a main that is a function its arguments. Those without a flag fill the
+// parameters in their order; a file and stdin stand for the first that is not given.
+func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.RunOption, error) {
+	args, err := named(c, ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var open []*Param
+	for _, p := range in.Params {
+		_, named := args[p.name]
+		switch {
+		case named && p.given:
+			return nil, term.Usagef("", "argument %s is given in --input-json and as --%s", p.name, p.flag())
+		case p.given:
+			args[p.name] = p.value
+		case !named:
+			open = append(open, p)
+		}
+	}
+	take := func(p *Param, text, from string) error {
+		if err := p.Set(text); err != nil {
+			return badInput(fmt.Errorf("argument %s of main: %w", p.name, err), from, text)
+		}
+		args[p.name] = p.value
+		return nil
+	}
+	if len(in.Args) > len(open) {
+		return nil, term.Usagef(seeHelp, "main takes no further argument, and got %q", in.Args[len(open)])
+	}
+	for i, text := range in.Args {
+		if i == 0 && text == "-" {
+			continue
+		}
+		if err := take(open[i], text, "INPUT"); err != nil {
+			return nil, err
+		}
+	}
+	if len(open) == 0 && in.File {
+		return nil, term.Usagef("", "main takes no further argument for --input-file")
+	}
+	if len(open) > 0 && !open[0].given {
+		text, from, err := inputText(c, ctx, in, open[0].required)
+		if err != nil {
+			return nil, err
+		}
+		if from != "" {
+			if err := take(open[0], text, from); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var missing []string
+	for _, p := range open {
+		if p.required && !p.given {
+			missing = append(missing, "--"+p.flag())
+		}
+	}
+	if len(missing) > 0 {
+		return nil, term.Usagef(seeHelp, "main needs %s", strings.Join(missing, ", "))
+	}
+	return []agentscript.RunOption{agentscript.Args(args)}, nil
+}
+
+const seeHelp = "agentscript run FILE --help shows the parameters"
+
+// named reads --input-json as an object of arguments.
+func named(c *term.Console, ctx context.Context, in Input) (map[string]any, error) {
+	if !in.JSON {
+		return map[string]any{}, nil
+	}
+	text, from, err := jsonText(c, ctx, in.Opts.inputJSON)
+	if err != nil {
+		return nil, err
+	}
+	params := make([]starlib.MainParam, len(in.Params))
+	for i, p := range in.Params {
+		params[i] = starlib.MainParam{Name: p.name, Type: p.typ}
+	}
+	args, err := agentscript.ArgsFromJSON(text, params)
+	if err != nil {
+		return nil, badInput(err, from, text)
+	}
+	return args, nil
+}
+
+// inputText gives the input as text and where it is from: INPUT, a file, or stdin when it is asked
+// for or needed. Where it is from is "" when there is none.
+func inputText(c *term.Console, ctx context.Context, in Input, needed bool) (text, from string, err error) {
+	switch {
+	case len(in.Args) > 0 && in.Args[0] != "-":
+		return valid("INPUT", in.Args[0])
+	case in.File && in.Opts.InputFile != "-":
+		data, problem := readAll(ctx, "--input-file "+in.Opts.InputFile, func() (io.ReadCloser, error) { return os.Open(in.Opts.InputFile) })
+		if problem != nil {
+			return "", "", problem
+		}
+		return valid(in.Opts.InputFile, data)
+	case len(in.Args) > 0, in.File:
+		return readStdin(c, ctx)
+	case needed && c.StdinPiped:
+		text, from, err := readStdin(c, ctx)
+		if text == "" { // an empty pipe is what processes get that have no input
+			from = ""
+		}
+		return text, from, err
+	}
+	return "", "", nil
+}
+
+func valid(name, text string) (valid, from string, err error) {
+	if !utf8.ValidString(text) {
+		return "", "", term.Usagef("convert it to UTF-8 first", "%s is not UTF-8 text", name)
+	}
+	return text, name, nil
+}
+
+// readStdin reads stdin. The one line end that shells put behind a text is not part of it.
+func readStdin(c *term.Console, ctx context.Context) (text, from string, err error) {
+	text, problem := readAll(ctx, "stdin", func() (io.ReadCloser, error) { return io.NopCloser(c.Stdin), nil })
+	if problem != nil {
+		return "", "", problem
+	}
+	return valid("stdin", strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"))
+}
+
+// longestInput bounds what is read from something that may never end.
+const longestInput = 64 << 20
+
+// readAll reads to the end, or until the command is interrupted or out of time. Opening may take
+// as long as reading: a pipe waits for its other end.
+func readAll(ctx context.Context, name string, open func() (io.ReadCloser, error)) (string, *term.Failure) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1) // the reader may stay behind when the command is interrupted
+	go func() {
+		r, err := open()
+		if err != nil {
+			done <- result{nil, err}
+			return
+		}
+		defer r.Close() // it is only read
+		data, err := io.ReadAll(io.LimitReader(r, longestInput+1))
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		if late := context.Cause(ctx); errors.Is(late, engine.ErrTimeout) {
+			return "", &term.Failure{Code: term.ExitTimeout, Found: diag.List{term.Diagnose(late)}}
+		}
+		return "", &term.Failure{Code: term.ExitInterrupted, Found: diag.List{{Code: diag.Cancelled, Message: "interrupted while reading " + name}}}
+	case r := <-done:
+		switch {
+		case r.err != nil:
+			return "", term.Usagef("", "%s: %s", name, term.FileProblem(r.err))
+		case len(r.data) > longestInput:
+			return "", term.Usagef("give a part of it, or a text that says where it is", "%s: it goes on after %d MiB, which is more than an input may have", name, longestInput>>20)
+		}
+		return string(r.data), nil
+	}
+}

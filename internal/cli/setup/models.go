@@ -1,0 +1,344 @@
+package setup
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Ports is what makes a run's model calls.
+type Ports struct {
+	Options  []agentscript.RunOption
+	Scripted *scripted.Model    // with --scripted
+	Replayed *cassette.Replayer // with --replay
+	recorder *cassette.Recorder // with --record
+	record   *os.File           // that it writes to
+	servers  *mcp.Client        // nil with --replay
+}
+
+// Close ends what a run was made with; none of it has anything to say that is of use.
+func (set *Ports) Close() {
+	if set.servers != nil {
+		_ = set.servers.Close()
+	}
+	if set.record != nil {
+		_ = set.record.Close() // every line was written, and a line that cannot be fails its call
+	}
+}
+
+// OpenPorts settles which models the agents are run with, and finds out before the run whether
+// they can be called.
+func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Ports, *term.Failure) {
+	choice, problem := o.modelChoice()
+	if problem != nil {
+		return nil, problem
+	}
+	agents := AgentsOf(s.Module)
+	if problem := choice.known(agents); problem != nil {
+		return nil, problem
+	}
+	set := &Ports{Options: choice.options()}
+	extra := o.provider.options(own)
+	if o.Scripted != "" && o.Calls.Replay == "" {
+		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", func(f io.Reader) (*scripted.Model, error) {
+			return scripted.Read(f, o.Scripted)
+		}); problem != nil {
+			return nil, problem
+		}
+		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
+			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
+		}
+		extra = append(extra, llm.WithDriver(set.Scripted))
+	}
+	registry, problem := Registry(c, o.EnvFile, o.prices, extra...)
+	if problem != nil {
+		return nil, problem
+	}
+	var answering engine.Handler = registry
+	switch {
+	case o.Calls.Replay != "":
+		if set.Replayed, problem = o.Calls.replayer(registry.Redact); problem != nil {
+			return nil, problem
+		}
+		answering = set.Replayed
+	case o.Scripted != "": // any model is scripted
+	default:
+		if problem := o.provider.callable(registry); problem != nil {
+			return nil, problem
+		}
+		if problem := callable(s, agents, choice, registry); problem != nil {
+			return nil, problem
+		}
+	}
+	if problem := handle(c, set, o, answering, registry.Redact, s.File); problem != nil {
+		return nil, problem
+	}
+	held, problem := o.policy.policy(s)
+	if problem != nil {
+		return nil, problem
+	}
+	set.Options = append(append(set.Options, held...), agentscript.Pricer(registry))
+	return set, nil
+}
+
+// callable checks the models of agents without a network. An agent of a main that is a
+// function may never be called: one that names no model is left to the run.
+func callable(s *Script, agents []*engine.Node, choice modelChoice, models *llm.Registry) *term.Failure {
+	var found, unheld diag.List
+	if s.MainNode() != nil {
+		agents = agentsUnder(s.MainNode())
+	}
+	said := map[string]*diag.Diagnostic{}
+	for _, ask := range askers(agents) {
+		a := ask.AgentSpec
+		model := choice.modelOf(a)
+		if model == "" && s.MainNode() == nil {
+			continue
+		}
+		if d := constrains(models, model, ask); d != nil {
+			unheld.Add(d)
+		}
+		d := said[model]
+		if d == nil {
+			err := models.Check(model)
+			if err == nil {
+				continue
+			}
+			d = term.Diagnose(err)
+			d.Span.Pos = ask.pos
+			if err.Code == diag.UnknownProvider && model == a.Model && a.ModelSpan.IsValid() {
+				d.Span = a.ModelSpan
+			}
+			said[model] = d
+			found.Add(d)
+		}
+		note := diag.Note{Message: "agent " + a.Name + " needs it"}
+		if ask.pos != d.Span.Pos {
+			note.Pos = ask.pos
+		}
+		d.Notes = append(d.Notes, note)
+	}
+	if len(unheld) > 0 {
+		return &term.Failure{Code: term.ExitCheck, Found: unheld, Sources: s.Sources()}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &term.Failure{Code: term.ExitProvider, Found: found, Sources: s.Sources()}
+}
+
+// UnknownProviders warns of models that no provider of this command could answer. A host may
+// have providers of its own, so that it is no error of the script.
+func UnknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
+	var found diag.List
+	for _, ask := range askers(AgentsOf(m)) {
+		a := ask.AgentSpec
+		if a.Model == "" {
+			continue
+		}
+		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+			if err := models.Check(model); err != nil && err.Code == diag.UnknownProvider {
+				d := term.Diagnose(err)
+				d.Severity, d.Span.Pos = diag.Warning, ask.pos
+				if at := a.ModelSpan; at.IsValid() {
+					d.Span = at
+				}
+				found.Add(d)
+			}
+		}
+	}
+	return found
+}
+
+// Unconstrained reports agents that demand a schema of a model that cannot be held to it.
+func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
+	var found diag.List
+	for _, ask := range askers(AgentsOf(m)) {
+		a := ask.AgentSpec
+		if a.Structured != engine.StructuredConstrained || a.Model == "" {
+			continue
+		}
+		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+			if d := constrains(models, model, ask); d != nil {
+				found.Add(d)
+			}
+		}
+	}
+	return found
+}
+
+// constrains reports an agent that demands a schema of a model that cannot be held to it.
+func constrains(models *llm.Registry, model string, ask asker) *diag.Diagnostic {
+	a := ask.AgentSpec
+	if a.Structured != engine.StructuredConstrained {
+		return nil
+	}
+	why := models.Constrains(model, a)
+	if why == "" {
+		return nil
+	}
+	d := &diag.Diagnostic{Code: diag.NoConstraint, Span: a.ModelSpan,
+		Message: fmt.Sprintf("agent %q: structured = \"constrained\" cannot be had of %s: %s", a.Name, model, why),
+		Help:    []string{"leave it at \"auto\", which takes the best that a model has, or name another model: agentscript models shows which have schema"}}
+	if !d.Span.IsValid() || model != a.Model {
+		d.Span = diag.Span{Pos: ask.pos}
+	}
+	return d
+}
+
+// known refuses a --model for an agent that there is not.
+func (choice modelChoice) known(agents []*engine.Node) *term.Failure {
+	var names []string
+	for _, n := range agents {
+		for _, a := range append([]*engine.AgentSpec{n.Agent()}, n.Agent().Asks()...) {
+			if !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	var found diag.List
+	for _, agent := range slices.Sorted(maps.Keys(choice.byAgent)) {
+		if slices.Contains(names, agent) {
+			continue
+		}
+		found.Add(term.Usagef(oneOf(agent, names, "the agents are "), "--model %s=…: the script has no agent %q", agent, agent).Found...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &term.Failure{Code: term.ExitUsage, Found: found}
+}
+
+// AgentsOf lists the agents that the script and the files it loads declare.
+func AgentsOf(m *agentscript.Module) []*engine.Node {
+	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *engine.Node) bool { return n.Agent() == nil })
+}
+
+// agentsUnder lists the agents placed in a node, in the order of the composition.
+func agentsUnder(n *engine.Node) []*engine.Node {
+	var out []*engine.Node
+	if n.Agent() != nil {
+		out = append(out, n)
+	}
+	for _, k := range n.Children() {
+		out = append(out, agentsUnder(k)...)
+	}
+	return out
+}
+
+// asker is what asks a model: an agent, or the router that chooses among its skills.
+type asker struct {
+	*engine.AgentSpec
+	pos diag.Pos // of the agent
+}
+
+// askers lists what of the agents asks models.
+func askers(agents []*engine.Node) []asker {
+	var out []asker
+	for _, n := range agents {
+		for _, a := range n.Agent().Asks() {
+			out = append(out, asker{a, n.Pos()})
+		}
+	}
+	return out
+}
+
+// oneOf helps with a name that is not known: the nearest one, else all of them.
+func oneOf(name string, names []string, all string) string {
+	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	return all + strings.Join(names, ", ")
+}
+
+// Registry is the model port of a command, with the keys and prices that its flags name.
+func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*llm.Registry, *term.Failure) {
+	secrets, problem := Secrets(c, envFile)
+	if problem != nil {
+		return nil, problem
+	}
+	opts := append([]llm.Option{llm.WithSecrets(secrets)}, more...)
+	if priceFile != "" {
+		data, err := os.ReadFile(priceFile)
+		if err != nil {
+			return nil, term.Usagef("", "--prices %s: %s", priceFile, term.FileProblem(err))
+		}
+		table, err := prices.Embedded().With(data)
+		if err != nil {
+			return nil, term.Usagef("", "--prices %s: %v", priceFile, err)
+		}
+		opts = append(opts, llm.WithPrices(table))
+	}
+	return llm.New(opts...), nil
+}
+
+// modelChoice is what the --model flags say.
+type modelChoice struct {
+	all     string
+	byAgent map[string]string
+}
+
+func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
+	choice := modelChoice{byAgent: map[string]string{}}
+	for _, text := range o.models {
+		agent, model, one := strings.Cut(text, "=")
+		if one && strings.Contains(agent, "/") { // the = belongs to the model's name
+			one = false
+		}
+		switch {
+		case one && (agent == "" || model == ""), text == "":
+			return choice, term.Usagef("write provider/model, or agent=provider/model", "--model %q names no model", text)
+		case one && choice.byAgent[agent] != "":
+			return choice, term.Usagef("", "--model is given twice for agent %q", agent)
+		case one:
+			choice.byAgent[agent] = model
+		case choice.all != "":
+			return choice, term.Usagef("for one agent write agent=provider/model", "--model is given twice for all agents: %s and %s", choice.all, text)
+		default:
+			choice.all = text
+		}
+	}
+	return choice, nil
+}
+
+// options turns the choice into options of a run. --model for all goes over what scripts
+// name, as --model is the only way to.
+func (choice modelChoice) options() []agentscript.RunOption {
+	var opts []agentscript.RunOption
+	if choice.all != "" {
+		opts = append(opts, agentscript.ModelOverride(choice.all))
+	}
+	for agent, model := range choice.byAgent {
+		opts = append(opts, agentscript.ModelFor(agent, model))
+	}
+	return opts
+}
+
+// modelOf is the model that an agent will be run with, "" when none is named.
+func (choice modelChoice) modelOf(a *engine.AgentSpec) string {
+	if m := choice.byAgent[a.Name]; m != "" {
+		return m
+	}
+	if choice.all != "" {
+		return choice.all
+	}
+	if a.Of != nil && a.Model == "" {
+		return choice.modelOf(a.Of)
+	}
+	return a.Model
+}

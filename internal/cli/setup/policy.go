@@ -1,0 +1,68 @@
+package setup
+
+import (
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// policyFlags say which calls of tools may be made, and who is asked.
+type policyFlags struct {
+	allow, ask, deny []string
+	yes              bool
+}
+
+func (f *policyFlags) addTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
+	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
+	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+	set.BoolVarP(&f.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
+}
+
+// options holds the run to the flags, and settles who is asked. Asking is a handler of its own.
+func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure) {
+	if len(f.allow)+len(f.ask)+len(f.deny) == 0 {
+		return nil, nil
+	}
+	p, err := engine.NewPolicy("the command line", engine.Rules{Allow: f.allow, Ask: f.ask, Deny: f.deny})
+	if err != nil {
+		var e *engine.Error
+		errors.As(err, &e)
+		return nil, term.Usagef(e.Help, "%s", e.Message)
+	}
+	tools, served := toolsOf(s.Module)
+	var found diag.List
+	for _, u := range p.Unknown(tools) {
+		if served && u.Arg == "" { // a server's tools are known when it is asked
+			continue
+		}
+		found.Add(term.Usagef(u.Help(tools), "%s", u.Message("the script")).Found...)
+	}
+	if len(found) > 0 {
+		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
+	}
+	return []agentscript.RunOption{agentscript.Policy(p)}, nil
+}
+
+// toolsOf lists the tools that the agents of a script have, and reports whether servers add more.
+func toolsOf(m *agentscript.Module) (tools []engine.PolicyCall, served bool) {
+	add := func(list []*engine.Tool, servers []*engine.ServerSpec) {
+		for _, t := range list {
+			tools = append(tools, t.Call())
+		}
+		served = served || len(servers) > 0
+	}
+	for _, n := range AgentsOf(m) {
+		a := n.Agent()
+		add(a.Tools, a.Servers)
+		for _, sk := range a.Skills {
+			add(sk.Tools, sk.Servers)
+		}
+	}
+	return tools, served
+}

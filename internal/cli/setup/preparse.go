@@ -1,0 +1,82 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Preparse reads arguments that cannot be parsed yet, for what loading has to know: how long it may
+// take, and how its errors are shown. Flags that the script seems to have are not looked at.
+func Preparse(rest []string, script []string) (seen RunFlags) {
+	set := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	set.Usage = func() {}
+	set.ParseErrorsAllowlist.UnknownFlags = true
+	seen.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(script, f.Name) {
+			set.AddFlag(f)
+		}
+	})
+	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
+	return seen
+}
+
+// GuessParams guesses the flags of a script that is not loaded yet by the parameters of the
+// def main in its file. Whatever keeps it from being read, loading tells.
+func GuessParams(file string) []string {
+	if Readable(file) != nil {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	dialect := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
+	tree, err := dialect.Parse(file, bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, stmt := range tree.Stmts {
+		def, ok := stmt.(*syntax.DefStmt)
+		if !ok || def.Name.Name != "main" {
+			continue
+		}
+		for _, p := range def.Params {
+			if b, ok := p.(*syntax.BinaryExpr); ok {
+				p = b.X
+			}
+			if id, ok := p.(*syntax.Ident); ok {
+				names = append(names, (&Param{name: id.Name}).flag())
+			}
+		}
+	}
+	return names
+}
+
+// Deadline is the context of a run that began some time ago.
+func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Context, context.CancelFunc) {
+	if o.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the run did not end within %s", o.Timeout).
+		WithHelp("allow more time with --timeout, or find the slow step in the events")
+	return context.WithDeadlineCause(ctx, begun.Add(o.Timeout), late)
+}
+
+// LoadTime bounds loading by a --timeout, if there is one.
+func LoadTime(timeout time.Duration) []agentscript.Option {
+	if timeout <= 0 {
+		return nil
+	}
+	return []agentscript.Option{agentscript.WithLoadTimeout(timeout)}
+}

@@ -1,0 +1,67 @@
+package setup
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// providerFlags say what is done when a provider fails, and how many calls it gets at once.
+type providerFlags struct {
+	retries     int
+	fallbacks   []string
+	onRefusal   bool
+	maxInFlight int
+}
+
+func (p *providerFlags) addTo(f *pflag.FlagSet) {
+	f.IntVar(&p.retries, "retries", llm.DefaultRetry().Attempts-1, "make a model call that failed by what may pass up to `N` times again")
+	f.StringArrayVar(&p.fallbacks, "fallback", nil, "ask this `provider/model` when an agent's own cannot answer; repeatable, in order")
+	f.BoolVar(&p.onRefusal, "fallback-on-refusal", false, "also when a model refuses or its provider's filter does")
+	f.IntVar(&p.maxInFlight, "max-in-flight", llm.DefaultInFlight, "have at most `N` calls of one provider in flight; ollama has 1 unless told")
+}
+
+func (p *providerFlags) valid(set *pflag.FlagSet) *term.Failure {
+	switch {
+	case p.retries < 0:
+		return term.Usagef("0 makes each call once", "--retries must not be negative")
+	case set.Changed("max-in-flight") && p.maxInFlight <= 0:
+		return term.Usagef("", "--max-in-flight must be more than 0")
+	case slices.Contains(p.fallbacks, ""):
+		return term.Usagef("write provider/model", "--fallback \"\" names no model")
+	}
+	return nil
+}
+
+// options set up the model port. Whoever reads the events is told of each attempt, so that an
+// answer that broke off while it was streamed may be asked for again.
+func (p *providerFlags) options(set *pflag.FlagSet) []llm.Option {
+	opts := []llm.Option{llm.WithRetry(llm.RetryPolicy{Attempts: p.retries + 1, AfterTokens: true}), llm.WithFallbacks(p.fallbacks...)}
+	if p.onRefusal {
+		opts = append(opts, llm.WithFallbackOnRefusal())
+	}
+	if set.Changed("max-in-flight") {
+		opts = append(opts, llm.WithLimits("", llm.Limits{InFlight: p.maxInFlight}))
+	}
+	return opts
+}
+
+// callable checks the models to fall back to without a network.
+func (p *providerFlags) callable(models *llm.Registry) *term.Failure {
+	var found diag.List
+	for _, m := range p.fallbacks {
+		if err := models.Check(m); err != nil {
+			d := term.Diagnose(err)
+			d.Notes = append(d.Notes, diag.Note{Message: "--fallback names it"})
+			found.Add(d)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &term.Failure{Code: term.ExitProvider, Found: found}
+}

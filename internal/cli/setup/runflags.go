@@ -1,0 +1,138 @@
+package setup
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// RunFlags are the run verb's own flags.
+type RunFlags struct {
+	inputJSON, InputFile string
+	models               []string
+	Scripted, EnvFile    string
+	prices               string
+	Trace, Root          string
+	JSON, Quiet, Strict  bool
+	Help                 bool
+	Timeout              time.Duration
+	Bounds               boundFlags
+	provider             providerFlags
+	Calls                cassetteFlags
+	policy               policyFlags
+	Grants               GrantFlags
+	Granted              *grant.Grants // what they grant, nil for nothing
+	sampling             string        // the model that MCP servers may ask
+	Session              sessionFlags
+}
+
+// Flags makes the run verb's own flag set.
+func (o *RunFlags) Flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.Usage = func() {}
+	f.SortFlags = false
+	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON` (- is stdin); for def main an object of its arguments")
+	f.StringVar(&o.InputFile, "input-file", "", "read the input from `FILE` (- is stdin)")
+	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
+	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
+	f.StringVar(&o.Scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
+	o.Calls.addTo(f)
+	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
+	o.Session.addTo(f)
+	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
+	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
+	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
+	o.Bounds.addTo(f)
+	o.policy.addTo(f)
+	o.Grants.AddTo(f)
+	f.StringVar(&o.sampling, "mcp-sampling", "", "let MCP servers ask this `provider/model`; what it uses counts as the run's")
+	o.provider.addTo(f)
+	AddRoot(f, &o.Root)
+	f.BoolVar(&o.Strict, "strict", false, "also note what only a run can prove")
+	f.BoolVarP(&o.Help, "help", "h", false, "show this, with FILE also the script's own flags")
+	return f
+}
+
+// Valid checks the flags' values and what excludes each other.
+func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
+	positive := func(name string, n int64) *term.Failure {
+		if set.Changed(name) && n <= 0 {
+			return term.Usagef("", "--%s must be more than 0", name)
+		}
+		return nil
+	}
+	if f := cmp.Or(positive("timeout", int64(o.Timeout)), positive("max-steps", o.Bounds.steps)); f != nil {
+		return f
+	}
+	if f := o.Bounds.valid(); f != nil {
+		return f
+	}
+	for _, f := range []*term.Failure{o.provider.valid(set), o.Calls.valid(o.Scripted), o.Session.valid(set)} {
+		if f != nil {
+			return f
+		}
+	}
+	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "root"} {
+		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
+			what := "file"
+			if name == "root" || name == "cache" {
+				what = "directory"
+			}
+			return term.Usagef("", "--%s needs the name of a %s", name, what)
+		}
+	}
+	return nil
+}
+
+// defaultSteps bounds scripts that do not end by themselves: some seconds of computing.
+const defaultSteps = 200_000_000
+
+// boundFlags are the flags that bound what a run uses.
+type boundFlags struct {
+	modelCalls, toolCalls int64
+	tokens, steps, depth  int64
+	usd                   float64
+}
+
+func (b *boundFlags) addTo(f *pflag.FlagSet) {
+	f.Int64Var(&b.modelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
+	f.Int64Var(&b.toolCalls, "max-tool-calls", 0, "make at most `N` tool calls")
+	f.Int64Var(&b.tokens, "max-tokens", 0, "use at most `N` tokens, in and out together")
+	f.Float64Var(&b.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
+	f.Int64Var(&b.depth, "max-depth", 0, "let agents call each other at most `N` deep (default 16)")
+	f.Int64Var(&b.steps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
+}
+
+// valid refuses what is no bound. A bound of 0 allows nothing.
+func (b *boundFlags) valid() *term.Failure {
+	for flag, n := range map[string]int64{"max-model-calls": b.modelCalls, "max-tool-calls": b.toolCalls, "max-tokens": b.tokens, "max-depth": b.depth} {
+		if n < 0 {
+			return term.Usagef("", "--%s must not be negative", flag)
+		}
+	}
+	if !(b.usd >= 0) || math.IsInf(b.usd, 0) {
+		return term.Usagef("", "--max-usd must be an amount of money, and not negative")
+	}
+	return nil
+}
+
+// Limits are the bounds of the run.
+func (b *boundFlags) Limits(set *pflag.FlagSet) engine.Limits {
+	l := engine.Limits{Steps: engine.AtMost(b.steps)}
+	for flag, to := range map[string]*engine.Cap{"max-model-calls": &l.ModelCalls, "max-tool-calls": &l.ToolCalls, "max-tokens": &l.Tokens, "max-depth": &l.Depth} {
+		if n, err := set.GetInt64(flag); err == nil && set.Changed(flag) {
+			*to = engine.AtMost(n)
+		}
+	}
+	if set.Changed("max-usd") {
+		l.USD = engine.Dollars(b.usd)
+	}
+	return l
+}

@@ -1,0 +1,250 @@
+package setup
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
+// a file that may not be read.
+func Readable(path string) *term.Failure {
+	if path == "" {
+		return term.Usagef("write the path of a script; a variable of the shell may be empty", "the name of the FILE is empty")
+	}
+	if path == "-" {
+		return term.Usagef("`-` stands for an input; a script reads its neighbours and so needs a place", "a script is read from a file, not from stdin")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case os.IsNotExist(err):
+		return term.Usagef(diag.DidYouMean(filepath.Base(path), scriptsIn(filepath.Dir(path))), "%s: there is no such file", path)
+	case err != nil:
+		return term.Usagef("", "%s: %s", path, term.FileProblem(err))
+	case info.IsDir():
+		help := "name a script: a file that ends in .star"
+		if found := scriptsIn(path); len(found) > 0 {
+			help = "name a script in it: " + strings.Join(found, ", ")
+		}
+		return term.Usagef(help, "%s is a directory", path)
+	case !info.Mode().IsRegular(): // it is read more than once, and a pipe gives what it has once
+		return term.Usagef("save the script in a file first", "%s is a pipe or a device, and a script is a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return term.Usagef("", "%s: %s", path, term.FileProblem(err))
+	}
+	_ = f.Close() // it was only opened to see whether it can be
+	return nil
+}
+
+// scriptsIn lists the scripts of a directory, for suggestions.
+func scriptsIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".star") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Script is a loaded script and what a run of it begins with.
+type Script struct {
+	*agentscript.Module
+	File      string
+	MainEntry *starlib.Entry // nil when there is none, for which missing is the reason
+	NoMain    *diag.Diagnostic
+}
+
+// Load reads and checks a script. What is wrong with it ends the command; what it prints
+// while it loads is progress.
+func Load(c *term.Console, ctx context.Context, file, root string, opts ...agentscript.Option) (*Script, error) {
+	if f := Readable(file); f != nil {
+		return nil, f
+	}
+	if IsFlow(file) {
+		return nil, flowOnlyChecked(file)
+	}
+	within, f := Rooted(root, file)
+	if f != nil {
+		return nil, f
+	}
+	m, err := Engine(c, append(within, opts...)...).LoadFile(ctx, file)
+	if err != nil {
+		return nil, LoadFailure(file, err)
+	}
+	s := &Script{Module: m, File: file}
+	s.MainEntry, s.NoMain = m.Main()
+	return s, nil
+}
+
+func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
+	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {
+		switch { // a stderr that is gone cannot be told
+		case c.Reloaded:
+		case c.JSON:
+			(&term.JSONLines{Out: c.JSONOut()}).Event(engine.Event{Kind: engine.EventLog, At: time.Now(), Data: &engine.LogData{Text: said}})
+		default:
+			_, _ = fmt.Fprintln(c.Stderr, text.Terminal(said))
+		}
+	}))...)
+}
+
+// MainNode is the node that main is, nil when it is a function or missing.
+func (s *Script) MainNode() *engine.Node {
+	if s.MainEntry == nil {
+		return nil
+	}
+	return s.MainEntry.Node
+}
+
+// NodeNames lists the globals that hold nodes.
+func (s *Script) NodeNames() []string {
+	var names []string
+	for _, name := range s.Names() {
+		if s.Node(name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// AddRoot adds --root to the flags of a verb that loads scripts.
+func AddRoot(set *pflag.FlagSet, dir *string) {
+	set.StringVar(dir, "root", "", "let load and file read below this `DIR`, instead of the script's own directory")
+}
+
+// Rooted is what --root says about loading a file; "" says nothing.
+func Rooted(dir, file string) ([]agentscript.Option, *term.Failure) {
+	if dir == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, term.Usagef("", "--root %s: %s", dir, term.FileProblem(err))
+	case !info.IsDir():
+		return nil, term.Usagef("name a directory that holds the script and what it reads", "--root %s: it is no directory", dir)
+	case !below(dir, file):
+		return nil, term.Usagef("name a directory above the script, or leave --root out", "%s does not lie below --root %s", file, dir)
+	}
+	return []agentscript.Option{agentscript.WithRoot(dir)}, nil
+}
+
+// SharedRoot is the root of a file that is checked together with others: the topmost directory
+// above it of which another file was given, so that a part of a flow is checked as the flow loads
+// it; else "", the file's own. No directory becomes a root in which nothing was named.
+func SharedRoot(file string, files []string) string {
+	root := filepath.Dir(file)
+	for _, other := range files {
+		if dir := filepath.Dir(other); below(dir, root) {
+			root = dir
+		}
+	}
+	if root == filepath.Dir(file) {
+		return ""
+	}
+	return root
+}
+
+// below tells whether a path lies in a directory or is it, by the paths as they are written.
+func below(dir, path string) bool {
+	top, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(top, at)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// IsFlow reports whether a file is a flow written as JSON: by its name or, where that tells nothing,
+// by how it begins.
+func IsFlow(file string) bool {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".jsonc":
+		return true
+	case ".star":
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false // who reads it tells
+	}
+	defer f.Close()
+	head, err := bufio.NewReader(f).Peek(512)
+	if err != nil && err != io.EOF {
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"), []byte("{"))
+}
+
+// CheckFlow tells what is wrong with a flow that is written as JSON.
+func CheckFlow(file string) (diag.List, diag.Sources, *term.Failure) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, term.Usagef("", "%s: %s", file, term.FileProblem(err))
+	}
+	_, found := flowjson.Check(file, string(text))
+	return found, diag.SourceMap{file: strings.TrimPrefix(string(text), "\ufeff")}, nil
+}
+
+// flowOnlyChecked refuses to do with a flow what is done with scripts.
+func flowOnlyChecked(file string) *term.Failure {
+	return &term.Failure{Code: term.ExitUsage, Found: diag.List{{Code: diag.FlowNotRun, Span: diag.Span{Pos: diag.Pos{File: file}},
+		Message: "this is a flow as JSON, which can be checked and not yet run",
+		Help:    []string{"agentscript check " + file + " tells what is wrong with it", "write it as a script to run it: graph(start, [edge(a, b, when = eq(\"success\", True))]) does what its transitions say"}}}}
+}
+
+// LoadFailure is a script that could not be loaded.
+func LoadFailure(file string, err error) error {
+	var l *agentscript.LoadError
+	if !errors.As(err, &l) {
+		return &term.Failure{Code: term.ExitCheck, Found: diag.List{{Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}}}}
+	}
+	return &term.Failure{Code: LoadCode(l.List), Found: l.List, Sources: l.Sources}
+}
+
+// LoadCode is the exit code of a script that could not be loaded: it has errors, or loading did
+// not come to its end.
+func LoadCode(found diag.List) int {
+	for _, d := range found {
+		switch d.Code {
+		case diag.Timeout:
+			return term.ExitTimeout
+		case diag.Cancelled:
+			return term.ExitInterrupted
+		}
+	}
+	return term.ExitCheck
+}
+
+// RunFailure is a run that failed.
+func (s *Script) RunFailure(err error) error {
+	return &term.Failure{Code: term.ExitCodeOf(err), Found: diag.List{term.Diagnose(err)}, Sources: s.Sources()}
+}

@@ -1,0 +1,115 @@
+package setup
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal/files"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// sessionFlags name the session that a run goes on with.
+type sessionFlags struct{ id, store string }
+
+func (o *sessionFlags) addTo(f *pflag.FlagSet) {
+	f.StringVar(&o.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
+	f.StringVar(&o.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
+}
+
+func (o *sessionFlags) valid(set *pflag.FlagSet) *term.Failure {
+	switch {
+	case set.Changed("session"):
+		if err := engine.CheckSessionID(o.id); err != nil {
+			return term.Usagef(term.HelpOf(err), "--session: %s", err)
+		}
+	case set.Changed("session-store"):
+		return term.Usagef("", "--session-store is of use with --session alone")
+	}
+	if set.Changed("session-store") && o.store == "" {
+		return term.Usagef("", "--session-store needs the name of a directory")
+	}
+	return nil
+}
+
+// InSession gives the session that is named to a run. A replay goes on from what was recorded of it, and
+// leaves the session as it is.
+func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.RunOption, error) {
+	if models.Replayed != nil {
+		store, id := models.Replayed.Sessions()
+		if id = cmp.Or(o.id, id); id == "" {
+			return nil, nil
+		}
+		return agentscript.Session(store, id), nil
+	}
+	if o.id == "" {
+		return nil, nil
+	}
+	store, err := SessionStore(c, o.store)
+	if err != nil {
+		return nil, StoreFailure(err)
+	}
+	if models.recorder != nil {
+		store = models.recorder.Sessions(store)
+	}
+	return agentscript.Session(store, o.id), nil
+}
+
+// SessionStore opens the store in a directory, or that of the user.
+func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
+	if path == "" {
+		dir, problem := stateDir(c)
+		if problem != nil {
+			return nil, problem
+		}
+		path = filepath.Join(dir, "sessions")
+	}
+	return files.Open(path)
+}
+
+// stateDir is where this command keeps what outlives it: XDG_STATE_HOME, else what the system has
+// for it.
+func stateDir(c *term.Console) (string, *term.Failure) {
+	dir, missing := userDir(c, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+	if dir == "" {
+		return "", term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
+	}
+	return dir, nil
+}
+
+// userDir is a directory of the user for this command: below the variable xdg, else where the system has
+// it. Where there is none it tells which variable is missing.
+func userDir(c *term.Console, xdg, windows string, unix ...string) (dir, missing string) {
+	home, vars := unix, []string{xdg, "HOME"}
+	switch runtime.GOOS {
+	case "windows":
+		vars, home = []string{xdg, windows}, nil
+	case "darwin":
+		home = []string{"Library", "Application Support"}
+	}
+	for i, name := range vars {
+		if at := c.Env(name); filepath.IsAbs(at) {
+			if i > 0 {
+				at = filepath.Join(append([]string{at}, home...)...)
+			}
+			return filepath.Join(at, "agentscript"), ""
+		}
+	}
+	return "", vars[1]
+}
+
+// StoreFailure gives the error of a store the exit code of its kind.
+func StoreFailure(err error) error {
+	var f *term.Failure
+	var e *engine.Error
+	if err == nil || errors.As(err, &f) || !errors.As(err, &e) {
+		return err
+	}
+	return &term.Failure{Code: term.ExitCodeOf(e), Found: diag.List{term.Diagnose(e)}}
+}

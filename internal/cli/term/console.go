@@ -1,0 +1,87 @@
+package term
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// Console is one execution of the command line: a process, and how it speaks.
+type Console struct {
+	*Process
+	JSON     bool       // diagnostics and prints are JSON lines
+	Reloaded bool       // the script is loaded again: what it prints meanwhile was written before
+	Talk     sync.Mutex // held by what writes to or asks at the terminal while a run goes on
+}
+
+// Report writes diagnostics to stderr: rendered, or as one JSON line when the verb was told
+// to speak JSON. Writing to a stderr that is gone cannot be reported anywhere.
+func (c *Console) Report(found diag.List, sources diag.Sources) {
+	if len(found) == 0 {
+		return
+	}
+	if c.JSON {
+		_ = diag.JSON(c.JSONOut(), found)
+		return
+	}
+	_ = diag.Render(c.Stderr, found, sources, diag.Options{Color: c.Color(), Width: c.width(), NoSummary: len(found) == 1})
+}
+
+// Print writes a result and a line end to stdout.
+func (c *Console) Print(text string) error {
+	if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
+		return c.Unwritten(err)
+	}
+	return nil
+}
+
+// PrintJSON writes a result to stdout as indented JSON.
+func (c *Console) PrintJSON(v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return c.Print(string(text))
+}
+
+// Unwritten returns the failure of a result that did not reach stdout.
+func (c *Console) Unwritten(err error) error {
+	return &Failure{Code: ExitFailed, Found: diag.List{{Message: "the result could not be written: " + FileProblem(err)}}}
+}
+
+// TextWidth returns the width in which running text is set.
+func (c *Console) TextWidth() int {
+	if w := c.width(); w >= 40 {
+		return min(w, 100)
+	}
+	return 80
+}
+
+// Interruptible returns a context that the first interrupt cancels, and a function that releases it. The
+// second interrupt ends the process, in case something does not stop.
+func (c *Console) Interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	interrupts, stop := c.Signals()
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-interrupts:
+			cancel()
+		case <-done:
+			return
+		}
+		select {
+		case <-interrupts:
+			c.Kill(ExitInterrupted)
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		stop()
+		cancel()
+	}
+}

@@ -1,0 +1,120 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// longestRaw is how much of a model's text a diagnostic quotes, in runes.
+const longestRaw = 600
+
+// Diagnose shows an error of a run like one of loading: its code, its place in the script and
+// in the run, what the model said, what lies beneath, and what to do.
+func Diagnose(err error) *diag.Diagnostic {
+	var e *engine.Error
+	if !errors.As(err, &e) {
+		return &diag.Diagnostic{Message: err.Error()}
+	}
+	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: diag.Span{Pos: e.Pos}, Cause: err}
+	if d.Message == "" {
+		d.Message = string(e.Kind)
+	}
+	note := func(text string) { d.Notes = append(d.Notes, diag.Note{Message: text}) }
+	if e.Path != "" && e.Path != "main" {
+		note("in " + e.Path)
+	}
+	var inner *diag.Diagnostic
+	if errors.As(e.Cause, &inner) {
+		adopt(d, inner)
+	}
+	said := d.Message
+	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
+		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) && !internal(text) {
+			note("cause: " + text)
+			said += text
+		}
+	}
+	tried := "also tried: "
+	if e.Kind == engine.KindReplay { // whose notes say in what a call differs
+		tried = ""
+	}
+	for _, text := range e.Notes {
+		note(tried + text)
+	}
+	if e.Model != nil && e.Model.RequestID != "" {
+		note("request " + e.Model.RequestID + " of " + e.Model.Name)
+	}
+	if e.Raw != "" {
+		label := "the model said:\n"
+		if e.Kind == engine.KindPanic {
+			label = ""
+		}
+		note(label + text.ClipMiddle(e.Raw, longestRaw))
+	}
+	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
+		d.Trace = append(d.Trace, e.Trace...)
+	}
+	switch flag := raisedBy(e); {
+	case flag != "":
+		d.Help = append(d.Help, flag)
+	case e.Kind == engine.KindCancelled: // whoever did that knows
+	case e.Help != "":
+		d.Help = append(d.Help, e.Help)
+	}
+	return d
+}
+
+// internal tells whether a text says how something stopped in words of Go or the interpreter, of
+// which the message is the translation.
+func internal(text string) bool {
+	for _, words := range []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt takes over what a deeper diagnostic knows and d does not.
+func adopt(d, inner *diag.Diagnostic) {
+	if !d.Span.IsValid() || d.Span.Pos == inner.Span.Pos {
+		d.Span, d.Label = inner.Span, inner.Label
+	}
+	d.Notes = append(d.Notes, inner.Notes...)
+	d.Help = append(d.Help, inner.Help...)
+	d.Trace = append(d.Trace, inner.Trace...)
+}
+
+// raisedBy names the flag that moves a limit of the whole run.
+func raisedBy(e *engine.Error) string {
+	switch {
+	case !e.OfRun:
+		return ""
+	case e.Code == diag.StepLimit:
+		return "raise it with --max-steps, or find the loop that does not end"
+	}
+	return boundFlagHelp(e)
+}
+
+// boundsOf are the flags by the words of budget(...).
+var boundsOf = []struct{ word, flag string }{
+	{"model_calls", "max-model-calls"}, {"tool_calls", "max-tool-calls"}, {"tokens", "max-tokens"}, {"usd", "max-usd"}, {"depth", "max-depth"}, {"steps", "max-steps"},
+}
+
+// boundFlagHelp is the remedy of a bound of the whole run, with the flag that moves it.
+func boundFlagHelp(e *engine.Error) string {
+	if e.Kind != engine.KindBudget {
+		return ""
+	}
+	for _, b := range boundsOf {
+		if before, after, found := strings.Cut(e.Help, "budget("+b.word+" = ...)"); found {
+			return before + "--" + b.flag + after
+		}
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package term
+
+import (
+	"errors"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// The exit codes. They are part of the command's contract.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1   // the run failed
+	ExitUsage       = 2   // wrong flags, arguments, files or input
+	ExitCheck       = 3   // the script has errors
+	exitBudget      = 4   // a budget refused
+	exitWaiting     = 5   // the run waits for a person's decision
+	ExitProvider    = 6   // a model's provider failed or refused, or no model can be called
+	ExitTimeout     = 7   // the run or a call took too long
+	exitReplay      = 9   // a recorded run does not match
+	ExitInterrupted = 130 // ctrl-C
+)
+
+// ExitCodeOf gives the exit code of a failed run.
+func ExitCodeOf(err error) int {
+	var e *engine.Error
+	if !errors.As(err, &e) {
+		return ExitFailed
+	}
+	switch e.Code {
+	case diag.ScriptedModel: // the flow and its scripted answers do not match: no provider's fault
+		return ExitFailed
+	case diag.NoMain:
+		return ExitCheck
+	}
+	switch e.Kind {
+	case engine.KindInput:
+		return ExitUsage
+	case engine.KindBudget:
+		return exitBudget
+	case engine.KindApproval:
+		return exitWaiting
+	case engine.KindTimeout:
+		return ExitTimeout
+	case engine.KindCancelled:
+		return ExitInterrupted
+	case engine.KindReplay:
+		return exitReplay
+	case engine.KindConfig, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindContextLength,
+		engine.KindRefused, engine.KindNotFound, engine.KindBadRequest, engine.KindUnsupported, engine.KindOverloaded,
+		engine.KindServer, engine.KindNetwork, engine.KindTruncated, engine.KindBadResponse:
+		return ExitProvider
+	}
+	return ExitFailed
+}

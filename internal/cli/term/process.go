@@ -1,0 +1,131 @@
+package term
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// Process is everything that the command knows of its process, so that tests run it in process
+// and nothing else in this package touches the os package's globals but files by name.
+type Process struct {
+	Version        string   // set by the linker, or empty
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout         io.Writer // see output
+	Stderr         io.Writer // of which each writer keeps to what legible makes of texts: colours are ours
+	StdinPiped     bool      // stdin is a pipe or a file, neither a terminal nor nothing
+	StdoutLost     bool      // nobody reads stdout, and writing to it does not say so
+	StderrTerminal bool
+	StdinTerminal  bool
+	// openTerminal opens the terminal that the process belongs to, until the process ends.
+	OpenTerminal func() (io.ReadWriter, error)
+	LookupEnv    func(name string) (string, bool)
+	// signals begins to deliver interrupts; stop ends that.
+	Signals func() (interrupts <-chan os.Signal, stop func())
+	// kill ends the process at once.
+	Kill func(code int)
+	// browse opens a URL in the user's browser.
+	Browse func(url string) error
+}
+
+// OSProcess returns the process that this is.
+func OSProcess(version string) *Process {
+	return &Process{
+		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
+		StdinPiped: piped(os.Stdin), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
+		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
+		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse,
+		Signals: func() (<-chan os.Signal, func()) {
+			ch := make(chan os.Signal, 2)
+			signal.Notify(ch, syscall.SIGTERM)
+			for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+				if !signal.Ignored(sig) { // as nohup has it, and a shell script whatever it starts with &
+					signal.Notify(ch, sig)
+				}
+			}
+			return ch, func() { signal.Stop(ch) }
+		},
+	}
+}
+
+// JSONOut is stderr for lines of JSON, which hold texts as they are.
+func (s *Process) JSONOut() io.Writer {
+	if s.StderrTerminal {
+		return &safeWriter{w: s.Stderr}
+	}
+	return s.Stderr
+}
+
+func Terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !isNull(info)
+}
+
+func piped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0 && !isNull(info)
+}
+
+// discarded reports whether f is the null device, opened to be read as well: that is what stands
+// in the place of a stdout that was closed, and what some programs start others with when they want
+// no output. A shell's >/dev/null can only be written.
+func discarded(f *os.File) bool {
+	if info, err := f.Stat(); err != nil || !isNull(info) {
+		return false
+	}
+	_, err := f.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
+}
+
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+func (s *Process) Env(name string) string {
+	v, _ := s.LookupEnv(name)
+	return v
+}
+
+// Color tells whether stderr takes ANSI colours: it is a terminal that knows them, and the
+// user does not object (https://no-color.org).
+func (s *Process) Color() bool {
+	if !s.StderrTerminal || s.Env("NO_COLOR") != "" || s.Env("TERM") == "dumb" {
+		return false
+	}
+	if runtime.GOOS == "windows" { // the old console shows the codes themselves
+		return s.Env("WT_SESSION") != "" || s.Env("ANSICON") != "" || s.Env("ConEmuANSI") == "ON" || s.Env("TERM") != ""
+	}
+	return true
+}
+
+// width is the terminal's as far as the shell tells, else 0.
+func (s *Process) width() int {
+	n, err := strconv.Atoi(s.Env("COLUMNS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// browse has the system open a URL. Whether somebody sees it then nobody can tell.
+func browse(url string) error {
+	command := []string{"xdg-open", url}
+	switch runtime.GOOS {
+	case "darwin":
+		command[0] = "open"
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

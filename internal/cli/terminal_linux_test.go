@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Promise 21.15 (policy): at a terminal nothing that a model or a tool says steers it: not in progress, in
+// what is printed, in errors, in a question about a call or in the result; and no argument of a call can
+// make a line that looks like the question's own. A pipe gets the result byte by byte.
+func TestPromise_21_15_Terminal(t *testing.T) {
+	for name, args := range map[string][]string{
+		"progress": nil,
+		"quiet":    {"-q"},
+		"events":   {"--json"},
+		"fails":    nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			main := "main = a"
+			if name == "fails" {
+				main = "def main(q = str):\n    fail(a(q))"
+			}
+			flow, answers := hostileFlow(t, `, policy = policy(ask = ["send"])`, main)
+			user, tty := terminalPair(t)
+			trace := filepath.Join(t.TempDir(), "trace")
+			s := &term.Process{Args: append([]string{"run", flow, "x", "--scripted", answers, "--trace", trace}, args...), Stdin: tty, Stdout: term.Output(tty), Stderr: tty,
+				StdinTerminal: term.Terminal(tty), StderrTerminal: term.Terminal(tty)}
+			code, text := atTerminal(t, s, user, tty, "y")
+			if name == "fails" != (code != 0) {
+				t.Errorf("exit %d", code)
+			}
+			text = uncoloured(text)
+			steers(t, text)
+			asked := 0
+			for line := range strings.Lines(text) {
+				if strings.HasPrefix(line, "agent a wants to call") {
+					asked++
+				}
+			}
+			_, question, _ := strings.Cut(text, "agent a wants to call")
+			question, _, _ = strings.Cut(question, "y(es)")
+			for line := range strings.Lines(question) {
+				if len([]rune(strings.TrimRight(line, "\r\n"))) > 76 {
+					t.Errorf("a line that the terminal breaks: %q", line)
+				}
+			}
+			if asked != 1 || code == 0 && (!strings.Contains(text, `\u001b]52;c;cm0gLXJm\u0007`) || !strings.Contains(text, "done\r\n")) {
+				t.Errorf("%d questions in\n%s", asked, text)
+			}
+		})
+	}
+}
