@@ -69,6 +69,30 @@ func TestPromise_22_1_Slots(t *testing.T) {
 			}
 		})
 	}
+	for shared, want := range map[bool]string{false: "note of b", true: "note of a\nnote of b"} {
+		c := compose()
+		bank := c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes", Shared: shared})
+		noted := func(name string) *engine.Node {
+			return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
+		}
+		main := c.Then(c.op("then"), noted("a"), noted("b"))
+		c.sound(t)
+		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			last := e.Req.(*engine.Request).Messages
+			result := last[len(last)-1].Parts[0].Result
+			call := engine.ToolCall{ID: "c", Name: "memory_append", Args: `{"content": "note of ` + e.Agent + `"}`}
+			switch {
+			case result != nil && result.Name == "memory_read":
+				return answer(result.Text)
+			case result != nil:
+				call = engine.ToolCall{ID: "d", Name: "memory_read", Args: "{}"}
+			}
+			return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartCall, Call: &call}}, Finish: engine.FinishCalls}}
+		})
+		if got := ran(t, engine.RunSpec{Node: main, Input: generable.StrOf("go"), Handler: h, Model: "test/model"}); got != want {
+			t.Errorf("shared is %t: agent b reads %q, want %q", shared, got, want)
+		}
+	}
 }
 
 func TestMemoryRefuses(t *testing.T) {

@@ -3,6 +3,7 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -169,6 +170,13 @@ func recordedLists(t *testing.T, transport string) {
 	const answers = `
 {"calls": [{"name": "echo", "args": {"text": "hi"}}, {"name": "go"}]}
 {"text": "done"}`
+	eng := agentscript.New(agentscript.WithMCP(engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		t.Errorf("loading asks for %s", e.ID())
+		return engine.Outcome{}
+	})))
+	if _, err := eng.Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(strings.ReplaceAll(script, "EXE", `"no-such-command"`))}}, "main.star"); err != nil {
+		t.Errorf("a server that is not there is no reason not to load: %v", err)
+	}
 	var j journal.Memory
 	first := run(t, client(t), script, answers, agentscript.Journal(&j), agentscript.ID("one"))
 	if first.text != "done" {
@@ -178,6 +186,15 @@ func recordedLists(t *testing.T, transport string) {
 		t.Errorf("offered %q", got)
 	}
 	ids := j.IDs()
+	lists := slices.IndexFunc(ids, func(id string) bool { return strings.Contains(id, "/llm0@") })
+	for _, id := range ids[:max(lists, 0)] {
+		if !strings.Contains(id, "/mcp:") {
+			t.Errorf("%s is recorded before the first model call", id)
+		}
+	}
+	if lists != 2 {
+		t.Errorf("%d lists of 2 servers are recorded before the first model call: %q", lists, ids)
+	}
 	slices.Sort(ids)
 	var kinds []string
 	for _, id := range ids {

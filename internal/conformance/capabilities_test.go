@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,9 +16,11 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // grants makes grants in a directory of the test's own.
@@ -185,7 +189,28 @@ def main():
 	if !strings.Contains(events.String(), `"env":"API_TOKEN"`) {
 		t.Error("the events do not say which secret is used")
 	}
-	for what, text := range map[string]string{"an event": events.String(), "the result": res.JSON()} {
+	kept, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range record.IDs() {
+		out, _ := record.Answer(id)
+		kept = fmt.Appendf(generable.AppendJSON(kept, out.Value, nil), "%s %v", id, out.Err)
+	}
+	var recorded bytes.Buffer
+	rec := cassette.Record(&recorded, g, nil)
+	failing := loaded(t, agentscript.New(agentscript.WithGrants(g)), "def main():\n    token = env.secret(\"API_TOKEN\")\n    http.get(\""+server.URL+"\", headers = {\"Authorization\": token})\n    return http.get(\"http://127.0.0.1:1/?key=\" + token).text\n")
+	_, failed := failing.Start(t.Context(), agentscript.HandlerFor(engine.EffectHTTP, rec.Around(g)), agentscript.HandlerFor(engine.EffectEnv, rec.Around(g))).Wait()
+	var e *engine.Error
+	if !errors.As(failed, &e) || strings.Count(recorded.String(), "\n") < 2 {
+		t.Fatalf("%v, recorded is\n%s", failed, &recorded)
+	}
+	shownError, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"an event": events.String(), "the result": res.JSON(), "a journal": string(kept), "a record": recorded.String(),
+		"an error": fmt.Sprintf("%v %+v %s", failed, *e, shownError)} {
 		if strings.Contains(text, value) {
 			t.Errorf("the secret is in %s:\n%s", what, text)
 		}

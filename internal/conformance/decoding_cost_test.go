@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -25,12 +27,30 @@ func TestPromise_13_34_Visits(t *testing.T) {
 		"wide":     func(n int) string { return strings.Repeat(`｛“a”：［1，`, n/24) },
 		"prose":    func(n int) string { return strings.Repeat(`and {so} [on] {"a": 1} `, n/23) },
 	}
+	item, errs := generable.NewSchema("Item", "", []generable.Field{{Name: "id", Type: generable.IntT}, {Name: "text", Type: generable.StrT}, {Name: "a", Type: generable.OneOf(generable.StrT, generable.NoneT)}})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	rng := rand.New(rand.NewPCG(13, 34))
+	pieces := []string{"{", "}", "[", "]", ",", ":", `"`, "'", `\`, "a", "1", " ", "\n", "```", "<think>", "</think>", "// ", "/*", "null", "“", "+", "=", "|", "(", ")"}
+	for i := range 40 { // and what nobody thought of: a few pieces that come again and again
+		some := make([]string, 1+rng.IntN(6))
+		for j := range some {
+			some[j] = pieces[rng.IntN(len(pieces))]
+		}
+		unit := strings.Join(some, "")
+		families[fmt.Sprintf("random %d %q", i, unit)] = func(n int) string { return "{" + strings.Repeat(unit, n/8/len(unit)+1) }
+	}
 	for name, make := range families {
-		for _, n := range []int{1 << 12, 1 << 17} {
+		for i, n := range []int{1 << 12, 1 << 17, 1 << 12} {
 			text := make(n)
-			whole := lenient.Decode(nil, text, generable.Options{})
+			var typ *generable.Type
+			if i == 2 {
+				typ = generable.ListOfType(item)
+			}
+			whole := lenient.Decode(typ, text, generable.Options{})
 			for _, size := range []int{len(text), 4096, 7, 1} {
-				m := lenient.NewMachine(nil, generable.Options{})
+				m := lenient.NewMachine(typ, generable.Options{})
 				for at := 0; at < len(text); at += size {
 					m.Feed(text[at:min(at+size, len(text))])
 				}

@@ -1,10 +1,13 @@
 package conformance
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // Types with all that can be said of them.
@@ -87,6 +90,9 @@ func TestPromise_2_14_SystemPrompt(t *testing.T) {
 // Promise 2.15 (language): `llm_description()`, `json_schema()` and `prompt_fragment()` give the
 // documented texts, and the very type reaches the provider of the model, for constrained decoding.
 func TestPromise_2_15_Artefacts(t *testing.T) {
+	answers := map[string]string{
+		"Measurement": `{"distance": 1, "label": "l"}`, "Finding": `{"severity": "low", "score": 1, "sizes": {}}`,
+		"Decision": `{"type": "Approved", "confidence": 1}`, "Severity": "low", "Note": `{"text": "t"}`, "list[Measurement]": "[]", "Measurement | None": "null"}
 	for _, name := range []string{"Measurement", "Finding", "Decision", "Severity", "Note", "list[Measurement]", "Measurement | None"} {
 		mod := loaded(t, agentscript.New(), described+`
 def main():
@@ -99,15 +105,28 @@ def main():
 		file := strings.NewReplacer("[", "_of_", "]", "", " | None", "_or_none").Replace(name)
 		golden(t, "artefacts/"+file, res.Text()+"\n")
 
-		_, calls := asked(t, described+"main = agent(output = "+name+", prompt = \"Do.\")\n", "x", map[string][]string{"main": {map[string]string{
-			"Measurement": `{"distance": 1, "label": "l"}`, "Finding": `{"severity": "low", "score": 1, "sizes": {}}`,
-			"Decision": `{"type": "Approved", "confidence": 1}`, "Severity": "low", "Note": `{"text": "t"}`, "list[Measurement]": "[]", "Measurement | None": "null"}[name]}})
+		_, calls := asked(t, described+"main = agent(output = "+name+", prompt = \"Do.\")\n", "x", map[string][]string{"main": {answers[name]}})
 		schema, err := loaded(t, agentscript.New(), described+"T = "+name+"\ndef main():\n    return T.json_schema()\n").Start(t.Context()).Wait()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if out := calls[0].Request.Output; out == nil || out.Type.JSONSchema() != schema.Text() {
 			t.Errorf("%s does not reach the model's provider", name)
+		}
+		_, bodies, _, err := overTheWire(t, "ollama/qwen3", described+"main = agent(output = "+name+", prompt = \"Do.\")\n", input("x"), llmtest.Reply{Text: answers[name]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := dialect.Compile(calls[0].Request.Output.Type, "ollama")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want any
+		if err := json.Unmarshal([]byte(made.Schema), &want); err != nil {
+			t.Fatal(err)
+		}
+		if sent := compact(bodies[0]["format"]); sent != compact(want) {
+			t.Errorf("%s: the provider holds the model to %s, and the type is %s", name, sent, made.Schema)
 		}
 	}
 	compute(t, []computation{

@@ -89,25 +89,42 @@ func TestPromise_6_21_Fallback(t *testing.T) {
 // are in flight than are allowed, eight unless told.
 func TestPromise_6_22_InFlight(t *testing.T) {
 	var mu sync.Mutex
-	busy, most := 0, 0
-	count := func(by int) {
+	want, busy, most := 0, map[string]int{}, map[string]int{}
+	var full chan struct{} // closed when each key has as many calls in flight as it may
+	count := func(key string, by int) {
 		mu.Lock()
 		defer mu.Unlock()
-		busy += by
-		most = max(most, busy)
+		busy[key] += by
+		most[key] = max(most[key], busy[key])
+		if len(most) == 2 && most["Bearer k"] >= want && most["Bearer m"] >= 8 && full != nil {
+			close(full)
+			full = nil
+		}
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		count(1)
-		defer count(-1)
+		mu.Lock()
+		wait := full
+		mu.Unlock()
+		count(r.Header.Get("Authorization"), 1)
+		defer count(r.Header.Get("Authorization"), -1)
 		_, _ = io.ReadAll(r.Body) // it is of no interest
-		time.Sleep(2 * time.Millisecond)
+		if wait != nil {
+			<-wait
+		}
+		time.Sleep(2 * time.Millisecond) // in which one more would come
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
 	}))
 	defer s.Close()
-	for want, opts := range map[int][]llm.Option{8: nil, 3: {llm.WithLimits("openai", llm.Limits{InFlight: 3})}} {
-		most = 0
-		models := llm.New(append(opts, variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1"))...)
-		mod := loaded(t, agentscript.New(agentscript.WithModels(models)), "a = agent(model = \"openai/a\", prompt = \"Judge.\")\ndef main(n = int):\n    return len(parallel(a, [str(i) for i in range(n)], limit = n))\n")
+	for n, opts := range map[int][]llm.Option{8: nil, 3: {llm.WithLimits("openai", llm.Limits{InFlight: 3})}} {
+		want, most, full = n, map[string]int{}, make(chan struct{})
+		models := llm.New(append(opts, variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1", "MISTRAL_API_KEY", "m", "MISTRAL_BASE_URL", s.URL+"/v1"))...)
+		mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `
+a = agent(model = "openai/a", prompt = "Judge.")
+b = agent(model = "mistral/b", prompt = "Judge.")
+
+def main(n = int):
+    return len(parallel([(node, str(i)) for i in range(n // 2) for node in [a, b]], limit = n))
+`)
 		var runs []*agentscript.Run
 		for range 4 {
 			runs = append(runs, mod.Start(t.Context(), agentscript.Args(map[string]any{"n": 50})))
@@ -117,8 +134,8 @@ func TestPromise_6_22_InFlight(t *testing.T) {
 				t.Errorf("%v %v", res, err)
 			}
 		}
-		if most > want {
-			t.Errorf("%d calls were in flight, %d are allowed", most, want)
+		if most["Bearer k"] != want || most["Bearer m"] != 8 {
+			t.Errorf("%v calls were in flight, %d and 8 are allowed", most, want)
 		}
 		models.Close()
 	}
