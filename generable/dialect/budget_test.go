@@ -128,7 +128,7 @@ func TestSmallerBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Limits.Optionals, r.Limits.Unions = 2, 1
-	w, err := CompileUnder(samples()["optional"], r)
+	w, err := compileUnder(samples()["optional"], r)
 	if err != nil {
 		t.Fatal(err)
 	}

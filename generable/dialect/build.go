@@ -117,7 +117,7 @@ func (b *builder) opens(t *generable.Type) bool {
 
 // unrolls reports whether t contains itself in a way that the target does not know.
 func (b *builder) unrolls(t *generable.Type) bool {
-	return b.cyclic[t] > 0 && (b.Recursion == NoRecursion || b.Recursion == OptionalRecursion && b.cyclic[t] == withoutFields)
+	return b.cyclic[t] > 0 && (b.Recursion == noRecursion || b.Recursion == optionalRecursion && b.cyclic[t] == withoutFields)
 }
 
 // closing ends recursion: under targets that know it, by the shape that is open already.
@@ -151,7 +151,7 @@ func (b *builder) closing(p place) (*shape, bool) {
 // opened tells how often the types that are unrolled are open around t: the same type has
 // another shape at each turn.
 func (b *builder) opened(t *generable.Type) string {
-	if b.Recursion == UnboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
+	if b.Recursion == unboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
 		return ""
 	}
 	var open []int
@@ -303,7 +303,7 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 	n := len(p.t.Variants)
 	switch {
 	case n == 0:
-	case b.Tuples == OpenTuples:
+	case b.Tuples == openTuples:
 		for _, v := range p.t.Variants {
 			s.parts = append(s.parts, part(v, 1))
 		}
@@ -311,7 +311,7 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 			return
 		}
 	case p.fixed == n:
-		if b.Tuples == NoTuples {
+		if b.Tuples == noTuples {
 			s.form = tupled
 		}
 		for _, v := range p.t.Variants {

@@ -39,9 +39,9 @@ func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 	case generable.IntType, generable.FloatType:
 		return true
 	case generable.BoolType:
-		return e.Literals >= ScalarLiterals
+		return e.Literals >= scalarLiterals
 	case generable.AnyType:
-		return e.Literals == AllLiterals
+		return e.Literals == allLiterals
 	case generable.OneOfType: // each part lists its own
 		return !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool {
 			v = v.Deref()

@@ -180,7 +180,7 @@ func (e *emitter) describe(m *generable.Map, at spot, doc string) *generable.Map
 	}
 	e.written += len(text)
 	if _, isRef := m.Get("$ref"); isRef {
-		if e.RefBeside == BesideDropped {
+		if e.RefBeside == besideDropped {
 			e.rewrite("description-in-prompt", at, "a description beside $ref", "the prompt", "")
 			e.limit(at, text)
 			return m

@@ -102,7 +102,7 @@ func (e *emitter) orNull(m *generable.Map) *generable.Map {
 	enum, hasEnum := m.Get("enum")
 	_, isConst := m.Get("const")
 	scalar := name != "object" && name != "array" && !hasEnum
-	if !single || isConst || e.NullArray == NullAnyOf || e.NullArray == NullScalars && !scalar {
+	if !single || isConst || e.NullArray == nullAnyOf || e.NullArray == nullScalars && !scalar {
 		return object("anyOf", generable.ListOf(m.Value(), typed("null").Value()))
 	}
 	m.Set("type", texts([]string{name, "null"}))

@@ -5,9 +5,9 @@ import "strings"
 // takesPattern reports whether a pattern may stand in the target's schema.
 func (r *Rules) takesPattern(p string) bool {
 	switch r.Patterns {
-	case PortablePatterns:
+	case portablePatterns:
 		return portable(p)
-	case AnchoredPatterns:
+	case anchoredPatterns:
 		return portable(p) && anchored(p)
 	}
 	return false

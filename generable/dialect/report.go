@@ -20,7 +20,7 @@ type Reports []TargetReport
 func Report(t *generable.Type) Reports {
 	out := make(Reports, len(rules))
 	for i := range rules {
-		w, err := CompileUnder(t, rules[i])
+		w, err := compileUnder(t, rules[i])
 		out[i] = TargetReport{Target: rules[i].Target, Wire: w, Err: err}
 	}
 	return out

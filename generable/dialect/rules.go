@@ -17,14 +17,14 @@ type Rules struct {
 	Dicts      bool // additionalProperties may be a schema
 	Untyped    bool // {} stands for any value
 	Const      bool // else an enum of one value
-	Literals   Literals
-	Tuples     TupleRule
+	Literals   literalRule
+	Tuples     tupleRule
 	Ordering   bool // propertyOrdering gives the order of properties
 
-	Refs      bool      // $defs and $ref
-	Recursion Recursion // what a $ref may lead back to
-	RefBeside Beside    // a description beside $ref
-	NullArray NullForm  // how null is added to a schema
+	Refs      bool          // $defs and $ref
+	Recursion recursionRule // what a $ref may lead back to
+	RefBeside besideRule    // a description beside $ref
+	NullArray nullForm      // how null is added to a schema
 
 	IntBounds, NumBounds bool // minimum and maximum of integers, of numbers
 	PairedBounds         bool // a bound of integers that is far from 0 needs its other
@@ -34,7 +34,7 @@ type Rules struct {
 	MaxItems             bool // maxItems
 	MinItems             int  // the greatest minItems
 	MaxRepeat            int  // the greatest length or number of items that may be counted
-	Patterns             PatternRule
+	Patterns             patternRule
 	Formats              string // of strings, separated by blanks
 	KeyChars             string // what a property's name may hold besides letters and digits; "" is anything
 	KeyLen               int
@@ -43,57 +43,57 @@ type Rules struct {
 	Limits Limits
 }
 
-// Recursion tells where a schema may refer to one that it is part of.
-type Recursion uint8
+// recursionRule tells where a schema may refer to one that it is part of.
+type recursionRule uint8
 
 const (
-	NoRecursion        Recursion = iota // it is unrolled
-	OptionalRecursion                   // in properties that are not required
-	UnboundedRecursion                  // anywhere
+	noRecursion        recursionRule = iota // it is unrolled
+	optionalRecursion                       // in properties that are not required
+	unboundedRecursion                      // anywhere
 )
 
-// Beside tells what becomes of a description beside a $ref.
-type Beside uint8
+// besideRule tells what becomes of a description beside a $ref.
+type besideRule uint8
 
 const (
-	BesideDropped Beside = iota // it goes into the prompt
-	BesideWrapped               // the $ref moves into an anyOf
+	besideDropped besideRule = iota // it goes into the prompt
+	besideWrapped                   // the $ref moves into an anyOf
 )
 
-// NullForm tells how null joins a schema.
-type NullForm uint8
+// nullForm tells how null joins a schema.
+type nullForm uint8
 
 const (
-	NullAnyOf   NullForm = iota // anyOf of the schema and null
-	NullScalars                 // "type": ["string", "null"], of scalars
-	NullTypes                   // the same of all schemas that have a type
+	nullAnyOf   nullForm = iota // anyOf of the schema and null
+	nullScalars                 // "type": ["string", "null"], of scalars
+	nullTypes                   // the same of all schemas that have a type
 )
 
-// Literals tells which values an enum may list.
-type Literals uint8
+// literalRule tells which values an enum may list.
+type literalRule uint8
 
 const (
-	NumberLiterals Literals = iota // texts and numbers
-	ScalarLiterals                 // those, true and false
-	AllLiterals                    // any value
+	numberLiterals literalRule = iota // texts and numbers
+	scalarLiterals                    // those, true and false
+	allLiterals                       // any value
 )
 
-// TupleRule tells where prefixItems may stand.
-type TupleRule uint8
+// tupleRule tells where prefixItems may stand.
+type tupleRule uint8
 
 const (
-	NoTuples    TupleRule = iota
-	FixedTuples           // for lists of exactly so many items
-	OpenTuples            // with items for those behind them
+	noTuples    tupleRule = iota
+	fixedTuples           // for lists of exactly so many items
+	openTuples            // with items for those behind them
 )
 
-// PatternRule tells which regular expressions a target takes.
-type PatternRule uint8
+// patternRule tells which regular expressions a target takes.
+type patternRule uint8
 
 const (
-	NoPatterns       PatternRule = iota
-	PortablePatterns             // what every dialect of regular expressions reads alike
-	AnchoredPatterns             // of those the ones in ^…$ without classes such as \d
+	noPatterns       patternRule = iota
+	portablePatterns             // what every dialect of regular expressions reads alike
+	anchoredPatterns             // of those the ones in ^…$ without classes such as \d
 )
 
 // Limits are a target's budgets for one schema; 0 is none.
@@ -130,18 +130,18 @@ const (
 
 // openAI is what OpenAI publishes of its strict mode.
 var openAI = Rules{
-	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true, Literals: ScalarLiterals,
-	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideWrapped, NullArray: NullScalars,
-	IntBounds: true, NumBounds: true, Exclusive: true, Multiples: true, MaxItems: true, MinItems: anyCount, Patterns: PortablePatterns,
+	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true, Literals: scalarLiterals,
+	Refs: true, Recursion: unboundedRecursion, RefBeside: besideWrapped, NullArray: nullScalars,
+	IntBounds: true, NumBounds: true, Exclusive: true, Multiples: true, MaxItems: true, MinItems: anyCount, Patterns: portablePatterns,
 	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid", PlainNames: true,
 	Limits: Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
 }
 
 // llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
 var llamaCpp = Rules{
-	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true, Literals: AllLiterals, Tuples: FixedTuples,
-	Refs: true, Recursion: UnboundedRecursion, RefBeside: BesideDropped, NullArray: NullScalars,
-	IntBounds: true, PairedBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: AnchoredPatterns,
+	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true, Literals: allLiterals, Tuples: fixedTuples,
+	Refs: true, Recursion: unboundedRecursion, RefBeside: besideDropped, NullArray: nullScalars,
+	IntBounds: true, PairedBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: anchoredPatterns,
 	Formats: "date time date-time uuid",
 	Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
 }
@@ -150,16 +150,16 @@ var llamaCpp = Rules{
 var rules = []Rules{
 	openAI,
 	{
-		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true, Literals: ScalarLiterals,
-		Refs: true, Recursion: NoRecursion, RefBeside: BesideDropped, NullArray: NullAnyOf,
-		MinItems: 1, Patterns: PortablePatterns,
+		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true, Literals: scalarLiterals,
+		Refs: true, Recursion: noRecursion, RefBeside: besideDropped, NullArray: nullAnyOf,
+		MinItems: 1, Patterns: portablePatterns,
 		Formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
 		KeyChars: "_.-", KeyLen: 64,
 		Limits: Limits{Depth: defaultMaxDepth, Optionals: 24, Unions: 16, Name: 64, Bytes: unrolledBytes, StrictTools: 20},
 	},
 	{
-		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true, Tuples: OpenTuples,
-		Refs: true, Recursion: OptionalRecursion, RefBeside: BesideDropped, NullArray: NullTypes,
+		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true, Tuples: openTuples,
+		Refs: true, Recursion: optionalRecursion, RefBeside: besideDropped, NullArray: nullTypes,
 		IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount,
 		Formats: "date-time date time",
 		Limits:  Limits{Depth: defaultMaxDepth, Bytes: maxSchemaBytes},

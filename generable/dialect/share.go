@@ -52,7 +52,7 @@ func (e *emitter) size(s *shape, known map[*shape]int) int {
 // markCyclic lets fields be left out whose value leads back to the schema they belong to,
 // where the target refers back from such alone.
 func (b *builder) markCyclic(root *shape) {
-	if b.Recursion != OptionalRecursion {
+	if b.Recursion != optionalRecursion {
 		return
 	}
 	root.walk(func(s *shape) {

@@ -74,12 +74,12 @@ func Compile(t *generable.Type, target string) (*Wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	return CompileUnder(t, r)
+	return compileUnder(t, r)
 }
 
-// CompileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
+// compileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
 // say, since several schemas of a request share some.
-func CompileUnder(t *generable.Type, r Rules) (*Wire, error) {
+func compileUnder(t *generable.Type, r Rules) (*Wire, error) {
 	c := &compilation{rules: &r, t: resolved(t), cyclic: cyclicTypes(resolved(t))}
 	return c.run()
 }
