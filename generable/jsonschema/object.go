@@ -18,8 +18,18 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	patterns := im.members(m, "patternProperties", at)
 	if patterns.Len() > 0 {
 		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
-		if _, only := patterns.At(0); props.Len() == 0 && patterns.Len() == 1 && !(hasExtra && !closed) && !never(only) {
-			extra, hasExtra, closed = only, true, false
+		values := patternValues(patterns)
+		if hasExtra && !closed {
+			values = append(values, extra)
+		}
+		switch {
+		case len(values) == 0:
+		case props.Len() > 0:
+			closed = false // a key that fits a pattern may come
+		case len(values) == 1:
+			extra, hasExtra, closed = values[0], true, false
+		default:
+			extra, hasExtra, closed = keyword("anyOf", generable.ListOf(values...)).Value(), true, false
 		}
 	}
 	if names, ok := m.Get("propertyNames"); ok && never(names) {
@@ -84,6 +94,17 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	return t
 }
 
+// patternValues are the schemas of the values whose keys fit a pattern.
+func patternValues(patterns *generable.Map) []generable.Value {
+	var out []generable.Value
+	for i := range patterns.Len() {
+		if _, v := patterns.At(i); !never(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // members reads a keyword that holds schemas by name.
 func (im *importer) members(m *generable.Map, key, at string) *generable.Map {
 	out := generable.NewMap(0)
@@ -135,6 +156,9 @@ func (im *importer) keyNames(names generable.Value, at string) []string {
 		return nil
 	}
 	e, _ := m.Get("enum")
+	if v, has := m.Get("const"); has {
+		e = generable.ListOf(v)
+	}
 	if list, ok := e.AsList(); ok {
 		var out []string
 		for _, v := range list.Items() {

@@ -257,7 +257,11 @@ func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
 		mode = generable.ExtraError
 	}
 	if mode == generable.ExtraError {
-		c.failAt(keyAt, "no key but "+message.List(f.Typ.FieldNames()), c.show(keyAt), c.nearest(f.Key, f.Typ.FieldNames()))
+		names, want := f.Typ.FieldNames(), "no key"
+		if len(names) > 0 {
+			want += " but " + message.List(names)
+		}
+		c.failAt(keyAt, want, c.show(keyAt), c.nearest(f.Key, names))
 		return false
 	}
 	c.Repair(tape.RepExtraKey, at, c.show(at), "")
