@@ -22,14 +22,6 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // A call that was sent and to whose answer nobody waited is charged with what was sent, so that races and
 // limits of time do not go past a budget; one that never reached its provider is not.
 func TestUnfinishedCallsAreCharged(t *testing.T) {
-	sent := make(chan struct{}, 10)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // so that it hears of the caller going
-		sent <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer server.Close()
-	defer server.CloseClientConnections()
 	req := &engine.Request{Model: "acme/x", System: "Answer with forty runes and some more of them.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "What is it?")}}
 	for name, c := range map[string]struct {
 		opts []llm.Option
@@ -49,6 +41,14 @@ func TestUnfinishedCallsAreCharged(t *testing.T) {
 		}))}, engine.KindNetwork, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			sent := make(chan struct{}, 10)
+			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // so that it hears of the caller going
+				sent <- struct{}{}
+				<-r.Context().Done()
+			}))
+			defer server.Close()
+			defer server.CloseClientConnections()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if name == "cancelled" {

@@ -256,8 +256,13 @@ func TestStoppedWhileConnecting(t *testing.T) {
 		} else if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		if out := <-outcome; out.Err == nil || out.Err.Kind != want {
-			t.Errorf("%s: %v", how, out.Err)
+		select {
+		case out := <-outcome:
+			if out.Err == nil || out.Err.Kind != want {
+				t.Errorf("%s: %v", how, out.Err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: the call did not end within a minute", how)
 		}
 		cancel()
 		if err := c.Close(); err != nil || children(t) > 0 {
