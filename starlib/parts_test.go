@@ -13,7 +13,7 @@ import (
 func TestPartsHaveNoAttributesAndItems(t *testing.T) {
 	const part = "s = skill(\"look\", \"Looks.\", run = lambda x: x)\n"
 	for read, want := range map[string]string{
-		"s.name": `AS208 what skill("look") gives has no .name`,
+		"s.name": `AS209 what skill("look") gives has no .name`,
 		"s[0]":   `AS213 skill("look") has no items`,
 	} {
 		_, found := load(part + "def main(x = str):\n    return " + read + "\n")
