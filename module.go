@@ -85,7 +85,7 @@ func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.So
 
 func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
-	o.Strict, o.Builtins, o.Print = e.cfg.strict, e.cfg.builtins, e.cfg.print
+	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
 	}

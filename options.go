@@ -2,6 +2,8 @@ package agentscript
 
 import (
 	"maps"
+	"path"
+	"path/filepath"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -18,6 +20,7 @@ type config struct {
 	handlers   engine.Handlers
 	tools      engine.HostTools
 	builtins   []starlib.Builtin
+	parsed     *starlib.Parsed
 	middleware []engine.Middleware
 	limits     engine.Limits
 	pricer     engine.Pricer
@@ -93,6 +96,25 @@ func WithBuiltin(b ...Builtin) Option {
 func WithStarlark(b ...starlib.Builtin) Option {
 	return func(c *config) { c.builtins = append(c.builtins, b...) }
 }
+
+// Parsed keeps scripts as they were parsed, see [WithParsed].
+type Parsed struct{ files *starlib.Parsed }
+
+// NewParsed returns one that holds no script.
+func NewParsed() *Parsed { return &Parsed{starlib.NewParsed()} }
+
+// Count returns how often a file was parsed.
+func (p *Parsed) Count() int { return p.files.Count() }
+
+// Params returns the names of the parameters that the text of a script gives a function, without
+// executing it. The file is the path by which it will be loaded.
+func (p *Parsed) Params(file string, text []byte, function string) []string {
+	return p.files.Params(path.Clean(filepath.ToSlash(file)), text, function)
+}
+
+// WithParsed has loads one after the other, also of several engines, parse each file once. No
+// module of an earlier load may run when the next begins.
+func WithParsed(p *Parsed) Option { return func(c *config) { c.parsed = p.files } }
 
 // WithHandler sets what runs effects of a kind.
 func WithHandler(kind engine.EffectKind, h engine.Handler) Option {

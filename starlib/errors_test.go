@@ -57,6 +57,13 @@ func TestErrors(t *testing.T) {
 					t.Errorf("no %s among %q", code, codes(found))
 				}
 			}
+			parsed := starlib.NewParsed() // what is parsed once says the same when it is loaded twice
+			for i := range 2 {
+				m, again := loadWith(starlib.Options{Strict: strings.Contains(file, "strict"), Ungranted: strings.Contains(file, "ungranted"), Parsed: parsed}, main, more...)
+				if got, want := render(m, again), render(m, found); codes(found) != string(diag.NoMain) && got != want {
+					t.Errorf("load %d with the file as it was parsed:\n%s\nwant\n%s", i, got, want)
+				}
+			}
 			got, golden := render(m, found), strings.TrimSuffix(file, ".star")+".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {

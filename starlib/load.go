@@ -35,6 +35,9 @@ type Options struct {
 	Dir    string // shown before the names of files in positions; "" shows paths in FS
 	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
 
+	// Parsed keeps the files as they are parsed, for a load of the same script later; nil keeps none.
+	Parsed *Parsed
+
 	// MaxFile bounds the bytes of each file that is read; 0 is [script.DefaultMaxFile].
 	MaxFile int64
 
@@ -139,6 +142,7 @@ func (c *loader) check(entry *script.Unit) {
 type loader struct {
 	*script.State
 	opts        Options
+	parsed      *Parsed
 	table       *table.Table
 	lint        *lint.Linter
 	language    starlark.StringDict              // the names of the language
@@ -159,6 +163,9 @@ func newLoader(o Options) *loader {
 	c := &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*engine.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
+	if c.parsed = o.Parsed; c.parsed == nil {
+		c.parsed = NewParsed()
+	}
 	c.predeclare()
 	return c
 }
@@ -230,17 +237,23 @@ func (c *loader) execute(u *script.Unit) {
 
 func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	u.Text = bytes.TrimPrefix(u.Text, byteOrderMark)
-	file, found := source.Parse(u.Shown, u.Text)
+	f := c.parsed.file(u.Shown, u.Text)
+	found := copied(f.found)
 	c.ReportFrom(u, found)
-	if file == nil {
+	if f.tree == nil {
 		return false
 	}
-	u.File = file
+	u.File = f.tree
 	indexLoads(u)
 	if c.ended(u) { // each pass over a long file takes its time
 		return false
 	}
-	c.ReportFrom(u, file.Lint(c.names()))
+	f, linted := c.parsed.lint(u.Shown, f, c.names())
+	if u.File != f.tree {
+		u.File = f.tree
+		indexLoads(u)
+	}
+	c.ReportFrom(u, linted)
 	if c.ended(u) {
 		return false
 	}

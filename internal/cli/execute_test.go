@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -35,6 +36,20 @@ func written(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A script is parsed once, though it is asked for its flags before it is loaded, and loaded again to
+// be told more.
+func TestParsedOnce(t *testing.T) {
+	file := written(t, "flow.star", "def main(name = str):\n    return \"hello \" + name\n")
+	parsed := agentscript.NewParsed()
+	code, stdout, stderr := inProcess(t, func(s *term.Process) { s.Parsed = parsed }, "run", "--strict", file, "--name", "you")
+	if code != 0 || stdout != "hello you\n" {
+		t.Fatalf("exit %d: %q\n%s", code, stdout, stderr)
+	}
+	if parsed.Count() != 1 {
+		t.Errorf("it was parsed %d times", parsed.Count())
+	}
 }
 
 // Colours are for terminals whose user wants them.

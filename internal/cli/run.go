@@ -67,7 +67,7 @@ func runFile(c *term.Console, args []string) error {
 		}
 		return term.Usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
-	early := setup.Preparse(rest, setup.GuessParams(file))
+	early := setup.Preparse(rest, setup.GuessParams(c, file))
 	c.JSON = o.JSON || early.JSON
 	whole, stop := c.Interruptible()
 	defer stop()

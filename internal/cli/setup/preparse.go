@@ -1,18 +1,17 @@
 package setup
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
-	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
 // Preparse reads arguments that cannot be parsed yet, for what loading has to know: how long it may
@@ -32,7 +31,7 @@ func Preparse(rest []string, script []string) (seen RunFlags) {
 
 // GuessParams guesses the flags of a script that is not loaded yet by the parameters of the
 // def main in its file. Whatever keeps it from being read, loading tells.
-func GuessParams(file string) []string {
+func GuessParams(c *term.Console, file string) []string {
 	if Readable(file) != nil {
 		return nil
 	}
@@ -40,25 +39,9 @@ func GuessParams(file string) []string {
 	if err != nil {
 		return nil
 	}
-	dialect := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	tree, err := dialect.Parse(file, bytes.TrimPrefix(text, []byte("\ufeff")), 0)
-	if err != nil {
-		return nil
-	}
 	var names []string
-	for _, stmt := range tree.Stmts {
-		def, ok := stmt.(*syntax.DefStmt)
-		if !ok || def.Name.Name != "main" {
-			continue
-		}
-		for _, p := range def.Params {
-			if b, ok := p.(*syntax.BinaryExpr); ok {
-				p = b.X
-			}
-			if id, ok := p.(*syntax.Ident); ok {
-				names = append(names, (&Param{name: id.Name}).flag())
-			}
-		}
+	for _, name := range c.ParsedScripts().Params(file, text, "main") {
+		names = append(names, (&Param{name: name}).flag())
 	}
 	return names
 }

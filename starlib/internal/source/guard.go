@@ -9,8 +9,12 @@ import (
 // Guard has the operands that the interpreter would print without a bound go through functions:
 // in s % x the x through the one named printed, in s.format the s through the one named
 // formatted. They are predeclared under names that no script can write. Positions stay as they
-// are. It is called once, between Lint and resolving.
+// are. It does so once, between Lint and resolving.
 func (f *File) Guard(printed, formatted string) {
+	if f.guarded {
+		return
+	}
+	f.guarded = true
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryExpr:

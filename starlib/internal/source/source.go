@@ -24,6 +24,8 @@ type File struct {
 	ops    map[spot]operatorAt // by operator
 	loops  map[spot]bool       // the calls, by opening parenthesis, whose value a for goes through
 	bodies []body              // of the defs, an enclosing one first
+
+	guarded bool // see [File.Guard]
 }
 
 // A spot is a position within the file at hand.

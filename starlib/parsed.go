@@ -1,0 +1,97 @@
+package starlib
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// Parsed keeps files as they were parsed, so that a script that is loaded more than once, say to
+// be asked for its parameters first, is parsed once. It is for loads one after the other: no module
+// of an earlier load runs any more when the next begins.
+type Parsed struct {
+	files  map[string]*parsedFile // by the name that positions carry
+	parses int
+}
+
+// NewParsed returns one that holds no file.
+func NewParsed() *Parsed { return &Parsed{files: map[string]*parsedFile{}} }
+
+// Count returns how often a file was parsed.
+func (p *Parsed) Count() int { return p.parses }
+
+// parsedFile is a file with what its syntax shows.
+type parsedFile struct {
+	text   []byte
+	tree   *source.File // nil on a syntax error
+	found  diag.List
+	linted diag.List
+	names  string // that it was checked with; "" when it was not
+}
+
+// file parses a file, unless it is there and has the same text.
+func (p *Parsed) file(name string, text []byte) *parsedFile {
+	if f := p.files[name]; f != nil && bytes.Equal(f.text, text) {
+		return f
+	}
+	p.parses++
+	f := &parsedFile{text: text}
+	f.tree, f.found = source.Parse(name, text)
+	p.files[name] = f
+	return f
+}
+
+// lint checks the syntax of a file. Resolving changes the tree after that, so that one which was
+// checked with other names is parsed again.
+func (p *Parsed) lint(name string, f *parsedFile, n source.Names) (*parsedFile, diag.List) {
+	key := fmt.Sprintf("%q", n)
+	if f.names != "" && f.names != key {
+		delete(p.files, name)
+		f = p.file(name, f.text)
+	}
+	if f.names == "" {
+		f.names, f.linted = key, f.tree.Lint(n)
+	}
+	return f, copied(f.linted)
+}
+
+// copied is a list of diagnostics of its own: a load adds notes to them.
+func copied(l diag.List) diag.List {
+	out := make(diag.List, len(l))
+	for i, d := range l {
+		own := *d
+		own.Notes, own.Help = slices.Clone(d.Notes), slices.Clone(d.Help)
+		out[i] = &own
+	}
+	return out
+}
+
+// Params returns the names of the parameters that the text of a file gives a function, without
+// executing it; none when the file has no such function or cannot be read.
+func (p *Parsed) Params(file string, text []byte, function string) []string {
+	f := p.file(file, bytes.TrimPrefix(text, byteOrderMark))
+	if f.tree == nil {
+		return nil
+	}
+	var names []string
+	for _, stmt := range f.tree.Syntax().Stmts {
+		def, ok := stmt.(*syntax.DefStmt)
+		if !ok || def.Name.Name != function {
+			continue
+		}
+		for _, p := range def.Params {
+			if b, ok := p.(*syntax.BinaryExpr); ok {
+				p = b.X
+			}
+			if id, ok := p.(*syntax.Ident); ok {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	return names
+}
