@@ -28,7 +28,8 @@ func Env(names ...string) Option {
 			v := variable{secret: engine.LooksSecret(name)}
 			switch {
 			case name == "" || strings.ContainsAny(prefix, "=\x00 *"):
-				return unusable("%q is no name of an environment variable", given)
+				return unusable("%q is no name of an environment variable", given).
+					WithHelp("name a variable, and how it is shown or nothing: --allow-env TOKEN:secret")
 			case marked && how != "plain" && how != "secret":
 				return unusable("%q: behind the name stands :plain or :secret", given)
 			case marked:

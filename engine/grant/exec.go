@@ -27,7 +27,8 @@ func Exec(words ...string) Option {
 	return func(g *Grants) error {
 		for _, word := range words {
 			if word == "" || strings.ContainsRune(word, 0) {
-				return unusable("%q is no command", word)
+				return unusable("%q is no command", word).
+					WithHelp("name a command that is on the path, or the file: --allow-exec ./tools/build")
 			}
 			file := word
 			if strings.ContainsAny(word, `/`+string(filepath.Separator)) && !filepath.IsAbs(word) {

@@ -121,6 +121,9 @@ func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
 	if o.tokenEnv != "" {
 		spec.Headers = append(spec.Headers, engine.Setting{Name: "Authorization", Value: "Bearer ", Secret: o.tokenEnv})
 	}
+	if strings.TrimSpace(args[0]) == "" {
+		return nil, term.Usagef("name what starts the server, or its URL; a variable of the shell may be empty", "the COMMAND is empty")
+	}
 	if low := strings.ToLower(args[0]); !strings.HasPrefix(low, "http://") && !strings.HasPrefix(low, "https://") {
 		spec.Command, spec.Args = args[0], args[1:]
 		if len(spec.Headers) > 0 || o.oauth {

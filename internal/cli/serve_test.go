@@ -97,10 +97,18 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(stderr)
-	line, err := lines.ReadString('\n')
-	url := strings.TrimSpace(strings.TrimPrefix(line, "serving "))
-	if err != nil || !strings.HasPrefix(url, "http://127.0.0.1:") {
-		t.Fatalf("%q, %v", line, err)
+	url := ""
+	for url == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+		if address, serves := strings.CutPrefix(line, "serving "); serves {
+			url = strings.TrimSpace(address)
+		}
+	}
+	if !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Fatalf("it serves %s", url)
 	}
 	rest := make(chan string, 1)
 	go func() {

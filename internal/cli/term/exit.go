@@ -13,11 +13,11 @@ const (
 	ExitFailed      = 1   // the run failed
 	ExitUsage       = 2   // wrong flags, arguments, files or input
 	ExitCheck       = 3   // the script has errors
-	exitBudget      = 4   // a budget refused
-	exitWaiting     = 5   // the run waits for a person's decision
+	ExitBudget      = 4   // a budget refused
+	ExitWaiting     = 5   // the run waits for a person's decision
 	ExitProvider    = 6   // a model's provider failed or refused, or no model can be called
 	ExitTimeout     = 7   // the run or a call took too long
-	exitReplay      = 9   // a recorded run does not match
+	ExitReplay      = 9   // a recorded run does not match
 	ExitInterrupted = 130 // ctrl-C
 )
 
@@ -37,15 +37,15 @@ func ExitCodeOf(err error) int {
 	case engine.KindInput:
 		return ExitUsage
 	case engine.KindBudget:
-		return exitBudget
+		return ExitBudget
 	case engine.KindApproval:
-		return exitWaiting
+		return ExitWaiting
 	case engine.KindTimeout:
 		return ExitTimeout
 	case engine.KindCancelled:
 		return ExitInterrupted
 	case engine.KindReplay:
-		return exitReplay
+		return ExitReplay
 	case engine.KindConfig, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindContextLength,
 		engine.KindRefused, engine.KindNotFound, engine.KindBadRequest, engine.KindUnsupported, engine.KindOverloaded,
 		engine.KindServer, engine.KindNetwork, engine.KindTruncated, engine.KindBadResponse:

@@ -56,7 +56,11 @@ type prompter struct {
 	always map[string]bool
 	once   sync.Once
 	lines  chan string // what is typed; closed at the end of the input
+	ended  error       // why it is closed
 }
+
+// longestAnswer bounds a line that is typed or pasted, in bytes.
+const longestAnswer = 1 << 20
 
 // read hands on what is typed for as long as the process lives: a read from a terminal cannot be
 // stopped.
@@ -64,8 +68,13 @@ func (t *prompter) read() {
 	t.lines = make(chan string)
 	go func() {
 		defer close(t.lines)
-		for s := bufio.NewScanner(t.in); s.Scan(); {
+		s := bufio.NewScanner(t.in)
+		s.Buffer(nil, longestAnswer)
+		for s.Scan() {
 			t.lines <- s.Text()
+		}
+		if t.ended = errors.New("the input ended"); s.Err() != nil {
+			t.ended = fmt.Errorf("what was typed cannot be read: %w", s.Err())
 		}
 	}()
 }
@@ -76,7 +85,7 @@ func (t *prompter) line(ctx context.Context) (string, error) {
 	select {
 	case s, ok := <-t.lines:
 		if !ok {
-			return "", errors.New("the input ended")
+			return "", t.ended
 		}
 		return strings.TrimSpace(s), nil
 	case <-ctx.Done():

@@ -186,9 +186,13 @@ func reached(c *table.Call, spec *engine.ServerSpec) {
 			d.Label = "it is given both"
 		}
 		return
-	case spec.Command != "":
-		if strings.ContainsAny(spec.Command, " \t\x00") && !strings.ContainsAny(spec.Command, `/\`) {
-			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", strings.Fields(spec.Command)[0], script.QuotedList(strings.Fields(spec.Command)[1:]))}
+	case c.Passed("command"):
+		words := strings.Fields(spec.Command)
+		switch {
+		case len(words) == 0:
+			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: the command is empty").Help = []string{`name the program first: mcp("npx", args = ["-y", "..."])`}
+		case strings.ContainsAny(spec.Command, " \t\x00") && !strings.ContainsAny(spec.Command, `/\`):
+			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", words[0], script.QuotedList(words[1:]))}
 		}
 		if c.Has("transport") {
 			c.Problemf(diag.BadServer, c.ArgSpan("transport"), "transport: a server that is started is spoken to over its standard input and output").Help = []string{"leave it out, or give url ="}
