@@ -9,6 +9,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -46,13 +48,13 @@ type conversation struct {
 	asked []time.Duration
 }
 
-func answer(p engine.Part, f engine.Finish) engine.Outcome {
-	return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: f, Parts: []engine.Part{p}}}
+func answer(p model.Part, f model.Finish) engine.Outcome {
+	return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: f, Parts: []model.Part{p}}}
 }
 
 var (
-	toolAnswer = answer(engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "call_1", Name: "look", Args: `{"path": "engine/frame.go", "lines": 40}`}}, engine.FinishCalls)
-	lastAnswer = answer(engine.Part{Kind: engine.PartText, Text: `{"summary": "Small and clear. Say what the index means when it is -1.", "score": 92, "files": ["engine/frame.go"]}`}, engine.FinishStop)
+	toolAnswer = answer(model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "call_1", Name: "look", Args: `{"path": "engine/frame.go", "lines": 40}`}}, model.FinishCalls)
+	lastAnswer = answer(model.Part{Kind: model.PartText, Text: `{"summary": "Small and clear. Say what the index means when it is -1.", "score": 92, "files": ["engine/frame.go"]}`}, model.FinishStop)
 )
 
 func (c *conversation) Do(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
@@ -111,7 +113,7 @@ func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversatio
 	if errs != nil {
 		b.Fatal(errs)
 	}
-	hostTool := engine.HostTool{Tool: engine.Tool{Name: "look", Doc: "Looks into a file.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
+	hostTool := agent.HostTool{Tool: agent.Tool{Name: "look", Doc: "Looks into a file.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("engine/frame.go: nothing special"), nil
 		}}
@@ -122,7 +124,7 @@ func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversatio
 	} {
 		out[kind] = func(b testing.TB, turns int) *conversation {
 			c := &conversation{turns: turns, asked: make([]time.Duration, 0, turns)}
-			h := engine.Handlers{engine.EffectModel: c, engine.EffectTool: engine.HostTools{"look": &hostTool}}
+			h := engine.Handlers{engine.EffectModel: c, engine.EffectTool: agent.HostTools{"look": &hostTool}}
 			if _, err := mod.Start(context.Background(), agentscript.Input("x"), agentscript.Handler(h)).Wait(); err != nil {
 				b.Fatal(err)
 			}

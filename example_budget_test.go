@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // A host may raise a bound that a run has come to.
@@ -15,8 +16,8 @@ func ExampleOnBudget() {
 	calls := 0
 	models := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		calls++
-		look := &engine.ToolCall{ID: fmt.Sprint(calls), Name: "look", Args: fmt.Sprintf(`{"at": "%d"}`, calls)}
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: look}}}}
+		look := &model.ToolCall{ID: fmt.Sprint(calls), Name: "look", Args: fmt.Sprintf(`{"at": "%d"}`, calls)}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall, Call: look}}}}
 	})
 	mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x")).Load(ctx, script(`
 def look(at = str):

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
@@ -164,8 +165,8 @@ func ExampleWithTool() {
 		fmt.Println(errs)
 		return
 	}
-	weather := engine.HostTool{
-		Tool: engine.Tool{Name: "weather", Doc: "Tells the weather in a city.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
+	weather := agent.HostTool{
+		Tool: agent.Tool{Name: "weather", Doc: "Tells the weather in a city.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
 		Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			r, _ := args.AsRecord()
 			city, _ := r.Get("city")

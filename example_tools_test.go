@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -20,8 +21,8 @@ def main(q = str):
     return clerk(q)
 `)}}
 	failures := 0
-	lookup := engine.HostTool{
-		Tool: engine.Tool{Name: "lookup", Doc: "Looks it up.", Returns: generable.StrT, Class: engine.ClassRead},
+	lookup := agent.HostTool{
+		Tool: agent.Tool{Name: "lookup", Doc: "Looks it up.", Returns: generable.StrT, Class: engine.ClassRead},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			failures++
 			return generable.Value{}, fmt.Errorf("the register is down (%d)", failures)
@@ -29,9 +30,9 @@ def main(q = str):
 	}
 	eng := agentscript.New(
 		agentscript.WithTool(lookup),
-		agentscript.WithToolErrors(engine.Recovery{Failure: []engine.Remedy{
-			{Do: engine.RemedyAgain, Times: 2},
-			{Do: engine.RemedyEscalate, Severity: engine.SeverityCritical},
+		agentscript.WithToolErrors(agent.Recovery{Failure: []agent.Remedy{
+			{Do: agent.RemedyAgain, Times: 2},
+			{Do: agent.RemedyEscalate, Severity: engine.SeverityCritical},
 		}}),
 		agentscript.WithModels(scripted.New([]scripted.Row{
 			{Agent: "clerk", Calls: []scripted.Call{{Name: "lookup"}}},

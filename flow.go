@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -36,7 +36,7 @@ func (m *Module) Flow(name string) (*Flow, error) {
 	}
 	f := &Flow{Name: name, Doc: entry.Doc, Out: generable.AnyT, module: m, entry: entry}
 	if n := entry.Node; n != nil {
-		t := engine.AsTool(n, name, "")
+		t := flow.AsTool(n, name, "")
 		f.Params, f.Out, f.boxed = t.Params, n.Out(), t.Params != n.In().Deref()
 		if a := n.Agent(); a != nil && len(a.Skills) == 1 {
 			f.Doc = a.Skills[0].Doc

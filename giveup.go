@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,11 +18,11 @@ type watch struct {
 	timer  *time.Timer
 	leave  func() bool // stops listening to the host's context
 	grace  time.Duration
-	target *engine.Execution // nil when the run is waited for come what may, or is being given up
+	target *run.Execution // nil when the run is waited for come what may, or is being given up
 }
 
 // begin starts the watch, before the run.
-func (r *Run) begin(ctx context.Context, x *engine.Execution, wall, grace time.Duration) {
+func (r *Run) begin(ctx context.Context, x *run.Execution, wall, grace time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.target, r.grace = x, grace
@@ -53,8 +54,8 @@ func (r *Run) overdue() {
 
 // giveUp ends the run for those who wait for it. It tells its listener, unless that is what does
 // not return.
-func (r *Run) giveUp(x *engine.Execution) {
-	failed, tell := x.GiveUp()
+func (r *Run) giveUp(x *run.Execution) {
+	failed, tell := x.Abandon()
 	if failed == nil {
 		return
 	}

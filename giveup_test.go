@@ -10,6 +10,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -35,7 +37,7 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 						<-release
 						left <- struct{}{}
 					}
-					tool := engine.HostTool{Tool: engine.Tool{Name: "deaf", Doc: "Ignores its context.", Returns: generable.StrT, Class: engine.ClassRead},
+					tool := agent.HostTool{Tool: agent.Tool{Name: "deaf", Doc: "Ignores its context.", Returns: generable.StrT, Class: engine.ClassRead},
 						Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 							block()
 							return generable.StrOf("late"), nil
@@ -44,7 +46,7 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 						if e.Name == "acme/deaf" {
 							block()
 						}
-						return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "deaf", Args: "{}"}}}}}
+						return engine.Outcome{Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "deaf", Args: "{}"}}}}}
 					})
 					eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x"), agentscript.WithTool(tool),
 						agentscript.WithGrace(10*time.Millisecond), agentscript.WithBuiltin(agentscript.Builtin{Name: "hush", Doc: "Waits.", Returns: generable.IntT, Func: func(engine.Branch, []generable.Value) (generable.Value, error) {

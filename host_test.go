@@ -13,6 +13,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -69,10 +71,10 @@ func TestNilArguments(t *testing.T) {
 // A tool without a function fails its call and says why.
 func TestToolWithoutAFunction(t *testing.T) {
 	calls := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "empty", Args: "{}"}}}}}
+		return engine.Outcome{Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "empty", Args: "{}"}}}}}
 	})
 	mod := flow(t, `main = agent(prompt = "A.", model = "acme/x", tools = [empty])`, agentscript.WithModels(calls),
-		agentscript.WithTool(engine.HostTool{Tool: engine.Tool{Name: "empty", Doc: "Nothing.", Returns: generable.StrT, Class: engine.ClassRead}}))
+		agentscript.WithTool(agent.HostTool{Tool: agent.Tool{Name: "empty", Doc: "Nothing.", Returns: generable.StrT, Class: engine.ClassRead}}))
 	if _, err := mod.Start(t.Context(), agentscript.Input("x")).Wait(); !errors.Is(err, engine.ErrConfig) || !strings.Contains(err.Error(), `tool "empty" has no function`) {
 		t.Errorf("got %v", err)
 	}
@@ -81,7 +83,7 @@ func TestToolWithoutAFunction(t *testing.T) {
 // Runs are bounded without being told, and by nothing when told so.
 func TestDefaultLimits(t *testing.T) {
 	echo := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+		return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 	})
 	// It counts as many steps as it is told, so that the test need not take them.
 	work := agentscript.Builtin{Name: "work", Doc: "Works.", Returns: generable.BoolT, Func: func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
@@ -116,7 +118,7 @@ func TestDefaultWall(t *testing.T) {
 		case <-ctx.Done():
 			return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "closed"))
 		case <-time.After(1000 * time.Hour):
-			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 		}
 	})
 	limits := func(wall time.Duration) []agentscript.RunOption {

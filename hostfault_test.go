@@ -10,7 +10,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -46,7 +49,7 @@ func (o *faultyOpen) Close() error {
 
 type priced func() float64
 
-func (p priced) PriceCall(*engine.Request, engine.Usage) (float64, string) { return p(), "" }
+func (p priced) PriceCall(*model.Request, model.Usage) (float64, string) { return p(), "" }
 
 // faultyRun runs an agent that calls the tool pay twice at once and then answers, with a part of its host
 // that does bad.
@@ -65,21 +68,21 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 			sink(engine.Token{Attempt: 1, Text: "x"})
 		}
 		if asked.Add(1) > 1 {
-			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "end"}}}}
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "end"}}}}
 		}
-		call := engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "pay", Args: "{}"}}
-		return engine.Outcome{Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{call, call}}}
+		call := model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "pay", Args: "{}"}}
+		return engine.Outcome{Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{call, call}}}
 	})
-	pay := engine.HostTool{Tool: engine.Tool{Name: "pay", Doc: "Pays.", Returns: generable.StrT},
+	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Returns: generable.StrT},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			at("tool")()
 			return generable.StrOf("paid"), nil
 		}}
-	ask, err := engine.NewPolicy("the host", engine.Rules{Ask: []string{"pay"}})
+	ask, err := policy.New("the host", policy.Rules{Ask: []string{"pay"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hook := &engine.Hooks{}
+	hook := &agent.Hooks{}
 	hook.Add("before_tool", engine.GoFunc("hook", 0, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		at("hook")()
 		return generable.Value{}, nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -16,8 +18,8 @@ func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
 	text := func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 		return generable.StrOf("text"), nil
 	}
-	tools := func(name string, rules *engine.ToolRules) agentscript.Option {
-		return agentscript.WithTool(engine.HostTool{Tool: engine.Tool{Name: name, Doc: "D.", Returns: generable.StrT, Untrusted: true, Rules: rules}, Do: text})
+	tools := func(name string, rules *agent.ToolRules) agentscript.Option {
+		return agentscript.WithTool(agent.HostTool{Tool: agent.Tool{Name: name, Doc: "D.", Returns: generable.StrT, Untrusted: true, Rules: rules}, Do: text})
 	}
 	for tool, wants := range map[string][]string{
 		`look`:                                          {`"trusted": false`, "may be called once"},
@@ -32,20 +34,20 @@ func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
 		name := strings.Trim(strings.NewReplacer("tool(", "", ")", "").Replace(strings.SplitN(tool, ",", 2)[0]), " ")
 		var told []string
 		models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			last := e.Req.(*engine.Request).Messages[len(e.Req.(*engine.Request).Messages)-1]
+			last := e.Req.(*model.Request).Messages[len(e.Req.(*model.Request).Messages)-1]
 			for _, p := range last.Parts {
 				if p.Result != nil {
 					told = append(told, p.Result.Text)
 				}
 			}
-			part, finish := engine.Part{Kind: engine.PartText, Text: "end"}, engine.FinishStop
+			part, finish := model.Part{Kind: model.PartText, Text: "end"}, model.FinishStop
 			if len(told) < 2 {
-				part, finish = engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: name, Args: "{}"}}, engine.FinishCalls
+				part, finish = model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: name, Args: "{}"}}, model.FinishCalls
 			}
-			return engine.Outcome{Response: &engine.Response{Finish: finish, Parts: []engine.Part{part}}}
+			return engine.Outcome{Response: &model.Response{Finish: finish, Parts: []model.Part{part}}}
 		})
 		eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x"), tools("login", nil), tools("often", nil),
-			tools("look", &engine.ToolRules{Max: 1}), tools("never", &engine.ToolRules{Forbidden: "not on a Sunday"}), tools("later", &engine.ToolRules{OnlyAfter: []string{"login"}}))
+			tools("look", &agent.ToolRules{Max: 1}), tools("never", &agent.ToolRules{Forbidden: "not on a Sunday"}), tools("later", &agent.ToolRules{OnlyAfter: []string{"login"}}))
 		more := "login"
 		if name != "look" {
 			more += ", look"

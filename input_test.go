@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -123,7 +124,7 @@ func TestModelOverride(t *testing.T) {
 	_, err := m.Start(t.Context(), agentscript.ModelOverride("ollama/c"), agentscript.ModelFor("fixed", "ollama/d"),
 		agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
 			d := e.Data.(*engine.EffectData)
-			if r, ok := d.Request.(*engine.Request); ok {
+			if r, ok := d.Request.(*model.Request); ok {
 				sent = append(sent, r.Model+" "+r.System)
 			}
 			if d.Response != nil {

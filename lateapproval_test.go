@@ -10,6 +10,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 )
 
 // A person who approves after the run was cancelled starts nothing any more, neither a tool of the script
@@ -21,13 +23,13 @@ func TestApprovedTooLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-				part, finish := engine.Part{Kind: engine.PartText, Text: "end"}, engine.FinishStop
-				if len(e.Req.(*engine.Request).Messages) == 1 {
-					part, finish = engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "pay", Args: "{}"}}, engine.FinishCalls
+				part, finish := model.Part{Kind: model.PartText, Text: "end"}, model.FinishStop
+				if len(e.Req.(*model.Request).Messages) == 1 {
+					part, finish = model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "pay", Args: "{}"}}, model.FinishCalls
 				}
-				return engine.Outcome{Response: &engine.Response{Finish: finish, Parts: []engine.Part{part}}}
+				return engine.Outcome{Response: &model.Response{Finish: finish, Parts: []model.Part{part}}}
 			})
-			ask, err := engine.NewPolicy("the host", engine.Rules{Ask: []string{"pay"}})
+			ask, err := policy.New("the host", policy.Rules{Ask: []string{"pay"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 )
 
 // Any stands in a [Manifest] for what only a run knows: the script does not write it out.
@@ -105,14 +106,14 @@ func (m *Manifest) models(at diag.Span, names ...string) {
 }
 
 // history adds the model that sums up.
-func (m *Manifest) history(h *engine.History, at diag.Span) {
+func (m *Manifest) history(h *agent.History, at diag.Span) {
 	if h != nil && h.Compress != nil {
 		m.models(at, h.Compress.Model)
 	}
 }
 
 // agent adds what an agent has.
-func (m *Manifest) agent(a *engine.AgentSpec, at diag.Span) {
+func (m *Manifest) agent(a *agent.AgentSpec, at diag.Span) {
 	m.models(at, a.Model)
 	m.models(at, a.Fallbacks...)
 	if s := a.Select; s != nil && s.Ask != nil { // the router's

@@ -9,6 +9,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -19,7 +21,7 @@ type Engine struct{ cfg config }
 // New makes an engine. Without options, scripts can compose, check and run everything that
 // needs no model.
 func New(opts ...Option) *Engine {
-	c := config{handlers: engine.Handlers{}, tools: engine.HostTools{}, loadTime: DefaultLoadTimeout, grace: DefaultGrace}
+	c := config{handlers: engine.Handlers{}, tools: agent.HostTools{}, loadTime: DefaultLoadTimeout, grace: DefaultGrace}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -154,10 +156,10 @@ func (m *Module) Hash() string { return m.lib.Hash() }
 func (m *Module) Main() (*starlib.Entry, *diag.Diagnostic) { return m.lib.Main() }
 
 // Node returns the node bound to a global name of the script, or nil.
-func (m *Module) Node(name string) *engine.Node { return m.lib.Node(name) }
+func (m *Module) Node(name string) *flow.Node { return m.lib.Node(name) }
 
 // Nodes returns every node of the script and the files it loads, in the order they were made.
-func (m *Module) Nodes() []*engine.Node { return m.lib.Nodes() }
+func (m *Module) Nodes() []*flow.Node { return m.lib.Nodes() }
 
 // Names lists the globals of the script, sorted.
 func (m *Module) Names() []string { return m.lib.Names() }
@@ -180,7 +182,7 @@ func (m *Module) StartNamed(ctx context.Context, name string, opts ...RunOption)
 
 // StartNode begins a run of any node of the module. A nil node, as [Module.Node] gives for a
 // name that holds none, is an error; see [Module.StartNamed].
-func (m *Module) StartNode(ctx context.Context, n *engine.Node, opts ...RunOption) *Run {
+func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption) *Run {
 	if n == nil {
 		none := engine.Errorf(engine.KindInput, diag.NoMain, "there is no node to run: it is nil").
 			WithHelp("Module.Node gives nil for a name that holds no node; StartNamed says which name is nearest")

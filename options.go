@@ -8,6 +8,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -18,7 +22,7 @@ type Option func(*config)
 type config struct {
 	models     engine.Handler
 	handlers   engine.Handlers
-	tools      engine.HostTools
+	tools      agent.HostTools
 	builtins   []starlib.Builtin
 	parsed     *starlib.Parsed
 	middleware []engine.Middleware
@@ -29,10 +33,10 @@ type config struct {
 	print      func(at diag.Pos, text string)
 	loadTime   time.Duration
 	grace      time.Duration
-	policies   []*engine.Policy
-	hooks      []*engine.Hooks
+	policies   []*policy.Policy
+	hooks      []*agent.Hooks
 	root       string
-	mending    *engine.Recovery
+	mending    *agent.Recovery
 	grants     engine.Grants
 	ungranted  bool
 }
@@ -57,12 +61,12 @@ func WithPricer(p engine.Pricer) Option { return func(c *config) { c.pricer = p 
 func WithDefaultModel(model string) Option { return func(c *config) { c.model = model } }
 
 // WithTool makes a Go tool known to scripts under its name, as a value for tools = [...].
-func WithTool(t engine.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
+func WithTool(t agent.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
 
 // WithToolErrors says what is done about calls of tools that fail where neither the tool nor its agent
 // says so: tool(on_error = ...) and agent(on_tool_error = ...) go before it. Without it, the model is
 // told and may try again.
-func WithToolErrors(r engine.Recovery) Option { return func(c *config) { c.mending = &r } }
+func WithToolErrors(r agent.Recovery) Option { return func(c *config) { c.mending = &r } }
 
 // Builtin is a function of the host that scripts call like the language's own functions. It
 // computes: its results are not recorded, and a replay calls it again. What touches the world is a
@@ -187,7 +191,7 @@ func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config)
 type RunOption func(*runConfig)
 
 type runConfig struct {
-	spec     engine.RunSpec
+	spec     run.Spec
 	sched    engine.Sched
 	input    any
 	hasInput bool
@@ -287,7 +291,7 @@ func Watch(kinds engine.EventKind) RunOption { return func(r *runConfig) { r.kin
 // Cooperative runs on the seeded cooperative scheduler instead of goroutines: one branch at a
 // time, in an order that the seed decides. It is for tests; effects run inline.
 func Cooperative(seed uint64) RunOption {
-	return func(r *runConfig) { r.sched = engine.NewCoopSched(seed) }
+	return func(r *runConfig) { r.sched = sched.NewCoopSched(seed) }
 }
 
 // both hands events to two listeners.

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/policy"
 )
 
-// WithPolicy holds every run to a policy, see [engine.NewPolicy]. All that are given hold, and
+// WithPolicy holds every run to a policy, see [policy.New]. All that are given hold, and
 // those of scripts and of the run beside them: the strictest decides. A nil policy is passed over.
-func WithPolicy(p *engine.Policy) Option {
+func WithPolicy(p *policy.Policy) Option {
 	return func(c *config) {
 		if p != nil {
 			c.policies = append(c.policies, p)
@@ -16,10 +18,10 @@ func WithPolicy(p *engine.Policy) Option {
 	}
 }
 
-// WithHooks puts functions around what the agents of every run do, see [engine.Hooks]. They come
+// WithHooks puts functions around what the agents of every run do, see [agent.Hooks]. They come
 // before those of scripts. Interceptors must give the same for the same arguments: they run again on
 // a replay.
-func WithHooks(h *engine.Hooks) Option {
+func WithHooks(h *agent.Hooks) Option {
 	return func(c *config) {
 		if h != nil {
 			c.hooks = append(c.hooks, h)
@@ -36,7 +38,7 @@ func WithApproval(f func(ctx context.Context, r *engine.ApprovalRequest) (engine
 }
 
 // Policy holds this run to a policy, beside those of the engine and the script.
-func Policy(p *engine.Policy) RunOption {
+func Policy(p *policy.Policy) RunOption {
 	return func(r *runConfig) {
 		if p != nil {
 			r.spec.Policies = append(r.spec.Policies, p)

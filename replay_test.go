@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // refusing counts and refuses whatever a replay asks for.
@@ -27,7 +28,7 @@ func answering(f func(ctx context.Context, agent string) engine.Outcome) engine.
 }
 
 func saying(text string) engine.Outcome {
-	return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: text}}}}
+	return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
 }
 
 var busy = engine.Failed(engine.Errorf(engine.KindRateLimit, diag.ProviderError, "slow down"))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/govalue"
 	"github.com/agentscript/agentscript/starlib"
@@ -24,7 +26,7 @@ type Run struct {
 	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
-	x      *engine.Execution // nil when it never began
+	x      *run.Execution // nil when it never began
 	watch
 }
 
@@ -130,11 +132,11 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	spec := cfg.spec // what the options held is not kept
-	sched := cfg.sched
-	if sched == nil {
-		sched = engine.NewGoSched(inner)
+	sc := cfg.sched
+	if sc == nil {
+		sc = sched.NewGoSched(inner)
 	}
-	x := engine.NewExecution(sched, &spec)
+	x := run.New(sc, &spec)
 	r.x = x
 	if cfg.sched == nil && grace > 0 {
 		r.begin(ctx, x, wall, grace)
@@ -143,7 +145,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	return r
 }
 
-func (r *Run) execute(x *engine.Execution) {
+func (r *Run) execute(x *run.Execution) {
 	var out generable.Value
 	var err error
 	returned := false
@@ -159,7 +161,7 @@ func (r *Run) execute(x *engine.Execution) {
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
-	cfg := &runConfig{spec: engine.RunSpec{Model: e.model, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
+	cfg := &runConfig{spec: run.Spec{Model: e.model, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
 	for _, o := range opts {
 		if o != nil {
 			o(cfg)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/govalue"
 )
@@ -35,8 +36,8 @@ import (
 // result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function which
 // call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
 // the field.
-func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...govalue.Option) (engine.HostTool, error) {
-	var none engine.HostTool
+func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...govalue.Option) (agent.HostTool, error) {
+	var none agent.HostTool
 	if f == nil {
 		return none, fmt.Errorf("tool %q has no function", name)
 	}
@@ -46,7 +47,7 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 	}
 	codec := goOptions(opts)
 	params, returns := t.Params, t.Returns
-	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		var in A
 		if err := govalue.Into(generable.Plain(args, params), &in, codec...); err != nil {
 			return generable.Value{}, badArguments(err)
@@ -63,12 +64,12 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 // has the form func(context.Context, A) (R, error) of [ToolFunc]; its tool is called like the method,
 // FindNote as find_note, and described by the text in docs. The error tells of every method that there
 // is not, or that has another form.
-func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]engine.HostTool, error) {
+func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]agent.HostTool, error) {
 	rv := reflect.ValueOf(v)
 	if !rv.IsValid() {
 		return nil, fmt.Errorf("tools are made of a value with methods, got nil")
 	}
-	var tools []engine.HostTool
+	var tools []agent.HostTool
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		t, err := methodTool(rv, name, docs[name], opts)
@@ -85,7 +86,7 @@ func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]engine.Ho
 }
 
 // WithTools makes several Go tools known to scripts; see [WithTool].
-func WithTools(tools ...engine.HostTool) Option {
+func WithTools(tools ...agent.HostTool) Option {
 	return func(c *config) {
 		for _, t := range tools {
 			WithTool(t)(c)
@@ -98,7 +99,7 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none engine.HostTool, err error) {
+func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none agent.HostTool, err error) {
 	m := rv.MethodByName(name)
 	if !m.IsValid() {
 		return none, fmt.Errorf("%s has no method %s%s", rv.Type(), name, nearest(rv.Type(), name))
@@ -113,7 +114,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none
 		return none, err
 	}
 	codec := goOptions(opts)
-	return engine.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		in := reflect.New(mt.In(1))
 		if err := govalue.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
 			return generable.Value{}, badArguments(err)
@@ -127,7 +128,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none
 }
 
 // newTool makes the types of a tool from those of its function.
-func newTool(name, doc string, in, out reflect.Type, opts []govalue.Option) (t engine.Tool, err error) {
+func newTool(name, doc string, in, out reflect.Type, opts []govalue.Option) (t agent.Tool, err error) {
 	if bad := strings.IndexFunc(name, func(r rune) bool {
 		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 	}); name == "" || bad >= 0 || unicode.IsDigit(rune(name[0])) {
@@ -147,7 +148,7 @@ func newTool(name, doc string, in, out reflect.Type, opts []govalue.Option) (t e
 	if err != nil {
 		return t, fmt.Errorf("the result of tool %q: %w", name, err)
 	}
-	return engine.Tool{Name: name, Doc: doc, Params: params.Deref(), Returns: returns, Class: engine.ClassOnce}, nil
+	return agent.Tool{Name: name, Doc: doc, Params: params.Deref(), Returns: returns, Class: engine.ClassOnce}, nil
 }
 
 func goOptions(opts []govalue.Option) []govalue.Option {

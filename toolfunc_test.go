@@ -10,6 +10,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -35,15 +37,15 @@ type hits struct {
 }
 
 // called runs an agent whose model calls a tool once, and gives the result that it is told.
-func called(t *testing.T, tool engine.HostTool, args string) *engine.ToolResult {
+func called(t *testing.T, tool agent.HostTool, args string) *model.ToolResult {
 	t.Helper()
-	var told *engine.ToolResult
+	var told *model.ToolResult
 	models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
-		r := &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: tool.Name, Args: args}}}}
-		if last := req.Messages[len(req.Messages)-1]; last.Role == engine.RoleTool {
+		req := e.Req.(*model.Request)
+		r := &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: tool.Name, Args: args}}}}
+		if last := req.Messages[len(req.Messages)-1]; last.Role == model.RoleTool {
 			told = last.Parts[0].Result
-			r = &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "done"}}}
+			r = &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "done"}}}
 		}
 		return engine.Outcome{Response: r, Attempt: 1}
 	})

@@ -10,20 +10,25 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // answers replies with one response after the other and keeps the requests.
 type answers struct {
 	mu   sync.Mutex
-	next []engine.Response
-	seen []*engine.Request
+	next []model.Response
+	seen []*model.Request
 }
 
 func (a *answers) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.seen = append(a.seen, e.Req.(*engine.Request))
+	a.seen = append(a.seen, e.Req.(*model.Request))
 	if len(a.next) == 0 {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no answer left"))
 	}
@@ -32,14 +37,14 @@ func (a *answers) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.
 	return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
 }
 
-func says(text string) engine.Response {
-	return engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: text}}, Usage: engine.Usage{In: 10, Out: 5}}
+func says(text string) model.Response {
+	return model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}, Usage: model.Usage{In: 10, Out: 5}}
 }
 
-func calls(parts ...string) engine.Response { // name, args, name, args, …
-	r := engine.Response{Finish: engine.FinishCalls}
+func calls(parts ...string) model.Response { // name, args, name, args, …
+	r := model.Response{Finish: model.FinishCalls}
 	for i := 0; i < len(parts); i += 2 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: parts[i] + string(rune('0'+i)), Name: parts[i], Args: parts[i+1]}})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: parts[i] + string(rune('0'+i)), Name: parts[i], Args: parts[i+1]}})
 	}
 	return r
 }
@@ -53,17 +58,17 @@ func schema(t *testing.T, name string, fields ...generable.Field) *generable.Typ
 	return s
 }
 
-func runNode(t *testing.T, main *engine.Node, h engine.Handler, in string) (generable.Value, error) {
+func runNode(t *testing.T, main *flow.Node, h engine.Handler, in string) (generable.Value, error) {
 	t.Helper()
-	return engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf(in), Handler: h, Model: "test/model"})
+	return run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf(in), Handler: h, Model: "test/model"})
 }
 
 func TestAgentDecodesItsAnswer(t *testing.T) {
 	c := compose()
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT}, generable.Field{Name: "label", Type: strT, Guide: "what it is called"})
-	main := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
+	main := c.Agent(c.site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
 	c.sound(t)
-	a := &answers{next: []engine.Response{says("Sure!\n```json\n{\"x\": 3, \"label\": \"hall\",}\n```")}}
+	a := &answers{next: []model.Response{says("Sure!\n```json\n{\"x\": 3, \"label\": \"hall\",}\n```")}}
 	out, err := runNode(t, main, a, "the hall")
 	if err != nil || generable.JSON(out, nil) != `{"x":3,"label":"hall"}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
@@ -81,9 +86,9 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
 	for _, repairs := range []int{0, 1} {
 		c := compose()
-		main := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it.", Repairs: repairs})
+		main := c.Agent(c.site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it.", Repairs: repairs})
 		c.sound(t)
-		a := &answers{next: []engine.Response{says(`{"x": "north"}`), says(`{"x": 4}`)}}
+		a := &answers{next: []model.Response{says(`{"x": "north"}`), says(`{"x": 4}`)}}
 		out, err := runNode(t, main, a, "?")
 		if repairs == 0 {
 			var e *engine.Error
@@ -103,12 +108,12 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 
 func TestOnBadOutput(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "count"), &engine.AgentSpec{Name: "count", Out: intT, Prompt: "Count.",
+	main := c.Agent(c.site("agent", "count"), &agent.AgentSpec{Name: "count", Out: intT, Prompt: "Count.",
 		OnBadOutput: engine.GoFunc("bad", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			return generable.IntOf(int64(len(str(a[0])))), nil
 		})})
 	c.sound(t)
-	out, err := runNode(t, main, &answers{next: []engine.Response{says("many")}}, "?")
+	out, err := runNode(t, main, &answers{next: []model.Response{says("many")}}, "?")
 	if err != nil || integer(out) != 4 {
 		t.Fatalf("got %d, %v", integer(out), err)
 	}
@@ -117,7 +122,7 @@ func TestOnBadOutput(t *testing.T) {
 func TestToolLoop(t *testing.T) {
 	c := compose()
 	params := schema(t, "mul", generable.Field{Name: "a", Type: intT}, generable.Field{Name: "b", Type: intT})
-	mul := &engine.Tool{Name: "mul", Doc: "Multiplies.", Params: params, Returns: intT, Class: engine.ClassRead,
+	mul := &agent.Tool{Name: "mul", Doc: "Multiplies.", Params: params, Returns: intT, Class: engine.ClassRead,
 		Run: engine.GoFunc("mul", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			r, _ := args[0].AsRecord()
 			a, _ := r.Get("a")
@@ -127,9 +132,9 @@ func TestToolLoop(t *testing.T) {
 			}
 			return generable.IntOf(integer(a) * integer(b)), nil
 		})}
-	main := c.Agent(c.site("agent", "calc"), &engine.AgentSpec{Name: "calc", Prompt: "Compute.", Tools: []*engine.Tool{mul}})
+	main := c.Agent(c.site("agent", "calc"), &agent.AgentSpec{Name: "calc", Prompt: "Compute.", Tools: []*agent.Tool{mul}})
 	c.sound(t)
-	a := &answers{next: []engine.Response{
+	a := &answers{next: []model.Response{
 		calls("mul", `{"a": 2, "b": 3}`, "mul", `{"a": 1, "b": 0}`, "div", `{}`, "mul", `{"a": "x"}`),
 		says("6"),
 	}}
@@ -154,10 +159,10 @@ func TestToolLoop(t *testing.T) {
 
 func TestEndlessToolCallsEnd(t *testing.T) {
 	c := compose()
-	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	noop := &agent.Tool{Name: "noop", Params: schema(t, "noop"), Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("again"), nil
 	})}
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Go on.", Tools: []*engine.Tool{noop}, Budget: engine.Limits{Turns: engine.AtMost(3)}})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go on.", Tools: []*agent.Tool{noop}, Budget: engine.Limits{Turns: engine.AtMost(3)}})
 	c.sound(t)
 	n := 0
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
@@ -173,11 +178,11 @@ func TestEndlessToolCallsEnd(t *testing.T) {
 func TestHostToolIsAnEffect(t *testing.T) {
 	c := compose()
 	params := schema(t, "weather", generable.Field{Name: "city", Type: strT})
-	tool := engine.Tool{Name: "weather", Params: params, Returns: strT, Class: engine.ClassRead}
-	main := c.Agent(c.site("agent", "guide"), &engine.AgentSpec{Name: "guide", Prompt: "Guide.", Tools: []*engine.Tool{&tool}})
+	tool := agent.Tool{Name: "weather", Params: params, Returns: strT, Class: engine.ClassRead}
+	main := c.Agent(c.site("agent", "guide"), &agent.AgentSpec{Name: "guide", Prompt: "Guide.", Tools: []*agent.Tool{&tool}})
 	c.sound(t)
 	ran := 0
-	host := &engine.HostTool{Tool: tool, Do: func(_ context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	host := &agent.HostTool{Tool: tool, Do: func(_ context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		ran++
 		if !strings.HasPrefix(call.ID, "main/agent:guide#0/tool:weather#0@") || call.Agent != "guide" {
 			t.Errorf("call %+v", call)
@@ -186,13 +191,13 @@ func TestHostToolIsAnEffect(t *testing.T) {
 	}}
 	model := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		r := calls("weather", `{"city":"Bergen"}`)
-		if m := e.Req.(*engine.Request).Messages; len(m) > 1 {
+		if m := e.Req.(*model.Request).Messages; len(m) > 1 {
 			r = says(m[2].Parts[0].Result.Text)
 		}
 		return engine.Outcome{Response: &r, Attempt: 1}
 	})
-	h := engine.Handlers{engine.EffectModel: model, engine.EffectTool: engine.HostTools{"weather": host}}
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h})
+	h := engine.Handlers{engine.EffectModel: model, engine.EffectTool: agent.HostTools{"weather": host}}
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
 	if err != nil || str(out) != "rain" {
 		t.Fatalf("got %q, %v", str(out), err)
 	}
@@ -203,10 +208,10 @@ func TestHostToolIsAnEffect(t *testing.T) {
 
 func TestKnowledgeIsATool(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "writer"), &engine.AgentSpec{Name: "writer", Prompt: "Write.", Skills: []*engine.Skill{{
-		Name: "write", Doc: "Writes in the house style", Knowledge: []engine.Knowledge{{Key: "style", Doc: "Voice and tone", Text: "No adjectives."}}}}})
+	main := c.Agent(c.site("agent", "writer"), &agent.AgentSpec{Name: "writer", Prompt: "Write.", Skills: []*agent.Skill{{
+		Name: "write", Doc: "Writes in the house style", Knowledge: []agent.Knowledge{{Key: "style", Doc: "Voice and tone", Text: "No adjectives."}}}}})
 	c.sound(t)
-	a := &answers{next: []engine.Response{calls("style", ""), says("done")}}
+	a := &answers{next: []model.Response{calls("style", ""), says("done")}}
 	if _, err := runNode(t, main, a, "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +228,7 @@ func TestAgentWithoutModel(t *testing.T) {
 	c := compose()
 	main := c.prompted("a", strT, strT)
 	c.sound(t)
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x")})
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Code != diag.NoModel || !strings.Contains(e.Help, "--scripted") {
 		t.Errorf("got %#v", err)
@@ -232,7 +237,7 @@ func TestAgentWithoutModel(t *testing.T) {
 
 func TestAgentWallTime(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: 20 * time.Millisecond}})
+	main := c.Agent(c.site("agent", "slow"), &agent.AgentSpec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: 20 * time.Millisecond}})
 	c.sound(t)
 	h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
 		<-ctx.Done()
@@ -245,13 +250,13 @@ func TestAgentWallTime(t *testing.T) {
 
 // What a model cannot finish is told, never passed on as an answer.
 func TestUnfinishedAnswers(t *testing.T) {
-	for finish, kind := range map[engine.Finish]engine.ErrKind{engine.FinishLength: engine.KindTruncated, engine.FinishRefusal: engine.KindRefused, engine.FinishFilter: engine.KindRefused} {
+	for finish, kind := range map[model.Finish]engine.ErrKind{model.FinishLength: engine.KindTruncated, model.FinishRefusal: engine.KindRefused, model.FinishFilter: engine.KindRefused} {
 		c := compose()
 		main := c.prompted("a", strT, strT)
 		c.sound(t)
 		r := says("half an ans")
 		r.Finish = finish
-		_, err := runNode(t, main, &answers{next: []engine.Response{r}}, "x")
+		_, err := runNode(t, main, &answers{next: []model.Response{r}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != kind || e.Raw != "half an ans" {
 			t.Errorf("%s: %#v", finish, err)
@@ -260,12 +265,12 @@ func TestUnfinishedAnswers(t *testing.T) {
 }
 
 func TestRequestDigestsChain(t *testing.T) {
-	base := func() *engine.Request {
-		return &engine.Request{Model: "a/b", System: "s", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "hi")}}
+	base := func() *model.Request {
+		return &model.Request{Model: "a/b", System: "s", Messages: []model.Message{model.TextMessage(model.RoleUser, "hi")}}
 	}
-	grown := base().Extend(engine.TextMessage(engine.RoleAssistant, "x"), engine.TextMessage(engine.RoleUser, "y"))
+	grown := base().Extend(model.TextMessage(model.RoleAssistant, "x"), model.TextMessage(model.RoleUser, "y"))
 	whole := base()
-	whole.Messages = append(whole.Messages, engine.TextMessage(engine.RoleAssistant, "x"), engine.TextMessage(engine.RoleUser, "y"))
+	whole.Messages = append(whole.Messages, model.TextMessage(model.RoleAssistant, "x"), model.TextMessage(model.RoleUser, "y"))
 	if grown.Digest() != whole.Digest() {
 		t.Error("a grown conversation and the same one built at once differ")
 	}
@@ -284,7 +289,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 		c := compose()
 		main := c.prompted("a", strT, strT)
 		c.sound(t)
-		_, err := runNode(t, main, &answers{next: []engine.Response{says(text)}}, "x")
+		_, err := runNode(t, main, &answers{next: []model.Response{says(text)}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindBadResponse {
 			t.Errorf("%q: %v", text, err)
@@ -296,9 +301,9 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
 	for repairs, want := range map[int]string{0: "ask again with repairs = 1", 1: "asked again once"} {
 		c := compose()
-		main := c.Agent(c.site("agent", "count"), &engine.AgentSpec{Name: "count", Out: intT, Prompt: "Count.", Repairs: repairs})
+		main := c.Agent(c.site("agent", "count"), &agent.AgentSpec{Name: "count", Out: intT, Prompt: "Count.", Repairs: repairs})
 		c.sound(t)
-		_, err := runNode(t, main, &answers{next: []engine.Response{says("many"), says("lots")}}, "x")
+		_, err := runNode(t, main, &answers{next: []model.Response{says("many"), says("lots")}}, "x")
 		var e *engine.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Help, want) {
 			t.Errorf("repairs %d: %+v", repairs, e)
@@ -310,11 +315,11 @@ func TestConditionsAloneDoNotCoverABranch(t *testing.T) {
 	yes := engine.GoFunc("yes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(true), nil })
 	for _, otherwise := range []bool{false, true} {
 		c := compose()
-		o := engine.BranchOptions{}
+		o := flow.BranchOptions{}
 		if otherwise {
 			o.Otherwise = c.str()
 		}
-		c.Branch(c.site("branch", ""), c.str(), []engine.Route{{When: yes, Handler: c.str()}}, o)
+		c.Branch(c.site("branch", ""), c.str(), []flow.Route{{When: yes, Handler: c.str()}}, o)
 		if got := len(c.codes()); got != map[bool]int{false: 1, true: 0}[otherwise] {
 			t.Errorf("otherwise %v: reported %v", otherwise, c.codes())
 		}

@@ -10,8 +10,13 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -36,10 +41,10 @@ func (s *slow) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engine.O
 // without asking anybody, also with other seeds.
 func TestARaceIsRecorded(t *testing.T) {
 	c := compose()
-	main := c.Race(c.site("race", ""), engine.FirstOptions{}, c.prompted("never1", strT, strT), c.prompted("quick", strT, strT), c.prompted("never2", strT, strT))
+	main := c.Race(c.site("race", ""), flow.FirstOptions{}, c.prompted("never1", strT, strT), c.prompted("quick", strT, strT), c.prompted("never2", strT, strT))
 	c.sound(t)
 	j := &journal.Memory{}
-	out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: &slow{}, Journal: j})
+	out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: &slow{}, Journal: j})
 	if err != nil || str(out) != "quick(x)" {
 		t.Fatalf("got %q, %v", str(out), err)
 	}
@@ -48,38 +53,38 @@ func TestARaceIsRecorded(t *testing.T) {
 		t.Errorf("recorded\n%s", ids)
 	}
 	for seed := range uint64(8) {
-		out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: refuse, Journal: j})
+		out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: refuse, Journal: j})
 		if err != nil || str(out) != "quick(x)" {
 			t.Errorf("replay with seed %d: %q, %v", seed, str(out), err)
 		}
 	}
 	// For another input the record is none.
-	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("y"), Handler: refuse, Journal: j}); err == nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("y"), Handler: refuse, Journal: j}); err == nil {
 		t.Error("the record of x answered y")
 	}
 }
 
 // What a run must not go on after goes through every structure that handles failures.
 func TestControlIsNotHandled(t *testing.T) {
-	builds := map[string]func(c *composer, n *engine.Node) *engine.Node{
-		"fallback": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, n, c.str())
+	builds := map[string]func(c *composer, n *flow.Node) *flow.Node{
+		"fallback": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Fallback(c.site("fallback", ""), flow.FirstOptions{}, n, c.str())
 		},
-		"race": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Race(c.site("race", ""), engine.FirstOptions{}, n, c.stringFailing())
+		"race": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Race(c.site("race", ""), flow.FirstOptions{}, n, c.stringFailing())
 		},
-		"retry": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Retry(c.site("retry", ""), n, engine.RetryOptions{})
+		"retry": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Retry(c.site("retry", ""), n, flow.RetryOptions{})
 		},
-		"attempt": func(c *composer, n *engine.Node) *engine.Node { return c.Attempt(c.site("attempt", ""), n) },
-		"keep": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, n, c.str())
+		"attempt": func(c *composer, n *flow.Node) *flow.Node { return c.Attempt(c.site("attempt", ""), n) },
+		"keep": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, n, c.str())
 		},
-		"drop": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorDrop}, n, c.str())
+		"drop": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorDrop}, n, c.str())
 		},
-		"vote": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Vote(c.site("vote", ""), engine.VoteOptions{Quorum: 1}, n, c.str())
+		"vote": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Vote(c.site("vote", ""), flow.VoteOptions{Quorum: 1}, n, c.str())
 		},
 	}
 	for name, build := range builds {
@@ -100,7 +105,7 @@ func TestControlIsNotHandled(t *testing.T) {
 				<-ctx.Done()
 				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
 			})
-			spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"}
+			spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"}
 			want := engine.KindCancelled
 			switch how {
 			case "budget":
@@ -108,7 +113,7 @@ func TestControlIsNotHandled(t *testing.T) {
 			case "panic":
 				want = engine.KindPanic
 			}
-			out, err := engine.Exec(engine.NewGoSched(ctx), spec)
+			out, err := run.Exec(sched.NewGoSched(ctx), spec)
 			cancel()
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Kind != want || asked > 1 {
@@ -118,7 +123,7 @@ func TestControlIsNotHandled(t *testing.T) {
 	}
 }
 
-func (c *composer) stringFailing() *engine.Node {
+func (c *composer) stringFailing() *flow.Node {
 	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, errPlanned
 	}), strT, strT)
@@ -128,7 +133,7 @@ func (c *composer) stringFailing() *engine.Node {
 func TestNotesOfTheOthers(t *testing.T) {
 	for name, want := range map[string]string{"fallback": "third, notes [main/fallback0/fn0: first main/fallback0/fn1: second]", "race": "first, notes [main/race0[1]/fn1: second main/race0[2]/fn2: third]"} {
 		c := compose()
-		var nodes []*engine.Node
+		var nodes []*flow.Node
 		for _, word := range []string{"first", "second", "third"} {
 			nodes = append(nodes, c.Fn(c.site("fn", ""), engine.GoFunc(word, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 				return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "%s", word)
@@ -138,10 +143,10 @@ func TestNotesOfTheOthers(t *testing.T) {
 		if name == "race" {
 			make = c.Race
 		}
-		main := make(c.site(name, ""), engine.FirstOptions{}, nodes...)
+		main := make(c.site(name, ""), flow.FirstOptions{}, nodes...)
 		c.sound(t)
 		for seed := range uint64(6) {
-			_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+			_, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.StrOf("x")})
 			var e *engine.Error
 			if !errors.As(err, &e) {
 				t.Fatal(err)
@@ -158,12 +163,12 @@ func TestNotesOfTheOthers(t *testing.T) {
 func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	c := compose()
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
-	locate := c.Agent(c.site("agent", "locate"), &engine.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
+	locate := c.Agent(c.site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
 	min, err := predicate.New(predicate.Ge, "x", new(generable.IntOf(5)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	main := c.Retry(c.site("retry", ""), locate, engine.RetryOptions{Max: 5, Until: min,
+	main := c.Retry(c.site("retry", ""), locate, flow.RetryOptions{Max: 5, Until: min,
 		Feedback: engine.GoFunc("feedback", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			r, _ := a[0].AsRecord()
 			if r.Type() == engine.FailureType {
@@ -173,8 +178,8 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 		})})
 	c.sound(t)
 	cut := says(`{"x"`)
-	cut.Finish = engine.FinishLength
-	a := &answers{next: []engine.Response{says(`{"x": 1}`), cut, says("somewhere"), says(`{"x": 7}`)}}
+	cut.Finish = model.FinishLength
+	a := &answers{next: []model.Response{says(`{"x": 1}`), cut, says("somewhere"), says(`{"x": 7}`)}}
 	out, err := runNode(t, main, a, "the hall")
 	if err != nil || generable.JSON(out, nil) != `{"x":7}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
@@ -196,10 +201,10 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 func TestWrapWritesTheSystemText(t *testing.T) {
 	c := compose()
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
-	student := c.Agent(c.site("agent", "student"), &engine.AgentSpec{Name: "student", Out: point, Prompt: "Own words."})
+	student := c.Agent(c.site("agent", "student"), &agent.AgentSpec{Name: "student", Out: point, Prompt: "Own words."})
 	main := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), student)
 	c.sound(t)
-	a := &answers{next: []engine.Response{says("Count the lamps."), says(`{"x": 3}`), says(`{"x": 4}`)}}
+	a := &answers{next: []model.Response{says("Count the lamps."), says(`{"x": 3}`), says(`{"x": 4}`)}}
 	if _, err := runNode(t, main, a, "hall"); err != nil {
 		t.Fatal(err)
 	}
@@ -219,11 +224,11 @@ func TestWrapWritesTheSystemText(t *testing.T) {
 func TestHandoffsAndDropsAreTold(t *testing.T) {
 	c := compose()
 	source := c.step("source", strT, boolT, func(v generable.Value) generable.Value { return generable.BoolOf(str(v) == "yes") })
-	main := c.Handoff(c.site("handoff", ""), source, []engine.Route{on(true, c.step("happy", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(1) })), on(false, c.step("sad", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) }))}, engine.BranchOptions{})
-	all := c.Then(c.site("then", ""), main, c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorDrop}, c.failing(), c.step("fine", intT, intT, identity)))
+	main := c.Handoff(c.site("handoff", ""), source, []flow.Route{on(true, c.step("happy", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(1) })), on(false, c.step("sad", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) }))}, flow.BranchOptions{})
+	all := c.Then(c.site("then", ""), main, c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorDrop}, c.failing(), c.step("fine", intT, intT, identity)))
 	c.sound(t)
 	var told []string
-	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: all, Input: generable.StrOf("no"), Listener: engine.Listener{Kinds: engine.EventHandoff | engine.EventDropped, Emit: func(e engine.Event) {
+	_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: all, Input: generable.StrOf("no"), Listener: engine.Listener{Kinds: engine.EventHandoff | engine.EventDropped, Emit: func(e engine.Event) {
 		from := ""
 		if d, ok := e.Data.(*engine.HandoffData); ok {
 			from = d.From

@@ -27,7 +27,7 @@ type ApprovalRequest struct {
 	Why      string          // the rule that has it asked, as in "the rule ask pay of the host"
 	ID       string          // of the decision in its run, as [Effect.ID] gives it: the same on a replay
 
-	typ *generable.Type // of the data, for what is edited
+	Type *generable.Type // of the data, for what is edited
 }
 
 // Digest implements [Payload]. A rule's words do not change what is decided about.
@@ -50,7 +50,7 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 
 // Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := lenient.Decode(typing.OrAny(r.typ), text, generable.Options{})
+	res := lenient.Decode(typing.OrAny(r.Type), text, generable.Options{})
 	if !res.OK {
 		return generable.Value{}, res.Errors
 	}
@@ -97,7 +97,7 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil { // nothing was decided, and no model is to hear of it
-			failed := panicked("the host's approval", p)
+			failed := Panicked("the host's approval", p)
 			waits := r.waits(failed.Message)
 			waits.Raw, waits.Cause = failed.Raw, failed
 			out = Failed(waits)
@@ -107,7 +107,7 @@ func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outco
 	if err != nil {
 		return Failed(r.waits("nobody decided: " + err.Error()))
 	}
-	return Outcome{Value: d.value(), Attempt: 1}
+	return Outcome{Value: d.Value(), Attempt: 1}
 }
 
 // ApprovalType is the schema of a decision.
@@ -118,7 +118,7 @@ var ApprovalType = &generable.Type{Kind: generable.RecordType, Name: "Approval",
 	{Name: "data", Type: generable.AnyT, Guide: "what was asked about, or what is to be taken instead"},
 }}
 
-func (d Decision) value() generable.Value {
+func (d Decision) Value() generable.Value {
 	data := generable.Value{}
 	if d.Data != nil {
 		data = *d.Data
@@ -128,7 +128,7 @@ func (d Decision) value() generable.Value {
 }
 
 func decisionOf(v generable.Value) (d Decision, err error) {
-	if v, err = converted(v, ApprovalType, "what was decided"); err != nil {
+	if v, err = Converted(v, ApprovalType, "what was decided"); err != nil {
 		return d, err
 	}
 	r, _ := v.AsRecord()
@@ -155,31 +155,11 @@ func (r *ApprovalRequest) waits(why string) *Error {
 // maxShownArgs bounds what an error shows of the arguments of a call.
 const maxShownArgs = 200
 
-// decide asks for a decision at a position. It is recorded, so that a replay asks nobody; that
-// nobody could be asked is not, so that a resumed run asks again.
-func (b *branch) decide(r *ApprovalRequest, at *Frame) (Decision, error) {
-	name := r.Tool
-	if name == "" {
-		name = "ask"
-	}
-	b.tellPolicy(PhaseStart, name, r.Why, nil)
-	e := (&inFlight{effect: Effect{Kind: EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: ClassRead}}).begin()
-	r.ID = e.ID() // here it takes less of the stack on which the run waits
-	v, err := b.patient(e)
-	if err != nil {
-		return Decision{}, err
-	}
-	if err := b.sched.Err(); err != nil { // whoever decided too late has decided for a run that is resumed
-		return Decision{}, err
-	}
-	return r.decided(v)
-}
-
-// decided reads a decision, whose data have to fit.
-func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
+// Decided reads a decision, whose data have to fit.
+func (r *ApprovalRequest) Decided(v generable.Value) (Decision, error) {
 	d, err := decisionOf(v)
 	if err == nil && d.Approved && d.Data != nil {
-		if v, errs := typing.OrAny(r.typ).Convert(*d.Data); errs != nil {
+		if v, errs := typing.OrAny(r.Type).Convert(*d.Data); errs != nil {
 			err = Errorf(KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
 		} else {
 			d.Data = &v
@@ -188,57 +168,15 @@ func (r *ApprovalRequest) decided(v generable.Value) (Decision, error) {
 	return d, err
 }
 
-// tellPolicy emits the event of a decision about a call.
-func (b *branch) tellPolicy(phase Phase, name, text string, err *Error) {
-	if b.Wants(EventPolicy) {
-		b.emit(Event{Kind: EventPolicy, Data: &PolicyData{phase, name, text, err}})
-	}
-}
-
-// Approve asks a person a question of the script, about data that may be null, from a callback.
-// The result is an [ApprovalType]: that it was not approved is no error.
-func (b *branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
-	if err := b.sched.Err(); err != nil {
-		return generable.Value{}, b.locate(err, nil)
-	}
-	d, err := b.decide(&ApprovalRequest{Question: question, Data: data, typ: t}, b.place("approval", ""))
-	if err != nil {
-		return generable.Value{}, b.locate(err, nil)
-	}
-	if !d.Approved {
-		b.tellPolicy(PhaseEnd, "ask", "denied: "+d.Reason, nil)
-		return d.value(), nil
-	}
-	edited := d.Data != nil
-	if !edited {
-		d.Data = &data
-	}
-	b.tellPolicy(PhaseEnd, "ask", approvedText(edited), nil)
-	return generable.NewRecord(ApprovalType, []generable.Value{generable.BoolOf(true), generable.StrOf(d.Reason), generable.BoolOf(edited), *d.Data}).Value(), nil
-}
-
-func approvedText(edited bool) string {
+func ApprovedText(edited bool) string {
 	if edited {
 		return "approved with changes"
 	}
 	return "approved"
 }
 
-// Approved asks a person about a value of a type and gives it on, or what the person put in its
-// place. That it is denied is an error.
-func (b *branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
-	out, err := b.Approve(question, v, t)
-	if err != nil {
-		return out, err
-	}
-	r, _ := out.AsRecord()
-	if ok, _ := r.At(0).AsBool(); ok {
-		return r.At(3), nil
-	}
-	reason, _ := r.At(1).AsStr()
-	if reason == "" {
-		reason = "no reason was given"
-	}
-	return out, b.locate(Errorf(KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), reason).
-		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
+// AskAbout is a question of something that runs for an agent, a server of tools say, with data of a
+// type that a person may change: nil takes any.
+func AskAbout(agent, question string, data generable.Value, t *generable.Type) *ApprovalRequest {
+	return &ApprovalRequest{Agent: agent, Question: question, Data: data, Type: t}
 }

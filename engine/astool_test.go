@@ -9,16 +9,21 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // lead is an agent whose tools are nodes.
-func (c *composer) lead(tools ...*engine.Tool) *engine.Node {
-	return c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Tools: tools})
+func (c *composer) lead(tools ...*agent.Tool) *flow.Node {
+	return c.Agent(c.site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Tools: tools})
 }
 
 // byAgent answers each agent from a list of its own.
-func byAgent(lists map[string][]engine.Response) engine.Handler {
+func byAgent(lists map[string][]model.Response) engine.Handler {
 	next := map[string]int{}
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		i := next[e.Agent]
@@ -31,9 +36,9 @@ func byAgent(lists map[string][]engine.Response) engine.Handler {
 }
 
 // Set collects what an agent is sent last, and where its calls stand.
-func Set(h engine.Handler, agent string, req **engine.Request, at *[]string) engine.Handler {
+func Set(h engine.Handler, agent string, req **model.Request, at *[]string) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
-		if r, ok := e.Req.(*engine.Request); ok && e.Agent == agent {
+		if r, ok := e.Req.(*model.Request); ok && e.Agent == agent {
 			*req = r
 		}
 		*at = append(*at, e.At.Path())
@@ -46,14 +51,14 @@ func TestNodeAsTool(t *testing.T) {
 	c := compose()
 	researcher := c.prompted("researcher", query, strT)
 	double := c.Then(c.site("then", "double"), c.step("first", intT, intT, add(1)), c.step("second", intT, intT, add(1)))
-	main := c.lead(engine.AsTool(researcher, "research", "Finds facts"), engine.AsTool(double, "double", "Adds two"))
+	main := c.lead(flow.AsTool(researcher, "research", "Finds facts"), flow.AsTool(double, "double", "Adds two"))
 	c.sound(t)
 	if kids := main.Children(); len(kids) != 2 || kids[0] != researcher || researcher.Free() {
 		t.Errorf("its tools stand in the agent: %v", kids)
 	}
-	var req *engine.Request
+	var req *model.Request
 	var at []string
-	h := Set(byAgent(map[string][]engine.Response{
+	h := Set(byAgent(map[string][]model.Response{
 		"lead":       {calls("research", `{topic: "tides"}`), calls("double", `{"input": 3}`, "double", `{"input": 40}`), says("done")},
 		"researcher": {says("twice a day")},
 	}), "lead", &req, &at)
@@ -87,61 +92,61 @@ func TestNodeAsTool(t *testing.T) {
 // A node's calls are effects like any other: on every scheduler and on replay the same.
 func TestNodeAsToolEverywhere(t *testing.T) {
 	c := compose()
-	inner := c.lead(engine.AsTool(c.prompted("deepest", nil, nil), "deeper", ""))
-	main := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{engine.AsTool(inner, "deep", "")}})
+	inner := c.lead(flow.AsTool(c.prompted("deepest", nil, nil), "deeper", ""))
+	main := c.Agent(c.site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{flow.AsTool(inner, "deep", "")}})
 	c.sound(t)
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		r := says(e.Agent)
 		if len(req.Messages) == 1 && len(req.Tools) > 0 {
 			r = calls(req.Tools[0].Name, `{"input": "a"}`, req.Tools[0].Name, `{"input": "b"}`)
 		}
 		return engine.Outcome{Response: &r, Attempt: 1}
 	})
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model"})
 	if err != nil || str(out) != "outer" {
 		t.Fatal(str(out), err)
 	}
 }
 
 func TestFailuresInsideATool(t *testing.T) {
-	failing := func(c *composer) *engine.Node {
+	failing := func(c *composer) *flow.Node {
 		return c.Fn(c.site("fn", "sink"), engine.GoFunc("sink", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.Value{}, engine.Errorf(engine.KindScript, diag.CallbackFailed, "the pipe is blocked")
 		}), strT, strT)
 	}
-	busy := func(c *composer, l engine.Limits) *engine.Node {
-		return c.Agent(c.site("agent", "busy"), &engine.AgentSpec{Name: "busy", Prompt: "Work.", Budget: l,
-			Tools: []*engine.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
+	busy := func(c *composer, l engine.Limits) *flow.Node {
+		return c.Agent(c.site("agent", "busy"), &agent.AgentSpec{Name: "busy", Prompt: "Work.", Budget: l,
+			Tools: []*agent.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
 	}
 	spin := calls("spin", "{}")
 	rows := []struct {
 		name   string
-		tool   func(*composer) *engine.Node
-		inside []engine.Response
+		tool   func(*composer) *flow.Node
+		inside []model.Response
 		limits engine.Limits // of the run
 		told   string        // to the model; "" ends the run
 		ends   error
 	}{
 		{name: "a function that fails", tool: failing, told: "the pipe is blocked"},
-		{name: "an agent whose model fails", tool: func(c *composer) *engine.Node { return c.prompted("busy", nil, nil) }, told: "nothing left for busy"},
-		{name: "an agent that uses up its turns", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{Turns: engine.AtMost(1)}) }, inside: []engine.Response{spin}, told: "gave no answer within one turn"},
-		{name: "an agent that uses up its calls of tools", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{ToolCalls: engine.AtMost(0)}) }, inside: []engine.Response{spin}, told: "tool call"},
-		{name: "an agent that uses up its model calls", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{ModelCalls: engine.AtMost(1)}) }, inside: []engine.Response{spin}, told: "the budget of agent \"busy\" is used up"},
-		{name: "an agent that gives up", tool: func(c *composer) *engine.Node {
-			return c.Agent(c.site("agent", "busy"), &engine.AgentSpec{Name: "busy", Prompt: "Work.", Tools: []*engine.Tool{engine.GiveUpTool()}})
-		}, inside: []engine.Response{calls("give_up", `{"reason": "no way"}`)}, told: "no way"},
-		{name: "a run that is used up", tool: func(c *composer) *engine.Node { return busy(c, engine.Limits{}) }, inside: []engine.Response{spin}, limits: engine.Limits{ModelCalls: engine.AtMost(2)}, ends: engine.ErrBudget},
+		{name: "an agent whose model fails", tool: func(c *composer) *flow.Node { return c.prompted("busy", nil, nil) }, told: "nothing left for busy"},
+		{name: "an agent that uses up its turns", tool: func(c *composer) *flow.Node { return busy(c, engine.Limits{Turns: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "gave no answer within one turn"},
+		{name: "an agent that uses up its calls of tools", tool: func(c *composer) *flow.Node { return busy(c, engine.Limits{ToolCalls: engine.AtMost(0)}) }, inside: []model.Response{spin}, told: "tool call"},
+		{name: "an agent that uses up its model calls", tool: func(c *composer) *flow.Node { return busy(c, engine.Limits{ModelCalls: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "the budget of agent \"busy\" is used up"},
+		{name: "an agent that gives up", tool: func(c *composer) *flow.Node {
+			return c.Agent(c.site("agent", "busy"), &agent.AgentSpec{Name: "busy", Prompt: "Work.", Tools: []*agent.Tool{agent.GiveUpTool()}})
+		}, inside: []model.Response{calls("give_up", `{"reason": "no way"}`)}, told: "no way"},
+		{name: "a run that is used up", tool: func(c *composer) *flow.Node { return busy(c, engine.Limits{}) }, inside: []model.Response{spin}, limits: engine.Limits{ModelCalls: engine.AtMost(2)}, ends: engine.ErrBudget},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			c := compose()
-			main := c.lead(engine.AsTool(r.tool(c), "work", "Works"))
+			main := c.lead(flow.AsTool(r.tool(c), "work", "Works"))
 			c.sound(t)
-			var req *engine.Request
+			var req *model.Request
 			var at []string
-			h := Set(byAgent(map[string][]engine.Response{"lead": {calls("work", `{"input": "x"}`), says("done")}, "busy": r.inside}), "lead", &req, &at)
-			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: r.limits})
+			h := Set(byAgent(map[string][]model.Response{"lead": {calls("work", `{"input": "x"}`), says("done")}, "busy": r.inside}), "lead", &req, &at)
+			out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: r.limits})
 			if r.told == "" {
 				if !errors.Is(err, r.ends) {
 					t.Fatalf("got %q, %v", str(out), err)
@@ -162,17 +167,17 @@ func TestFailuresInsideATool(t *testing.T) {
 // What a tool uses counts against the agent that calls it, and when that is used up nobody is told.
 func TestToolWithinTheCallersBudget(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
-		Tools: []*engine.Tool{engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
+	main := c.Agent(c.site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
+		Tools: []*agent.Tool{flow.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
 	c.sound(t)
 	var at []string
-	var req *engine.Request
-	_, err := runNode(t, main, Set(byAgent(map[string][]engine.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
+	var req *model.Request
+	_, err := runNode(t, main, Set(byAgent(map[string][]model.Response{"lead": {calls("help", `{"input": "x"}`), says("done")}, "helper": {says("y")}}), "lead", &req, &at), "x")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Scope != "main/agent:lead#0" || len(at) != 1 {
 		t.Errorf("got %v after the calls %v", err, at)
 	}
-	got := engine.Bounds(main, 1)
+	got := flow.Bounds(main, 1)
 	if len(got) != 2 || got[0].Agent != "helper" || got[0].Calls != 1 || got[1].Calls != 1 {
 		t.Errorf("its bounds are %+v", got)
 	}
@@ -180,11 +185,11 @@ func TestToolWithinTheCallersBudget(t *testing.T) {
 
 func TestBoundsOfTools(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Prompt: "Lead.", Repairs: 1, Budget: engine.Limits{ToolCalls: engine.AtMost(5)},
-		Tools: []*engine.Tool{engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
+	main := c.Agent(c.site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Repairs: 1, Budget: engine.Limits{ToolCalls: engine.AtMost(5)},
+		Tools: []*agent.Tool{flow.AsTool(c.prompted("helper", nil, nil), "help", "Helps")}})
 	c.sound(t)
 	var got []string
-	for _, b := range engine.Bounds(main, 1) {
+	for _, b := range flow.Bounds(main, 1) {
 		got = append(got, fmt.Sprint(b.Agent, b.Calls))
 	}
 	if s := strings.Join(got, " "); s != "helper5 lead8" {
@@ -195,7 +200,7 @@ func TestBoundsOfTools(t *testing.T) {
 func TestToolsHaveOnePlace(t *testing.T) {
 	t.Run("in two agents", func(t *testing.T) {
 		c := compose()
-		tool := engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
+		tool := flow.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
 		c.lead(tool)
 		c.lead(tool)
 		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced || !strings.Contains(got[0].Message, `Agent "helper" is already placed in agent`) {
@@ -205,7 +210,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 	t.Run("in a pipeline as well", func(t *testing.T) {
 		c := compose()
 		helper := c.prompted("helper", nil, nil)
-		main := c.lead(engine.AsTool(helper, "help", "Helps"))
+		main := c.lead(flow.AsTool(helper, "help", "Helps"))
 		c.Then(c.op("`>>`"), main, helper)
 		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced {
 			t.Errorf("said %s", said(got))
@@ -213,8 +218,8 @@ func TestToolsHaveOnePlace(t *testing.T) {
 	})
 	t.Run("of the agent and of its skill", func(t *testing.T) {
 		c := compose()
-		tool := engine.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
-		n := c.Agent(c.site("agent", "lead"), &engine.AgentSpec{Name: "lead", Tools: []*engine.Tool{tool}, Skills: []*engine.Skill{{Name: "s", Tools: []*engine.Tool{tool}}}})
+		tool := flow.AsTool(c.prompted("helper", nil, nil), "help", "Helps")
+		n := c.Agent(c.site("agent", "lead"), &agent.AgentSpec{Name: "lead", Tools: []*agent.Tool{tool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{tool}}}})
 		if len(c.Diagnostics()) > 0 || len(n.Children()) != 1 {
 			t.Errorf("one tool on both levels: %s, %v", said(c.Diagnostics()), n.Children())
 		}
@@ -222,8 +227,8 @@ func TestToolsHaveOnePlace(t *testing.T) {
 	t.Run("an agent that is refused holds nothing", func(t *testing.T) {
 		c := compose()
 		helper := c.prompted("helper", nil, nil)
-		tool := engine.AsTool(helper, "help", "Helps")
-		c.Agent(c.site("agent", "bad"), &engine.AgentSpec{Name: "bad", Run: stop, Tools: []*engine.Tool{tool}})
+		tool := flow.AsTool(helper, "help", "Helps")
+		c.Agent(c.site("agent", "bad"), &agent.AgentSpec{Name: "bad", Run: stop, Tools: []*agent.Tool{tool}})
 		if !helper.Free() {
 			t.Error("the tool's node is taken")
 		}
@@ -233,7 +238,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 		helper := c.prompted("helper", nil, nil)
 		c.sound(t)
 		late := compose()
-		late.lead(engine.AsTool(helper, "help", "Helps"))
+		late.lead(flow.AsTool(helper, "help", "Helps"))
 		if got := late.Diagnostics(); len(got) != 1 || got[0].Code != diag.SealedNode {
 			t.Errorf("said %s", said(got))
 		}
@@ -245,11 +250,11 @@ func TestToolsHaveOnePlace(t *testing.T) {
 func TestToolsNestAsDeepAsTheBudgetSays(t *testing.T) {
 	for _, depth := range []int64{1, 2, 3} {
 		c := compose()
-		inner := c.Agent(c.site("agent", "b"), &engine.AgentSpec{Name: "b", Prompt: "B.", Tools: []*engine.Tool{engine.AsTool(c.prompted("c", nil, nil), "third", "")}})
-		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "A.", Tools: []*engine.Tool{engine.AsTool(inner, "second", "")}})
+		inner := c.Agent(c.site("agent", "b"), &agent.AgentSpec{Name: "b", Prompt: "B.", Tools: []*agent.Tool{flow.AsTool(c.prompted("c", nil, nil), "third", "")}})
+		main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "A.", Tools: []*agent.Tool{flow.AsTool(inner, "second", "")}})
 		c.sound(t)
-		h := byAgent(map[string][]engine.Response{"a": {calls("second", `{"input": "x"}`), says("end")}, "b": {calls("third", `{"input": "x"}`), says("y")}, "c": {says("z")}})
-		out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
+		h := byAgent(map[string][]model.Response{"a": {calls("second", `{"input": "x"}`), says("end")}, "b": {calls("third", `{"input": "x"}`), says("y")}, "c": {says("z")}})
+		out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
 			Limits: engine.Limits{Depth: engine.AtMost(depth)}})
 		if depth == 3 && (err != nil || str(out) != "end") || depth < 3 && !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("depth %d: %q, %v", depth, str(out), err)

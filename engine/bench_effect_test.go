@@ -7,7 +7,12 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -16,12 +21,12 @@ import (
 func BenchmarkEffects(b *testing.B) {
 	const calls = 100
 	c := compose()
-	agents := make([]*engine.Node, calls)
+	agents := make([]*flow.Node, calls)
 	for i := range agents {
-		agents[i] = c.Agent(c.site("agent", ""), &engine.AgentSpec{Name: fmt.Sprint("a", i), In: strT, Out: strT, Prompt: strings.Repeat("Be brief. ", 100)})
+		agents[i] = c.Agent(c.site("agent", ""), &agent.AgentSpec{Name: fmt.Sprint("a", i), In: strT, Out: strT, Prompt: strings.Repeat("Be brief. ", 100)})
 	}
 	main := c.Then(c.site("then", "main"), agents...)
-	answer := &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}
+	answer := &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: answer, Attempt: 1}
 	})
@@ -37,8 +42,8 @@ func BenchmarkEffects(b *testing.B) {
 		b.Run(way.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: way.j()}
-				if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+				spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: way.j()}
+				if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 					b.Fatal(err)
 				}
 			}

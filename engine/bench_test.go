@@ -6,31 +6,36 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/interp"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 func identity(v generable.Value) generable.Value { return v }
 
-func chain(n int) *engine.Node {
+func chain(n int) *flow.Node {
 	c := compose()
-	nodes := make([]*engine.Node, n)
+	nodes := make([]*flow.Node, n)
 	for i := range nodes {
 		nodes[i] = c.step("noop", intT, intT, identity)
 	}
 	return c.Then(c.site("then", "main"), nodes...)
 }
 
-func fanout(n int) *engine.Node {
+func fanout(n int) *flow.Node {
 	c := compose()
-	nodes := make([]*engine.Node, n)
+	nodes := make([]*flow.Node, n)
 	for i := range nodes {
 		nodes[i] = c.step("noop", intT, intT, identity)
 	}
-	return c.Par(c.site("par", "main"), engine.ParOptions{}, nodes...)
+	return c.Par(c.site("par", "main"), flow.ParOptions{}, nodes...)
 }
 
-func looped(n int64) *engine.Node {
+func looped(n int64) *flow.Node {
 	c := compose()
 	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if integer(a[0]) >= n {
@@ -38,18 +43,18 @@ func looped(n int64) *engine.Node {
 		}
 		return a[0], nil
 	})
-	return c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), engine.LoopOptions{Next: next, Max: int(n) + 1})
+	return c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), flow.LoopOptions{Next: next, Max: int(n) + 1})
 }
 
-func execute(b *testing.B, main *engine.Node) {
+func execute(b *testing.B, main *flow.Node) {
 	b.Helper()
-	spec := &engine.RunSpec{Node: main, Input: generable.IntOf(0)}
-	if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+	spec := &run.Spec{Node: main, Input: generable.IntOf(0)}
+	if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -72,7 +77,7 @@ func BenchmarkLoop1000(b *testing.B) { execute(b, looped(1000)) }
 func BenchmarkCompose100(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		engine.CompileNode(chain(100))
+		interp.Compile(chain(100))
 	}
 }
 
@@ -80,7 +85,7 @@ func BenchmarkCompose100(b *testing.B) {
 func BenchmarkEffect(b *testing.B) {
 	c := compose()
 	main := c.prompted("a", strT, strT)
-	answer := &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}
+	answer := &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: answer, Attempt: 1}
 	})
@@ -88,11 +93,11 @@ func BenchmarkEffect(b *testing.B) {
 		b.Run(fmt.Sprintf("journal=%v", kept), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h}
+				spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h}
 				if kept {
 					spec.Journal = &journal.Memory{}
 				}
-				if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+				if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -102,11 +107,11 @@ func BenchmarkEffect(b *testing.B) {
 
 // Allocations per node are gated: a chain's node, a loop's turn and a fan-out's branch.
 func TestAllocationsPerNode(t *testing.T) {
-	perNode := func(small, large *engine.Node, nodes float64) float64 {
-		count := func(main *engine.Node) float64 {
-			spec := &engine.RunSpec{Node: main, Input: generable.IntOf(0)}
+	perNode := func(small, large *flow.Node, nodes float64) float64 {
+		count := func(main *flow.Node) float64 {
+			spec := &run.Spec{Node: main, Input: generable.IntOf(0)}
 			return testing.AllocsPerRun(20, func() {
-				if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+				if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -115,7 +120,7 @@ func TestAllocationsPerNode(t *testing.T) {
 	}
 	for _, g := range []struct {
 		name         string
-		small, large *engine.Node
+		small, large *flow.Node
 		nodes, limit float64
 	}{
 		{"chain", chain(1), chain(101), 100, 3},
@@ -142,10 +147,10 @@ func TestAllocationsPerToken(t *testing.T) {
 			}
 			return echo(ctx, e, sink)
 		})
-		spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
+		spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
 			Listener: engine.Listener{Kinds: engine.EventToken, Emit: func(engine.Event) {}}}
 		return testing.AllocsPerRun(20, func() {
-			if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+			if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 )
 
 // A bounded node counts all that goes on inside, each time that it runs; its kin by a name, together.
@@ -30,7 +34,7 @@ func TestBoundedNodes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := compose()
-			node := func() *engine.Node {
+			node := func() *flow.Node {
 				return c.Bounded(c.site("bounded", ""), c.Then(c.site("then", ""), c.looker(t, "a", engine.Limits{}), c.looker(t, "b", engine.Limits{})), tt.limit)
 			}
 			main := node()
@@ -42,13 +46,13 @@ func TestBoundedNodes(t *testing.T) {
 			}
 			c.sound(t)
 			schedulers(t, func(t *testing.T, s engine.Sched) {
-				w := works(func(_ string, turn int, _ *engine.Request) engine.Response {
+				w := works(func(_ string, turn int, _ *model.Request) model.Response {
 					if turn%2 == 0 {
 						return calls("look", fmt.Sprintf(`{"at":"%d"}`, turn))
 					}
 					return says("done")
 				})
-				_, err := engine.Exec(s, spend(main, w, engine.Limits{}))
+				_, err := run.Exec(s, spend(main, w, engine.Limits{}))
 				if made := w.calls["a"] + w.calls["b"]; errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && err != nil || made != tt.calls {
 					t.Errorf("%v after %d calls, want %d", err, made, tt.calls)
 				}
@@ -62,17 +66,17 @@ func TestBoundedNodes(t *testing.T) {
 func TestResumedWithALowerBudget(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		c := compose()
-		var nodes []*engine.Node
+		var nodes []*flow.Node
 		for i := range 4 {
 			nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 		}
 		main := c.Then(c.site("then", ""), nodes...)
 		c.sound(t)
 		schedulers(t, func(t *testing.T, s engine.Sched) {
-			w, j := works(func(string, int, *engine.Request) engine.Response { return says("ok") }), &journal.Memory{}
+			w, j := works(func(string, int, *model.Request) model.Response { return says("ok") }), &journal.Memory{}
 			first := spend(main, w, engine.Limits{Tokens: atMost(10_000), USD: engine.Dollars(100)})
 			first.Journal, first.Pricer = forgetful{j, "a3", whole}, perToken{}
-			if _, err := engine.Exec(s, first); err != nil {
+			if _, err := run.Exec(s, first); err != nil {
 				t.Fatal(err)
 			}
 			for _, tt := range []struct {
@@ -88,7 +92,7 @@ func TestResumedWithALowerBudget(t *testing.T) {
 				resumed := works(w.answer)
 				var n news
 				again.Handler, again.Limits, again.Listener, again.Journal = resumed, tt.low, n.listener(), forgetful{j, "a3", false}
-				_, err := engine.Exec(engine.NewCoopSched(3), &again)
+				_, err := run.Exec(sched.NewCoopSched(3), &again)
 				if whole && err != nil || !whole && !errors.Is(err, engine.ErrBudget) || len(resumed.calls) != 0 {
 					t.Errorf("%s, whole %v: %v after calls %v", tt.name, whole, err, resumed.calls)
 				}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -22,35 +25,35 @@ var untilDone = engine.GoFunc("done", 1, func(_ engine.Branch, a []generable.Val
 // What is said to a node reaches the one agent in it that a model carries out, behind steps and
 // whatever stands around that agent, and nobody whom these steps call.
 func TestWhatIsSaidReachesTheAgentInside(t *testing.T) {
-	upper := func(c *composer) *engine.Node {
+	upper := func(c *composer) *flow.Node {
 		return c.step("upper", strT, strT, func(v generable.Value) generable.Value { return generable.StrOf(strings.ToUpper(str(v))) })
 	}
-	value := func(c *composer) *engine.Node {
-		return c.step("value", engine.AttemptOf(strT), strT, func(v generable.Value) generable.Value { r, _ := v.AsRecord(); return r.At(1) })
+	value := func(c *composer) *flow.Node {
+		return c.step("value", flow.AttemptOf(strT), strT, func(v generable.Value) generable.Value { r, _ := v.AsRecord(); return r.At(1) })
 	}
-	for name, build := range map[string]func(c *composer) *engine.Node{
-		"alone": func(c *composer) *engine.Node {
+	for name, build := range map[string]func(c *composer) *flow.Node{
+		"alone": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), c.prompted("student", strT, strT), upper(c))
 		},
-		"between": func(c *composer) *engine.Node {
+		"between": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), asideStep(c), c.prompted("student", strT, strT), upper(c))
 		},
-		"nested": func(c *composer) *engine.Node {
+		"nested": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), c.Then(c.site("then", ""), c.prompted("student", strT, strT), upper(c)), c.step("", strT, strT, identity))
 		},
-		"tried": func(c *composer) *engine.Node {
+		"tried": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), c.Attempt(c.site("attempt", ""), c.prompted("student", strT, strT)), value(c), upper(c))
 		},
-		"again": func(c *composer) *engine.Node {
-			return c.Then(c.site("then", ""), c.Retry(c.site("retry", ""), c.prompted("student", strT, strT), engine.RetryOptions{}), upper(c))
+		"again": func(c *composer) *flow.Node {
+			return c.Then(c.site("then", ""), c.Retry(c.site("retry", ""), c.prompted("student", strT, strT), flow.RetryOptions{}), upper(c))
 		},
 	} {
 		c := compose()
 		taught := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), build(c))
-		talked := c.Retry(c.site("retry", ""), build(c), engine.RetryOptions{UntilFunc: untilDone, Feedback: feedback})
-		both := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), c.Retry(c.site("retry", ""), build(c), engine.RetryOptions{UntilFunc: untilDone, Feedback: feedback}))
+		talked := c.Retry(c.site("retry", ""), build(c), flow.RetryOptions{UntilFunc: untilDone, Feedback: feedback})
+		both := c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), c.Retry(c.site("retry", ""), build(c), flow.RetryOptions{UntilFunc: untilDone, Feedback: feedback}))
 		c.sound(t)
-		for how, main := range map[string]*engine.Node{"wrap": taught, "feedback": talked, "both": both} {
+		for how, main := range map[string]*flow.Node{"wrap": taught, "feedback": talked, "both": both} {
 			h := &classroom{student: []string{"no", "done"}}
 			if how == "wrap" {
 				h.student = h.student[1:]
@@ -80,12 +83,12 @@ func TestWhatIsSaidReachesTheAgentInside(t *testing.T) {
 // classroom answers a teacher, a student and whom they call.
 type classroom struct {
 	student []string
-	last    *engine.Request // of the student
-	others  string          // what an agent was told that is no student
+	last    *model.Request // of the student
+	others  string         // what an agent was told that is no student
 }
 
 func (r *classroom) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	text, req := "Be brief.", e.Req.(*engine.Request)
+	text, req := "Be brief.", e.Req.(*model.Request)
 	if e.Agent == "student" {
 		r.last, text = req, r.student[0]
 		r.student = r.student[1:]
@@ -97,15 +100,15 @@ func (r *classroom) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engin
 }
 
 // asideStep is a step whose function calls an agent of its own.
-func asideStep(c *composer) *engine.Node {
+func asideStep(c *composer) *flow.Node {
 	own := c.prompted("own", strT, strT)
 	return c.Fn(c.site("fn", "calls"), engine.GoFunc("calls", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-		_, err := engine.Call(b, own, a[0])
+		_, err := run.Call(b, own, a[0])
 		return a[0], err
 	}), strT, strT)
 }
 
-func conversation(r *engine.Request) string {
+func conversation(r *model.Request) string {
 	var texts []string
 	for _, m := range r.Messages {
 		texts = append(texts, m.Parts[0].Text)
@@ -115,23 +118,23 @@ func conversation(r *engine.Request) string {
 
 // Where several agents could be meant, or none, it is said while composing.
 func TestNobodyIsMeant(t *testing.T) {
-	for name, build := range map[string]func(c *composer) *engine.Node{
-		"two agents": func(c *composer) *engine.Node {
+	for name, build := range map[string]func(c *composer) *flow.Node{
+		"two agents": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), c.prompted("a", strT, strT), c.prompted("b", strT, strT))
 		},
-		"a function too": func(c *composer) *engine.Node {
+		"a function too": func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), c.agent("f", strT, strT, identity), c.prompted("b", strT, strT))
 		},
-		"at once": func(c *composer) *engine.Node {
-			return c.Par(c.site("par", ""), engine.ParOptions{}, c.prompted("a", strT, strT))
+		"at once": func(c *composer) *flow.Node {
+			return c.Par(c.site("par", ""), flow.ParOptions{}, c.prompted("a", strT, strT))
 		},
-		"steps": func(c *composer) *engine.Node { return c.Then(c.site("then", ""), c.step("", strT, strT, identity)) },
-		"a retry that talks": func(c *composer) *engine.Node {
-			return c.Retry(c.site("retry", ""), c.prompted("a", strT, strT), engine.RetryOptions{Feedback: feedback})
+		"steps": func(c *composer) *flow.Node { return c.Then(c.site("then", ""), c.step("", strT, strT, identity)) },
+		"a retry that talks": func(c *composer) *flow.Node {
+			return c.Retry(c.site("retry", ""), c.prompted("a", strT, strT), flow.RetryOptions{Feedback: feedback})
 		},
 	} {
 		c := compose()
-		c.Retry(c.site("retry", ""), build(c), engine.RetryOptions{Feedback: feedback})
+		c.Retry(c.site("retry", ""), build(c), flow.RetryOptions{Feedback: feedback})
 		want := "AS325"
 		if name != "a retry that talks" {
 			c.Wrap(c.site("wrap", ""), c.prompted("teacher", strT, strT), build(c))

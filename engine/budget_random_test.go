@@ -11,7 +11,12 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -42,7 +47,7 @@ func (b *budgetTally) used(agent string) {
 }
 
 // bounded puts budgets of their own, or of a name, around a node, and gives the limits of the former.
-func (b *budgetTally) bounded(c *composer, r *rand.Rand, n *engine.Node, inside []string, limits func(int64) engine.Limits, shared map[string]engine.Limits) (*engine.Node, map[string]engine.Limits) {
+func (b *budgetTally) bounded(c *composer, r *rand.Rand, n *flow.Node, inside []string, limits func(int64) engine.Limits, shared map[string]engine.Limits) (*flow.Node, map[string]engine.Limits) {
 	own := map[string]engine.Limits{}
 	for i := range r.IntN(3) {
 		who, l := fmt.Sprintf("the budget %d around %v", i, inside), limits(3)
@@ -62,16 +67,16 @@ func (b *budgetTally) bounded(c *composer, r *rand.Rand, n *engine.Node, inside 
 }
 
 func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	r := rand.New(rand.NewPCG(b.seed, uint64(len(e.At.Path()))+uint64(len(req.Messages))*31))
 	resp := says("done")
-	if req.Choice.Mode != engine.ChoiceNone && len(req.Messages) < 2*b.most && r.IntN(5) > 0 {
+	if req.Choice.Mode != model.ChoiceNone && len(req.Messages) < 2*b.most && r.IntN(5) > 0 {
 		resp = calls("look", fmt.Sprintf(`{"at":"%d"}`, len(req.Messages)))
 		if r.IntN(3) == 0 {
 			resp = calls("look", fmt.Sprintf(`{"at":"%d"}`, len(req.Messages)), "look", `{"at":"y"}`)
 		}
 	}
-	u := engine.Usage{In: 1, Out: r.IntN(*req.Params.MaxTokens + 1)}
+	u := model.Usage{In: 1, Out: r.IntN(*req.Params.MaxTokens + 1)}
 	if b.excess > 0 {
 		u.Out = *req.Params.MaxTokens + r.IntN(int(b.excess)+1)
 	}
@@ -79,7 +84,7 @@ func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) eng
 	defer b.mu.Unlock()
 	b.count(b.calls, e.Agent, 1)
 	b.count(b.tokens, e.Agent, int64(u.In+u.Out))
-	if req.Choice.Mode == engine.ChoiceNone {
+	if req.Choice.Mode == model.ChoiceNone {
 		b.lastAnswers++
 	}
 	return engine.Outcome{Response: &resp, Usage: u, Attempt: 1}
@@ -110,16 +115,16 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			return l
 		}
 		shared := map[string]engine.Limits{"p": limits(6), "q": limits(4), "r": limits(5)}
-		run := limits(12)
+		ru := limits(12)
 		b := &budgetTally{calls: map[string]int64{}, tools: map[string]int64{}, tokens: map[string]int64{}, around: map[string]map[string]bool{}, seed: seed, most: 6}
 		if r.IntN(2) == 0 {
 			b.excess = 50
 		}
 		c := compose()
-		var nodes []*engine.Node
+		var nodes []*flow.Node
 		most, workers := 60, 4+r.IntN(8)
 		own, around := map[string]engine.Limits{}, map[string]engine.Limits{}
-		var group []*engine.Node
+		var group []*flow.Node
 		var inside []string
 		for i := range workers {
 			name := fmt.Sprintf("own%d_", i)
@@ -143,28 +148,28 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			if l.Name != "" {
 				b.around[name][l.Name] = true
 			}
-			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
+			look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
 				Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 					b.used(name)
 					return generable.StrOf("ok"), nil
 				})}
-			group, inside = append(group, c.Attempt(c.site("attempt", ""), c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.",
-				Tools: []*engine.Tool{look}, Budget: l, Params: engine.Params{MaxTokens: &most}}))), append(inside, name)
+			group, inside = append(group, c.Attempt(c.site("attempt", ""), c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.",
+				Tools: []*agent.Tool{look}, Budget: l, Params: model.Params{MaxTokens: &most}}))), append(inside, name)
 			if i < workers-1 && r.IntN(2) == 0 {
 				continue // one more stands with these
 			}
-			node, limits := b.bounded(c, r, c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, group...), inside, limits, shared)
+			node, limits := b.bounded(c, r, c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, group...), inside, limits, shared)
 			maps.Copy(around, limits)
 			nodes = append(nodes, node)
 			group, inside = nil, nil
 		}
-		main := c.Par(c.site("par", ""), engine.ParOptions{OnError: engine.OnErrorKeep}, nodes...)
+		main := c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, nodes...)
 		c.sound(t)
 		var n news
 		j := &journal.Memory{}
-		spec := spend(main, b, run)
+		spec := spend(main, b, ru)
 		spec.Pricer, spec.Listener, spec.Journal = perToken{}, n.listener(), j
-		out, err := engine.Exec(engine.NewCoopSched(seed), spec)
+		out, err := run.Exec(sched.NewCoopSched(seed), spec)
 		if err != nil && !errors.Is(err, engine.ErrBudget) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -199,7 +204,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			usd, set := l.USD.USD()
 			about("thousandths of a dollar", b.tokens[who], int64(usd*1000+0.5), set)
 		}
-		check("run", run, true)
+		check("run", ru, true)
 		check("p", shared["p"], true)
 		check("q", shared["q"], true)
 		check("r", shared["r"], true)
@@ -229,7 +234,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 		}
 		again := *spec
 		again.Handler, again.Listener = refuse, engine.Listener{}
-		second, secondErr := engine.Exec(engine.NewCoopSched(seed+1000), &again)
+		second, secondErr := run.Exec(sched.NewCoopSched(seed+1000), &again)
 		if fmt.Sprint(secondErr) != fmt.Sprint(err) && !errors.Is(err, engine.ErrBudget) || err == nil && generable.JSON(second, nil) != generable.JSON(out, nil) {
 			t.Errorf("seed %d: a replay gives %v, %v\nthe run %v, %v", seed, generable.JSON(second, nil), secondErr, generable.JSON(out, nil), err)
 		}

@@ -12,7 +12,12 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -20,17 +25,17 @@ import (
 type worker struct {
 	mu     sync.Mutex
 	calls  map[string]int
-	last   map[string]*engine.Request
-	answer func(agent string, turn int, req *engine.Request) engine.Response
-	usage  engine.Usage
+	last   map[string]*model.Request
+	answer func(agent string, turn int, req *model.Request) model.Response
+	usage  model.Usage
 }
 
-func works(answer func(agent string, turn int, req *engine.Request) engine.Response) *worker {
-	return &worker{calls: map[string]int{}, last: map[string]*engine.Request{}, answer: answer, usage: engine.Usage{In: 15, Out: 5}}
+func works(answer func(agent string, turn int, req *model.Request) model.Response) *worker {
+	return &worker{calls: map[string]int{}, last: map[string]*model.Request{}, answer: answer, usage: model.Usage{In: 15, Out: 5}}
 }
 
 func (w *worker) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	w.mu.Lock()
 	turn := w.calls[e.Agent]
 	w.calls[e.Agent]++
@@ -41,22 +46,22 @@ func (w *worker) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.O
 }
 
 // endless calls a tool with other arguments in each turn, unless tools are forbidden.
-func endless(_ string, turn int, req *engine.Request) engine.Response {
-	if req.Choice.Mode == engine.ChoiceNone {
+func endless(_ string, turn int, req *model.Request) model.Response {
+	if req.Choice.Mode == model.ChoiceNone {
 		return says("the last answer")
 	}
 	r := calls("look", fmt.Sprintf(`{"at": "%d"}`, turn))
-	r.Parts = append([]engine.Part{{Kind: engine.PartText, Text: fmt.Sprint("I look at ", turn)}}, r.Parts...)
+	r.Parts = append([]model.Part{{Kind: model.PartText, Text: fmt.Sprint("I look at ", turn)}}, r.Parts...)
 	return r
 }
 
 // looker is an agent with a tool.
-func (c *composer) looker(t *testing.T, name string, l engine.Limits) *engine.Node {
-	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
+func (c *composer) looker(t *testing.T, name string, l engine.Limits) *flow.Node {
+	look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
 		Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("nothing"), nil
 		})}
-	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "Look.", Tools: []*engine.Tool{look}, Budget: l})
+	return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "Look.", Tools: []*agent.Tool{look}, Budget: l})
 }
 
 // news collects what events tell of budgets, and the errors of refusals.
@@ -78,8 +83,8 @@ func (n *news) listener() engine.Listener {
 	}}
 }
 
-func spend(n *engine.Node, w engine.Handler, l engine.Limits) *engine.RunSpec {
-	return &engine.RunSpec{Node: n, Input: generable.StrOf("x"), Handler: w, Model: "test/model", Limits: l}
+func spend(n *flow.Node, w engine.Handler, l engine.Limits) *run.Spec {
+	return &run.Spec{Node: n, Input: generable.StrOf("x"), Handler: w, Model: "test/model", Limits: l}
 }
 
 func atMost(n int64) engine.Cap { return engine.AtMost(n) }
@@ -88,8 +93,8 @@ func atMost(n int64) engine.Cap { return engine.AtMost(n) }
 // error that keeps what it had come to, or with a last answer without tools for which room was
 // kept; a bound of 0 allows nothing.
 func TestPromise_20_2_EveryBound(t *testing.T) {
-	same := func(_ string, _ int, req *engine.Request) engine.Response {
-		if req.Choice.Mode == engine.ChoiceNone {
+	same := func(_ string, _ int, req *model.Request) model.Response {
+		if req.Choice.Mode == model.ChoiceNone {
 			return says("the last answer")
 		}
 		return calls("look", `{"at":"x"}`, "look", `{ "at": "x" }`)
@@ -97,7 +102,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		own, run  engine.Limits
-		answer    func(string, int, *engine.Request) engine.Response
+		answer    func(string, int, *model.Request) model.Response
 		calls     int // of the model
 		says      string
 		asked     int // calls when it is to answer at the limit; 0: it cannot
@@ -137,7 +142,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 				w := works(answer)
 				spec := spend(fails, w, tt.run)
 				spec.Pricer = perToken{}
-				_, err := engine.Exec(s, spec)
+				_, err := run.Exec(s, spec)
 				var e *engine.Error
 				if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Code != diag.BudgetExceeded || !strings.Contains(e.Message, tt.says) || e.Help == "" {
 					t.Fatalf("got %v, want a budget error that says %q", err, tt.says)
@@ -153,7 +158,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 				w := works(answer)
 				spec := spend(answers, w, tt.run)
 				spec.Pricer = perToken{}
-				out, err := engine.Exec(s, spec)
+				out, err := run.Exec(s, spec)
 				if tt.asked == 0 {
 					if !errors.Is(err, engine.ErrBudget) && str(out) != "the last answer" {
 						t.Errorf("got %s, %v", str(out), err)
@@ -163,7 +168,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 				if err != nil || str(out) != "the last answer" || w.calls["b"] != tt.asked {
 					t.Errorf("got %q, %v after %d calls, want the last answer after %d", str(out), err, w.calls["b"], tt.asked)
 				}
-				if last := w.last["b"]; last.Choice.Mode != engine.ChoiceNone || len(last.Tools) == 0 {
+				if last := w.last["b"]; last.Choice.Mode != model.ChoiceNone || len(last.Tools) == 0 {
 					t.Errorf("the last answer was asked for with %+v", last.Choice)
 				}
 			})
@@ -174,7 +179,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 // perToken prices every token at a thousandth of a dollar.
 type perToken struct{}
 
-func (perToken) PriceCall(req *engine.Request, u engine.Usage) (float64, string) {
+func (perToken) PriceCall(req *model.Request, u model.Usage) (float64, string) {
 	if strings.HasPrefix(req.Model, "secret/") {
 		return 0, req.Model
 	}
@@ -184,17 +189,17 @@ func (perToken) PriceCall(req *engine.Request, u engine.Usage) (float64, string)
 // Promise 20.3 (budgets): an event tells once of each part of each bound that is used.
 func TestPromise_20_3_Thresholds(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 5 {
 		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 	}
 	main := c.Then(c.site("then", ""), nodes...)
 	c.sound(t)
-	w := works(func(string, int, *engine.Request) engine.Response { return says("ok") })
+	w := works(func(string, int, *model.Request) model.Response { return says("ok") })
 	var n news
 	spec := spend(main, w, engine.Limits{ModelCalls: atMost(5), Tokens: atMost(100), WarnAt: []float64{0.5}})
 	spec.Listener = n.listener()
-	if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), spec); err != nil {
 		t.Fatal(err)
 	}
 	want := "[threshold model_calls 3/5 0.5 threshold tokens 60/100 0.5]"
@@ -207,7 +212,7 @@ func TestPromise_20_3_Thresholds(t *testing.T) {
 	own.sound(t)
 	spec = spend(agent, works(endless), engine.Limits{})
 	spec.Listener = n.listener()
-	_, _ = engine.Exec(engine.NewCoopSched(1), spec)
+	_, _ = run.Exec(sched.NewCoopSched(1), spec)
 	if got := fmt.Sprint(n.all); got != "[threshold turns 2/4 0.5 threshold turns 4/4 1]" {
 		t.Errorf("turns: got %s", got)
 	}
@@ -219,10 +224,10 @@ func TestManyThresholds(t *testing.T) {
 	main := c.prompted("a", strT, strT)
 	c.sound(t)
 	var n news
-	spec := spend(main, works(func(string, int, *engine.Request) engine.Response { return says("ok") }),
+	spec := spend(main, works(func(string, int, *model.Request) model.Response { return says("ok") }),
 		engine.Limits{ModelCalls: atMost(1), WarnAt: slices.Repeat([]float64{0.5}, 1000)})
 	spec.Listener = n.listener()
-	if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil || len(n.all) != 255 {
+	if _, err := run.Exec(sched.NewCoopSched(1), spec); err != nil || len(n.all) != 255 {
 		t.Errorf("%v, %d events", err, len(n.all))
 	}
 }
@@ -259,14 +264,14 @@ func TestPromise_20_4_Extended(t *testing.T) {
 				spec := spend(main, w, tt.run)
 				spec.Journal = j
 				spec.OnBudget = func(_ context.Context, l engine.BudgetLimit) engine.Cap { asked++; return tt.to(l) }
-				_, err := engine.Exec(s, spec)
+				_, err := run.Exec(s, spec)
 				if !errors.Is(err, engine.ErrBudget) || w.calls["a"] != tt.calls || asked == 0 {
 					t.Fatalf("%v after %d calls, want %d; asked %d times", err, w.calls["a"], tt.calls, asked)
 				}
 				again := *spec
 				before := asked
 				again.Handler = refuse
-				if _, second := engine.Exec(engine.NewGoSched(t.Context()), &again); fmt.Sprint(second) != fmt.Sprint(err) || asked != before {
+				if _, second := run.Exec(sched.NewGoSched(t.Context()), &again); fmt.Sprint(second) != fmt.Sprint(err) || asked != before {
 					t.Errorf("a replay gives %v, and asked %d times more", second, asked-before)
 				}
 			})
@@ -294,15 +299,15 @@ func TestPromise_20_5_Depth(t *testing.T) {
 		{"none at all", engine.Limits{}, engine.Limits{Depth: atMost(0)}, 0},
 	} {
 		c := compose()
-		var main *engine.Node
-		again := &engine.Tool{Name: "again", Params: schema(t, "again"), Returns: strT, Class: engine.ClassRead,
+		var main *flow.Node
+		again := &agent.Tool{Name: "again", Params: schema(t, "again"), Returns: strT, Class: engine.ClassRead,
 			Run: engine.GoFunc("again", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
-				return engine.Call(b, main, generable.StrOf("x"))
+				return run.Call(b, main, generable.StrOf("x"))
 			})}
-		main = c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Again.", Tools: []*engine.Tool{again}, Budget: tt.own})
+		main = c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Again.", Tools: []*agent.Tool{again}, Budget: tt.own})
 		c.sound(t)
-		w := works(func(string, int, *engine.Request) engine.Response { return calls("again", "{}") })
-		_, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, tt.run))
+		w := works(func(string, int, *model.Request) model.Response { return calls("again", "{}") })
+		_, err := run.Exec(sched.NewCoopSched(1), spend(main, w, tt.run))
 		if !errors.Is(err, engine.ErrBudget) || w.calls["a"] != tt.calls || !strings.Contains(err.Error(), fmt.Sprintf("%d deep", tt.calls)) {
 			t.Errorf("%s: %d calls, %v", tt.name, w.calls["a"], err)
 		}
@@ -313,26 +318,26 @@ func TestPromise_20_5_Depth(t *testing.T) {
 // the other, counts as the same call.
 func TestPromise_20_6_SameCall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		answers []engine.Response
+		answers []model.Response
 		fails   bool
 	}{
-		"a a a":         {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at": "a"}`), calls("look", `{"at":"a"}`)}, true},
-		"a a b a a":     {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`)}, false},
-		"in turn":       {[]engine.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`)}, false},
-		"at once":       {[]engine.Response{calls("look", `{"at":"a"}`, "look", `{"at":"a"}`, "look", `{"at":"a"}`)}, false},
-		"not a tool":    {[]engine.Response{calls("lok", `{}`), calls("lok", `{}`), calls("lok", `{}`)}, true},
-		"spaces differ": {[]engine.Response{calls("look", `{"at":"a b"}`), calls("look", `{"at":"a  b"}`), calls("look", `{"at":"ab"}`)}, false},
+		"a a a":         {[]model.Response{calls("look", `{"at":"a"}`), calls("look", `{"at": "a"}`), calls("look", `{"at":"a"}`)}, true},
+		"a a b a a":     {[]model.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"a"}`)}, false},
+		"in turn":       {[]model.Response{calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`), calls("look", `{"at":"a"}`), calls("look", `{"at":"b"}`)}, false},
+		"at once":       {[]model.Response{calls("look", `{"at":"a"}`, "look", `{"at":"a"}`, "look", `{"at":"a"}`)}, false},
+		"not a tool":    {[]model.Response{calls("lok", `{}`), calls("lok", `{}`), calls("lok", `{}`)}, true},
+		"spaces differ": {[]model.Response{calls("look", `{"at":"a b"}`), calls("look", `{"at":"a  b"}`), calls("look", `{"at":"ab"}`)}, false},
 	} {
 		c := compose()
 		main := c.looker(t, "a", engine.Limits{SameCall: atMost(2), Turns: atMost(20)})
 		c.sound(t)
-		w := works(func(_ string, turn int, _ *engine.Request) engine.Response {
+		w := works(func(_ string, turn int, _ *model.Request) model.Response {
 			if turn < len(tt.answers) {
 				return tt.answers[turn]
 			}
 			return says("done")
 		})
-		if _, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, engine.Limits{})); errors.Is(err, engine.ErrBudget) != tt.fails {
+		if _, err := run.Exec(sched.NewCoopSched(1), spend(main, w, engine.Limits{})); errors.Is(err, engine.ErrBudget) != tt.fails {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -344,13 +349,13 @@ func TestPromise_20_7_LongArguments(t *testing.T) {
 	c := compose()
 	main := c.looker(t, "a", engine.Limits{ArgBytes: atMost(100)})
 	c.sound(t)
-	w := works(func(_ string, turn int, req *engine.Request) engine.Response {
+	w := works(func(_ string, turn int, req *model.Request) model.Response {
 		if turn == 0 {
 			return calls("look", `{"at":"`+strings.Repeat("x", 1<<20)+`"}`)
 		}
 		return says(req.Messages[len(req.Messages)-1].Parts[0].Result.Text)
 	})
-	out, err := engine.Exec(engine.NewCoopSched(1), spend(main, w, engine.Limits{}))
+	out, err := run.Exec(sched.NewCoopSched(1), spend(main, w, engine.Limits{}))
 	if err != nil || !strings.Contains(str(out), "1048585 bytes long, and at most 100") {
 		t.Errorf("got %q, %v", str(out), err)
 	}
@@ -367,11 +372,11 @@ func TestPromise_20_8_UnknownPrice(t *testing.T) {
 		p     engine.Pricer
 		says  string
 	}{{"secret/brain", perToken{}, `"secret/brain"`}, {"test/model", nil, "knows no prices"}} {
-		w := works(func(string, int, *engine.Request) engine.Response { return says("ok") })
+		w := works(func(string, int, *model.Request) model.Response { return says("ok") })
 		j := &journal.Memory{}
 		spec := spend(main, w, engine.Limits{USD: engine.Dollars(10)})
 		spec.Model, spec.Pricer, spec.Journal = tt.model, tt.p, j
-		_, err := engine.Exec(engine.NewCoopSched(1), spec)
+		_, err := run.Exec(sched.NewCoopSched(1), spec)
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Code != diag.UnknownPrice || e.Kind != engine.KindBudget || !strings.Contains(e.Message, tt.says) || e.Help == "" || w.calls["a"] != 0 || len(j.IDs()) != 0 {
 			t.Errorf("%s: %v after %d calls, %d recorded", tt.model, err, w.calls["a"], len(j.IDs()))
@@ -395,21 +400,21 @@ func TestPromise_20_9_Time(t *testing.T) {
 		{"a last answer within a time that is given", engine.Limits{Wall: 9 * time.Minute, OnLimit: engine.OnLimitAnswer}, 5, false},
 	} {
 		c := compose()
-		s := clocked{engine.NewCoopSched(1), new(time.Duration)}
+		s := clocked{sched.NewCoopSched(1), new(time.Duration)}
 		slow := func(engine.Branch, []generable.Value) (generable.Value, error) {
 			*s.late += 2 * time.Minute
 			return generable.StrOf("ok"), nil
 		}
-		wait := &engine.Tool{Name: "look", Params: schema(t, "look", generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("look", 1, slow)}
-		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Wait.", Tools: []*engine.Tool{wait}, Budget: tt.own})
+		wait := &agent.Tool{Name: "look", Params: schema(t, "look", generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("look", 1, slow)}
+		main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Wait.", Tools: []*agent.Tool{wait}, Budget: tt.own})
 		c.sound(t)
 		w, j := works(endless), &journal.Memory{}
 		spec := spend(main, w, engine.Limits{})
 		spec.Journal = j
-		_, err := engine.Exec(s, spec)
+		_, err := run.Exec(s, spec)
 		again := *spec
 		again.Handler = refuse
-		if _, second := engine.Exec(engine.NewCoopSched(1), &again); fmt.Sprint(second) != fmt.Sprint(err) {
+		if _, second := run.Exec(sched.NewCoopSched(1), &again); fmt.Sprint(second) != fmt.Sprint(err) {
 			t.Errorf("%s: a replay gives %v, the run %v", tt.name, second, err)
 		}
 		if errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && err != nil || w.calls["a"] != tt.calls {

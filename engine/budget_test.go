@@ -12,18 +12,23 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
-// calling makes a tool of the script that calls nodes.
-func calling(t *testing.T, name string, nodes ...*engine.Node) *engine.Tool {
-	return &engine.Tool{Name: name, Params: schema(t, name), Returns: strT, Class: engine.ClassRead,
+// toolCall makes a tool of the script that calls nodes.
+func toolCall(t *testing.T, name string, nodes ...*flow.Node) *agent.Tool {
+	return &agent.Tool{Name: name, Params: schema(t, name), Returns: strT, Class: engine.ClassRead,
 		Run: engine.GoFunc(name, 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			var out generable.Value
 			for _, n := range nodes {
 				var err error
-				if out, err = engine.Call(b, n, generable.StrOf("from "+name)); err != nil {
+				if out, err = run.Call(b, n, generable.StrOf("from "+name)); err != nil {
 					return out, err
 				}
 			}
@@ -34,13 +39,13 @@ func calling(t *testing.T, name string, nodes ...*engine.Node) *engine.Tool {
 // usesTool answers the first turn with calls of a tool and the second with a text.
 func usesTool(agent string, calls int, name string) engine.HandlerFunc {
 	return func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		if e.Agent != agent || len(req.Messages) > 1 {
 			return echo(ctx, e, k)
 		}
-		r := engine.Response{Finish: engine.FinishCalls}
+		r := model.Response{Finish: model.FinishCalls}
 		for i := range calls {
-			r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: fmt.Sprint(i), Name: name, Args: "{}"}})
+			r.Parts = append(r.Parts, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: fmt.Sprint(i), Name: name, Args: "{}"}})
 		}
 		return engine.Outcome{Response: &r, Attempt: 1}
 	}
@@ -49,11 +54,11 @@ func usesTool(agent string, calls int, name string) engine.HandlerFunc {
 // A tool of the script holds nothing while it runs: what it calls may need the same resource.
 func TestAToolDoesNotWaitForItself(t *testing.T) {
 	c := compose()
-	leaf := &engine.Tool{Name: "leaf", Params: schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	leaf := &agent.Tool{Name: "leaf", Params: schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("leaf"), nil
 	})}
-	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{leaf}})
-	outer := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{calling(t, "ask", inner)}})
+	inner := c.Agent(c.site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{leaf}})
+	outer := c.Agent(c.site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)}})
 	c.sound(t)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 		if e.Agent == "inner" {
@@ -63,7 +68,7 @@ func TestAToolDoesNotWaitForItself(t *testing.T) {
 	})
 	schedulers(t, func(t *testing.T, s engine.Sched) {
 		soon(t, func() {
-			_, err := engine.Exec(s, &engine.RunSpec{Node: outer, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ToolCalls: engine.AtMost(1)}})
+			_, err := run.Exec(s, &run.Spec{Node: outer, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ToolCalls: engine.AtMost(1)}})
 			if !errors.Is(err, engine.ErrBudget) {
 				t.Errorf("got %v, want a budget error", err)
 			}
@@ -87,14 +92,14 @@ func (j *badJournal) Commit(context.Context, string, *engine.Effect, engine.Outc
 // What a call held is given back whatever becomes of it, so that nobody waits for ever.
 func TestHoldsAreSettled(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 6 {
 		n := c.prompted(fmt.Sprint("a", i), strT, strT)
 		nodes = append(nodes, c.step(fmt.Sprint("s", i), strT, strT, identity), n)
 	}
 	calls := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes { // a host that goes on after a failure
-			engine.Call(b, n, generable.StrOf("x"))
+			run.Call(b, n, generable.StrOf("x"))
 		}
 		return generable.StrOf("end"), nil
 	})
@@ -102,7 +107,7 @@ func TestHoldsAreSettled(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		schedulers(t, func(t *testing.T, s engine.Sched) {
 			soon(t, func() {
-				out, err := engine.Exec(s, &engine.RunSpec{Main: calls, Handler: echo, Journal: &badJournal{panics: panics}, Limits: engine.Limits{ModelCalls: engine.AtMost(2)}})
+				out, err := run.Exec(s, &run.Spec{Main: calls, Handler: echo, Journal: &badJournal{panics: panics}, Limits: engine.Limits{ModelCalls: engine.AtMost(2)}})
 				if err != nil || str(out) != "end" {
 					t.Errorf("got %v, %v", str(out), err)
 				}
@@ -116,7 +121,7 @@ func TestAJournalThatFailsEndsTheRun(t *testing.T) {
 		c := compose()
 		main := c.prompted("a", strT, strT)
 		c.sound(t)
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Journal: &badJournal{panics: panics}})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: echo, Journal: &badJournal{panics: panics}})
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindStore || e.Code != diag.JournalFailed || !strings.Contains(e.Message, "disk") || e.Path == "" {
 			t.Errorf("panics %v: got %#v", panics, err)
@@ -138,14 +143,14 @@ func (c *counter) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engin
 // What an agent that runs code calls counts against the agent's budget.
 func TestBudgetOfADeterministicAgent(t *testing.T) {
 	c := compose()
-	var helpers []*engine.Node
+	var helpers []*flow.Node
 	for i := range 5 {
 		helpers = append(helpers, c.prompted(fmt.Sprint("h", i), strT, strT))
 	}
-	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
+	boss := c.Agent(c.site("agent", "boss"), &agent.AgentSpec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
 		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for _, n := range helpers {
-				if _, err := engine.Call(b, n, a[0]); err != nil {
+				if _, err := run.Call(b, n, a[0]); err != nil {
 					return a[0], err
 				}
 			}
@@ -153,12 +158,12 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 		})})
 	c.sound(t)
 	h := &counter{Handler: echo}
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: boss, Input: generable.StrOf("x"), Handler: h})
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: boss, Input: generable.StrOf("x"), Handler: h})
 	if !errors.Is(err, engine.ErrBudget) || h.calls.Load() != 3 || !strings.Contains(err.Error(), "boss") {
 		t.Errorf("%d calls, %v", h.calls.Load(), err)
 	}
 	slow := compose()
-	main := slow.Agent(slow.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
+	main := slow.Agent(slow.site("agent", "slow"), &agent.AgentSpec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
 		Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for {
 				if err := b.Steps(1); err != nil {
@@ -184,11 +189,11 @@ func TestStepBudget(t *testing.T) {
 			}
 		}
 	}), strT, strT)
-	both := c.Par(c.site("par", ""), engine.ParOptions{}, main, c.step("other", strT, strT, identity))
+	both := c.Par(c.site("par", ""), flow.ParOptions{}, main, c.step("other", strT, strT, identity))
 	c.sound(t)
 	schedulers(t, func(t *testing.T, s engine.Sched) {
 		soon(t, func() {
-			_, err := engine.Exec(s, &engine.RunSpec{Node: both, Input: generable.StrOf("x"), Limits: engine.Limits{Steps: engine.AtMost(100_000)}})
+			_, err := run.Exec(s, &run.Spec{Node: both, Input: generable.StrOf("x"), Limits: engine.Limits{Steps: engine.AtMost(100_000)}})
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Code != diag.StepLimit {
 				t.Errorf("got %v", err)
@@ -199,7 +204,7 @@ func TestStepBudget(t *testing.T) {
 
 func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 10 {
 		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 	}
@@ -209,7 +214,7 @@ func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 		r := says("ok")
 		return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1} // 15 tokens
 	})}
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Tokens: engine.AtMost(40)}})
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Tokens: engine.AtMost(40)}})
 	if !errors.Is(err, engine.ErrBudget) || h.calls.Load() != 3 {
 		t.Errorf("%d calls, %v", h.calls.Load(), err)
 	}
@@ -219,11 +224,11 @@ func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 // their own, and the run's bound is over all.
 func TestToolCallBudget(t *testing.T) {
 	c := compose()
-	noop := &engine.Tool{Name: "noop", Params: schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	noop := &agent.Tool{Name: "noop", Params: schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("ok"), nil
 	})}
-	inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*engine.Tool{noop}})
-	outer := c.Agent(c.site("agent", "outer"), &engine.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*engine.Tool{calling(t, "ask", inner)},
+	inner := c.Agent(c.site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{noop}})
+	outer := c.Agent(c.site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)},
 		Budget: engine.Limits{ToolCalls: engine.AtMost(2)}})
 	c.sound(t)
 	handler := func(asks int) engine.Handler {
@@ -240,8 +245,8 @@ func TestToolCallBudget(t *testing.T) {
 	if _, err := runNode(t, outer, handler(3), "x"); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "outer") {
 		t.Errorf("three calls: %v", err)
 	}
-	spec := engine.RunSpec{Node: outer, Input: generable.StrOf("x"), Handler: handler(2), Model: "test/model", Limits: engine.Limits{ToolCalls: engine.AtMost(30)}}
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); !errors.Is(err, engine.ErrBudget) {
+	spec := run.Spec{Node: outer, Input: generable.StrOf("x"), Handler: handler(2), Model: "test/model", Limits: engine.Limits{ToolCalls: engine.AtMost(30)}}
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("42 calls in a run of 30: %v", err)
 	}
 }
@@ -250,7 +255,7 @@ func TestToolCallBudget(t *testing.T) {
 // never made.
 func TestRefusalsReplay(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 4 {
 		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 	}
@@ -261,7 +266,7 @@ func TestRefusalsReplay(t *testing.T) {
 		return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			var seen []string
 			for _, n := range nodes {
-				_, err := engine.Call(b, n, generable.StrOf("x"))
+				_, err := run.Call(b, n, generable.StrOf("x"))
 				seen = append(seen, fmt.Sprint(err))
 			}
 			if first == nil {
@@ -270,21 +275,21 @@ func TestRefusalsReplay(t *testing.T) {
 				t.Errorf("replayed %v\nrecorded %v", seen, first)
 			}
 			if more {
-				return engine.Call(b, extra, generable.StrOf("x"))
+				return run.Call(b, extra, generable.StrOf("x"))
 			}
 			return generable.Value{}, nil
 		})
 	}
 	j := &journal.Memory{}
 	limit := func(n int64) engine.Limits { return engine.Limits{ModelCalls: engine.AtMost(n)} }
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: main(false), Handler: echo, Journal: j, Limits: limit(2)}); err != nil {
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: main(false), Handler: echo, Journal: j, Limits: limit(2)}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(j.IDs()); n != 4 {
 		t.Errorf("%d outcomes are recorded, want two answers and two refusals", n)
 	}
 	// Resumed with one call more allowed: the two refusals were no calls.
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: main(true), Handler: echo, Journal: j, Limits: limit(3)}); err != nil {
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: main(true), Handler: echo, Journal: j, Limits: limit(3)}); err != nil {
 		t.Errorf("the third call: %v", err)
 	}
 }
@@ -292,11 +297,11 @@ func TestRefusalsReplay(t *testing.T) {
 // While other calls are open a reservation waits: what is in flight was paid for and ends well.
 func TestARefusalLetsCallsInFlightEnd(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 12 {
 		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 	}
-	main := c.Par(c.site("par", ""), engine.ParOptions{}, nodes...)
+	main := c.Par(c.site("par", ""), flow.ParOptions{}, nodes...)
 	c.sound(t)
 	release := make(chan struct{})
 	var mu sync.Mutex
@@ -318,7 +323,7 @@ func TestARefusalLetsCallsInFlightEnd(t *testing.T) {
 		return echo(ctx, e, k)
 	})
 	soon(t, func() {
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}})
 		if !errors.Is(err, engine.ErrBudget) || running != 4 || ended != 4 {
 			t.Errorf("%v; %d calls, %d ended", err, running, ended)
 		}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -32,13 +35,13 @@ func TestCatch(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := compose()
-			node := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "x", Budget: tt.own})
+			node := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "x", Budget: tt.own})
 			c.sound(t)
 			handler := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 				return engine.Outcome{Err: engineErr(tt.err)}
 			})
 			main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
-				_, err := engine.Call(b, node, generable.StrOf("x"))
+				_, err := run.Call(b, node, generable.StrOf("x"))
 				if caught := b.Catch(err); caught != nil {
 					if caught.Path != "main/agent:a#0" {
 						t.Errorf("path %q", caught.Path)
@@ -47,8 +50,8 @@ func TestCatch(t *testing.T) {
 				}
 				return generable.Value{}, err
 			})
-			for _, sched := range []engine.Sched{engine.NewGoSched(context.Background()), engine.NewCoopSched(1)} {
-				out, err := engine.Exec(sched, &engine.RunSpec{Main: main, Handler: handler, Model: "test/model", Limits: tt.limits})
+			for _, sched := range []engine.Sched{sched.NewGoSched(context.Background()), sched.NewCoopSched(1)} {
+				out, err := run.Exec(sched, &run.Spec{Main: main, Handler: handler, Model: "test/model", Limits: tt.limits})
 				if got, _ := out.AsStr(); engine.ErrKind(got) != tt.caught || (err == nil) != (tt.caught != "") {
 					t.Errorf("caught %q, error %v, want %q", got, err, tt.caught)
 				}
@@ -79,7 +82,7 @@ func TestCatchWhenCancelled(t *testing.T) {
 		}
 		return generable.Value{}, failed
 	})
-	if _, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Main: main}); !errors.Is(err, engine.ErrCancelled) {
+	if _, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Main: main}); !errors.Is(err, engine.ErrCancelled) {
 		t.Errorf("got %v", err)
 	}
 }

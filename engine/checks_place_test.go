@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // A composition that fails claims nothing: what it was given is free for another place.
@@ -60,7 +60,7 @@ func TestAChainIsOpenedOnce(t *testing.T) {
 func TestLongChainsOfOperators(t *testing.T) {
 	chain := func(n int) uint64 {
 		w := newWorld(t)
-		nodes := make([]*engine.Node, n)
+		nodes := make([]*flow.Node, n)
 		for i := range nodes {
 			nodes[i] = w.node(strT, strT)
 		}
@@ -87,14 +87,14 @@ func TestLongChainsOfOperators(t *testing.T) {
 // What an operator was told by options it keeps: it is not opened for the next one.
 func TestOptionsAreNotFlattenedAway(t *testing.T) {
 	c := compose()
-	rounds := c.Forum(c.op("`*`"), engine.ForumOptions{Rounds: 3}, c.str(), c.str())
-	limited := c.Par(c.op("`/`"), engine.ParOptions{Limit: 1}, c.str(), c.str())
-	declared := c.Par(c.op("`/`"), engine.ParOptions{Output: strT}, c.str(), c.str())
-	lists := func() *engine.Node { return c.step(c.fresh(), strT, list(strT), identity) }
-	for what, n := range map[string]*engine.Node{
-		"rounds":   c.Forum(c.op("`*`"), engine.ForumOptions{}, rounds, c.str()),
-		"limit":    c.Par(c.op("`/`"), engine.ParOptions{}, limited, lists()),
-		"declared": c.Par(c.op("`/`"), engine.ParOptions{}, declared, lists()),
+	rounds := c.Forum(c.op("`*`"), flow.ForumOptions{Rounds: 3}, c.str(), c.str())
+	limited := c.Par(c.op("`/`"), flow.ParOptions{Limit: 1}, c.str(), c.str())
+	declared := c.Par(c.op("`/`"), flow.ParOptions{Output: strT}, c.str(), c.str())
+	lists := func() *flow.Node { return c.step(c.fresh(), strT, list(strT), identity) }
+	for what, n := range map[string]*flow.Node{
+		"rounds":   c.Forum(c.op("`*`"), flow.ForumOptions{}, rounds, c.str()),
+		"limit":    c.Par(c.op("`/`"), flow.ParOptions{}, limited, lists()),
+		"declared": c.Par(c.op("`/`"), flow.ParOptions{}, declared, lists()),
 	} {
 		if len(n.Children()) != 2 {
 			t.Errorf("%s: %d children", what, len(n.Children()))
@@ -121,7 +121,7 @@ func TestStrictNotes(t *testing.T) {
 	head := w.then(loose, w.node(strT, w.draft))                          // noted
 	w.then(head, w.then(w.pick("lines"), w.node(intT, intT)), w.pick("")) // settled: no note, the last is an error
 	w.branch(w.node(strT, anyT), on(strT, w.node(strT, intT)))            // proven by the route
-	w.Branch(w.site("branch", ""), w.node(strT, anyT), []engine.Route{on(strT, w.node(strT, intT))}, engine.BranchOptions{Otherwise: w.node(intT, intT)})
+	w.Branch(w.site("branch", ""), w.node(strT, anyT), []flow.Route{on(strT, w.node(strT, intT))}, flow.BranchOptions{Otherwise: w.node(intT, intT)})
 	w.Seal()
 	if got := w.codes(); !slices.Equal(got, []string{"AS311", "AS317", "AS317"}) {
 		t.Errorf("said\n%s", said(w.Diagnostics()))

@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -40,34 +42,34 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) node(in, out *generable.Type) *engine.Node {
+func (w *world) node(in, out *generable.Type) *flow.Node {
 	return w.step(w.fresh(), in, out, identity)
 }
 
-func (w *world) pick(field string) *engine.Node { return w.Pick(w.site("pick", ""), field, nil) }
+func (w *world) pick(field string) *flow.Node { return w.Pick(w.site("pick", ""), field, nil) }
 
-func (w *world) then(nodes ...*engine.Node) *engine.Node { return w.Then(w.site("then", ""), nodes...) }
+func (w *world) then(nodes ...*flow.Node) *flow.Node { return w.Then(w.site("then", ""), nodes...) }
 
-func (w *world) par(nodes ...*engine.Node) *engine.Node {
-	return w.Par(w.site("par", ""), engine.ParOptions{}, nodes...)
+func (w *world) par(nodes ...*flow.Node) *flow.Node {
+	return w.Par(w.site("par", ""), flow.ParOptions{}, nodes...)
 }
 
-func (w *world) branch(source *engine.Node, routes ...engine.Route) *engine.Node {
-	return w.Branch(w.site("branch", ""), source, routes, engine.BranchOptions{})
+func (w *world) branch(source *flow.Node, routes ...flow.Route) *flow.Node {
+	return w.Branch(w.site("branch", ""), source, routes, flow.BranchOptions{})
 }
 
-func on(key any, h *engine.Node) engine.Route {
+func on(key any, h *flow.Node) flow.Route {
 	switch key := key.(type) {
 	case *generable.Type:
-		return engine.Route{Type: key, Handler: h}
+		return flow.Route{Type: key, Handler: h}
 	case engine.Func:
-		return engine.Route{When: key, Handler: h}
+		return flow.Route{When: key, Handler: h}
 	case bool:
-		return engine.Route{Value: new(generable.BoolOf(key)), Handler: h}
+		return flow.Route{Value: new(generable.BoolOf(key)), Handler: h}
 	case string:
-		return engine.Route{Value: new(generable.StrOf(key)), Handler: h}
+		return flow.Route{Value: new(generable.StrOf(key)), Handler: h}
 	}
-	return engine.Route{Value: new(generable.Value{}), Handler: h}
+	return flow.Route{Value: new(generable.Value{}), Handler: h}
 }
 
 // Compositions and what is said about them: nothing, with the type that comes out, or a code
@@ -75,189 +77,189 @@ func on(key any, h *engine.Node) engine.Route {
 func TestCompositionChecks(t *testing.T) {
 	type row struct {
 		name  string
-		build func(w *world) *engine.Node
+		build func(w *world) *flow.Node
 		want  string // "in → out", or the code and, after a colon, words that the text must hold
 	}
 	rows := []row{
-		{"pick settles by what comes before", func(w *world) *engine.Node { return w.then(w.node(strT, w.draft), w.pick("lines")) }, "str → int"},
-		{"pick in a parallel", func(w *world) *engine.Node {
+		{"pick settles by what comes before", func(w *world) *flow.Node { return w.then(w.node(strT, w.draft), w.pick("lines")) }, "str → int"},
+		{"pick in a parallel", func(w *world) *flow.Node {
 			return w.then(w.node(strT, w.draft), w.par(w.then(w.pick("code"), w.node(strT, intT)), w.pick("lines")))
 		}, "str → list[int]"},
-		{"pick of a missing field in a parallel", func(w *world) *engine.Node {
+		{"pick of a missing field in a parallel", func(w *world) *flow.Node {
 			return w.then(w.node(strT, w.draft), w.par(w.pick("line"), w.pick("lines")))
 		}, `AS311: Draft has no field "line"; did you mean "lines"?`},
-		{"a sibling's input settles a pick", func(w *world) *engine.Node { return w.par(w.pick("lines"), w.node(w.draft, intT)) }, "Draft → list[int]"},
-		{"pick in each", func(w *world) *engine.Node {
-			return w.then(w.node(strT, list(w.draft)), w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, w.pick("lines")))
+		{"a sibling's input settles a pick", func(w *world) *flow.Node { return w.par(w.pick("lines"), w.node(w.draft, intT)) }, "Draft → list[int]"},
+		{"pick in each", func(w *world) *flow.Node {
+			return w.then(w.node(strT, list(w.draft)), w.Each(w.site("each", ""), flow.EachOptions{Limit: 0}, w.pick("lines")))
 		}, "str → list[int]"},
-		{"pick as the source of a branch", func(w *world) *engine.Node {
+		{"pick as the source of a branch", func(w *world) *flow.Node {
 			wrapped := &generable.Type{Kind: generable.RecordType, Name: "Review", Fields: []generable.Field{{Name: "decision", Type: w.decision}}}
 			return w.then(w.node(strT, wrapped), w.branch(w.pick("decision"), on(w.approved, w.node(w.approved, intT)), on(w.rejected, w.node(w.rejected, intT))))
 		}, "str → int"},
-		{"a branch over a pick is exhaustive", func(w *world) *engine.Node {
+		{"a branch over a pick is exhaustive", func(w *world) *flow.Node {
 			wrapped := &generable.Type{Kind: generable.RecordType, Name: "Review", Fields: []generable.Field{{Name: "decision", Type: w.decision}}}
 			return w.then(w.node(strT, wrapped), w.branch(w.pick("decision"), on(w.approved, w.node(w.approved, intT))))
 		}, "AS305: does not handle Rejected"},
-		{"pick in a loop", func(w *world) *engine.Node {
-			return w.then(w.node(strT, w.draft), w.Loop(w.site("loop", ""), w.then(w.pick("code"), w.node(strT, intT)), engine.LoopOptions{Next: stop}))
+		{"pick in a loop", func(w *world) *flow.Node {
+			return w.then(w.node(strT, w.draft), w.Loop(w.site("loop", ""), w.then(w.pick("code"), w.node(strT, intT)), flow.LoopOptions{Next: stop}))
 		}, "str → int"},
-		{"pick in a forum", func(w *world) *engine.Node {
-			return w.then(w.node(strT, w.draft), w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.pick("code"), w.pick("lines")))
+		{"pick in a forum", func(w *world) *flow.Node {
+			return w.then(w.node(strT, w.draft), w.Forum(w.site("forum", ""), flow.ForumOptions{}, w.pick("code"), w.pick("lines")))
 		}, "str → int"},
-		{"pick of all variants", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.pick("by")) }, "str → str"},
-		{"pick of one variant", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.pick("reason")) }, `AS311: not every Decision has a field "reason"; Approved has none`},
-		{"pick of a dict", func(w *world) *engine.Node {
+		{"pick of all variants", func(w *world) *flow.Node { return w.then(w.node(strT, w.decision), w.pick("by")) }, "str → str"},
+		{"pick of one variant", func(w *world) *flow.Node { return w.then(w.node(strT, w.decision), w.pick("reason")) }, `AS311: not every Decision has a field "reason"; Approved has none`},
+		{"pick of a dict", func(w *world) *flow.Node {
 			return w.then(w.node(strT, generable.DictOfType(intT)), w.pick("x"), w.node(intT, intT))
 		}, "str → int"},
-		{"pick of dict or schema", func(w *world) *engine.Node {
+		{"pick of dict or schema", func(w *world) *flow.Node {
 			return w.then(w.node(strT, oneOf(w.draft, generable.DictOfType(intT))), w.pick("lines"))
 		}, "str → int"},
-		{"pick of a str", func(w *world) *engine.Node { return w.then(w.node(strT, strT), w.pick("x")) }, `AS311: needs a schema or a dict; str has no fields`},
-		{"pick twice", func(w *world) *engine.Node {
+		{"pick of a str", func(w *world) *flow.Node { return w.then(w.node(strT, strT), w.pick("x")) }, `AS311: needs a schema or a dict; str has no fields`},
+		{"pick twice", func(w *world) *flow.Node {
 			outer := &generable.Type{Kind: generable.RecordType, Name: "Outer", Fields: []generable.Field{{Name: "draft", Type: w.draft}}}
 			return w.then(w.node(strT, outer), w.then(w.pick("draft"), w.then(w.pick("lines"))), w.node(intT, intT))
 		}, "str → int"},
-		{"pick twice, wrong type after", func(w *world) *engine.Node {
+		{"pick twice, wrong type after", func(w *world) *flow.Node {
 			outer := &generable.Type{Kind: generable.RecordType, Name: "Outer", Fields: []generable.Field{{Name: "draft", Type: w.draft}}}
 			return w.then(w.node(strT, outer), w.then(w.pick("draft"), w.pick("lines"), w.node(strT, strT)))
 		}, `AS301: pick("lines") gives int`},
-		{"template behind a parallel", func(w *world) *engine.Node {
-			text, _ := engine.ParseTemplate("{{codee}}")
+		{"template behind a parallel", func(w *world) *flow.Node {
+			text, _ := agent.ParseTemplate("{{codee}}")
 			return w.then(w.node(strT, w.draft), w.par(w.Template(w.site("template", ""), text, nil)))
 		}, "AS314: {{codee}} is no field of Draft; did you mean \"code\"?"},
-		{"template over a union", func(w *world) *engine.Node {
-			text, _ := engine.ParseTemplate("by {{by}}: {{input}}")
+		{"template over a union", func(w *world) *flow.Node {
+			text, _ := agent.ParseTemplate("by {{by}}: {{input}}")
 			return w.then(w.node(strT, w.decision), w.Template(w.site("template", ""), text, nil))
 		}, "str → str"},
-		{"template over one variant", func(w *world) *engine.Node {
-			text, _ := engine.ParseTemplate("{{reason}}")
+		{"template over one variant", func(w *world) *flow.Node {
+			text, _ := agent.ParseTemplate("{{reason}}")
 			return w.then(w.node(strT, w.decision), w.Template(w.site("template", ""), text, nil))
 		}, "AS314: not every Decision has a field; Approved has none"},
-		{"template deeper than a field", func(w *world) *engine.Node {
-			text, _ := engine.ParseTemplate("{{code.first}}")
+		{"template deeper than a field", func(w *world) *flow.Node {
+			text, _ := agent.ParseTemplate("{{code.first}}")
 			return w.then(w.node(strT, w.draft), w.Template(w.site("template", ""), text, nil))
 		}, "AS314: {{code.first}}; {{code}} is str, which has no fields"},
-		{"handler that begins with a pick", func(w *world) *engine.Node {
+		{"handler that begins with a pick", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, w.decision), on(w.approved, w.then(w.pick("confidence"), w.node(floatT, strT))), on(w.rejected, w.pick("reason")))
 		}, "str → str"},
 
-		{"bool or None", func(w *world) *engine.Node {
+		{"bool or None", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, oneOf(boolT, noneT)), on(true, w.node(boolT, intT)), on(false, w.node(boolT, intT)), on(nil, w.node(noneT, intT)))
 		}, "str → int"},
-		{"enum or None", func(w *world) *engine.Node {
+		{"enum or None", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, oneOf(w.severity, noneT)), on("low", w.node(w.severity, intT)), on("medium", w.node(strT, intT)), on("high", w.node(w.severity, intT)), on(nil, w.node(noneT, intT)))
 		}, "str → int"},
-		{"enum lacks a value", func(w *world) *engine.Node {
+		{"enum lacks a value", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, oneOf(w.severity, boolT)), on("low", w.node(strT, intT)), on(true, w.node(boolT, intT)), on("high", w.node(strT, intT)))
 		}, `AS305: does not handle "medium", False`},
-		{"a value behind its type", func(w *world) *engine.Node {
+		{"a value behind its type", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, w.severity), on(w.severity, w.node(w.severity, intT)), on("low", w.node(strT, intT)))
 		}, `AS306: "low" is already taken`},
-		{"a type behind all its values", func(w *world) *engine.Node {
+		{"a type behind all its values", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, boolT), on(true, w.node(boolT, intT)), on(false, w.node(boolT, intT)), on(boolT, w.node(boolT, intT)))
 		}, "AS306: bool is already taken"},
-		{"a type behind some values", func(w *world) *engine.Node {
+		{"a type behind some values", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, boolT), on(true, w.node(boolT, intT)), on(boolT, w.node(boolT, intT)))
 		}, "str → int"},
-		{"a variant behind its union", func(w *world) *engine.Node {
+		{"a variant behind its union", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, w.decision), on(w.decision, w.node(w.decision, intT)), on(w.approved, w.node(w.approved, intT)))
 		}, "AS306: Approved is already taken"},
-		{"the union behind a variant sends the rest", func(w *world) *engine.Node {
+		{"the union behind a variant sends the rest", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, w.decision), on(w.approved, w.node(w.approved, intT)), on(w.decision, w.node(w.rejected, intT)))
 		}, "str → int"},
-		{"a wide key sends what can come", func(w *world) *engine.Node {
+		{"a wide key sends what can come", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, w.approved), on(w.decision, w.node(w.approved, intT)))
 		}, "str → int"},
-		{"nested unions", func(w *world) *engine.Node {
+		{"nested unions", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, oneOf(w.decision, w.draft, noneT)), on(w.decision, w.node(w.decision, intT)), on(nil, w.node(noneT, intT)), on(w.draft, w.node(w.draft, intT)))
 		}, "str → int"},
-		{"a str by its value", func(w *world) *engine.Node { return w.branch(w.node(strT, strT), on("yes", w.node(strT, intT))) }, `AS306: "yes" is no case of str; when(lambda s: s == "yes", handler)`},
-		{"a list of any by type", func(w *world) *engine.Node {
+		{"a str by its value", func(w *world) *flow.Node { return w.branch(w.node(strT, strT), on("yes", w.node(strT, intT))) }, `AS306: "yes" is no case of str; when(lambda s: s == "yes", handler)`},
+		{"a list of any by type", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, list(anyT)), on(list(strT), w.node(list(strT), intT)), on(list(intT), w.node(list(intT), intT)))
 		}, "str → int"},
-		{"any by types", func(w *world) *engine.Node {
+		{"any by types", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, anyT), on(strT, w.node(strT, intT)), on(w.approved, w.node(w.approved, intT)))
 		}, "str → int"},
-		{"otherwise gets the rest", func(w *world) *engine.Node {
-			return w.Branch(w.site("branch", ""), w.node(strT, oneOf(w.decision, noneT)), []engine.Route{on(w.approved, w.node(w.approved, intT)), on(nil, w.node(noneT, intT))}, engine.BranchOptions{Otherwise: w.node(w.rejected, intT)})
+		{"otherwise gets the rest", func(w *world) *flow.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, oneOf(w.decision, noneT)), []flow.Route{on(w.approved, w.node(w.approved, intT)), on(nil, w.node(noneT, intT))}, flow.BranchOptions{Otherwise: w.node(w.rejected, intT)})
 		}, "str → int"},
-		{"otherwise behind one value of an enum", func(w *world) *engine.Node {
-			return w.Branch(w.site("branch", ""), w.node(strT, w.severity), []engine.Route{on("high", w.node(strT, intT))}, engine.BranchOptions{Otherwise: w.node(w.severity, intT)})
+		{"otherwise behind one value of an enum", func(w *world) *flow.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, w.severity), []flow.Route{on("high", w.node(strT, intT))}, flow.BranchOptions{Otherwise: w.node(w.severity, intT)})
 		}, "str → int"},
-		{"when gets what is left", func(w *world) *engine.Node {
-			return w.Branch(w.site("branch", ""), w.node(strT, w.decision), []engine.Route{on(w.approved, w.node(w.approved, intT)), on(engine.Func(stop), w.node(w.rejected, intT))}, engine.BranchOptions{Otherwise: w.node(w.rejected, intT)})
+		{"when gets what is left", func(w *world) *flow.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, w.decision), []flow.Route{on(w.approved, w.node(w.approved, intT)), on(engine.Func(stop), w.node(w.rejected, intT))}, flow.BranchOptions{Otherwise: w.node(w.rejected, intT)})
 		}, "str → int"},
-		{"declared output of a branch", func(w *world) *engine.Node {
-			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []engine.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, engine.BranchOptions{Output: oneOf(intT, strT)})
+		{"declared output of a branch", func(w *world) *flow.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []flow.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, flow.BranchOptions{Output: oneOf(intT, strT)})
 		}, "str → int | str"},
-		{"declared output that a handler does not give", func(w *world) *engine.Node {
-			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []engine.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, engine.BranchOptions{Output: intT})
+		{"declared output that a handler does not give", func(w *world) *flow.Node {
+			return w.Branch(w.site("branch", ""), w.node(strT, boolT), []flow.Route{on(true, w.node(boolT, intT)), on(false, w.node(boolT, strT))}, flow.BranchOptions{Output: intT})
 		}, "AS303: output = int | str"},
-		{"variants join to their union", func(w *world) *engine.Node { return w.par(w.node(strT, w.rejected), w.node(strT, w.approved)) }, "str → list[Decision]"},
-		{"outputs that differ", func(w *world) *engine.Node { return w.par(w.node(strT, intT), w.node(strT, strT)) }, "AS303: output = int | str"},
-		{"declared output of a parallel", func(w *world) *engine.Node {
-			return w.Par(w.site("par", ""), engine.ParOptions{Output: oneOf(intT, strT)}, w.node(strT, intT), w.node(strT, strT))
+		{"variants join to their union", func(w *world) *flow.Node { return w.par(w.node(strT, w.rejected), w.node(strT, w.approved)) }, "str → list[Decision]"},
+		{"outputs that differ", func(w *world) *flow.Node { return w.par(w.node(strT, intT), w.node(strT, strT)) }, "AS303: output = int | str"},
+		{"declared output of a parallel", func(w *world) *flow.Node {
+			return w.Par(w.site("par", ""), flow.ParOptions{Output: oneOf(intT, strT)}, w.node(strT, intT), w.node(strT, strT))
 		}, "str → list[int | str]"},
-		{"inputs that differ", func(w *world) *engine.Node { return w.par(w.node(strT, intT), w.node(intT, intT)) }, "AS302: takes str; takes int"},
-		{"the narrower input is common", func(w *world) *engine.Node {
+		{"inputs that differ", func(w *world) *flow.Node { return w.par(w.node(strT, intT), w.node(intT, intT)) }, "AS302: takes str; takes int"},
+		{"the narrower input is common", func(w *world) *flow.Node {
 			return w.par(w.node(w.decision, intT), w.node(w.approved, intT), w.node(anyT, intT))
 		}, "Approved → list[int]"},
-		{"a forum's members take the first one's input", func(w *world) *engine.Node {
-			return w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.node(w.approved, intT), w.node(w.decision, intT), w.node(intT, intT))
+		{"a forum's members take the first one's input", func(w *world) *flow.Node {
+			return w.Forum(w.site("forum", ""), flow.ForumOptions{}, w.node(w.approved, intT), w.node(w.decision, intT), w.node(intT, intT))
 		}, "AS304: takes Approved; takes int"},
 
-		{"int does not flow into float", func(w *world) *engine.Node { return w.then(w.node(strT, intT), w.node(floatT, intT)) }, "AS301: fn(float)"},
-		{"a field is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, w.draft), w.node(strT, intT)) }, `AS301: put pick("code") between them`},
-		{"an item is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: wrap it as each(node)"},
-		{"a list is wanted", func(w *world) *engine.Node { return w.then(w.node(strT, strT), w.node(list(strT), intT)) }, "AS301: lambda x: [x]"},
-		{"each without a list", func(w *world) *engine.Node {
-			return w.then(w.node(strT, strT), w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, w.node(strT, intT)))
+		{"int does not flow into float", func(w *world) *flow.Node { return w.then(w.node(strT, intT), w.node(floatT, intT)) }, "AS301: fn(float)"},
+		{"a field is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, w.draft), w.node(strT, intT)) }, `AS301: put pick("code") between them`},
+		{"an item is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: wrap it as each(node)"},
+		{"a list is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, strT), w.node(list(strT), intT)) }, "AS301: lambda x: [x]"},
+		{"each without a list", func(w *world) *flow.Node {
+			return w.then(w.node(strT, strT), w.Each(w.site("each", ""), flow.EachOptions{Limit: 0}, w.node(strT, intT)))
 		}, "AS318: each takes a list"},
-		{"a union is wanted apart", func(w *world) *engine.Node { return w.then(w.node(strT, w.decision), w.node(w.approved, intT)) }, "AS301: branch(node, {Approved: handler, Rejected: handler})"},
-		{"None is not wanted", func(w *world) *engine.Node { return w.then(w.node(strT, oneOf(strT, noneT)), w.node(strT, intT)) }, "AS301: branch(node, {str: handler, None: handler})"},
-		{"edges of a flattened pipeline are all checked", func(w *world) *engine.Node {
+		{"a union is wanted apart", func(w *world) *flow.Node { return w.then(w.node(strT, w.decision), w.node(w.approved, intT)) }, "AS301: branch(node, {Approved: handler, Rejected: handler})"},
+		{"None is not wanted", func(w *world) *flow.Node { return w.then(w.node(strT, oneOf(strT, noneT)), w.node(strT, intT)) }, "AS301: branch(node, {str: handler, None: handler})"},
+		{"edges of a flattened pipeline are all checked", func(w *world) *flow.Node {
 			ab := w.Then(w.op("`>>`"), w.node(strT, intT), w.node(intT, strT))
 			return w.Then(w.op("`>>`"), ab, w.node(intT, intT), w.node(intT, intT))
 		}, "AS301: gives str"},
 
-		{"repair must give the input", func(w *world) *engine.Node {
-			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), engine.LoopOptions{Until: stop, Repair: w.node(w.decision, strT)})
+		{"repair must give the input", func(w *world) *flow.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), flow.LoopOptions{UntilFunc: stop, Repair: w.node(w.decision, strT)})
 		}, "AS315: gives str; give Draft"},
-		{"repair must take the output", func(w *world) *engine.Node {
-			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), engine.LoopOptions{Until: stop, Repair: w.node(intT, w.draft)})
+		{"repair must take the output", func(w *world) *flow.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, w.decision), flow.LoopOptions{UntilFunc: stop, Repair: w.node(intT, w.draft)})
 		}, "AS301: gives Decision"},
-		{"next as a node may give None", func(w *world) *engine.Node {
-			return w.Loop(w.site("loop", ""), w.node(w.draft, intT), engine.LoopOptions{NextNode: w.node(intT, oneOf(w.draft, noneT))})
+		{"next as a node may give None", func(w *world) *flow.Node {
+			return w.Loop(w.site("loop", ""), w.node(w.draft, intT), flow.LoopOptions{NextNode: w.node(intT, oneOf(w.draft, noneT))})
 		}, "Draft → int"},
-		{"a negative bound", func(w *world) *engine.Node {
-			return w.Loop(w.site("loop", ""), w.node(intT, intT), engine.LoopOptions{Next: stop, Max: -1})
+		{"a negative bound", func(w *world) *flow.Node {
+			return w.Loop(w.site("loop", ""), w.node(intT, intT), flow.LoopOptions{Next: stop, Max: -1})
 		}, "AS307: at least 1, not -1"},
-		{"a loop without an end", func(w *world) *engine.Node {
-			return w.Loop(w.site("loop", ""), w.node(intT, intT), engine.LoopOptions{})
+		{"a loop without an end", func(w *world) *flow.Node {
+			return w.Loop(w.site("loop", ""), w.node(intT, intT), flow.LoopOptions{})
 		}, "AS203"},
-		{"a predicate of two arguments", func(w *world) *engine.Node {
+		{"a predicate of two arguments", func(w *world) *flow.Node {
 			two := engine.GoFunc("two", 2, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil })
-			return w.Branch(w.site("branch", ""), w.node(strT, strT), []engine.Route{on(engine.Func(two), w.node(strT, strT))}, engine.BranchOptions{Otherwise: w.node(strT, strT)})
+			return w.Branch(w.site("branch", ""), w.node(strT, strT), []flow.Route{on(engine.Func(two), w.node(strT, strT))}, flow.BranchOptions{Otherwise: w.node(strT, strT)})
 		}, "AS216: two"},
 
-		{"nothing in a parallel", func(w *world) *engine.Node { return w.par() }, "AS316"},
-		{"nothing in a branch", func(w *world) *engine.Node { return w.branch(w.node(strT, strT)) }, "AS316"},
-		{"a forum of one", func(w *world) *engine.Node {
-			return w.Forum(w.site("forum", ""), engine.ForumOptions{}, w.node(strT, strT))
+		{"nothing in a parallel", func(w *world) *flow.Node { return w.par() }, "AS316"},
+		{"nothing in a branch", func(w *world) *flow.Node { return w.branch(w.node(strT, strT)) }, "AS316"},
+		{"a forum of one", func(w *world) *flow.Node {
+			return w.Forum(w.site("forum", ""), flow.ForumOptions{}, w.node(strT, strT))
 		}, "AS316: a participant and a captain"},
-		{"negative rounds", func(w *world) *engine.Node {
-			return w.Forum(w.site("forum", ""), engine.ForumOptions{Rounds: -2}, w.node(strT, strT), w.node(strT, strT))
+		{"negative rounds", func(w *world) *flow.Node {
+			return w.Forum(w.site("forum", ""), flow.ForumOptions{Rounds: -2}, w.node(strT, strT), w.node(strT, strT))
 		}, "AS307: at least 1, not -2"},
-		{"no node", func(w *world) *engine.Node { return w.then(w.node(strT, strT), nil) }, "AS310"},
-		{"no node in each", func(w *world) *engine.Node { return w.Each(w.site("each", ""), engine.EachOptions{Limit: 0}, nil) }, "AS310"},
-		{"no body", func(w *world) *engine.Node { return w.Loop(w.site("loop", ""), nil, engine.LoopOptions{Next: stop}) }, "AS310"},
-		{"no handler", func(w *world) *engine.Node { return w.branch(w.node(strT, strT), on(strT, nil)) }, "AS310"},
-		{"no source", func(w *world) *engine.Node { return w.branch(nil, on(strT, w.node(strT, strT))) }, "AS310"},
-		{"no function", func(w *world) *engine.Node { return w.Fn(w.site("fn", "f"), nil, nil, nil) }, "AS203"},
-		{"a route without a key", func(w *world) *engine.Node {
-			return w.branch(w.node(strT, strT), engine.Route{Handler: w.node(strT, strT)})
+		{"no node", func(w *world) *flow.Node { return w.then(w.node(strT, strT), nil) }, "AS310"},
+		{"no node in each", func(w *world) *flow.Node { return w.Each(w.site("each", ""), flow.EachOptions{Limit: 0}, nil) }, "AS310"},
+		{"no body", func(w *world) *flow.Node { return w.Loop(w.site("loop", ""), nil, flow.LoopOptions{Next: stop}) }, "AS310"},
+		{"no handler", func(w *world) *flow.Node { return w.branch(w.node(strT, strT), on(strT, nil)) }, "AS310"},
+		{"no source", func(w *world) *flow.Node { return w.branch(nil, on(strT, w.node(strT, strT))) }, "AS310"},
+		{"no function", func(w *world) *flow.Node { return w.Fn(w.site("fn", "f"), nil, nil, nil) }, "AS203"},
+		{"a route without a key", func(w *world) *flow.Node {
+			return w.branch(w.node(strT, strT), flow.Route{Handler: w.node(strT, strT)})
 		}, "AS306"},
-		{"nested too deep", func(w *world) *engine.Node {
+		{"nested too deep", func(w *world) *flow.Node {
 			n := w.node(strT, strT)
 			for range 11_000 {
 				if n = w.then(n); n.Failed() {
@@ -266,7 +268,7 @@ func TestCompositionChecks(t *testing.T) {
 			}
 			return n
 		}, "AS204: deep; one flat list"},
-		{"lists nested too deep", func(w *world) *engine.Node {
+		{"lists nested too deep", func(w *world) *flow.Node {
 			n := w.node(strT, strT)
 			for range 400 {
 				if n = w.par(n); n.Failed() {

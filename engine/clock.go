@@ -46,8 +46,8 @@ func runClockOf(ctx context.Context) *runClock {
 	return c
 }
 
-// onMachineTime returns the context for a run on the machine's time that is started inside another.
-func onMachineTime(ctx context.Context) context.Context {
+// OnMachineTime returns the context for a run on the machine's time that is started inside another.
+func OnMachineTime(ctx context.Context) context.Context {
 	if runClockOf(ctx) == nil {
 		return ctx
 	}

@@ -8,28 +8,30 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // The shapes that a node can take, each str→str, with its one place still free.
-var makers = map[string]func(c *composer) *engine.Node{
-	"agent":    func(c *composer) *engine.Node { return c.prompted(c.fresh(), strT, strT) },
-	"pipeline": func(c *composer) *engine.Node { return c.Then(c.op("`>>`"), c.str(), c.str()) },
-	"parallel": func(c *composer) *engine.Node {
+var makers = map[string]func(c *composer) *flow.Node{
+	"agent":    func(c *composer) *flow.Node { return c.prompted(c.fresh(), strT, strT) },
+	"pipeline": func(c *composer) *flow.Node { return c.Then(c.op("`>>`"), c.str(), c.str()) },
+	"parallel": func(c *composer) *flow.Node {
 		// a parallel gives a list: join it back, so that it fits everywhere
-		return c.Then(c.site("then", c.fresh()), c.Par(c.op("`/`"), engine.ParOptions{}, c.str(), c.str()), c.joined())
+		return c.Then(c.site("then", c.fresh()), c.Par(c.op("`/`"), flow.ParOptions{}, c.str(), c.str()), c.joined())
 	},
-	"forum": func(c *composer) *engine.Node {
-		return c.Forum(c.op("`*`"), engine.ForumOptions{}, c.str(), c.str())
+	"forum": func(c *composer) *flow.Node {
+		return c.Forum(c.op("`*`"), flow.ForumOptions{}, c.str(), c.str())
 	},
-	"loop": func(c *composer) *engine.Node {
-		return c.Loop(c.site("loop", ""), c.str(), engine.LoopOptions{Next: stop})
+	"loop": func(c *composer) *flow.Node {
+		return c.Loop(c.site("loop", ""), c.str(), flow.LoopOptions{Next: stop})
 	},
-	"branch": func(c *composer) *engine.Node {
-		return c.Branch(c.site("branch", ""), c.str(), []engine.Route{{Type: strT, Handler: c.str()}}, engine.BranchOptions{})
+	"branch": func(c *composer) *flow.Node {
+		return c.Branch(c.site("branch", ""), c.str(), []flow.Route{{Type: strT, Handler: c.str()}}, flow.BranchOptions{})
 	},
-	"each": func(c *composer) *engine.Node {
-		return c.Then(c.site("then", c.fresh()), c.step("split", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v) }), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, c.str()), c.joined())
+	"each": func(c *composer) *flow.Node {
+		return c.Then(c.site("then", c.fresh()), c.step("split", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v) }), c.Each(c.site("each", ""), flow.EachOptions{Limit: 0}, c.str()), c.joined())
 	},
 }
 
@@ -37,9 +39,9 @@ var stop = engine.GoFunc("stop", 1, func(engine.Branch, []generable.Value) (gene
 
 func (c *composer) fresh() string { c.line++; return fmt.Sprint("n", c.line) }
 
-func (c *composer) str() *engine.Node { return c.agent(c.fresh(), strT, strT, identity) }
+func (c *composer) str() *flow.Node { return c.agent(c.fresh(), strT, strT, identity) }
 
-func (c *composer) joined() *engine.Node {
+func (c *composer) joined() *flow.Node {
 	return c.step("joined", generable.ListOfType(strT), strT, func(v generable.Value) generable.Value {
 		l, _ := v.AsList()
 		var parts []string
@@ -61,33 +63,33 @@ func kinds() []string {
 
 // The algebra is closed: every kind of node goes into every kind of composition.
 func TestAlgebraIsClosed(t *testing.T) {
-	wrap := map[string]func(c *composer, n *engine.Node) *engine.Node{
-		"then first":  func(c *composer, n *engine.Node) *engine.Node { return c.Then(c.site("then", ""), n, c.str()) },
-		"then last":   func(c *composer, n *engine.Node) *engine.Node { return c.Then(c.site("then", ""), c.str(), n) },
-		"operator >>": func(c *composer, n *engine.Node) *engine.Node { return c.Then(c.op("`>>`"), n, c.str()) },
-		"par": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Par(c.op("`/`"), engine.ParOptions{}, n, c.str())
+	wrap := map[string]func(c *composer, n *flow.Node) *flow.Node{
+		"then first":  func(c *composer, n *flow.Node) *flow.Node { return c.Then(c.site("then", ""), n, c.str()) },
+		"then last":   func(c *composer, n *flow.Node) *flow.Node { return c.Then(c.site("then", ""), c.str(), n) },
+		"operator >>": func(c *composer, n *flow.Node) *flow.Node { return c.Then(c.op("`>>`"), n, c.str()) },
+		"par": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Par(c.op("`/`"), flow.ParOptions{}, n, c.str())
 		},
-		"forum member": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Forum(c.op("`*`"), engine.ForumOptions{}, n, c.str())
+		"forum member": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Forum(c.op("`*`"), flow.ForumOptions{}, n, c.str())
 		},
-		"forum captain": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Forum(c.op("`*`"), engine.ForumOptions{}, c.str(), n)
+		"forum captain": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Forum(c.op("`*`"), flow.ForumOptions{}, c.str(), n)
 		},
-		"loop": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Loop(c.site("loop", ""), n, engine.LoopOptions{Next: stop})
+		"loop": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Loop(c.site("loop", ""), n, flow.LoopOptions{Next: stop})
 		},
-		"branch source": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Branch(c.site("branch", ""), n, []engine.Route{{Type: strT, Handler: c.str()}}, engine.BranchOptions{})
+		"branch source": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Branch(c.site("branch", ""), n, []flow.Route{{Type: strT, Handler: c.str()}}, flow.BranchOptions{})
 		},
-		"branch handler": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Branch(c.site("branch", ""), c.str(), []engine.Route{{Type: strT, Handler: n}}, engine.BranchOptions{})
+		"branch handler": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Branch(c.site("branch", ""), c.str(), []flow.Route{{Type: strT, Handler: n}}, flow.BranchOptions{})
 		},
-		"otherwise": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Branch(c.site("branch", ""), c.str(), nil, engine.BranchOptions{Otherwise: n})
+		"otherwise": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Branch(c.site("branch", ""), c.str(), nil, flow.BranchOptions{Otherwise: n})
 		},
-		"each": func(c *composer, n *engine.Node) *engine.Node {
-			return c.Then(c.site("then", ""), c.step("list", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v) }), c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, n))
+		"each": func(c *composer, n *flow.Node) *flow.Node {
+			return c.Then(c.site("then", ""), c.step("list", strT, generable.ListOfType(strT), func(v generable.Value) generable.Value { return generable.ListOf(v) }), c.Each(c.site("each", ""), flow.EachOptions{Limit: 0}, n))
 		},
 	}
 	for _, kind := range kinds() {
@@ -96,7 +98,7 @@ func TestAlgebraIsClosed(t *testing.T) {
 				c := compose()
 				main := build(c, makers[kind](c))
 				c.sound(t)
-				if _, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")}); err != nil {
+				if _, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x")}); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -106,13 +108,13 @@ func TestAlgebraIsClosed(t *testing.T) {
 
 // Every node has one place. What is placed in one kind of structure can be placed in no other.
 func TestSecondPlacementIsRefused(t *testing.T) {
-	place := map[string]func(c *composer, n *engine.Node){
-		"pipeline": func(c *composer, n *engine.Node) { c.Then(c.op("`>>`"), n, c.str()) },
-		"parallel": func(c *composer, n *engine.Node) { c.Par(c.op("`/`"), engine.ParOptions{}, n, c.str()) },
-		"forum":    func(c *composer, n *engine.Node) { c.Forum(c.op("`*`"), engine.ForumOptions{}, n, c.str()) },
-		"loop":     func(c *composer, n *engine.Node) { c.Loop(c.site("loop", ""), n, engine.LoopOptions{Next: stop}) },
-		"branch": func(c *composer, n *engine.Node) {
-			c.Branch(c.site("branch", ""), n, []engine.Route{{Type: strT, Handler: c.str()}}, engine.BranchOptions{})
+	place := map[string]func(c *composer, n *flow.Node){
+		"pipeline": func(c *composer, n *flow.Node) { c.Then(c.op("`>>`"), n, c.str()) },
+		"parallel": func(c *composer, n *flow.Node) { c.Par(c.op("`/`"), flow.ParOptions{}, n, c.str()) },
+		"forum":    func(c *composer, n *flow.Node) { c.Forum(c.op("`*`"), flow.ForumOptions{}, n, c.str()) },
+		"loop":     func(c *composer, n *flow.Node) { c.Loop(c.site("loop", ""), n, flow.LoopOptions{Next: stop}) },
+		"branch": func(c *composer, n *flow.Node) {
+			c.Branch(c.site("branch", ""), n, []flow.Route{{Type: strT, Handler: c.str()}}, flow.BranchOptions{})
 		},
 	}
 	for first, a := range place {
@@ -157,7 +159,7 @@ func TestPlacingIsAtomic(t *testing.T) {
 func TestOneNodeTwiceInOneComposition(t *testing.T) {
 	c := compose()
 	n := c.str()
-	c.Par(c.site("par", ""), engine.ParOptions{}, n, n)
+	c.Par(c.site("par", ""), flow.ParOptions{}, n, n)
 	if got := c.codes(); len(got) != 1 || got[0] != "AS401" {
 		t.Errorf("reported %v", got)
 	}
@@ -165,8 +167,8 @@ func TestOneNodeTwiceInOneComposition(t *testing.T) {
 
 func TestOperatorsFlattenOnlyUnnamedLeftOperands(t *testing.T) {
 	c := compose()
-	named := c.Par(func() engine.Site { s := c.op("`/`"); s.Name = "pair"; return s }(), engine.ParOptions{}, c.str(), c.str())
-	three := c.Par(c.op("`/`"), engine.ParOptions{}, c.Par(c.op("`/`"), engine.ParOptions{}, c.str(), c.str()), c.str())
+	named := c.Par(func() flow.Site { s := c.op("`/`"); s.Name = "pair"; return s }(), flow.ParOptions{}, c.str(), c.str())
+	three := c.Par(c.op("`/`"), flow.ParOptions{}, c.Par(c.op("`/`"), flow.ParOptions{}, c.str(), c.str()), c.str())
 	right := c.Then(c.op("`>>`"), c.str(), c.Then(c.op("`>>`"), c.str(), c.str()))
 	byFunc := c.Then(c.site("then", ""), c.Then(c.site("then", ""), c.str(), c.str()), c.str())
 	for name, got := range map[string][2]int{"a / b / c": {len(three.Children()), 3}, "a >> (b >> c)": {len(right.Children()), 2}, "then(then(a, b), c)": {len(byFunc.Children()), 2}} {
@@ -175,7 +177,7 @@ func TestOperatorsFlattenOnlyUnnamedLeftOperands(t *testing.T) {
 		}
 	}
 	list := generable.ListOfType(strT)
-	outer := c.Par(c.op("`/`"), engine.ParOptions{}, named, c.step("l", strT, list, func(v generable.Value) generable.Value { return generable.ListOf(v) }))
+	outer := c.Par(c.op("`/`"), flow.ParOptions{}, named, c.step("l", strT, list, func(v generable.Value) generable.Value { return generable.ListOf(v) }))
 	if len(outer.Children()) != 2 {
 		t.Errorf("pair / x has %d children, want 2", len(outer.Children()))
 	}
@@ -196,8 +198,8 @@ func TestAnAbsorbedOperandIsUsedUp(t *testing.T) {
 // the chain fail.
 func TestEachWrongJointIsReported(t *testing.T) {
 	c := compose()
-	step := func(in, out *generable.Type) *engine.Node { return c.step("s", in, out, identity) }
-	op := func(a, b *engine.Node) *engine.Node { return c.Then(c.op("`>>`"), a, b) }
+	step := func(in, out *generable.Type) *flow.Node { return c.step("s", in, out, identity) }
+	op := func(a, b *flow.Node) *flow.Node { return c.Then(c.op("`>>`"), a, b) }
 	chain := op(op(op(step(strT, intT), step(strT, intT)), step(intT, strT)), step(intT, intT)) // wrong, right, wrong
 	op(op(step(strT, strT), op(step(intT, intT), step(strT, strT))), chain)                     // wrong in front, wrong inside, right behind
 	if got := c.codes(); !slices.Equal(got, []string{"AS301", "AS301", "AS301", "AS301"}) {
@@ -221,7 +223,7 @@ func TestSealedSessionRefusesComposition(t *testing.T) {
 func TestOneMistakeOneMessage(t *testing.T) {
 	c := compose()
 	bad := c.Then(c.site("then", "bad"), c.str(), c.step("n", intT, intT, identity))
-	c.Par(c.site("par", ""), engine.ParOptions{}, c.Then(c.site("then", ""), bad, c.step("m", intT, strT, identity)), c.step("x", intT, intT, identity))
+	c.Par(c.site("par", ""), flow.ParOptions{}, c.Then(c.site("then", ""), bad, c.step("m", intT, strT, identity)), c.step("x", intT, intT, identity))
 	if got := c.codes(); !slices.Equal(got, []string{"AS301"}) {
 		t.Errorf("reported %v, want AS301 alone", got)
 	}

@@ -11,12 +11,16 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // pairedMessages says what is wrong with calls and results: each call is answered by the message
 // behind it, and each result answers a call of the message before it.
-func pairedMessages(messages []engine.Message) string {
+func pairedMessages(messages []model.Message) string {
 	for i, m := range messages {
 		calls, results := map[string]bool{}, map[string]bool{}
 		for _, p := range m.Parts {
@@ -52,25 +56,25 @@ func TestPromise_22_7_Compression(t *testing.T) {
 	shorter := 0
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		comp := &engine.Compression{After: 4 + rng.IntN(8), Keep: 1 + rng.IntN(4), How: engine.CompressWindow}
+		comp := &agent.Compression{After: 4 + rng.IntN(8), Keep: 1 + rng.IntN(4), How: agent.CompressWindow}
 		if rng.IntN(3) == 0 {
 			comp.After, comp.Tokens = 0, 30+rng.IntN(100)
 		}
 		if rng.IntN(2) == 0 {
-			comp.How = engine.CompressSummary
+			comp.How = agent.CompressSummary
 		}
 		c := compose()
-		look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+		look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf(strings.Repeat("r", rng.IntN(200))), nil
 		})}
 		turns := 1 + rng.IntN(12)
-		chat := c.Agent(c.site("agent", "chat"), &engine.AgentSpec{Name: "chat", Prompt: "S.", Tools: []*engine.Tool{look},
-			History: &engine.History{Shared: rng.IntN(4) > 0, Compress: comp}, Budget: engine.Limits{Turns: engine.AtMost(100), ToolCalls: engine.Unlimited()}})
+		chat := c.Agent(c.site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "S.", Tools: []*agent.Tool{look},
+			History: &agent.History{Shared: rng.IntN(4) > 0, Compress: comp}, Budget: engine.Limits{Turns: engine.AtMost(100), ToolCalls: engine.Unlimited()}})
 		c.sound(t)
 		calls, left, input := 0, 0, ""
-		var before []engine.Message
+		var before []model.Message
 		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			req := e.Req.(*engine.Request)
+			req := e.Req.(*model.Request)
 			if len(req.Tools) == 0 { // it sums up
 				if rng.IntN(3) == 0 {
 					return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "down"))
@@ -80,10 +84,10 @@ func TestPromise_22_7_Compression(t *testing.T) {
 			if why := pairedMessages(req.Messages); why != "" {
 				t.Fatalf("seed %d: %s", seed, why)
 			}
-			if req.System != "S." || req.Messages[0].Role != engine.RoleUser {
+			if req.System != "S." || req.Messages[0].Role != model.RoleUser {
 				t.Fatalf("seed %d: system %q, first a message of %s", seed, req.System, req.Messages[0].Role)
 			}
-			whole := append([]engine.Message(nil), req.Messages...)
+			whole := append([]model.Message(nil), req.Messages...)
 			if len(before) > 0 && !reflect.DeepEqual(whole[0], before[0]) {
 				shorter++
 				whole = whole[1:]
@@ -93,7 +97,7 @@ func TestPromise_22_7_Compression(t *testing.T) {
 				if len(m.Parts) == 1 && m.Parts[0].Text == input {
 					inputs++
 				}
-				i := slices.IndexFunc(before, func(was engine.Message) bool { return reflect.DeepEqual(was, m) })
+				i := slices.IndexFunc(before, func(was model.Message) bool { return reflect.DeepEqual(was, m) })
 				if i >= 0 && i <= at {
 					t.Fatalf("seed %d: the order has changed", seed)
 				}
@@ -103,18 +107,18 @@ func TestPromise_22_7_Compression(t *testing.T) {
 				t.Fatalf("seed %d: the input stands %d times", seed, inputs)
 			}
 			newest := whole[len(whole)-1]
-			if answered := newest.Role == engine.RoleTool; !answered && newest.Parts[0].Text != input || answered && newest.Parts[0].Result.CallID != fmt.Sprint(calls-len(newest.Parts)+1) {
+			if answered := newest.Role == model.RoleTool; !answered && newest.Parts[0].Text != input || answered && newest.Parts[0].Result.CallID != fmt.Sprint(calls-len(newest.Parts)+1) {
 				t.Fatalf("seed %d: the newest message is gone", seed)
 			}
-			out := engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: fmt.Sprint("a", rng.Uint64())}}}
+			out := model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: fmt.Sprint("a", rng.Uint64())}}}
 			if left--; left > 0 {
-				out.Finish = engine.FinishCalls
+				out.Finish = model.FinishCalls
 				for range 1 + rng.IntN(3) {
 					calls++
-					out.Parts = append(out.Parts, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: fmt.Sprint(calls), Name: "look", Args: "{}"}})
+					out.Parts = append(out.Parts, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: fmt.Sprint(calls), Name: "look", Args: "{}"}})
 				}
 			}
-			before = append(append([]engine.Message(nil), req.Messages...), engine.Message{Role: engine.RoleAssistant, Parts: out.Parts})
+			before = append(append([]model.Message(nil), req.Messages...), model.Message{Role: model.RoleAssistant, Parts: out.Parts})
 			return engine.Outcome{Response: &out}
 		})
 		main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
@@ -123,13 +127,13 @@ func TestPromise_22_7_Compression(t *testing.T) {
 				if !chat.Agent().History.Shared {
 					before = nil
 				}
-				if _, err := engine.Call(b, chat, generable.StrOf(input)); err != nil {
+				if _, err := run.Call(b, chat, generable.StrOf(input)); err != nil {
 					return generable.Value{}, err
 				}
 			}
 			return generable.Value{}, nil
 		})
-		if _, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Main: main, Handler: h, Model: "test/model"}); err != nil {
+		if _, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Main: main, Handler: h, Model: "test/model"}); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
@@ -143,22 +147,22 @@ func TestPromise_22_7_Compression(t *testing.T) {
 func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 	for _, tt := range []struct {
 		name, want, first string
-		how               engine.CompressHow
+		how               agent.CompressHow
 		sum               engine.Outcome
 	}{
-		{"left out", "6 messages of 9 left out", "(6 earlier messages left out)", engine.CompressWindow, engine.Outcome{}},
-		{"summed up", "6 messages of 9 summed up", "Summary of the conversation before this:\n\nthe sum", engine.CompressSummary, answer(" the sum\n")},
+		{"left out", "6 messages of 9 left out", "(6 earlier messages left out)", agent.CompressWindow, engine.Outcome{}},
+		{"summed up", "6 messages of 9 summed up", "Summary of the conversation before this:\n\nthe sum", agent.CompressSummary, answer(" the sum\n")},
 		{"cut short", "6 messages of 9 cut short, as the summary failed: down", "Summary of the conversation before this:\n\nuser: q0\nassistant: a\nuser: q1\nassistant: a\nuser: q2\nassistant: a",
-			engine.CompressSummary, engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "down"))},
+			agent.CompressSummary, engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "down"))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := compose()
-			chat := c.Agent(c.site("agent", "chat"), &engine.AgentSpec{Name: "chat", Prompt: "S.",
-				History: &engine.History{Shared: true, Compress: &engine.Compression{After: 8, Keep: 3, How: tt.how, Model: "test/small"}}})
+			chat := c.Agent(c.site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "S.",
+				History: &agent.History{Shared: true, Compress: &agent.Compression{After: 8, Keep: 3, How: tt.how, Model: "test/small"}}})
 			c.sound(t)
 			first := ""
 			h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-				req := e.Req.(*engine.Request)
+				req := e.Req.(*model.Request)
 				if e.Name == "test/small" {
 					if e.Agent != "chat.summary" {
 						t.Errorf("the summary is a call of %q", e.Agent)
@@ -170,16 +174,16 @@ func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 			})
 			main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (out generable.Value, err error) {
 				for i := range 5 {
-					if out, err = engine.Call(b, chat, generable.StrOf(fmt.Sprint("q", i))); err != nil {
+					if out, err = run.Call(b, chat, generable.StrOf(fmt.Sprint("q", i))); err != nil {
 						return out, err
 					}
 				}
 				return out, nil
 			})
 			var told []string
-			spec := engine.RunSpec{Main: main, Handler: h, Model: "test/model",
+			spec := run.Spec{Main: main, Handler: h, Model: "test/model",
 				Listener: engine.Listener{Kinds: engine.EventHistory, Emit: func(e engine.Event) { told = append(told, e.Text()) }}}
-			if _, err := engine.Exec(engine.NewCoopSched(1), &spec); err != nil {
+			if _, err := run.Exec(sched.NewCoopSched(1), &spec); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Join(told, "|") != tt.want || first != tt.first {

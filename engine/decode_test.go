@@ -7,6 +7,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -14,17 +18,17 @@ import (
 // everything that was undone or repaired is an event. A complaint speaks of the type.
 func TestAnswersInAnotherForm(t *testing.T) {
 	scores := generable.DictOfType(intT)
-	inForm := func(text string) engine.Response {
+	inForm := func(text string) model.Response {
 		r := says(text)
 		r.Dialect = "openai"
 		return r
 	}
 	c := compose()
-	main := c.Agent(c.site("agent", "rate"), &engine.AgentSpec{Name: "rate", Out: scores, Prompt: "Rate.", Repairs: 1})
+	main := c.Agent(c.site("agent", "rate"), &agent.AgentSpec{Name: "rate", Out: scores, Prompt: "Rate.", Repairs: 1})
 	c.sound(t)
-	a := &answers{next: []engine.Response{inForm(`{"value": [{"key": "a b", "value": "x"}]}`), inForm("```json\n{\"value\": [{\"key\": \"a b\", \"value\": 1,}]\n```")}}
+	a := &answers{next: []model.Response{inForm(`{"value": [{"key": "a b", "value": "x"}]}`), inForm("```json\n{\"value\": [{\"key\": \"a b\", \"value\": 1,}]\n```")}}
 	var told []string
-	out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("?"), Handler: a, Model: "test/model",
+	out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("?"), Handler: a, Model: "test/model",
 		Listener: engine.Listener{Kinds: engine.EventRepair, Emit: func(e engine.Event) { told = append(told, e.Name()+": "+e.Text()) }}})
 	if err != nil || generable.JSON(out, nil) != `{"a b":1}` {
 		t.Fatalf("got %s, %v", generable.JSON(out, nil), err)
@@ -44,16 +48,16 @@ func TestAnswersInAnotherForm(t *testing.T) {
 func TestArgumentsInAnotherForm(t *testing.T) {
 	var got string
 	params := schema(t, "note", generable.Field{Name: "tags", Type: generable.DictOfType(strT)}, generable.Field{Name: "n", Type: intT, Optional: true, Default: generable.IntOf(7)})
-	tool := &engine.Tool{Name: "note", Params: params, Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("note", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+	tool := &agent.Tool{Name: "note", Params: params, Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("note", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		got = generable.JSON(args[0], nil)
 		return generable.StrOf("noted"), nil
 	})}
 	c := compose()
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Note.", Tools: []*engine.Tool{tool}})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Note.", Tools: []*agent.Tool{tool}})
 	c.sound(t)
 	call := calls("note", `{"tags": [{"key": "k", "value": "v"}], "n": null}`)
 	call.Parts[0].Call.Dialect = "openai"
-	if _, err := runNode(t, main, &answers{next: []engine.Response{call, says("done")}}, "?"); err != nil || got != `{"tags":{"k":"v"},"n":7}` {
+	if _, err := runNode(t, main, &answers{next: []model.Response{call, says("done")}}, "?"); err != nil || got != `{"tags":{"k":"v"},"n":7}` {
 		t.Errorf("called with %s, %v", got, err)
 	}
 }
@@ -61,11 +65,11 @@ func TestArgumentsInAnotherForm(t *testing.T) {
 // A dialect that nobody knows is an error of its own: no other answer would do.
 func TestUnknownDialect(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Out: intT, Prompt: "Count.", Repairs: 3})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Out: intT, Prompt: "Count.", Repairs: 3})
 	c.sound(t)
 	r := says(`{"value": 1}`)
 	r.Dialect = "klingon"
-	a := &answers{next: []engine.Response{r}}
+	a := &answers{next: []model.Response{r}}
 	_, err := runNode(t, main, a, "?")
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindBadResponse || e.Code != diag.ProviderError || !strings.Contains(e.Message, "klingon") || len(a.seen) != 1 {

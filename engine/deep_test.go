@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // deep is n nodes inside each other, one step in the midst.
-func deep(n int) *engine.Node {
+func deep(n int) *flow.Node {
 	c := compose()
 	main := c.step("inc", intT, intT, add(1))
 	for i := range n {
@@ -18,11 +21,11 @@ func deep(n int) *engine.Node {
 		case 0:
 			main = c.Then(c.site("then", "in"), main)
 		case 1:
-			main = c.Loop(c.site("loop", ""), main, engine.LoopOptions{Max: 1, LastWins: true, Next: engine.GoFunc("same", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })})
+			main = c.Loop(c.site("loop", ""), main, flow.LoopOptions{Max: 1, LastWins: true, Next: engine.GoFunc("same", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })})
 		case 2:
-			main = c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, main)
+			main = c.Fallback(c.site("fallback", ""), flow.FirstOptions{}, main)
 		default:
-			main = c.Retry(c.site("retry", "again"), main, engine.RetryOptions{})
+			main = c.Retry(c.site("retry", "again"), main, flow.RetryOptions{})
 		}
 	}
 	return main
@@ -36,7 +39,7 @@ func TestPathsOfEvents(t *testing.T) {
 		main := g.expr(4).build(c)
 		c.sound(t)
 		open := map[string]int{}
-		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model",
+		_, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model",
 			Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(e engine.Event) {
 				up := e.Path[:strings.LastIndexByte(e.Path, '/')]
 				if i := strings.LastIndexByte(up, '['); i > strings.LastIndexByte(up, '/') {
@@ -61,7 +64,7 @@ func TestPathsOfEvents(t *testing.T) {
 		want += []string{"/then:in#0", "/loop0[0]", "/fallback0", "/retry:again#0[0]"}[i%4]
 	}
 	seen := false
-	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: deep(7), Input: generable.IntOf(1), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(e engine.Event) {
+	_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: deep(7), Input: generable.IntOf(1), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(e engine.Event) {
 		seen = seen || e.Path == want+"/fn:inc#0"
 	}}})
 	if err != nil || !seen {
@@ -73,9 +76,9 @@ func TestPathsOfEvents(t *testing.T) {
 func BenchmarkDeepEvents(b *testing.B) {
 	for _, n := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			spec := &engine.RunSpec{Node: deep(n), Input: generable.IntOf(0), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(engine.Event) {}}}
+			spec := &run.Spec{Node: deep(n), Input: generable.IntOf(0), Listener: engine.Listener{Kinds: engine.EventNode, Emit: func(engine.Event) {}}}
 			for b.Loop() {
-				if _, err := engine.Exec(engine.NewCoopSched(1), spec); err != nil {
+				if _, err := run.Exec(sched.NewCoopSched(1), spec); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -14,32 +17,32 @@ func TestKeptDigestIsOfTheRequest(t *testing.T) {
 	c := compose()
 	main := c.prompted("a", strT, strT)
 	c.sound(t)
-	digest := func(change func(r *engine.Request)) (own, sent [32]byte) {
+	digest := func(change func(r *model.Request)) (own, sent [32]byte) {
 		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			req := e.Req.(*engine.Request)
+			req := e.Req.(*model.Request)
 			changed := *req
 			change(&changed)
 			own = changed.Digest()
 			sent = req.Digest()
-			return engine.Outcome{Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 		})
-		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h}); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h}); err != nil {
 			t.Fatal(err)
 		}
 		return own, sent
 	}
-	same, first := digest(func(*engine.Request) {})
+	same, first := digest(func(*model.Request) {})
 	if same != first {
 		t.Error("a copy has another digest")
 	}
-	for name, change := range map[string]func(r *engine.Request){
-		"model":       func(r *engine.Request) { r.Model = "b/c" },
-		"system":      func(r *engine.Request) { r.System += "!" },
-		"tools":       func(r *engine.Request) { r.Tools = []engine.ToolDef{{Name: "t"}} },
-		"output":      func(r *engine.Request) { r.Output = &engine.Output{Type: intT} },
-		"temperature": func(r *engine.Request) { r.Params.Temperature = new(0.0) },
-		"stop":        func(r *engine.Request) { r.Params.Stop = []string{"."} },
-		"seed":        func(r *engine.Request) { r.Params.Seed = new(1) },
+	for name, change := range map[string]func(r *model.Request){
+		"model":       func(r *model.Request) { r.Model = "b/c" },
+		"system":      func(r *model.Request) { r.System += "!" },
+		"tools":       func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "t"}} },
+		"output":      func(r *model.Request) { r.Output = &model.Output{Type: intT} },
+		"temperature": func(r *model.Request) { r.Params.Temperature = new(0.0) },
+		"stop":        func(r *model.Request) { r.Params.Stop = []string{"."} },
+		"seed":        func(r *model.Request) { r.Params.Seed = new(1) },
 	} {
 		own, sent := digest(change)
 		if own == first || sent != first {

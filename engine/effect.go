@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,7 +41,7 @@ const (
 	ClassOnce       Class = "once"       // must never run twice; the default for tools
 )
 
-// Payload is the canonical request of an effect: *[Request], *[ToolRequest] or *[Choice]. It is data,
+// Payload is the canonical request of an effect: *[model.Request], *[ToolRequest] or *[Choice]. It is data,
 // never a closure, so that another process can run the effect.
 type Payload interface {
 	// Digest hashes all that decides the result: no secret, no time, no attempt.
@@ -79,7 +82,7 @@ type Effect struct {
 	// the timeout as the effect's outcome.
 	Timeout time.Duration
 
-	flight *inFlight // of the process that began it, nil elsewhere; copies share it
+	flight *InFlight // of the process that began it, nil elsewhere; copies share it
 }
 
 // ID returns the effect's structural identity: its position and a digest of its kind and
@@ -91,7 +94,7 @@ type Effect struct {
 // dispatched has the id of the original, whatever was changed in it.
 func (e *Effect) ID() string {
 	if f := e.flight; f != nil {
-		f.once.Do(func() { f.id = f.effect.identity() })
+		f.once.Do(func() { f.id = f.Effect.identity() })
 		return f.id
 	}
 	return e.identity()
@@ -105,10 +108,10 @@ func (e *Effect) identity() string {
 
 // Outcome is what an effect came to. It is recorded as it is.
 type Outcome struct {
-	Response *Response       // of a model
+	Response *model.Response // of a model
 	Value    generable.Value // of a tool
 	Err      *Error          // non-nil when it failed
-	Usage    Usage
+	Usage    model.Usage
 	Attempt  int // of the attempt that ended it, from 1; 0 when a budget refused it
 }
 
@@ -175,3 +178,73 @@ func Chain(h Handler, mw ...Middleware) Handler {
 
 // Failed returns the outcome of a failure.
 func Failed(err *Error) Outcome { return Outcome{Err: err, Usage: err.Usage, Attempt: 1} }
+
+// Choice is the request of an [EffectChoice]: which of several branches won. Nothing handles it;
+// it stands in the journal with a list as its value: the index of the branch, and the model calls,
+// tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
+// used. A list that ends earlier is of a record from before these were counted.
+type Choice struct {
+	Of    int             // branches
+	Input generable.Value // what they ran on
+}
+
+// Digest implements [Payload].
+func (c *Choice) Digest() [32]byte {
+	return abi.Hash(generable.AppendCanon(binary.AppendUvarint(nil, uint64(c.Of)), c.Input))
+}
+
+// MarshalJSON encodes the arguments in declared order.
+func (r *ToolRequest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Args   json.RawMessage `json:"args"`
+		Server string          `json:"server,omitempty"`
+	}{generable.AppendJSON(nil, r.Args, nil), r.Server.Label()})
+}
+
+// ByServer is the kind whose handler runs the effect: calls of a server's tools are run by what
+// reaches the server.
+func (e *Effect) ByServer() EffectKind {
+	if r, ok := e.Req.(*ToolRequest); ok && r.Server != nil && e.Kind == EffectTool {
+		return EffectMCP
+	}
+	return e.Kind
+}
+
+// Rank orders classes by how much they are; "" is the least.
+func (c Class) Rank() uint8 {
+	switch c {
+	case ClassRead:
+		return 1
+	case ClassIdempotent:
+		return 2
+	case ClassOnce:
+		return 3
+	}
+	return 0
+}
+
+// Stronger is the class of what may do either.
+func (c Class) Stronger(than Class) Class {
+	if than.Rank() > c.Rank() {
+		return than
+	}
+	return c
+}
+
+// Believable replaces usage that a handler cannot mean by an estimate.
+func (o *Outcome) Believable(e *Effect) {
+	req, _ := e.Req.(*model.Request)
+	if !o.Usage.Plausible() {
+		o.Usage = model.EstimateUsage(req, o.Response)
+	}
+	if r := o.Response; r != nil && !r.Usage.Plausible() {
+		own := *r
+		own.Usage = model.EstimateUsage(req, r)
+		o.Response = &own
+	}
+	if o.Err != nil && !o.Err.Usage.Plausible() {
+		own := *o.Err
+		own.Usage = model.EstimateUsage(req, nil)
+		o.Err = &own
+	}
+}

@@ -20,7 +20,7 @@ func (h *hashed) Digest() (d [32]byte) {
 // not computed at all. A copy of the effect keeps it, so that a handler may hand on a changed one.
 func TestAnEffectsIDIsComputedOnce(t *testing.T) {
 	req := &hashed{}
-	e := engine.Begin(engine.Effect{Kind: engine.EffectTool, Name: "a", Req: req})
+	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: "a", Req: req}}).Begin()
 	if req.n.Load() != 0 {
 		t.Error("the id was computed though nobody asked for it")
 	}

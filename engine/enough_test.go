@@ -7,7 +7,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -42,7 +46,7 @@ func TestEarlyStop(t *testing.T) {
 		{"behind prose and in a fence", "Sure:\n```json\n{\"kind\": \"ad\", \"spam\": true, \"why\": \"long\"}\n```", `{"kind":"ad","spam":true}`, spam},
 	} {
 		for size := 1; size < 9; size++ {
-			w := (&engine.Output{Type: spamType(), Enough: row.enough}).Watch()
+			w := (&model.Output{Type: spamType(), Enough: row.enough}).Watch()
 			more := true
 			read := 0
 			for at := 0; at < len(row.text) && more; at += size {
@@ -61,8 +65,8 @@ func TestEarlyStop(t *testing.T) {
 			}
 		}
 	}
-	var none *engine.Output
-	if none.Watch() != nil || (&engine.Output{Type: spamType()}).Watch() != nil {
+	var none *model.Output
+	if none.Watch() != nil || (&model.Output{Type: spamType()}).Watch() != nil {
 		t.Error("who wants all of it gets no watch")
 	}
 }
@@ -87,7 +91,7 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 		`{"type": "Approved", "score": 3}`:             "",
 	} {
 		for size := 1; size < 9; size++ {
-			w := (&engine.Output{Type: typ, Enough: rejected}).Watch()
+			w := (&model.Output{Type: typ, Enough: rejected}).Watch()
 			read := 0
 			for more := true; read < len(text) && more; {
 				next := min(read+size, len(text))
@@ -109,7 +113,7 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 		"":                           rejected,
 	} {
 		c := compose()
-		c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", In: strT, Out: typ, Prompt: "p", Enough: p})
+		c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", In: strT, Out: typ, Prompt: "p", Enough: p})
 		found := ""
 		for _, d := range c.Diagnostics() {
 			found += d.Message + "\n"
@@ -123,23 +127,23 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 // What is enough decides the answer, so it is part of the request's identity.
 func TestEnoughIsOfTheRequest(t *testing.T) {
 	spam := condition(t, predicate.Eq, "spam", generable.BoolOf(true))
-	a := &engine.Request{Output: &engine.Output{Type: spamType()}}
-	b := &engine.Request{Output: &engine.Output{Type: spamType(), Enough: spam}}
+	a := &model.Request{Output: &model.Output{Type: spamType()}}
+	b := &model.Request{Output: &model.Output{Type: spamType(), Enough: spam}}
 	if a.Digest() == b.Digest() {
 		t.Error("the digests are the same")
 	}
 }
 
 func TestEnoughIsChecked(t *testing.T) {
-	for want, f := range map[string]func(a *engine.AgentSpec){
-		"has no fields to wait for": func(a *engine.AgentSpec) { a.Out = strT },
-		"can never hold":            func(a *engine.AgentSpec) { a.Enough = condition(t, predicate.Ge, "spam", generable.IntOf(1)) },
-		"before spam, which Mail requires": func(a *engine.AgentSpec) {
+	for want, f := range map[string]func(a *agent.AgentSpec){
+		"has no fields to wait for": func(a *agent.AgentSpec) { a.Out = strT },
+		"can never hold":            func(a *agent.AgentSpec) { a.Enough = condition(t, predicate.Ge, "spam", generable.IntOf(1)) },
+		"before spam, which Mail requires": func(a *agent.AgentSpec) {
 			a.Enough = condition(t, predicate.Eq, "kind", generable.StrOf("x"))
 		},
 	} {
 		c := compose()
-		spec := &engine.AgentSpec{Name: "a", In: strT, Out: spamType(), Prompt: "p", Enough: condition(t, predicate.Eq, "spam", generable.BoolOf(true))}
+		spec := &agent.AgentSpec{Name: "a", In: strT, Out: spamType(), Prompt: "p", Enough: condition(t, predicate.Eq, "spam", generable.BoolOf(true))}
 		f(spec)
 		c.Agent(c.site("agent", "a"), spec)
 		found := ""
@@ -155,7 +159,7 @@ func TestEnoughIsChecked(t *testing.T) {
 // A listener is told the parts of a typed answer while it arrives, and anew with each attempt.
 func TestPartialEvents(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "mail"), &engine.AgentSpec{Name: "mail", In: strT, Out: spamType(), Prompt: "p"})
+	main := c.Agent(c.site("agent", "mail"), &agent.AgentSpec{Name: "mail", In: strT, Out: spamType(), Prompt: "p"})
 	c.sound(t)
 	const text = `{"kind": "ad", "spam": true, "why": "x"}`
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -166,10 +170,10 @@ func TestPartialEvents(t *testing.T) {
 		for i := 0; i < len(text); i += 3 {
 			sink(engine.Token{Attempt: 2, Text: text[i:min(i+3, len(text))]})
 		}
-		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: text}}, Finish: engine.FinishStop}, Attempt: 2}
+		return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: text}}, Finish: model.FinishStop}, Attempt: 2}
 	})
 	var got []string
-	_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m", Listener: engine.Listener{Kinds: engine.EventPartial, Emit: func(e engine.Event) {
+	_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m", Listener: engine.Listener{Kinds: engine.EventPartial, Emit: func(e engine.Event) {
 		d := e.Data.(*engine.PartialData)
 		line := fmt.Sprint(e.Attempt, " ", d.What, " ", d.Field)
 		if d.Value != nil {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -83,7 +85,7 @@ type Error struct {
 	Attempt int
 	Raw     string          // a model's text that could not be used, or the stack of a panic
 	Partial generable.Value // what could be made of it
-	Usage   Usage
+	Usage   model.Usage
 	OfRun   bool   // a limit of the whole run: nothing may go on after it
 	Scope   string // of a budget that is used up: the path of what it bounds
 	Model   *Provider
@@ -157,24 +159,24 @@ func (e *Error) WithHelp(format string, args ...any) *Error {
 	return e
 }
 
-// control marks outcomes that are no failures: a branch stopped because a sibling failed or
+// Control marks outcomes that are no failures: a branch stopped because a sibling failed or
 // won. attempt, retry, fallback and on_error let them through.
-type control struct{ why string }
+type Control struct{ why string }
 
-func (c *control) Error() string { return c.why }
+func (c *Control) Error() string { return c.why }
 
-var errSibling = &control{"stopped because a sibling branch ended"}
+var ErrSibling = &Control{"stopped because a sibling branch ended"}
 
 // IsControl reports whether err is a control outcome rather than a failure. No run ends with
 // one: they belong to the branches inside.
 func IsControl(err error) bool {
-	var c *control
+	var c *Control
 	return errors.As(err, &c)
 }
 
-// asError makes any error an *Error. Text that a host put around one of ours stays, in the
+// AsError makes any error an *Error. Text that a host put around one of ours stays, in the
 // message, and its kind and all else are those of the one inside.
-func asError(err error) *Error {
+func AsError(err error) *Error {
 	if e, ok := err.(*Error); ok {
 		return e
 	}
@@ -193,24 +195,112 @@ func asError(err error) *Error {
 	return &Error{Kind: KindScript, Code: diag.CallbackFailed, Message: err.Error(), Cause: err}
 }
 
-// because is why as the error of what failed because of it: where that was stays.
-func because(why, err error) *Error {
-	e, was := *asError(why), asError(err)
+// Because is why as the error of what failed because of it: where that was stays.
+func Because(why, err error) *Error {
+	e, was := *AsError(why), AsError(err)
 	if e.Path == "" {
 		e.Path, e.Pos, e.Trace = was.Path, was.Pos, was.Trace
 	}
-	if e.Usage == (Usage{}) {
+	if e.Usage == (model.Usage{}) {
 		e.Usage = was.Usage
 	}
 	return &e
 }
 
-// panicked turns a recovered panic into an error that keeps its stack.
-func panicked(where string, p any) *Error {
+// Panicked turns a recovered panic into an error that keeps its stack.
+func Panicked(where string, p any) *Error {
 	cause, ok := p.(error)
 	if !ok {
 		cause = fmt.Errorf("%v", p)
 	}
 	return &Error{Kind: KindPanic, Code: diag.Panic, Message: fmt.Sprintf("%s panicked: %v", where, p), Raw: string(debug.Stack()), Cause: cause,
 		Help: "this is a bug in the host's code or in the engine, not in the script"}
+}
+
+// Status is how what failed ended: failed, or else skipped or cancelled by a budget that is used
+// up and is none of its own. [exec.Branch.Catch] finds it out.
+func (e *Error) Status() Status {
+	if e.status == "" {
+		return StatusFailed
+	}
+	return e.status
+}
+
+// WithStatus is the error of what ended so.
+func (e *Error) WithStatus(s Status) *Error {
+	own := *e
+	own.status = s
+	return &own
+}
+
+// Decides reports whether the error ends the agent whose call failed by it. Once it has ended one, it is
+// a failure like any other: it has the place of that agent.
+func (e *Error) Decides() bool { return e.Verdict != nil && e.Path == "" }
+
+// Status is how a branch ended, the value of an Attempt's field of that name.
+type Status string
+
+// The ways in which a branch ends.
+const StatusOK Status = "ok"
+
+const StatusFailed Status = "failed"
+
+const StatusSkipped Status = "skipped" // a budget around it was used up before its first call
+
+const StatusCancelled Status = "cancelled" // it was stopped in the midst: by a sibling, or a budget around it
+
+// FailureType is the schema of what a call failed by. It is a value, so that a failure can be
+// the input of an agent, too.
+var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "What a call failed by", Fields: []generable.Field{
+	{Name: "kind", Type: generable.StrT, Guide: "the class of the failure: script, type, schema, tool, budget, refused, rate_limit, ..."},
+	{Name: "code", Type: generable.StrT, Guide: "the code of the diagnostic, such as AS706"},
+	{Name: "message", Type: generable.StrT, Guide: "what happened"},
+	{Name: "path", Type: generable.StrT, Guide: "where in the run it happened"},
+	{Name: "raw", Type: generable.StrT, Guide: "the text of a model that could not be used, else empty"},
+}}
+
+// Value is the error as a value of [FailureType].
+func (e *Error) Value() generable.Value {
+	return generable.NewRecord(FailureType, []generable.Value{
+		generable.StrOf(string(e.Kind)), generable.StrOf(string(e.Code)), generable.StrOf(e.Message),
+		generable.StrOf(e.Path), generable.StrOf(e.Raw),
+	}).Value()
+}
+
+// WithNotes adds to an error what else was tried and failed.
+func WithNotes(e *Error, others []*Error) *Error {
+	own := *e
+	own.Notes = slices.Clone(e.Notes)
+	for _, o := range others {
+		if o != nil && o != e {
+			at := ""
+			if o.Path != "" {
+				at = o.Path + ": "
+			}
+			own.Notes = append(own.Notes, at+o.Message)
+		}
+	}
+	return &own
+}
+
+// Severity says how much an escalation matters.
+type Severity string
+
+// The severities of escalations.
+const SeverityLow Severity = "LOW"
+
+const SeverityMedium Severity = "MEDIUM"
+
+const SeverityHigh Severity = "HIGH" // the default
+
+const SeverityCritical Severity = "CRITICAL"
+
+// ParseSeverity reads a severity in any case. What is empty or none of them is [SeverityHigh]; known
+// is false for the latter.
+func ParseSeverity(text string) (s Severity, known bool) {
+	switch s = Severity(strings.ToUpper(strings.TrimSpace(text))); s {
+	case SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical:
+		return s, true
+	}
+	return SeverityHigh, s == ""
 }

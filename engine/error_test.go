@@ -12,6 +12,11 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,31 +43,31 @@ func TestEveryFailureIsLocated(t *testing.T) {
 	places := map[string]struct {
 		path  string
 		model engine.Handler
-		build func(c *composer, f func(string, int) engine.Func) *engine.Node
+		build func(c *composer, f func(string, int) engine.Func) *flow.Node
 	}{
-		"fn": {"main/fn:f#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
+		"fn": {"main/fn:f#0", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
 			return c.Fn(c.site("fn", "f"), f("fn", 1), strT, strT)
 		}},
-		"run": {"main/agent:a#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Run: f("run", 1)})
+		"run": {"main/agent:a#0", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Run: f("run", 1)})
 		}},
-		"on_bad_output": {"main/agent:a#0", badAnswer, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Out: intT, Prompt: "Go.", OnBadOutput: f("bad", 1)})
+		"on_bad_output": {"main/agent:a#0", badAnswer, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Out: intT, Prompt: "Go.", OnBadOutput: f("bad", 1)})
 		}},
-		"next": {"main/loop:l#0[0]", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Loop(c.site("loop", "l"), c.str(), engine.LoopOptions{Next: f("next", 1)})
+		"next": {"main/loop:l#0[0]", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Loop(c.site("loop", "l"), c.str(), flow.LoopOptions{Next: f("next", 1)})
 		}},
-		"until": {"main/loop:l#0[0]", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Loop(c.site("loop", "l"), c.str(), engine.LoopOptions{Until: f("until", 1), Repair: c.str()})
+		"until": {"main/loop:l#0[0]", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Loop(c.site("loop", "l"), c.str(), flow.LoopOptions{UntilFunc: f("until", 1), Repair: c.str()})
 		}},
-		"when": {"main/branch:b#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Branch(c.site("branch", "b"), c.str(), []engine.Route{{When: f("when", 1), Handler: c.str()}}, engine.BranchOptions{Otherwise: c.str()})
+		"when": {"main/branch:b#0", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Branch(c.site("branch", "b"), c.str(), []flow.Route{{When: f("when", 1), Handler: c.str()}}, flow.BranchOptions{Otherwise: c.str()})
 		}},
-		"captain": {"main/forum:f#0/agent:cap#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Forum(c.site("forum", "f"), engine.ForumOptions{}, c.str(), c.Agent(c.site("agent", "cap"), &engine.AgentSpec{Name: "cap", Run: f("cap", 2)}))
+		"captain": {"main/forum:f#0/agent:cap#0", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Forum(c.site("forum", "f"), flow.ForumOptions{}, c.str(), c.Agent(c.site("agent", "cap"), &agent.AgentSpec{Name: "cap", Run: f("cap", 2)}))
 		}},
-		"in a parallel": {"main/par:p#0[1]/fn:f#0", nil, func(c *composer, f func(string, int) engine.Func) *engine.Node {
-			return c.Par(c.site("par", "p"), engine.ParOptions{}, c.str(), c.Fn(c.site("fn", "f"), f("fn", 1), strT, strT))
+		"in a parallel": {"main/par:p#0[1]/fn:f#0", nil, func(c *composer, f func(string, int) engine.Func) *flow.Node {
+			return c.Par(c.site("par", "p"), flow.ParOptions{}, c.str(), c.Fn(c.site("fn", "f"), f("fn", 1), strT, strT))
 		}},
 	}
 	for name, p := range places {
@@ -72,7 +77,7 @@ func TestEveryFailureIsLocated(t *testing.T) {
 				main := p.build(c, f)
 				c.sound(t)
 				schedulers(t, func(t *testing.T, s engine.Sched) {
-					_, err := engine.Exec(s, &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: p.model, Model: "test/model"})
+					_, err := run.Exec(s, &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: p.model, Model: "test/model"})
 					var e *engine.Error
 					if !errors.As(err, &e) || e.Path != p.path || !e.Pos.IsValid() || !errors.Is(err, errHost) {
 						t.Errorf("got %#v\nwant the path %s, a position and the cause", err, p.path)
@@ -90,13 +95,13 @@ func TestFailuresOfTheRunItself(t *testing.T) {
 	c := compose()
 	main := c.step("n", intT, intT, identity)
 	broken := c.Then(c.site("then", "bad"), c.step("a", intT, strT, identity), c.step("b", intT, intT, identity))
-	for name, spec := range map[string]engine.RunSpec{
+	for name, spec := range map[string]run.Spec{
 		"input":    {Node: main, Input: generable.StrOf("x")},
 		"broken":   {Node: broken, Input: generable.StrOf("x")},
 		"nothing":  {},
 		"listener": {Node: main, Input: generable.IntOf(1), Listener: engine.Listener{Kinds: engine.EventAll, Emit: func(engine.Event) { panic(errHost) }}},
 	} {
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &spec)
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &spec)
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Path == "" || e.Help == "" {
 			t.Errorf("%s: got %#v", name, err)
@@ -109,7 +114,7 @@ func TestWrappedFailuresKeepTheirText(t *testing.T) {
 	c := compose()
 	inner := c.Fn(c.site("fn", "inner"), failing("digging", 1), strT, strT)
 	outer := c.Fn(c.site("fn", "outer"), engine.GoFunc("outer", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-		out, err := engine.Call(b, inner, a[0])
+		out, err := run.Call(b, inner, a[0])
 		return out, fmt.Errorf("while planning: %w", err)
 	}), strT, strT)
 	c.sound(t)
@@ -145,14 +150,14 @@ func TestErrorsAreRecognised(t *testing.T) {
 func TestCancelledIsReported(t *testing.T) {
 	for name, fails := range map[string]engine.ErrKind{"network": engine.KindNetwork, "tool": engine.KindTool, "timeout": engine.KindTimeout, "budget": engine.KindBudget} {
 		c := compose()
-		main := c.Par(c.site("par", "p"), engine.ParOptions{}, c.prompted("a", strT, strT), c.prompted("b", strT, strT))
+		main := c.Par(c.site("par", "p"), flow.ParOptions{}, c.prompted("a", strT, strT), c.prompted("b", strT, strT))
 		c.sound(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 			cancel()
 			return engine.Failed(engine.Errorf(fails, diag.ProviderError, "closed"))
 		})
-		_, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Wall: time.Minute}})
+		_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Wall: time.Minute}})
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindCancelled || e.Code != diag.Cancelled || !errors.Is(err, context.Canceled) || engine.IsControl(err) || e.Path == "" {
 			t.Errorf("%s: got %#v", name, err)
@@ -165,11 +170,11 @@ func TestCancelledIsReported(t *testing.T) {
 func TestARunInsideAHandler(t *testing.T) {
 	c := compose()
 	slow := c.prompted("slow", strT, strT)
-	outer := c.Par(c.site("par", ""), engine.ParOptions{}, c.prompted("host", strT, strT), c.Fn(c.site("fn", "boom"), failing("boom", 1), strT, strT))
+	outer := c.Par(c.site("par", ""), flow.ParOptions{}, c.prompted("host", strT, strT), c.Fn(c.site("fn", "boom"), failing("boom", 1), strT, strT))
 	c.sound(t)
 	inside := make(chan error, 1)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		_, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Node: slow, Input: generable.StrOf("x"), Handler: engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: slow, Input: generable.StrOf("x"), Handler: engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 			<-ctx.Done()
 			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
 		})})
@@ -205,16 +210,16 @@ func TestEmptyOutcome(t *testing.T) {
 func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 	c := compose()
 	made := 0
-	rm := &engine.Tool{Name: "rm", Params: schema(t, "rm", generable.Field{Name: "path", Type: strT}), Class: engine.ClassIdempotent,
+	rm := &agent.Tool{Name: "rm", Params: schema(t, "rm", generable.Field{Name: "path", Type: strT}), Class: engine.ClassIdempotent,
 		Run: engine.GoFunc("rm", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			made++
 			return generable.StrOf("ok"), nil
 		})}
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*engine.Tool{rm}})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{rm}})
 	c.sound(t)
 	r := calls("rm", `{"path": "/home/u`)
-	r.Finish = engine.FinishLength
-	_, err := runNode(t, main, &answers{next: []engine.Response{r, says("done")}}, "x")
+	r.Finish = model.FinishLength
+	_, err := runNode(t, main, &answers{next: []model.Response{r, says("done")}}, "x")
 	if made != 0 || !errors.Is(err, &engine.Error{Kind: engine.KindTruncated}) {
 		t.Errorf("%d calls made, %v", made, err)
 	}
@@ -225,16 +230,16 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 	for kind, ends := range map[engine.ErrKind]bool{engine.KindStore: true, engine.KindReplay: true, engine.KindConfig: true,
 		engine.KindTool: false, engine.KindTimeout: false, engine.KindCancelled: false, engine.KindBudget: false, engine.KindNetwork: false} {
 		c := compose()
-		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*engine.Tool{{Name: "get", Params: schema(t, "get"), Class: engine.ClassRead}}})
+		main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{{Name: "get", Params: schema(t, "get"), Class: engine.ClassRead}}})
 		c.sound(t)
 		h := engine.Handlers{
-			engine.EffectModel: &answers{next: []engine.Response{calls("get", "{}"), says("done")}},
+			engine.EffectModel: &answers{next: []model.Response{calls("get", "{}"), says("done")}},
 			engine.EffectTool: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 				return engine.Failed(engine.Errorf(kind, diag.ToolFailed, "no luck"))
 			}),
 		}
 		var told []engine.Event
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h,
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h,
 			Listener: engine.Listener{Kinds: engine.EventTool, Emit: func(e engine.Event) { told = append(told, e) }}})
 		if (err != nil) != ends {
 			t.Errorf("%s: the run gives %v", kind, err)
@@ -249,7 +254,7 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 // up its budget did not use up this one's.
 func TestHostToolErrorsAreToolFailures(t *testing.T) {
 	for _, cause := range []error{errHost, context.DeadlineExceeded, engine.ErrBudget, engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped")} {
-		tools := engine.HostTools{"get": {Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		tools := agent.HostTools{"get": {Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.Value{}, fmt.Errorf("getting: %w", cause)
 		}}}
 		out := tools.Do(t.Context(), &engine.Effect{Kind: engine.EffectTool, Name: "get", At: &engine.Frame{}, Req: &engine.ToolRequest{}}, nil)
@@ -268,7 +273,7 @@ func TestErrorJSON(t *testing.T) {
 	whole := &engine.Error{
 		Kind: engine.KindSchema, Code: diag.BadModelOutput, Message: "no Point", Help: "ask again", Path: "main/agent:a#0",
 		Pos: diag.Pos{File: "a.star", Line: 3, Col: 7}, Trace: []diag.Frame{{Name: "main", Pos: diag.Pos{File: "a.star", Line: 1, Col: 1}}, {Name: "f", Pos: diag.Pos{File: "b.star", Line: 2, Col: 2}}},
-		Attempt: 2, OfRun: true, Raw: "{x: \u2028<3>", Partial: part.Value(), Usage: engine.Usage{In: 3, Out: 4},
+		Attempt: 2, OfRun: true, Raw: "{x: \u2028<3>", Partial: part.Value(), Usage: model.Usage{In: 3, Out: 4},
 		Tool:  &engine.FailedCall{Agent: "a", Skill: "s", Name: "look", Attempt: 2},
 		Model: &engine.Provider{Name: "openai", Model: "gpt-5", Status: 500, RetryAfter: time.Second, Retryable: true},
 		Cause: fmt.Errorf("outer: %w", &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: "inner", Cause: errors.Join(io.ErrUnexpectedEOF, errHost)}),

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -27,7 +28,7 @@ type (
 		Attempt int             `json:"attempt,omitempty"`
 		Raw     string          `json:"raw,omitempty"`
 		Partial json.RawMessage `json:"partial,omitempty"`
-		Usage   Usage           `json:"usage"`
+		Usage   model.Usage     `json:"usage"`
 		OfRun   bool            `json:"of_run,omitempty"`
 		Scope   string          `json:"scope,omitempty"`
 		Model   *Provider       `json:"model,omitempty"`

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"sync"
-	"time"
-)
+import "time"
 
 // EventKind is a bit, so that a listener can say what it wants.
 type EventKind uint32
@@ -79,76 +76,8 @@ type Listener struct {
 	Emit  func(Event)
 }
 
-// emitter numbers events and hands them on in order.
-type emitter struct {
-	Listener
-	run    string
-	mu     sync.Mutex
-	seq    uint64
-	closed bool
-	broken *Error
-	tokens *tokenChunk // what the next tokens take, nil before the first
-}
+// TokenChunk is the data of tokens, allocated at once.
+type TokenChunk struct{ All []TokenData }
 
-func (e *emitter) wants(k EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
-
-func (e *emitter) emit(ev Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.hand(ev)
-}
-
-// tokenChunk is the data of tokens, allocated at once.
-type tokenChunk struct{ all []TokenData }
-
-// maxTokenChunk bounds how many there are.
-const maxTokenChunk = 64
-
-// token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
-// in chunks, of which none is used twice.
-func (e *emitter) token(ev Event, d TokenData) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	c := e.tokens
-	if c == nil {
-		c = &tokenChunk{}
-		e.tokens = c
-	}
-	if n := cap(c.all); len(c.all) == n {
-		c.all = make([]TokenData, 0, min(max(4, 2*n), maxTokenChunk))
-	}
-	c.all = append(c.all, d)
-	ev.Kind, ev.Data = EventToken, &c.all[len(c.all)-1]
-	e.hand(ev)
-}
-
-// hand numbers an event and calls the listener. The caller holds the lock.
-func (e *emitter) hand(ev Event) {
-	if e.closed || e.broken != nil { // a handler may have tokens left when its run is over
-		return
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			e.broken = panicked("the listener", p)
-		}
-	}()
-	e.seq++
-	ev.Run, ev.Seq = e.run, e.seq
-	e.Emit(ev)
-}
-
-// err is why the listener is not called any more, nil while it is.
-func (e *emitter) err() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.broken == nil {
-		return nil
-	}
-	return e.broken
-}
-
-func (e *emitter) close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
-}
+// MaxTokenChunk bounds how many there are.
+const MaxTokenChunk = 64

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,7 +36,7 @@ func TestTokens(t *testing.T) {
 	c.sound(t)
 	var sink engine.Sink
 	var seen []engine.Event
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: streaming(&sink), Model: "m/m",
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: streaming(&sink), Model: "m/m",
 		Listener: engine.Listener{Kinds: engine.EventToken | engine.EventRun, Emit: func(e engine.Event) { seen = append(seen, e) }}})
 	if err != nil || len(seen) != 4 {
 		t.Fatalf("%v, events %+v", err, seen)
@@ -66,7 +69,7 @@ func TestListenersThatPanic(t *testing.T) {
 	for _, kind := range []engine.EventKind{engine.EventRun, engine.EventNode, engine.EventEffect, engine.EventToken} {
 		called := 0
 		var sink engine.Sink
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: streaming(&sink), Model: "m/m",
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: streaming(&sink), Model: "m/m",
 			Listener: engine.Listener{Kinds: kind | engine.EventToken, Emit: func(e engine.Event) {
 				if e.Kind == kind {
 					called++
@@ -93,7 +96,7 @@ func TestRetryEvents(t *testing.T) {
 	})
 	for kinds, want := range map[engine.EventKind]int{engine.EventRetry: 1, engine.EventToken: 1, engine.EventRetry | engine.EventToken: 2} {
 		var seen []engine.Event
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
 			Listener: engine.Listener{Kinds: kinds, Emit: func(e engine.Event) {
 				if e.Kind == engine.EventRetry || e.Kind == engine.EventToken {
 					seen = append(seen, e)
@@ -114,8 +117,8 @@ func TestEventsAsJSON(t *testing.T) {
 	failed := &engine.Error{Kind: engine.KindTool, Code: "AS707", Message: "no"}
 	failure := `"error":{"kind":"tool","code":"AS707","message":"no","usage":{"in":0,"out":0}}`
 	value := &engine.Datum{Value: generable.IntOf(7)}
-	sure, usage := 0.5, engine.Usage{In: 1, Out: 2}
-	news := engine.BudgetNews{What: engine.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
+	sure, usage := 0.5, model.Usage{In: 1, Out: 2}
+	news := engine.BudgetEvent{What: engine.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
 	change := `{"what":"budget.spent","budget":"b","resource":"tokens","used":1,"limit":2}`
 	start := engine.PhaseStart
 	for _, tt := range []struct {
@@ -123,9 +126,9 @@ func TestEventsAsJSON(t *testing.T) {
 		data engine.EventData
 		want string // %s is what all events have behind the name
 	}{
-		{engine.EventRun, &engine.RunData{Phase: start, Err: failed, Spent: []engine.BudgetNews{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
+		{engine.EventRun, &engine.RunData{Phase: start, Err: failed, Spent: []engine.BudgetEvent{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
 		{engine.EventNode, &engine.NodeData{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},
-		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &engine.Choice{Of: 2}, Response: &engine.Response{Finish: engine.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
+		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &engine.Choice{Of: 2}, Response: &model.Response{Finish: model.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
 		{engine.EventToken, &engine.TokenData{Name: "n", Text: "t", Reasoning: true, Call: &engine.CallDelta{Index: 1}}, `{"kind":"token",%s,"text":"t","reasoning":true,"call":{"index":1}}`},
 		{engine.EventTool, &engine.ToolData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"tool","phase":"start",%s,"text":"t",` + failure + `}`},
 		{engine.EventRepair, &engine.RepairData{Name: "n", Text: "t", Value: value, Err: failed}, `{"kind":"repair",%s,"text":"t","value":7,` + failure + `}`},
@@ -145,7 +148,7 @@ func TestEventsAsJSON(t *testing.T) {
 	} {
 		if tt.want == "" {
 			choice, err := json.Marshal(&engine.Choice{Of: 2})
-			response, err2 := json.Marshal(&engine.Response{Finish: engine.FinishStop})
+			response, err2 := json.Marshal(&model.Response{Finish: model.FinishStop})
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -23,7 +24,7 @@ type summary struct {
 type RunData struct {
 	Phase Phase
 	Err   *Error
-	Spent []BudgetNews // at the end: of the tokens and the money that bound the run
+	Spent []BudgetEvent // at the end: of the tokens and the money that bound the run
 }
 
 // NodeData is of the start or end of a node.
@@ -37,11 +38,11 @@ type NodeData struct {
 // EffectData is of the start or end of an effect.
 type EffectData struct {
 	Phase    Phase
-	Name     string    // the model or tool
-	Request  Payload   // at the start: *[Request], *[ToolRequest], *[ApprovalRequest], ...
-	Response *Response // of a model, at the end
-	Value    *Datum    // of a tool, or of what the budgets leave, at the end
-	Usage    *Usage    // at the end, nil when nothing was used
+	Name     string          // the model or tool
+	Request  Payload         // at the start: *[model.Request], *[ToolRequest], *[ApprovalRequest], ...
+	Response *model.Response // of a model, at the end
+	Value    *Datum          // of a tool, or of what the budgets leave, at the end
+	Usage    *model.Usage    // at the end, nil when nothing was used
 	Err      *Error
 	Replayed bool // it was answered from the record
 }
@@ -74,7 +75,7 @@ type RepairData struct {
 type BudgetData struct {
 	Name     string // the resource, or the effect that was refused
 	Text     string
-	Change   *BudgetNews // nil when the budget refused
+	Change   *BudgetEvent // nil when the budget refused
 	Err      *Error
 	Replayed bool
 }
@@ -161,25 +162,43 @@ type HistoryData struct {
 	Text string
 }
 
-func (d *RunData) summary() summary        { return summary{phase: d.Phase, err: d.Err} }
-func (d *NodeData) summary() summary       { return summary{phase: d.Phase, name: d.Name, err: d.Err} }
-func (d *EffectData) summary() summary     { return summary{phase: d.Phase, name: d.Name, err: d.Err} }
-func (d *TokenData) summary() summary      { return summary{name: d.Name, text: d.Text} }
-func (d *ToolData) summary() summary       { return summary{d.Phase, d.Name, d.Text, d.Err} }
-func (d *RepairData) summary() summary     { return summary{name: d.Name, text: d.Text, err: d.Err} }
-func (d *BudgetData) summary() summary     { return summary{name: d.Name, text: d.Text, err: d.Err} }
-func (d *LogData) summary() summary        { return summary{name: d.Name, text: d.Text, err: d.Err} }
-func (d *PhaseData) summary() summary      { return summary{name: d.Name} }
-func (d *HandoffData) summary() summary    { return summary{name: d.To, text: d.Type} }
-func (d *DroppedData) summary() summary    { return summary{name: d.Name, text: d.Text, err: d.Err} }
-func (d *RetryData) summary() summary      { return summary{name: d.To, err: d.Err} }
-func (d *PartialData) summary() summary    { return summary{name: d.What, text: d.Text} }
+func (d *RunData) summary() summary { return summary{phase: d.Phase, err: d.Err} }
+
+func (d *NodeData) summary() summary { return summary{phase: d.Phase, name: d.Name, err: d.Err} }
+
+func (d *EffectData) summary() summary { return summary{phase: d.Phase, name: d.Name, err: d.Err} }
+
+func (d *TokenData) summary() summary { return summary{name: d.Name, text: d.Text} }
+
+func (d *ToolData) summary() summary { return summary{d.Phase, d.Name, d.Text, d.Err} }
+
+func (d *RepairData) summary() summary { return summary{name: d.Name, text: d.Text, err: d.Err} }
+
+func (d *BudgetData) summary() summary { return summary{name: d.Name, text: d.Text, err: d.Err} }
+
+func (d *LogData) summary() summary { return summary{name: d.Name, text: d.Text, err: d.Err} }
+
+func (d *PhaseData) summary() summary { return summary{name: d.Name} }
+
+func (d *HandoffData) summary() summary { return summary{name: d.To, text: d.Type} }
+
+func (d *DroppedData) summary() summary { return summary{name: d.Name, text: d.Text, err: d.Err} }
+
+func (d *RetryData) summary() summary { return summary{name: d.To, err: d.Err} }
+
+func (d *PartialData) summary() summary { return summary{name: d.What, text: d.Text} }
+
 func (d *EscalationData) summary() summary { return summary{name: d.Name, text: d.Text} }
-func (d *LeftData) summary() summary       { return summary{name: d.Name, err: d.Err} }
-func (d *SkillData) summary() summary      { return summary{name: d.Name, text: d.Text} }
-func (d *KnowledgeData) summary() summary  { return summary{d.Phase, d.Name, d.Text, d.Err} }
-func (d *PolicyData) summary() summary     { return summary{d.Phase, d.Name, d.Text, d.Err} }
-func (d *HistoryData) summary() summary    { return summary{name: d.Name, text: d.Text} }
+
+func (d *LeftData) summary() summary { return summary{name: d.Name, err: d.Err} }
+
+func (d *SkillData) summary() summary { return summary{name: d.Name, text: d.Text} }
+
+func (d *KnowledgeData) summary() summary { return summary{d.Phase, d.Name, d.Text, d.Err} }
+
+func (d *PolicyData) summary() summary { return summary{d.Phase, d.Name, d.Text, d.Err} }
+
+func (d *HistoryData) summary() summary { return summary{name: d.Name, text: d.Text} }
 
 func (e Event) summary() summary {
 	if e.Data == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -15,32 +16,32 @@ func (d Datum) MarshalJSON() ([]byte, error) { return generable.AppendJSON(nil, 
 
 // flatEvent is the JSON form of an event: the same keys for all kinds, in this order.
 type flatEvent struct {
-	Kind       EventKind     `json:"kind"`
-	Phase      Phase         `json:"phase,omitempty"`
-	Run        string        `json:"run"`
-	Path       string        `json:"path,omitempty"`
-	ID         string        `json:"id,omitempty"`
-	From       string        `json:"from,omitempty"`
-	Name       string        `json:"name,omitempty"`
-	Attempt    int           `json:"attempt,omitempty"`
-	Seq        uint64        `json:"seq"`
-	At         time.Time     `json:"at"`
-	Text       string        `json:"text,omitempty"`
-	Reasoning  bool          `json:"reasoning,omitempty"`
-	Field      string        `json:"field,omitempty"`
-	Call       *CallDelta    `json:"call,omitempty"`
-	Replayed   bool          `json:"replayed,omitempty"`
-	Status     Status        `json:"status,omitempty"`
-	Severity   Severity      `json:"severity,omitempty"`
-	Usage      *Usage        `json:"usage,omitempty"`
-	Confidence *float64      `json:"confidence,omitempty"`
-	Wait       time.Duration `json:"wait,omitempty"`
-	Request    Payload       `json:"request,omitempty"`
-	Response   *Response     `json:"response,omitempty"`
-	Value      *Datum        `json:"value,omitempty"`
-	Err        *Error        `json:"error,omitempty"`
-	Budget     *BudgetNews   `json:"budget,omitempty"`
-	Spent      []BudgetNews  `json:"spent,omitempty"`
+	Kind       EventKind       `json:"kind"`
+	Phase      Phase           `json:"phase,omitempty"`
+	Run        string          `json:"run"`
+	Path       string          `json:"path,omitempty"`
+	ID         string          `json:"id,omitempty"`
+	From       string          `json:"from,omitempty"`
+	Name       string          `json:"name,omitempty"`
+	Attempt    int             `json:"attempt,omitempty"`
+	Seq        uint64          `json:"seq"`
+	At         time.Time       `json:"at"`
+	Text       string          `json:"text,omitempty"`
+	Reasoning  bool            `json:"reasoning,omitempty"`
+	Field      string          `json:"field,omitempty"`
+	Call       *CallDelta      `json:"call,omitempty"`
+	Replayed   bool            `json:"replayed,omitempty"`
+	Status     Status          `json:"status,omitempty"`
+	Severity   Severity        `json:"severity,omitempty"`
+	Usage      *model.Usage    `json:"usage,omitempty"`
+	Confidence *float64        `json:"confidence,omitempty"`
+	Wait       time.Duration   `json:"wait,omitempty"`
+	Request    Payload         `json:"request,omitempty"`
+	Response   *model.Response `json:"response,omitempty"`
+	Value      *Datum          `json:"value,omitempty"`
+	Err        *Error          `json:"error,omitempty"`
+	Budget     *BudgetEvent    `json:"budget,omitempty"`
+	Spent      []BudgetEvent   `json:"spent,omitempty"`
 }
 
 // MarshalJSON encodes the event flat: what its data holds stands beside what all events have.

@@ -6,6 +6,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -13,9 +18,9 @@ func TestForumCaptainSeesTheTranscript(t *testing.T) {
 	c := compose()
 	a, b := c.prompted("a", strT, strT), c.prompted("b", strT, strT)
 	captain := c.prompted("captain", strT, strT)
-	main := c.Forum(c.site("forum", "main"), engine.ForumOptions{Rounds: 2}, a, b, captain)
+	main := c.Forum(c.site("forum", "main"), flow.ForumOptions{Rounds: 2}, a, b, captain)
 	c.sound(t)
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("topic")})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("topic")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +37,7 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 	c := compose()
 	a := c.agent("a", intT, intT, add(1))
 	b := c.agent("b", intT, intT, add(2))
-	captain := c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
+	captain := c.Agent(c.site("agent", "captain"), &agent.AgentSpec{Name: "captain", In: intT, Out: intT,
 		Run: engine.GoFunc("captain", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			sum := integer(args[0])
 			l, _ := args[1].AsList()
@@ -43,9 +48,9 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 			}
 			return generable.IntOf(sum), nil
 		})})
-	main := c.Forum(c.site("forum", ""), engine.ForumOptions{}, a, b, captain)
+	main := c.Forum(c.site("forum", ""), flow.ForumOptions{}, a, b, captain)
 	c.sound(t)
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(10)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(10)})
 	if err != nil || integer(out) != 10+11+12 {
 		t.Fatalf("got %d, %v; want 33", integer(out), err)
 	}
@@ -56,8 +61,8 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 func TestForumInsideAForum(t *testing.T) {
 	c := compose()
 	var got []string
-	captain := func(name string) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Run: engine.GoFunc(name, 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
+	captain := func(name string) *flow.Node {
+		return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Run: engine.GoFunc(name, 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			var names []string
 			l, _ := a[1].AsList()
 			for _, said := range l.Items() {
@@ -69,15 +74,15 @@ func TestForumInsideAForum(t *testing.T) {
 			return generable.StrOf(name), nil
 		})})
 	}
-	inner := c.Forum(c.site("forum", "inner"), engine.ForumOptions{}, c.prompted("inside", strT, strT), captain("deputy"))
-	main := c.Forum(c.site("forum", ""), engine.ForumOptions{Rounds: 2}, c.agent("first", strT, strT, identity), inner, captain("chair"))
+	inner := c.Forum(c.site("forum", "inner"), flow.ForumOptions{}, c.prompted("inside", strT, strT), captain("deputy"))
+	main := c.Forum(c.site("forum", ""), flow.ForumOptions{Rounds: 2}, c.agent("first", strT, strT, identity), inner, captain("chair"))
 	c.sound(t)
 	var prompts []string
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
-		prompts = append(prompts, e.Req.(*engine.Request).Messages[0].Parts[0].Text)
+		prompts = append(prompts, e.Req.(*model.Request).Messages[0].Parts[0].Text)
 		return echo(ctx, e, k)
 	})
-	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("topic"), Handler: h, Model: "test/model"}); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("topic"), Handler: h, Model: "test/model"}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "deputy: inside, deputy: inside, chair: first inner first inner"; strings.Join(got, ", ") != want {

@@ -7,8 +7,8 @@ import (
 
 // Branch is one line of execution of a run, as callbacks see it: they log, wait, touch the world
 // and keep host state on it. It belongs to one goroutine at a time. Nodes, memories and parallel
-// calls are reached through the functions that take a Branch: [Call], [CallsAt], [Memory] and
-// [Remaining].
+// calls are reached through the functions that take a Branch: [run.Call], [run.CallsAt], [run.Memory] and
+// [run.Remaining].
 type Branch interface {
 	// Path is the position in the run.
 	Path() string
@@ -97,4 +97,5 @@ type goFunc struct {
 func (g *goFunc) Call(b Branch, args []generable.Value) (generable.Value, error) {
 	return g.f(b, args)
 }
+
 func (g *goFunc) Info() FuncInfo { return g.info }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -20,9 +21,9 @@ func texts(kids []expr) string {
 }
 
 // alternatives is a fallback: the first success, else the last failure.
-func (g *generator) alternatives(kids []expr, nodes func(*composer) []*engine.Node, name string) expr {
-	return expr{func(c *composer) *engine.Node {
-		return c.Fallback(c.site("fallback", name), engine.FirstOptions{}, nodes(c)...)
+func (g *generator) alternatives(kids []expr, nodes func(*composer) []*flow.Node, name string) expr {
+	return expr{func(c *composer) *flow.Node {
+		return c.Fallback(c.site("fallback", name), flow.FirstOptions{}, nodes(c)...)
 	}, func(x int64) (y int64, err error) {
 		for _, k := range kids {
 			if y, err = k.eval(x); err == nil {
@@ -36,15 +37,15 @@ func (g *generator) alternatives(kids []expr, nodes func(*composer) []*engine.No
 // raced is a race that one can win: who is faster must not matter.
 func (g *generator) raced(first expr, name string) expr {
 	at := g.IntN(3)
-	return expr{func(c *composer) *engine.Node {
-		racers := []*engine.Node{c.failing(), c.failing(), c.failing()}
+	return expr{func(c *composer) *flow.Node {
+		racers := []*flow.Node{c.failing(), c.failing(), c.failing()}
 		racers[at] = first.build(c)
-		return c.Race(c.site("race", name), engine.FirstOptions{}, racers...)
+		return c.Race(c.site("race", name), flow.FirstOptions{}, racers...)
 	}, first.eval, fmt.Sprintf("race(%d: %s)", at, first.text)}
 }
 
 // failing is a step that always fails.
-func (c *composer) failing() *engine.Node {
+func (c *composer) failing() *flow.Node {
 	return c.Fn(c.site("fn", ""), engine.GoFunc("failing", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, errPlanned
 	}), intT, intT)
@@ -53,19 +54,19 @@ func (c *composer) failing() *engine.Node {
 // retried runs a deterministic body: a failure stays one, and an output that does not do never will.
 func (g *generator) retried(first expr, name string) expr {
 	attempts := 1 + g.IntN(3)
-	return expr{func(c *composer) *engine.Node {
+	return expr{func(c *composer) *flow.Node {
 		odd := engine.GoFunc("odd", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(integer(a[0])%2 == 1), nil
 		})
-		return c.Retry(c.site("retry", name), first.build(c), engine.RetryOptions{Max: attempts, UntilFunc: odd, LastWins: true})
+		return c.Retry(c.site("retry", name), first.build(c), flow.RetryOptions{Max: attempts, UntilFunc: odd, LastWins: true})
 	}, first.eval, fmt.Sprintf("retry(%s, %d)", first.text, attempts)}
 }
 
 // attempted makes a failure the number -1.
 func (g *generator) attempted(first expr, name string) expr {
-	return expr{func(c *composer) *engine.Node {
+	return expr{func(c *composer) *flow.Node {
 		tried := c.Attempt(c.site("attempt", name), first.build(c))
-		return c.Then(c.site("then", ""), tried, c.step("", engine.AttemptOf(intT), intT, outcome))
+		return c.Then(c.site("then", ""), tried, c.step("", flow.AttemptOf(intT), intT, outcome))
 	}, func(x int64) (int64, error) {
 		y, err := first.eval(x)
 		if err != nil {
@@ -85,13 +86,13 @@ func outcome(v generable.Value) generable.Value {
 }
 
 // voted is the output that most of the voters that succeed give, by its remainder.
-func (g *generator) voted(kids []expr, nodes func(*composer) []*engine.Node, name string) expr {
+func (g *generator) voted(kids []expr, nodes func(*composer) []*flow.Node, name string) expr {
 	byRest := engine.GoFunc("key", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		return generable.IntOf(integer(a[0]) % 3), nil
 	})
-	return expr{func(c *composer) *engine.Node {
-		return c.Vote(c.site("vote", name), engine.VoteOptions{Key: byRest},
-			c.Par(c.site("par", ""), engine.ParOptions{}, nodes(c)...))
+	return expr{func(c *composer) *flow.Node {
+		return c.Vote(c.site("vote", name), flow.VoteOptions{Key: byRest},
+			c.Par(c.site("par", ""), flow.ParOptions{}, nodes(c)...))
 	}, func(x int64) (int64, error) {
 		votes, first := map[int64]int{}, map[int64]int64{}
 		var order []int64
@@ -115,10 +116,10 @@ func (g *generator) voted(kids []expr, nodes func(*composer) []*engine.Node, nam
 }
 
 // kept folds the outcomes of branches of which some may fail; dropped ones leave no trace.
-func (g *generator) kept(kids []expr, nodes func(*composer) []*engine.Node, name string) expr {
+func (g *generator) kept(kids []expr, nodes func(*composer) []*flow.Node, name string) expr {
 	drop := g.IntN(2) == 0
-	return expr{func(c *composer) *engine.Node {
-		o := engine.ParOptions{OnError: engine.OnErrorKeep, Merge: c.step("", list(engine.AttemptOf(intT)), intT, func(v generable.Value) generable.Value {
+	return expr{func(c *composer) *flow.Node {
+		o := flow.ParOptions{OnError: flow.OnErrorKeep, Merge: c.step("", list(flow.AttemptOf(intT)), intT, func(v generable.Value) generable.Value {
 			l, _ := v.AsList()
 			var out []generable.Value
 			for _, item := range l.Items() {
@@ -127,7 +128,7 @@ func (g *generator) kept(kids []expr, nodes func(*composer) []*engine.Node, name
 			return folded(generable.ListOf(out...))
 		})}
 		if drop {
-			o = engine.ParOptions{OnError: engine.OnErrorDrop, Merge: c.step("", list(intT), intT, folded)}
+			o = flow.ParOptions{OnError: flow.OnErrorDrop, Merge: c.step("", list(intT), intT, folded)}
 		}
 		return c.Par(c.site("par", name), o, nodes(c)...)
 	}, func(x int64) (int64, error) {

@@ -11,6 +11,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -18,7 +22,7 @@ import (
 // what they must give. The function knows nothing of branches, positions or budgets: it walks
 // the same expression one step after the other.
 type expr struct {
-	build func(c *composer) *engine.Node
+	build func(c *composer) *flow.Node
 	eval  func(x int64) (int64, error)
 	text  string
 }
@@ -59,21 +63,21 @@ func (g *generator) leaf() expr {
 	})
 	switch g.IntN(4) {
 	case 0:
-		return expr{func(c *composer) *engine.Node { return c.Fn(c.site("fn", name), f, intT, intT) }, eval, fmt.Sprintf("fn(%d)", k)}
+		return expr{func(c *composer) *flow.Node { return c.Fn(c.site("fn", name), f, intT, intT) }, eval, fmt.Sprintf("fn(%d)", k)}
 	case 1:
-		return expr{func(c *composer) *engine.Node {
-			return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: intT, Out: intT, Run: f})
+		return expr{func(c *composer) *flow.Node {
+			return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, In: intT, Out: intT, Run: f})
 		}, eval, fmt.Sprintf("run(%d)", k)}
 	}
 	// The model finds its number in the prompt.
-	return expr{func(c *composer) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: intT, Out: intT, Prompt: fmt.Sprintf("k=%d fails=%v\n", k, g.failures && k%5 == 0)})
+	return expr{func(c *composer) *flow.Node {
+		return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, In: intT, Out: intT, Prompt: fmt.Sprintf("k=%d fails=%v\n", k, g.failures && k%5 == 0)})
 	}, eval, fmt.Sprintf("model(%d)", k)}
 }
 
 // arithmetic answers the models of a generator.
 var arithmetic = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	var k, x int64
 	var fails bool
 	fmt.Sscanf(req.System, "k=%d fails=%t", &k, &fails)
@@ -95,8 +99,8 @@ func (g *generator) expr(depth int) expr {
 	for i := range kids {
 		kids[i] = g.expr(g.IntN(depth))
 	}
-	nodes := func(c *composer) []*engine.Node {
-		out := make([]*engine.Node, len(kids))
+	nodes := func(c *composer) []*flow.Node {
+		out := make([]*flow.Node, len(kids))
 		for i, k := range kids {
 			out[i] = k.build(c)
 		}
@@ -110,7 +114,7 @@ func (g *generator) expr(depth int) expr {
 	first := kids[0]
 	switch g.IntN(14) {
 	case 0, 1:
-		return expr{func(c *composer) *engine.Node {
+		return expr{func(c *composer) *flow.Node {
 			steps := nodes(c)
 			if g.noise {
 				for i := len(steps); i >= 0; i-- {
@@ -129,8 +133,8 @@ func (g *generator) expr(depth int) expr {
 		}, "then(" + inside + ")"}
 	case 2:
 		limit := g.IntN(3)
-		return expr{func(c *composer) *engine.Node {
-			return c.Then(c.site("then", name), c.Par(c.site("par", name), engine.ParOptions{Limit: limit}, nodes(c)...), c.step("", list(intT), intT, folded))
+		return expr{func(c *composer) *flow.Node {
+			return c.Then(c.site("then", name), c.Par(c.site("par", name), flow.ParOptions{Limit: limit}, nodes(c)...), c.step("", list(intT), intT, folded))
 		}, func(x int64) (int64, error) {
 			var out []generable.Value
 			for _, k := range kids {
@@ -144,9 +148,9 @@ func (g *generator) expr(depth int) expr {
 		}, "par(" + inside + ")"}
 	case 3:
 		n := int64(g.IntN(4)) // also none
-		return expr{func(c *composer) *engine.Node {
+		return expr{func(c *composer) *flow.Node {
 			split := c.step("split", intT, list(intT), func(v generable.Value) generable.Value { return spread(integer(v), n) })
-			return c.Then(c.site("then", ""), split, c.Each(c.site("each", name), engine.EachOptions{Limit: g.Rand.IntN(3)}, first.build(c)), c.step("fold", list(intT), intT, folded))
+			return c.Then(c.site("then", ""), split, c.Each(c.site("each", name), flow.EachOptions{Limit: g.Rand.IntN(3)}, first.build(c)), c.step("fold", list(intT), intT, folded))
 		}, func(x int64) (int64, error) {
 			var out []generable.Value
 			l, _ := spread(x, n).AsList()
@@ -168,8 +172,8 @@ func (g *generator) expr(depth int) expr {
 			}
 			return generable.IntOf(wrap(integer(a[0]) + 1)), nil
 		})
-		return expr{func(c *composer) *engine.Node {
-			return c.Loop(c.site("loop", name), first.build(c), engine.LoopOptions{Next: next, Max: int(turns), LastWins: true})
+		return expr{func(c *composer) *flow.Node {
+			return c.Loop(c.site("loop", name), first.build(c), flow.LoopOptions{Next: next, Max: int(turns), LastWins: true})
 		}, func(x int64) (int64, error) {
 			for turn := int64(1); ; turn++ {
 				y, err := first.eval(x)
@@ -181,14 +185,14 @@ func (g *generator) expr(depth int) expr {
 		}, fmt.Sprintf("loop(%s, %d)", first.text, turns)}
 	case 5:
 		other := g.expr(g.IntN(depth))
-		return expr{func(c *composer) *engine.Node {
+		return expr{func(c *composer) *flow.Node {
 			odd := c.step("odd", intT, oneOf(boolT, intT), func(v generable.Value) generable.Value {
 				if x := integer(v); x%3 == 0 {
 					return v
 				}
 				return generable.BoolOf(integer(v)%2 == 1)
 			})
-			carry := func(n *engine.Node, k int64) *engine.Node { // the handlers get what the source gave
+			carry := func(n *flow.Node, k int64) *flow.Node { // the handlers get what the source gave
 				return c.Then(c.site("then", name), c.step("", anyT, intT, func(v generable.Value) generable.Value {
 					if _, ok := v.AsInt(); ok {
 						return v
@@ -196,8 +200,8 @@ func (g *generator) expr(depth int) expr {
 					return generable.IntOf(k)
 				}), n)
 			}
-			return c.Branch(c.site("branch", name), odd, []engine.Route{on(intT, carry(first.build(c), 0)), on(true, carry(other.build(c), 1))},
-				engine.BranchOptions{Otherwise: c.step("even", anyT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) })})
+			return c.Branch(c.site("branch", name), odd, []flow.Route{on(intT, carry(first.build(c), 0)), on(true, carry(other.build(c), 1))},
+				flow.BranchOptions{Otherwise: c.step("even", anyT, intT, func(generable.Value) generable.Value { return generable.IntOf(2) })})
 		}, func(x int64) (int64, error) {
 			switch {
 			case x%3 == 0:
@@ -209,8 +213,8 @@ func (g *generator) expr(depth int) expr {
 		}, "branch(" + first.text + " | " + other.text + ")"}
 	case 6:
 		rounds := 1 + g.IntN(3)
-		return expr{func(c *composer) *engine.Node {
-			captain := c.Agent(c.site("agent", "captain"), &engine.AgentSpec{Name: "captain", In: intT, Out: intT,
+		return expr{func(c *composer) *flow.Node {
+			captain := c.Agent(c.site("agent", "captain"), &agent.AgentSpec{Name: "captain", In: intT, Out: intT,
 				Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 					said, _ := a[1].AsList()
 					out := []generable.Value{a[0]}
@@ -221,7 +225,7 @@ func (g *generator) expr(depth int) expr {
 					}
 					return folded(generable.ListOf(out...)), nil
 				})})
-			return c.Forum(c.site("forum", name), engine.ForumOptions{Rounds: rounds}, append(nodes(c), captain)...)
+			return c.Forum(c.site("forum", name), flow.ForumOptions{Rounds: rounds}, append(nodes(c), captain)...)
 		}, func(x int64) (int64, error) {
 			out := []generable.Value{generable.IntOf(x)}
 			for range rounds {
@@ -255,14 +259,14 @@ func (g *generator) expr(depth int) expr {
 		return g.kept(kids, nodes, name)
 	}
 	// A callback that calls each node twice.
-	return expr{func(c *composer) *engine.Node {
+	return expr{func(c *composer) *flow.Node {
 		called := nodes(c)
 		return c.Fn(c.site("fn", name), engine.GoFunc("plan", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			x := a[0]
 			for range 2 {
 				for _, n := range called {
 					var err error
-					if x, err = engine.Call(b, n, x); err != nil {
+					if x, err = run.Call(b, n, x); err != nil {
 						return x, err
 					}
 				}

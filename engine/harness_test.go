@@ -10,44 +10,49 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // line numbers the sites of a test, so that diagnostics have distinct positions.
 type composer struct {
-	*engine.Session
+	*flow.Session
 	line int
 }
 
-func compose() *composer { return &composer{Session: engine.NewSession()} }
+func compose() *composer { return &composer{Session: flow.NewSession()} }
 
-func (c *composer) site(what, name string) engine.Site {
+func (c *composer) site(what, name string) flow.Site {
 	c.line++
-	return engine.Site{What: what, Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: c.line, Col: 1}, Len: 2}}
+	return flow.Site{What: what, Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: c.line, Col: 1}, Len: 2}}
 }
 
-func (c *composer) op(what string) engine.Site {
+func (c *composer) op(what string) flow.Site {
 	s := c.site(what, "")
 	s.ByOp = true
 	return s
 }
 
 // step makes a typed pure step of a Go function.
-func (c *composer) step(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *engine.Node {
+func (c *composer) step(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *flow.Node {
 	return c.Fn(c.site("fn", name), engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		return f(args[0]), nil
 	}), in, out)
 }
 
 // agent makes a deterministic agent.
-func (c *composer) agent(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *engine.Node {
-	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: in, Out: out,
+func (c *composer) agent(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *flow.Node {
+	return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out,
 		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return f(args[0]), nil })})
 }
 
-func (c *composer) prompted(name string, in, out *generable.Type) *engine.Node {
-	return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
+func (c *composer) prompted(name string, in, out *generable.Type) *flow.Node {
+	return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
 }
 
 func (c *composer) sound(t *testing.T) {
@@ -77,10 +82,10 @@ func add(n int64) func(generable.Value) generable.Value {
 
 // echo answers every model call with the agent's name and the last message.
 var echo = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	last := req.Messages[len(req.Messages)-1].Parts[0].Text
-	return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop,
-		Parts: []engine.Part{{Kind: engine.PartText, Text: e.Agent + "(" + last + ")"}}}}
+	return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop,
+		Parts: []model.Part{{Kind: model.PartText, Text: e.Agent + "(" + last + ")"}}}}
 })
 
 // refuse is a handler for replays: nothing may reach it.
@@ -111,7 +116,7 @@ func (i *ids) set() string {
 
 // everywhere runs a spec on goroutines, on the cooperative scheduler with several seeds and
 // on replay, and demands equal results and equal effect ids. It returns the result.
-func everywhere(t *testing.T, spec engine.RunSpec) (generable.Value, error) {
+func everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 	t.Helper()
 	if spec.Handler == nil {
 		spec.Handler = echo
@@ -119,13 +124,13 @@ func everywhere(t *testing.T, spec engine.RunSpec) (generable.Value, error) {
 	record := &journal.Memory{}
 	var first ids
 	spec.Journal, spec.Listener = record, first.listener()
-	want, wantErr := engine.Exec(engine.NewGoSched(context.Background()), &spec)
+	want, wantErr := run.Exec(sched.NewGoSched(context.Background()), &spec)
 	check := func(how string, s engine.Sched, j engine.Journal, h engine.Handler) {
 		t.Helper()
 		var seen ids
 		again := spec
 		again.Journal, again.Handler, again.Listener = j, h, seen.listener()
-		got, err := engine.Exec(s, &again)
+		got, err := run.Exec(s, &again)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s: error %v, on goroutines %v", how, err, wantErr)
 		}
@@ -137,11 +142,11 @@ func everywhere(t *testing.T, spec engine.RunSpec) (generable.Value, error) {
 		}
 	}
 	for seed := range uint64(5) {
-		check(fmt.Sprintf("cooperative, seed %d", seed), engine.NewCoopSched(seed), &journal.Memory{}, spec.Handler)
+		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &journal.Memory{}, spec.Handler)
 	}
 	if wantErr == nil {
-		check("replay", engine.NewGoSched(context.Background()), record, refuse)
-		check("cooperative replay", engine.NewCoopSched(99), record, refuse)
+		check("replay", sched.NewGoSched(context.Background()), record, refuse)
+		check("cooperative replay", sched.NewCoopSched(99), record, refuse)
 	}
 	return want, wantErr
 }

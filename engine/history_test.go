@@ -9,12 +9,17 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // spoken writes the messages of a request: u:text a:text, calls and results by name.
-func spoken(req *engine.Request) string {
+func spoken(req *model.Request) string {
 	var out []string
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {
@@ -23,7 +28,7 @@ func spoken(req *engine.Request) string {
 				out = append(out, "call:"+p.Call.Name)
 			case p.Result != nil:
 				out = append(out, "result:"+p.Result.Name)
-			case p.Kind == engine.PartText:
+			case p.Kind == model.PartText:
 				out = append(out, string(m.Role[:1])+":"+p.Text)
 			}
 		}
@@ -31,10 +36,10 @@ func spoken(req *engine.Request) string {
 	return strings.Join(out, " ")
 }
 
-// hearing answers each call with the agent's name and keeps what it was asked, by agent.
-func hearing(heard map[string][]string) engine.Handler {
+// Transcript answers each call with the agent's name and keeps what it was asked, by agent.
+func Transcript(heard map[string][]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		if req.System != "You are "+e.Agent+"." {
 			return engine.Failed(engine.Errorf(engine.KindScript, diag.ScriptError, "system text %q of %s", req.System, e.Agent))
 		}
@@ -46,44 +51,44 @@ func hearing(heard map[string][]string) engine.Handler {
 	})
 }
 
-var sharing = &engine.History{Shared: true}
+var sharing = &agent.History{Shared: true}
 
 // Promise 22.4 (memory): agents with `history = "shared"` go on with one conversation under their own
 // system text; branches that run at once fork it and do not see each other, after them it is as it was
 // before them, and what fails leaves nothing in it.
 func TestPromise_22_4_SharedHistory(t *testing.T) {
-	type build func(c *composer, a func(string) *engine.Node) *engine.Node
+	type build func(c *composer, a func(string) *flow.Node) *flow.Node
 	for _, tt := range []struct {
 		name  string
 		build build
 		want  map[string]string // what each agent was asked, in order
 	}{
-		{"a sequence goes on with one conversation", func(c *composer, a func(string) *engine.Node) *engine.Node {
+		{"a sequence goes on with one conversation", func(c *composer, a func(string) *flow.Node) *flow.Node {
 			return c.Then(c.op("then"), a("x"), a("y"), a("z"))
 		}, map[string]string{"x": "u:in", "y": "u:in a:x u:x", "z": "u:in a:x u:x a:y u:y"}},
-		{"branches fork it, and do not see each other", func(c *composer, a func(string) *engine.Node) *engine.Node {
-			return c.Then(c.op("then"), a("x"), c.Par(c.op("par"), engine.ParOptions{}, a("y"), a("z")),
+		{"branches fork it, and do not see each other", func(c *composer, a func(string) *flow.Node) *flow.Node {
+			return c.Then(c.op("then"), a("x"), c.Par(c.op("par"), flow.ParOptions{}, a("y"), a("z")),
 				c.step("last", generable.ListOfType(generable.StrT), generable.StrT, func(v generable.Value) generable.Value {
 					l, _ := v.AsList()
 					return generable.StrOf(str(l.At(0)) + "+" + str(l.At(1)))
 				}), a("w"))
 		}, map[string]string{"x": "u:in", "y": "u:in a:x u:x", "z": "u:in a:x u:x", "w": "u:in a:x u:y+z"}},
-		{"what fails leaves nothing", func(c *composer, a func(string) *engine.Node) *engine.Node {
-			return c.Then(c.op("then"), a("x"), c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, c.Then(c.op("then"), a("y"), a("bad")), a("z")), a("w"))
+		{"what fails leaves nothing", func(c *composer, a func(string) *flow.Node) *flow.Node {
+			return c.Then(c.op("then"), a("x"), c.Fallback(c.site("fallback", ""), flow.FirstOptions{}, c.Then(c.op("then"), a("y"), a("bad")), a("z")), a("w"))
 		}, map[string]string{"y": "u:in a:x u:x", "bad": "u:in a:x u:x a:y u:y", "z": "u:in a:x u:x", "w": "u:in a:x u:x a:z u:z"}},
-		{"an attempt that fails, too", func(c *composer, a func(string) *engine.Node) *engine.Node {
+		{"an attempt that fails, too", func(c *composer, a func(string) *flow.Node) *flow.Node {
 			return c.Then(c.op("then"), a("x"), c.Attempt(c.site("attempt", ""), c.Then(c.op("then"), a("y"), a("bad"))),
 				c.step("text", generable.AnyT, generable.StrT, func(generable.Value) generable.Value { return generable.StrOf("t") }), a("w"))
 		}, map[string]string{"w": "u:in a:x u:t"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := compose()
-			main := tt.build(c, func(name string) *engine.Node {
-				return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing})
+			main := tt.build(c, func(name string) *flow.Node {
+				return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing})
 			})
 			c.sound(t)
 			heard := map[string][]string{}
-			if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: hearing(heard), Model: "test/model"}); err != nil {
+			if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: Transcript(heard), Model: "test/model"}); err != nil {
 				t.Fatal(err)
 			}
 			for agent, want := range tt.want {
@@ -100,13 +105,13 @@ func TestPromise_22_4_SharedHistory(t *testing.T) {
 func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 	c := compose()
 	x, y := c.prompted("x", nil, nil), c.prompted("y", nil, nil)
-	fresh := c.Agent(c.site("agent", "fresh"), &engine.AgentSpec{Name: "fresh", Prompt: "You are fresh.", History: &engine.History{}})
-	inner := c.WithHistory(diag.Span{}, c.Then(c.site("then", "inner"), c.prompted("p", nil, nil), c.prompted("q", nil, nil)), &engine.History{})
+	fresh := c.Agent(c.site("agent", "fresh"), &agent.AgentSpec{Name: "fresh", Prompt: "You are fresh.", History: &agent.History{}})
+	inner := c.WithHistory(diag.Span{}, c.Then(c.site("then", "inner"), c.prompted("p", nil, nil), c.prompted("q", nil, nil)), &agent.History{})
 	last := c.prompted("last", nil, nil)
 	main := c.WithHistory(diag.Span{}, c.Then(c.site("then", ""), x, y, fresh, inner, last), sharing)
 	c.sound(t)
 	heard := map[string][]string{}
-	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: hearing(heard), Model: "test/model"}); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: Transcript(heard), Model: "test/model"}); err != nil {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string]string{"x": "u:in", "y": "u:in a:x u:x", "fresh": "u:y", "p": "u:fresh", "q": "u:p", "last": "u:in a:x u:x a:y u:q"} {
@@ -119,30 +124,30 @@ func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 // Calls of tools go on to agents that have tools, and are told in words to one that has none.
 func TestSharedCalls(t *testing.T) {
 	c := compose()
-	look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("a hook"), nil
 	})}
-	agent := func(name string, tools ...*engine.Tool) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing, Tools: tools})
+	agent := func(name string, tools ...*agent.Tool) *flow.Node {
+		return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing, Tools: tools})
 	}
 	main := c.Then(c.op("then"), agent("x", look), agent("y", look), agent("z"))
 	c.sound(t)
 	heard := map[string][]string{}
-	inner := hearing(heard)
+	inner := Transcript(heard)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
 		out := inner.Do(ctx, e, s)
 		if e.Agent == "x" && len(heard["x"]) == 1 {
-			out.Response = &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{
-				{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "p", Data: "sig"}}, {Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "look", Args: "{}"}}}}
+			out.Response = &model.Response{Finish: model.FinishCalls, Parts: []model.Part{
+				{Kind: model.PartReasoning, Text: "hm", Opaque: &model.Opaque{Provider: "p", Data: "sig"}}, {Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "look", Args: "{}"}}}}
 		}
 		if e.Agent == "y" {
-			if o := e.Req.(*engine.Request).Messages[1].Parts[0].Opaque; o == nil || o.Data != "sig" {
+			if o := e.Req.(*model.Request).Messages[1].Parts[0].Opaque; o == nil || o.Data != "sig" {
 				t.Errorf("the state of the provider is %v", o)
 			}
 		}
 		return out
 	})
-	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model"}); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model"}); err != nil {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string]string{"y": "u:in call:look result:look a:x u:x", "z": "u:in a:(called look with {}) u:(look gave: a hook) a:x u:x a:y u:y"} {
@@ -155,20 +160,20 @@ func TestSharedCalls(t *testing.T) {
 // The ids of a conversation that goes on are those of the same messages sent at once: digests chain.
 func TestDigestsOfSharedHistory(t *testing.T) {
 	c := compose()
-	agent := func(name string) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", History: sharing})
+	agent := func(name string) *flow.Node {
+		return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", History: sharing})
 	}
 	main := c.Then(c.op("then"), agent("x"), agent("y"))
 	c.sound(t)
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := *e.Req.(*engine.Request)
-		whole := &engine.Request{Model: req.Model, System: req.System, Messages: append([]engine.Message(nil), req.Messages...)}
+		req := *e.Req.(*model.Request)
+		whole := &model.Request{Model: req.Model, System: req.System, Messages: append([]model.Message(nil), req.Messages...)}
 		if req.Digest() != whole.Digest() {
 			t.Errorf("%s: another digest than that of its messages", e.Agent)
 		}
 		return answer(e.Agent)
 	})
-	if _, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model", Journal: &journal.Memory{}}); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model", Journal: &journal.Memory{}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -177,13 +182,13 @@ func TestDigestsOfSharedHistory(t *testing.T) {
 // fails leaves it as it was, a replay saves nothing a second time, and another script is refused.
 func TestPromise_22_6_Sessions(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "chat"), &engine.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
-	bad := c.Agent(c.site("agent", "bad"), &engine.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
+	main := c.Agent(c.site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
+	bad := c.Agent(c.site("agent", "bad"), &agent.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
 	c.sound(t)
 	var store engine.MemorySessions
 	heard := map[string][]string{}
-	run := func(node *engine.Node, in, script string, j engine.Journal) error {
-		_, err := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{ID: in, Node: node, Input: generable.StrOf(in), Handler: hearing(heard), Model: "test/model", Journal: j,
+	run := func(node *flow.Node, in, script string, j engine.Journal) error {
+		_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{ID: in, Node: node, Input: generable.StrOf(in), Handler: Transcript(heard), Model: "test/model", Journal: j,
 			Session: &engine.RunSession{Store: &store, ID: "s", Script: script}})
 		return err
 	}

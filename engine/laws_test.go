@@ -6,17 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // runList runs what gives a list.
-func runList(t *testing.T, seed uint64, build func(c *composer) *engine.Node, in generable.Value) []generable.Value {
+func runList(t *testing.T, seed uint64, build func(c *composer) *flow.Node, in generable.Value) []generable.Value {
 	t.Helper()
 	c := compose()
 	main := build(c)
 	c.sound(t)
-	out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: in, Handler: answering, Model: "test/model"})
+	out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: in, Handler: answering, Model: "test/model"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +37,13 @@ func TestPromise_15_22_Order(t *testing.T) {
 			kids = append(kids, &program{op: "attempt", kids: []*program{g.make(g.IntN(3))}})
 		}
 		mixed := g.Perm(len(kids))
-		par := func(order []int) func(c *composer) *engine.Node {
-			return func(c *composer) *engine.Node {
+		par := func(order []int) func(c *composer) *flow.Node {
+			return func(c *composer) *flow.Node {
 				var own []*program
 				for _, i := range order {
 					own = append(own, kids[i])
 				}
-				return c.Par(c.site("par", ""), engine.ParOptions{Limit: g.IntN(3)}, c.programs(own)...)
+				return c.Par(c.site("par", ""), flow.ParOptions{Limit: g.IntN(3)}, c.programs(own)...)
 			}
 		}
 		straight := make([]int, len(kids))
@@ -66,18 +68,18 @@ func TestPromise_15_22_Order(t *testing.T) {
 		same("par", runList(t, seed, par(mixed), x), reorder(runList(t, seed+1, par(straight), x)))
 
 		f, h := kids[0], kids[1]
-		each := func(p ...*program) func(c *composer) *engine.Node {
-			return func(c *composer) *engine.Node {
-				return c.Each(c.site("each", ""), engine.EachOptions{Limit: g.IntN(3)}, c.Then(c.site("then", ""), c.programs(p)...))
+		each := func(p ...*program) func(c *composer) *flow.Node {
+			return func(c *composer) *flow.Node {
+				return c.Each(c.site("each", ""), flow.EachOptions{Limit: g.IntN(3)}, c.Then(c.site("then", ""), c.programs(p)...))
 			}
 		}
 		all := runList(t, seed, each(f), generable.ListOf(items...))
 		same("each", runList(t, seed, each(f), generable.ListOf(reorder(items)...)), reorder(all))
-		same("each of a sequence", runList(t, seed, each(f, h), generable.ListOf(items...)), runList(t, seed, func(c *composer) *engine.Node {
+		same("each of a sequence", runList(t, seed, each(f, h), generable.ListOf(items...)), runList(t, seed, func(c *composer) *flow.Node {
 			return c.Then(c.site("then", ""), each(f)(c), each(h)(c))
 		}, generable.ListOf(items...)))
-		same("par of one input", runList(t, seed, func(c *composer) *engine.Node {
-			return c.Par(c.site("par", ""), engine.ParOptions{}, c.programs(slices.Repeat([]*program{f}, 3))...)
+		same("par of one input", runList(t, seed, func(c *composer) *flow.Node {
+			return c.Par(c.site("par", ""), flow.ParOptions{}, c.programs(slices.Repeat([]*program{f}, 3))...)
 		}, x), runList(t, seed, each(f), generable.ListOf(x, x, x)))
 	}
 }
@@ -99,9 +101,9 @@ func TestPromise_15_23_Placement(t *testing.T) {
 						continue
 					}
 					fresh, other := c.step("", intT, intT, identity), c.step("", intT, intT, identity)
-					for _, refused := range []*engine.Node{
-						c.Par(c.site("par", ""), engine.ParOptions{}, fresh, n, other), c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, n),
-						c.Attempt(c.site("attempt", ""), n), c.Then(c.site("then", ""), fresh, n), c.Retry(c.site("retry", ""), n, engine.RetryOptions{}),
+					for _, refused := range []*flow.Node{
+						c.Par(c.site("par", ""), flow.ParOptions{}, fresh, n, other), c.Fallback(c.site("fallback", ""), flow.FirstOptions{}, n),
+						c.Attempt(c.site("attempt", ""), n), c.Then(c.site("then", ""), fresh, n), c.Retry(c.site("retry", ""), n, flow.RetryOptions{}),
 					} {
 						if !refused.Failed() {
 							t.Fatalf("seed %d: %s was placed twice in\n%s", seed, n.Label(), before)
@@ -120,7 +122,7 @@ func TestPromise_15_23_Placement(t *testing.T) {
 			} else {
 				c.sound(t)
 			}
-			out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(7), Handler: answering, Model: "test/model"})
+			out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(7), Handler: answering, Model: "test/model"})
 			return shape(main), generable.JSON(out, nil) + " " + why(err).String()
 		}
 		wantShape, want := run(false)
@@ -133,7 +135,7 @@ func TestPromise_15_23_Placement(t *testing.T) {
 func (f failure) String() string { return f.path + " " + f.why }
 
 // shape writes what a composition is made of.
-func shape(n *engine.Node) string {
+func shape(n *flow.Node) string {
 	text := n.Kind().String() + ":" + n.Name() + "(" + n.In().String() + ">" + n.Out().String()
 	for _, k := range n.Children() {
 		text += " " + shape(k)
@@ -150,13 +152,13 @@ func TestPromise_15_24_Identity(t *testing.T) {
 		c := compose()
 		main := c.program(p)
 		c.sound(t)
-		spec := engine.RunSpec{Node: main, Input: generable.IntOf(int64(seed)), Handler: answering, Model: "test/model"}
+		spec := run.Spec{Node: main, Input: generable.IntOf(int64(seed)), Handler: answering, Model: "test/model"}
 		if _, err := everywhere(t, spec); t.Failed() {
 			t.Fatalf("seed %d, %v: %s", seed, err, p.text())
 		}
 		var did walk
 		spec.Listener = did.listener()
-		engine.Exec(engine.NewCoopSched(seed), &spec)
+		run.Exec(sched.NewCoopSched(seed), &spec)
 		for what, all := range map[string][]string{"nodes": did.nodes, "effects": did.effects, "ids": did.ids} {
 			if set := slices.Compact(strings.Split(sorted(all), "\n")); len(all) > 0 && len(set) != len(all) {
 				t.Fatalf("seed %d: %d %s have %d paths\n%s\n%s", seed, len(all), what, len(set), sorted(all), p.text())

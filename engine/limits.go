@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/units"
 )
 
 // Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
@@ -24,13 +27,13 @@ func Unlimited() Cap { return AtMost(math.MaxInt64) }
 
 // Dollars returns a bound on money, in US dollars. It is kept in billionths of a dollar; what is no
 // amount, such as a negative one, allows nothing.
-func Dollars(usd float64) Cap { return AtMost(nanos(usd)) }
+func Dollars(usd float64) Cap { return AtMost(units.Nanos(usd)) }
 
-// set reports whether there is a bound.
-func (c Cap) set() bool { return c.over > 0 }
+// Set reports whether there is a bound.
+func (c Cap) Set() bool { return c.over > 0 }
 
-// n is the bound, 0 where there is none.
-func (c Cap) n() int64 {
+// N is the bound, 0 where there is none.
+func (c Cap) N() int64 {
 	if c.over == math.MaxInt64 {
 		return c.over
 	}
@@ -38,31 +41,16 @@ func (c Cap) n() int64 {
 }
 
 // Value returns the bound, and whether there is one.
-func (c Cap) Value() (int64, bool) { return c.n(), c.set() }
+func (c Cap) Value() (int64, bool) { return c.N(), c.Set() }
 
 // USD returns a bound on money in US dollars, and whether there is one.
-func (c Cap) USD() (float64, bool) { return float64(c.n()) / perDollar, c.set() }
+func (c Cap) USD() (float64, bool) { return float64(c.N()) / units.PerDollar, c.Set() }
 
-func (c Cap) or(n int64) int64 {
-	if c.set() {
-		return c.n()
+func (c Cap) Or(n int64) int64 {
+	if c.Set() {
+		return c.N()
 	}
 	return n
-}
-
-// perDollar is how many of the units that money is counted in make a dollar.
-const perDollar = 1e9
-
-// nanos is an amount of money in the units that it is counted in, rounded up.
-func nanos(usd float64) int64 {
-	switch n := math.Ceil(usd * perDollar); {
-	case !(n > 0): // NaN as well
-		return 0
-	case n >= math.MaxInt64:
-		return math.MaxInt64
-	default:
-		return int64(n)
-	}
 }
 
 // Limits bound what a run, a node or one call of an agent may use. They nest: what is used inside
@@ -117,9 +105,9 @@ func DefaultWarnAt() []float64 { return slices.Clone(defaultWarnAt) }
 
 var defaultWarnAt = []float64{0.8} // never written
 
-// over reports whether the limits bound more than a conversation, which counts for itself.
-func (l *Limits) over() bool {
-	return l.Name != "" || l.ModelCalls.set() || l.Tokens.set() || l.USD.set() || l.Steps.set()
+// Over reports whether the limits bound more than a conversation, which counts for itself.
+func (l *Limits) Over() bool {
+	return l.Name != "" || l.ModelCalls.Set() || l.Tokens.Set() || l.USD.Set() || l.Steps.Set()
 }
 
 // Same reports whether two limits are alike.
@@ -129,4 +117,19 @@ func (l *Limits) Same(m *Limits) bool {
 
 func (l *Limits) counts() [9]Cap {
 	return [...]Cap{l.ModelCalls, l.Turns, l.ToolCalls, l.Tokens, l.USD, l.Steps, l.Depth, l.SameCall, l.ArgBytes}
+}
+
+func (l *Limits) Thresholds() []float64 {
+	if l == nil || l.WarnAt == nil {
+		return defaultWarnAt
+	}
+	return l.WarnAt
+}
+
+// Late is the error of a run that did not end within its wall time.
+func (l Limits) Late() *Error { return Late(l.Wall) }
+
+func Late(wall time.Duration) *Error {
+	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", wall).
+		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }

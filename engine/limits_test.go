@@ -10,19 +10,23 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // counting is a loop of n turns.
-func counting(c *composer, n int64) *engine.Node {
+func counting(c *composer, n int64) *flow.Node {
 	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if integer(a[0]) >= n {
 			return generable.Value{}, nil
 		}
 		return a[0], nil
 	})
-	return c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), engine.LoopOptions{Next: next, Max: int(n) + 1})
+	return c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), flow.LoopOptions{Next: next, Max: int(n) + 1})
 }
 
 // A loop needs no more space for many turns than for few.
@@ -38,7 +42,7 @@ func TestLoopsRunInConstantSpace(t *testing.T) {
 		}), intT, intT)
 		all := c.Then(c.site("then", ""), main, last)
 		c.sound(t)
-		out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: all, Input: generable.IntOf(0)})
+		out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: all, Input: generable.IntOf(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +57,7 @@ func TestLoopsRunInConstantSpace(t *testing.T) {
 
 func TestWideAndDeepGraphs(t *testing.T) {
 	c := compose()
-	wide := make([]*engine.Node, 10_000)
+	wide := make([]*flow.Node, 10_000)
 	for i := range wide {
 		wide[i] = c.step("noop", intT, intT, identity)
 	}
@@ -69,14 +73,14 @@ func TestWideAndDeepGraphs(t *testing.T) {
 	for range 3_000 {
 		right = c.Then(c.op("`>>`"), c.step("noop", intT, intT, add(1)), right)
 	}
-	main := c.Then(c.site("then", "main"), deep, flat, right, c.Par(c.site("par", ""), engine.ParOptions{}, wide...))
+	main := c.Then(c.site("then", "main"), deep, flat, right, c.Par(c.site("par", ""), flow.ParOptions{}, wide...))
 	c.sound(t)
 	if n := len(flat.Children()); n != 3_001 {
 		t.Errorf("a chain of 3,001 operands has %d children", n)
 	}
-	for name, s := range map[string]engine.Sched{"goroutines": engine.NewGoSched(t.Context()), "cooperative": engine.NewCoopSched(1)} {
+	for name, s := range map[string]engine.Sched{"goroutines": sched.NewGoSched(t.Context()), "cooperative": sched.NewCoopSched(1)} {
 		soon(t, func() {
-			out, err := engine.Exec(s, &engine.RunSpec{Node: main, Input: generable.IntOf(0)})
+			out, err := run.Exec(s, &run.Spec{Node: main, Input: generable.IntOf(0)})
 			l, _ := out.AsList()
 			if err != nil || l.Len() != 10_000 || integer(l.At(9_999)) != 6_002 {
 				t.Errorf("%s: %v", name, err)
@@ -87,9 +91,9 @@ func TestWideAndDeepGraphs(t *testing.T) {
 
 func TestEachOverNothing(t *testing.T) {
 	c := compose()
-	main := c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, c.prompted("reader", strT, strT))
+	main := c.Each(c.site("each", ""), flow.EachOptions{Limit: 0}, c.prompted("reader", strT, strT))
 	c.sound(t)
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.ListOf()})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.ListOf()})
 	if l, ok := out.AsList(); err != nil || !ok || l.Len() != 0 {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
@@ -105,12 +109,12 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 		return v
 	})
 	repaired := c.Loop(c.site("loop", "check"), c.step("check", intT, boolT, func(v generable.Value) generable.Value { return generable.BoolOf(integer(v) > 3) }),
-		engine.LoopOptions{Until: engine.GoFunc("ok", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil }),
+		flow.LoopOptions{UntilFunc: engine.GoFunc("ok", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil }),
 			Repair: c.step("mend", boolT, intT, func(generable.Value) generable.Value { return generable.IntOf(4) })})
-	main := c.Then(c.site("then", ""), c.Loop(c.site("loop", "double"), c.step("double", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(2 * integer(v)) }), engine.LoopOptions{NextNode: next}),
+	main := c.Then(c.site("then", ""), c.Loop(c.site("loop", "double"), c.step("double", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(2 * integer(v)) }), flow.LoopOptions{NextNode: next}),
 		c.step("small", intT, intT, func(v generable.Value) generable.Value { return generable.IntOf(integer(v) - 30) }), repaired)
 	c.sound(t)
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(1)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(1)})
 	if ok, _ := out.AsBool(); err != nil || !ok {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
@@ -120,14 +124,14 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 // scheduler's, and passes when nobody can go on.
 func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	c := compose()
-	slow := c.Agent(c.site("agent", "slow"), &engine.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+	slow := c.Agent(c.site("agent", "slow"), &agent.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		return a[0], b.Wait(func() bool { return false })
 	})})
-	boss := c.Agent(c.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
-		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, slow, a[0]) })})
+	boss := c.Agent(c.site("agent", "boss"), &agent.AgentSpec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
+		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return run.Call(b, slow, a[0]) })})
 	c.sound(t)
 	for seed := range uint64(5) {
-		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: boss, Input: generable.StrOf("x")})
+		_, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: boss, Input: generable.StrOf("x")})
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Path != "main/agent:boss#0/agent:slow#0" {
 			t.Errorf("got %#v", err)
@@ -138,9 +142,9 @@ func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 // A tool that ignores its context does not hold up an agent whose time is over: the flow goes on.
 func TestADeafToolIsLeftBehind(t *testing.T) {
 	c := compose()
-	tool := &engine.Tool{Name: "wait", Doc: "Waits."}
-	deaf := c.Agent(c.site("agent", "deaf"), &engine.AgentSpec{Name: "deaf", Prompt: "Wait.", Tools: []*engine.Tool{tool}, Budget: engine.Limits{Wall: time.Millisecond}})
-	main := c.Fallback(c.site("fallback", ""), engine.FirstOptions{}, deaf, c.prompted("other", strT, strT))
+	tool := &agent.Tool{Name: "wait", Doc: "Waits."}
+	deaf := c.Agent(c.site("agent", "deaf"), &agent.AgentSpec{Name: "deaf", Prompt: "Wait.", Tools: []*agent.Tool{tool}, Budget: engine.Limits{Wall: time.Millisecond}})
+	main := c.Fallback(c.site("fallback", ""), flow.FirstOptions{}, deaf, c.prompted("other", strT, strT))
 	c.sound(t)
 	release, returned := make(chan struct{}), make(chan struct{}, 1)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
@@ -156,9 +160,9 @@ func TestADeafToolIsLeftBehind(t *testing.T) {
 		return echo(ctx, e, k)
 	})
 	j := &journal.Memory{}
-	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
+	spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
 	soon(t, func() {
-		out, err := engine.Exec(engine.WithGrace(engine.NewGoSched(t.Context()), time.Millisecond), spec)
+		out, err := run.Exec(sched.WithGrace(sched.NewGoSched(t.Context()), time.Millisecond), spec)
 		if err != nil || str(out) != "other(x)" {
 			t.Errorf("got %q, %v", str(out), err)
 		}
@@ -170,7 +174,7 @@ func TestADeafToolIsLeftBehind(t *testing.T) {
 }
 
 // parked starts n runs and returns when all wait for a model. What it returns ends them.
-func parked(n int, spec engine.RunSpec) (end func()) {
+func parked(n int, spec run.Spec) (end func()) {
 	arrived, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	spec.Handler = engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 		arrived <- struct{}{}
@@ -180,7 +184,7 @@ func parked(n int, spec engine.RunSpec) (end func()) {
 	for range n {
 		go func() {
 			own := spec
-			_, err := engine.Exec(engine.NewGoSched(context.Background()), &own)
+			_, err := run.Exec(sched.NewGoSched(context.Background()), &own)
 			if err != nil {
 				panic(err)
 			}
@@ -214,17 +218,17 @@ func held() footprint {
 
 // parkable are the runs whose footprint is told: an agent alone, behind other steps, and under
 // every kind of limit.
-func parkable() map[string]engine.RunSpec {
+func parkable() map[string]run.Spec {
 	c := compose()
-	agent := c.prompted("a", strT, strT)
+	a := c.prompted("a", strT, strT)
 	chained := c.Then(c.site("then", ""), c.step("noop", strT, strT, identity), c.Then(c.site("then", ""), c.prompted("b", strT, strT)))
-	bounded := c.Agent(c.site("agent", "c"), &engine.AgentSpec{Name: "c", Prompt: "You are c.", Budget: engine.Limits{Wall: time.Hour, ModelCalls: engine.AtMost(5)}})
+	bounded := c.Agent(c.site("agent", "c"), &agent.AgentSpec{Name: "c", Prompt: "You are c.", Budget: engine.Limits{Wall: time.Hour, ModelCalls: engine.AtMost(5)}})
 	c.Seal()
-	spec := func(n *engine.Node, l engine.Limits) engine.RunSpec {
-		return engine.RunSpec{Node: n, Input: generable.StrOf("x"), Model: "test/model", Limits: l}
+	spec := func(n *flow.Node, l engine.Limits) run.Spec {
+		return run.Spec{Node: n, Input: generable.StrOf("x"), Model: "test/model", Limits: l}
 	}
-	return map[string]engine.RunSpec{
-		"agent":    spec(agent, engine.Limits{}),
+	return map[string]run.Spec{
+		"agent":    spec(a, engine.Limits{}),
 		"pipeline": spec(chained, engine.Limits{}),
 		"limits":   spec(bounded, engine.Limits{Wall: time.Hour, ModelCalls: engine.AtMost(100), Tokens: engine.AtMost(1000)}),
 	}
@@ -273,17 +277,17 @@ func BenchmarkParkedRun(b *testing.B) {
 // A thousand branches that each make several calls on the cooperative scheduler.
 func TestAThousandCooperativeBranches(t *testing.T) {
 	c := compose()
-	nodes := make([]*engine.Node, 1000)
+	nodes := make([]*flow.Node, 1000)
 	for i := range nodes {
 		nodes[i] = c.Then(c.site("then", ""), c.prompted(fmt.Sprint("a", i), strT, strT), c.prompted(fmt.Sprint("b", i), strT, strT))
 	}
-	main := c.Par(c.site("par", ""), engine.ParOptions{}, nodes...)
+	main := c.Par(c.site("par", ""), flow.ParOptions{}, nodes...)
 	c.sound(t)
 	soon(t, func() {
-		if _, err := engine.Exec(engine.NewCoopSched(2), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(2000), Wall: time.Hour}}); err != nil {
+		if _, err := run.Exec(sched.NewCoopSched(2), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(2000), Wall: time.Hour}}); err != nil {
 			t.Error(err)
 		}
-		_, err := engine.Exec(engine.NewCoopSched(3), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(1000)}})
+		_, err := run.Exec(sched.NewCoopSched(3), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(1000)}})
 		if !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("got %v", err)
 		}

@@ -11,17 +11,22 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // noting is a main that does operations on a bank one after the other and gives the last result.
-func noting(m *engine.MemoryBank, ops ...[3]string) engine.Func {
+func noting(m *agent.MemoryBank, ops ...[3]string) engine.Func {
 	return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		out := ""
 		for _, op := range ops {
 			var err error
-			if out, err = engine.Memory(b, m, engine.MemoryOp(op[0]), op[1], op[2]); err != nil {
+			if out, err = run.Memory(b, m, agent.MemoryOp(op[0]), op[1], op[2]); err != nil {
 				return generable.Value{}, err
 			}
 		}
@@ -29,9 +34,9 @@ func noting(m *engine.MemoryBank, ops ...[3]string) engine.Func {
 	})
 }
 
-func ran(t *testing.T, spec engine.RunSpec) string {
+func ran(t *testing.T, spec run.Spec) string {
 	t.Helper()
-	out, err := engine.Exec(engine.NewGoSched(t.Context()), &spec)
+	out, err := run.Exec(sched.NewGoSched(t.Context()), &spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,70 +50,70 @@ func TestPromise_22_1_Slots(t *testing.T) {
 	long := strings.Repeat("x", 30)
 	for _, tt := range []struct {
 		name string
-		bank engine.MemoryBank
+		bank agent.MemoryBank
 		ops  [][3]string
 		want string
 	}{
-		{"nothing was written", engine.MemoryBank{}, [][3]string{{"read", "a", ""}}, ""},
-		{"a write replaces", engine.MemoryBank{}, [][3]string{{"write", "a", "one"}, {"write", "a", "two"}, {"read", "a", ""}}, "two"},
-		{"an append adds lines", engine.MemoryBank{}, [][3]string{{"append", "a", "one"}, {"append", "a", "two\n"}, {"append", "a", "three"}, {"read", "a", ""}}, "one\ntwo\nthree"},
-		{"slots do not see each other", engine.MemoryBank{}, [][3]string{{"write", "a", "one"}, {"write", "b", "two"}, {"read", "a", ""}}, "one"},
-		{"a search knows no case", engine.MemoryBank{}, [][3]string{{"write", "a", "The Key\nthe lock\nKEYS"}, {"search", "a", "kEy"}}, "The Key\nKEYS"},
-		{"a search finds nothing", engine.MemoryBank{}, [][3]string{{"write", "a", "x"}, {"search", "a", "y"}}, ""},
-		{"a search of nothing finds every line", engine.MemoryBank{}, [][3]string{{"write", "a", "x\n\ny"}, {"search", "a", ""}}, "x\ny"},
-		{"the last lines stay", engine.MemoryBank{MaxLines: 2}, [][3]string{{"write", "a", "1\n2\n3\n"}, {"read", "a", ""}}, "2\n3\n"},
-		{"and those of an append", engine.MemoryBank{MaxLines: 2}, [][3]string{{"write", "a", "1\n2"}, {"append", "a", "3"}, {"read", "a", ""}}, "2\n3"},
-		{"the last tokens stay, in whole lines", engine.MemoryBank{MaxTokens: 3}, [][3]string{{"write", "a", "12345\n6789\nabcdef"}, {"read", "a", ""}}, "6789\nabcdef"},
-		{"of one line that is longer its end", engine.MemoryBank{MaxTokens: 2}, [][3]string{{"write", "a", long + "12345678"}, {"read", "a", ""}}, "12345678"},
-		{"characters, not bytes", engine.MemoryBank{MaxTokens: 1}, [][3]string{{"write", "a", "äöüß"}, {"read", "a", ""}}, "äöüß"},
+		{"nothing was written", agent.MemoryBank{}, [][3]string{{"read", "a", ""}}, ""},
+		{"a write replaces", agent.MemoryBank{}, [][3]string{{"write", "a", "one"}, {"write", "a", "two"}, {"read", "a", ""}}, "two"},
+		{"an append adds lines", agent.MemoryBank{}, [][3]string{{"append", "a", "one"}, {"append", "a", "two\n"}, {"append", "a", "three"}, {"read", "a", ""}}, "one\ntwo\nthree"},
+		{"slots do not see each other", agent.MemoryBank{}, [][3]string{{"write", "a", "one"}, {"write", "b", "two"}, {"read", "a", ""}}, "one"},
+		{"a search knows no case", agent.MemoryBank{}, [][3]string{{"write", "a", "The Key\nthe lock\nKEYS"}, {"search", "a", "kEy"}}, "The Key\nKEYS"},
+		{"a search finds nothing", agent.MemoryBank{}, [][3]string{{"write", "a", "x"}, {"search", "a", "y"}}, ""},
+		{"a search of nothing finds every line", agent.MemoryBank{}, [][3]string{{"write", "a", "x\n\ny"}, {"search", "a", ""}}, "x\ny"},
+		{"the last lines stay", agent.MemoryBank{MaxLines: 2}, [][3]string{{"write", "a", "1\n2\n3\n"}, {"read", "a", ""}}, "2\n3\n"},
+		{"and those of an append", agent.MemoryBank{MaxLines: 2}, [][3]string{{"write", "a", "1\n2"}, {"append", "a", "3"}, {"read", "a", ""}}, "2\n3"},
+		{"the last tokens stay, in whole lines", agent.MemoryBank{MaxTokens: 3}, [][3]string{{"write", "a", "12345\n6789\nabcdef"}, {"read", "a", ""}}, "6789\nabcdef"},
+		{"of one line that is longer its end", agent.MemoryBank{MaxTokens: 2}, [][3]string{{"write", "a", long + "12345678"}, {"read", "a", ""}}, "12345678"},
+		{"characters, not bytes", agent.MemoryBank{MaxTokens: 1}, [][3]string{{"write", "a", "äöüß"}, {"read", "a", ""}}, "äöüß"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.bank.Name = "notes"
-			if got := ran(t, engine.RunSpec{Main: noting(&tt.bank, tt.ops...)}); got != tt.want {
+			if got := ran(t, run.Spec{Main: noting(&tt.bank, tt.ops...)}); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 	for shared, want := range map[bool]string{false: "note of b", true: "note of a\nnote of b"} {
 		c := compose()
-		bank := c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes", Shared: shared})
-		noted := func(name string) *engine.Node {
-			return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
+		bank := c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes", Shared: shared})
+		noted := func(name string) *flow.Node {
+			return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
 		}
 		main := c.Then(c.op("then"), noted("a"), noted("b"))
 		c.sound(t)
 		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			last := e.Req.(*engine.Request).Messages
+			last := e.Req.(*model.Request).Messages
 			result := last[len(last)-1].Parts[0].Result
-			call := engine.ToolCall{ID: "c", Name: "memory_append", Args: `{"content": "note of ` + e.Agent + `"}`}
+			call := model.ToolCall{ID: "c", Name: "memory_append", Args: `{"content": "note of ` + e.Agent + `"}`}
 			switch {
 			case result != nil && result.Name == "memory_read":
 				return answer(result.Text)
 			case result != nil:
-				call = engine.ToolCall{ID: "d", Name: "memory_read", Args: "{}"}
+				call = model.ToolCall{ID: "d", Name: "memory_read", Args: "{}"}
 			}
-			return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartCall, Call: &call}}, Finish: engine.FinishCalls}}
+			return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartCall, Call: &call}}, Finish: model.FinishCalls}}
 		})
-		if got := ran(t, engine.RunSpec{Node: main, Input: generable.StrOf("go"), Handler: h, Model: "test/model"}); got != want {
+		if got := ran(t, run.Spec{Node: main, Input: generable.StrOf("go"), Handler: h, Model: "test/model"}); got != want {
 			t.Errorf("shared is %t: agent b reads %q, want %q", shared, got, want)
 		}
 	}
 }
 
 func TestMemoryRefuses(t *testing.T) {
-	bank := &engine.MemoryBank{Name: "notes"}
+	bank := &agent.MemoryBank{Name: "notes"}
 	for _, tt := range []struct {
 		name string
-		bank *engine.MemoryBank
+		bank *agent.MemoryBank
 		ops  [][3]string
 		code diag.Code
 	}{
 		{"10 MB", bank, [][3]string{{"write", "a", strings.Repeat("x", 10<<20)}}, diag.MemoryLimit},
 		{"what grows too large", bank, [][3]string{{"write", "a", strings.Repeat("x", 1<<20)}, {"append", "a", "y"}}, diag.MemoryLimit},
 		{"what is no text", bank, [][3]string{{"write", "a", "a\xffb"}}, diag.MemoryLimit},
-		{"a session's where there is none", &engine.MemoryBank{Name: "notes", Session: true}, [][3]string{{"read", "a", ""}}, diag.NoSession},
+		{"a session's where there is none", &agent.MemoryBank{Name: "notes", Session: true}, [][3]string{{"read", "a", ""}}, diag.NoSession},
 	} {
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: noting(tt.bank, tt.ops...)})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: noting(tt.bank, tt.ops...)})
 		if !errors.Is(err, &engine.Error{Code: tt.code}) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.code)
 		}
@@ -120,30 +125,30 @@ func TestMemoryRefuses(t *testing.T) {
 // were, each line once.
 func TestPromise_22_3_Recorded(t *testing.T) {
 	const branches = 6
-	bank := &engine.MemoryBank{Name: "notes", Shared: true}
+	bank := &agent.MemoryBank{Name: "notes", Shared: true}
 	for seed := range uint64(60) {
 		stop := int(seed % 13) // effects after which the run is cancelled; 0: never
 		j := &journal.Memory{}
 		main := func(fail func() error) engine.Func {
 			return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 				seen := make([]string, branches)
-				err := engine.CallsAt(b, "each").All(branches, 0, func(i int, br engine.Branch) error {
+				err := run.CallsAt(b, "each").All(branches, 0, func(i int, br engine.Branch) error {
 					for n := range 2 {
 						if err := fail(); err != nil {
 							return err
 						}
-						if _, err := engine.Memory(br, bank, engine.MemoryAppend, "", fmt.Sprintf("%d.%d", i, n)); err != nil {
+						if _, err := run.Memory(br, bank, agent.MemoryAppend, "", fmt.Sprintf("%d.%d", i, n)); err != nil {
 							return err
 						}
 					}
 					var err error
-					seen[i], err = engine.Memory(br, bank, engine.MemoryRead, "", "")
+					seen[i], err = run.Memory(br, bank, agent.MemoryRead, "", "")
 					return err
 				})
 				if err != nil {
 					return generable.Value{}, err
 				}
-				all, err := engine.Memory(b, bank, engine.MemoryRead, "", "")
+				all, err := run.Memory(b, bank, agent.MemoryRead, "", "")
 				return generable.StrOf(strings.Join(append(seen, all), "|")), err
 			})
 		}
@@ -158,15 +163,15 @@ func TestPromise_22_3_Recorded(t *testing.T) {
 			return nil
 		}
 		sound := func() error { return nil }
-		_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Main: main(failing), Journal: j})
+		_, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Main: main(failing), Journal: j})
 		if (err != nil) != (stop > 0 && stop <= 2*branches) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		first, err := engine.Exec(engine.NewCoopSched(seed+1000), &engine.RunSpec{Main: main(sound), Journal: j})
+		first, err := run.Exec(sched.NewCoopSched(seed+1000), &run.Spec{Main: main(sound), Journal: j})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := engine.Exec(engine.NewCoopSched(rand.Uint64()), &engine.RunSpec{Main: main(sound), Journal: j})
+		again, err := run.Exec(sched.NewCoopSched(rand.Uint64()), &run.Spec{Main: main(sound), Journal: j})
 		if err != nil || str(first) != str(again) {
 			t.Errorf("seed %d: first %q, then %q, %v", seed, str(first), str(again), err)
 		}
@@ -186,16 +191,16 @@ func TestPromise_22_3_Recorded(t *testing.T) {
 // and memory_search over its own slot, and it is told what is wrong with a note: too long, or no text.
 func TestPromise_22_2_Tools(t *testing.T) {
 	c := compose()
-	bank := c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes"})
-	agent := func(name string) *engine.Node {
-		return c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
+	bank := c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
+	agent := func(name string) *flow.Node {
+		return c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
 	}
 	main := c.Then(c.op("then"), agent("a"), agent("b"))
 	c.sound(t)
 	var results []string
 	turn := 0
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		for _, p := range req.Messages[len(req.Messages)-1].Parts {
 			if p.Result != nil {
 				results = append(results, fmt.Sprint(p.Result.Text, p.Result.IsError))
@@ -204,7 +209,7 @@ func TestPromise_22_2_Tools(t *testing.T) {
 		if len(req.Tools) != 4 {
 			t.Errorf("agent %s has %d tools", e.Agent, len(req.Tools))
 		}
-		calls := []engine.ToolCall{
+		calls := []model.ToolCall{
 			{Name: "memory_write", Args: `{"content": "the key\nthe lock"}`}, {Name: "memory_append", Args: `{"content": "a hook"}`},
 			{Name: "memory_search", Args: `{"query": "THE"}`}, {Name: "memory_write", Args: `{"content": "` + strings.Repeat("x", 2<<20) + `"}`}, {Name: ""},
 			{Name: "memory_read"}, {Name: ""},
@@ -215,9 +220,9 @@ func TestPromise_22_2_Tools(t *testing.T) {
 			return answer("done")
 		}
 		call.ID = fmt.Sprint("c", turn)
-		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartCall, Call: &call}}, Finish: engine.FinishCalls}}
+		return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartCall, Call: &call}}, Finish: model.FinishCalls}}
 	})
-	ran(t, engine.RunSpec{Node: main, Input: generable.StrOf("go"), Handler: h, Model: "test/model"})
+	ran(t, run.Spec{Node: main, Input: generable.StrOf("go"), Handler: h, Model: "test/model"})
 	want := []string{"saved: 2 lines nowfalse", "saved: 3 lines nowfalse", "the key\nthe lockfalse",
 		`error: memory "notes" takes 1048576 bytes, and write would make it 2097152true`, "false"}
 	if strings.Join(results, "|") != strings.Join(want, "|") {
@@ -226,14 +231,14 @@ func TestPromise_22_2_Tools(t *testing.T) {
 }
 
 func answer(text string) engine.Outcome {
-	return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: text}}, Finish: engine.FinishStop}}
+	return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: text}}, Finish: model.FinishStop}}
 }
 
 func TestNamesOfMemory(t *testing.T) {
 	c := compose()
-	c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes"})
-	c.Memory(diag.Span{}, engine.MemoryBank{Name: "notes"})
-	c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "P.", Tools: []*engine.Tool{{Name: "memory_read", Class: engine.ClassRead}}})
+	c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
+	c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
+	c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "P.", Tools: []*agent.Tool{{Name: "memory_read", Class: engine.ClassRead}}})
 	if got := strings.Join(c.codes(), " "); got != "AS508 AS508" {
 		t.Error(got)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,17 +19,17 @@ func TestFixersOfAHost(t *testing.T) {
 	text := c.step("text", strT, strT, func(v generable.Value) generable.Value {
 		return generable.StrOf(fmt.Sprintf(`{"q": "mended %d"}`, strings.Count(str(v), "want str")))
 	})
-	data := c.step("data", engine.ToolFailureType, generable.AnyT, func(v generable.Value) generable.Value {
+	data := c.step("data", agent.ToolFailureType, generable.AnyT, func(v generable.Value) generable.Value {
 		r, _ := v.AsRecord()
 		kind, _ := r.Get("kind")
 		attempt, _ := r.Get("attempt")
 		return generable.StrOf(fmt.Sprintf("%s %d", str(kind), integer(attempt)))
 	})
-	recipe := &engine.Recovery{
-		BadArgs: []engine.Remedy{{Do: engine.RemedyFix, Fixer: c.Fix(c.site("fix", ""), text)}},
-		Failure: []engine.Remedy{{Do: engine.RemedyAgain}, {Do: engine.RemedyFix, Fixer: c.Fix(c.site("fix", ""), data)}},
+	recipe := &agent.Recovery{
+		BadArgs: []agent.Remedy{{Do: agent.RemedyFix, Fixer: c.Fix(c.site("fix", ""), text)}},
+		Failure: []agent.Remedy{{Do: agent.RemedyAgain}, {Do: agent.RemedyFix, Fixer: c.Fix(c.site("fix", ""), data)}},
 	}
-	search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, OnError: recipe,
+	search := &agent.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, OnError: recipe,
 		Run: engine.GoFunc("search", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			r, _ := args[0].AsRecord()
 			q, _ := r.Get("q")
@@ -36,12 +38,12 @@ func TestFixersOfAHost(t *testing.T) {
 			}
 			return generable.StrOf("found " + str(q)), nil
 		})}
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*engine.Tool{search}})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
 	if kids := main.Children(); len(kids) != 2 || kids[0] != text || kids[1] != data || text.Free() {
 		t.Errorf("the agent holds %v", kids)
 	}
 	c.sound(t)
-	a := &answers{next: []engine.Response{calls("search", `{"q": [1]}`, "search", `{"q": "x"}`), says("end")}}
+	a := &answers{next: []model.Response{calls("search", `{"q": [1]}`, "search", `{"q": "x"}`), says("end")}}
 	if _, err := runNode(t, main, a, "?"); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func TestFixRefuses(t *testing.T) {
 		t.Error("a fixer has two places")
 	}
 	open := c.Pick(c.site("pick", ""), "error", nil)
-	if n := c.Fix(c.site("fix", ""), open); n.Failed() || n.In() != engine.ToolFailureType {
+	if n := c.Fix(c.site("fix", ""), open); n.Failed() || n.In() != agent.ToolFailureType {
 		t.Errorf("pick takes %s of a failure", open.In())
 	}
 	if got := strings.Join(c.codes(), " "); got != string(diag.CannotJoin)+" "+string(diag.AlreadyPlaced) {
@@ -93,8 +95,8 @@ func TestFixOfAFailure(t *testing.T) {
 		{"arguments", `{"q": "Ulm"}`, true, false, "found Ulm"},
 	} {
 		c := compose()
-		search := &engine.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, Returns: strT,
-			OnError: &engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyFixed, Value: generable.StrOf(tt.gives), Args: tt.args}}},
+		search := &agent.Tool{Name: "search", Params: schema(t, "search", generable.Field{Name: "q", Type: strT}), Class: engine.ClassRead, Returns: strT,
+			OnError: &agent.Recovery{Failure: []agent.Remedy{{Do: agent.RemedyFixed, Value: generable.StrOf(tt.gives), Args: tt.args}}},
 			Run: engine.GoFunc("search", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 				r, _ := args[0].AsRecord()
 				if q, _ := r.Get("q"); str(q) != "x" {
@@ -102,9 +104,9 @@ func TestFixOfAFailure(t *testing.T) {
 				}
 				return generable.Value{}, fmt.Errorf("nothing for x")
 			})}
-		main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*engine.Tool{search}})
+		main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
 		c.sound(t)
-		a := &answers{next: []engine.Response{calls("search", `{"q": "x"}`), says("end")}}
+		a := &answers{next: []model.Response{calls("search", `{"q": "x"}`), says("end")}}
 		if _, err := runNode(t, main, a, "?"); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}

@@ -8,13 +8,18 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // watching is an onlooker of partial answers.
 type watching func(known generable.Value, p *generable.Partial) error
 
-func (w watching) Look(func(string)) engine.Look { return engine.Look{Partial: w} }
+func (w watching) Observe(func(string)) engine.StreamObserver {
+	return engine.StreamObserver{Partial: w}
+}
 
 // Who listens to the events of a partial answer and who looks on from the script see the same, and the
 // answer is read once for both.
@@ -36,10 +41,10 @@ func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 	})
 	see := func(listen, look bool) (heard, looked []string, allocs float64) {
 		c := compose()
-		spec := &engine.AgentSpec{Name: "a", In: strT, Out: mail, Prompt: "Sort."}
+		spec := &agent.AgentSpec{Name: "a", In: strT, Out: mail, Prompt: "Sort."}
 		count := 0
 		if look {
-			spec.Onlooker = watching(func(known generable.Value, p *generable.Partial) error {
+			spec.Observer = watching(func(known generable.Value, p *generable.Partial) error {
 				if count++; count%50 == 1 {
 					looked = append(looked, fmt.Sprint(p.ArrivedFieldNames(), generable.JSON(known, nil)))
 				}
@@ -58,7 +63,7 @@ func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 		}
 		run := func() {
 			count, heard, looked = 0, nil, nil
-			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Listener: l})
+			out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Listener: l})
 			if err != nil || !strings.Contains(generable.JSON(out, nil), `"end"`) {
 				t.Fatal(err)
 			}

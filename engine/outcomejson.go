@@ -7,17 +7,18 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // jsonOutcome is the JSON form of an outcome. Values are in their typed form.
 type jsonOutcome struct {
-	Response *Response       `json:"response,omitempty"`
+	Response *model.Response `json:"response,omitempty"`
 	Value    json.RawMessage `json:"value,omitempty"`
 	Err      *Error          `json:"error,omitempty"`
 	Partial  json.RawMessage `json:"partial,omitempty"` // of the error, which has it as plain data
 	Verdict  *Verdict        `json:"verdict,omitempty"` // of the error, in whose JSON it does not stand
-	Usage    Usage           `json:"usage"`
+	Usage    model.Usage     `json:"usage"`
 	Attempt  int             `json:"attempt"`
 }
 
@@ -27,7 +28,7 @@ type jsonOutcome struct {
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	out := jsonOutcome{Response: o.Response, Err: o.Err, Usage: o.Usage, Attempt: o.Attempt}
 	if o.Response != nil {
-		if err := o.Response.encodable(); err != nil {
+		if err := encodable(o.Response); err != nil {
 			return nil, fmt.Errorf("an outcome's answer: %w", err)
 		}
 	}
@@ -52,7 +53,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 }
 
 // encodable returns an error when a text of the answer would be lost: JSON holds UTF-8 alone.
-func (r *Response) encodable() error {
+func encodable(r *model.Response) error {
 	texts := []string{string(r.Finish), r.RawFinish, r.Provider, r.Model, r.RequestID, r.Dialect}
 	for _, p := range r.Parts {
 		texts = append(texts, string(p.Kind), p.Text)
@@ -63,7 +64,7 @@ func (r *Response) encodable() error {
 			texts = append(texts, p.Call.ID, p.Call.Name, p.Call.Args, p.Call.Dialect)
 		}
 		if p.Result != nil {
-			if len(p.Result.pictures) > 0 {
+			if len(p.Result.Pictures) > 0 {
 				return fmt.Errorf("the pictures of a tool's result do not stand in a message yet")
 			}
 			texts = append(texts, p.Result.CallID, p.Result.Name, p.Result.Text)

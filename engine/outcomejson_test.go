@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -130,13 +131,13 @@ func same(a, b generable.Value) bool {
 func TestOutcomesComeBackWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 5000 {
-		out := engine.Outcome{Value: randomValue(r, 3), Attempt: r.IntN(4), Usage: engine.Usage{In: r.IntN(9), CostUSD: r.Float64(), Estimated: true}}
+		out := engine.Outcome{Value: randomValue(r, 3), Attempt: r.IntN(4), Usage: model.Usage{In: r.IntN(9), CostUSD: r.Float64(), Estimated: true}}
 		if i%2 == 0 {
 			out.Err = &engine.Error{Kind: engine.KindSchema, Code: "AS701", Message: "m", Raw: "raw", Partial: randomValue(r, 3), Usage: out.Usage, OfRun: true,
 				Verdict: &engine.Verdict{Escalate: true, Reason: "r"}, Cause: fmt.Errorf("outer: %w", io.EOF)}
 		}
 		if i%3 == 0 {
-			out.Response = &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartText, Text: randomText(r)}, {Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "t", Args: "{}"}}}, Usage: out.Usage}
+			out.Response = &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartText, Text: randomText(r)}, {Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "t", Args: "{}"}}}, Usage: out.Usage}
 		}
 		text, err := json.Marshal(out)
 		if err != nil {
@@ -171,8 +172,8 @@ func TestOutcomesThatAreNotEncoded(t *testing.T) {
 		"a text":    {Value: generable.ListOf(generable.StrOf("\xff"))},
 		"an error":  {Err: &engine.Error{Partial: generable.StrOf("\xff")}},
 		"depth":     {Value: deep},
-		"usage":     {Usage: engine.Usage{CostUSD: math.NaN()}},
-		"an answer": {Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{Args: "\xff"}}}}},
+		"usage":     {Usage: model.Usage{CostUSD: math.NaN()}},
+		"an answer": {Response: &model.Response{Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{Args: "\xff"}}}}},
 	} {
 		if text, err := json.Marshal(out); err == nil {
 			t.Errorf("%s: encoded as %s", name, text)

@@ -8,7 +8,12 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,10 +22,10 @@ import (
 // time that is given goes on; a replay does not ask the clock.
 func TestPromise_20_10_Patience(t *testing.T) {
 	const work, wait = 2 * time.Minute, 20 * time.Minute
-	pays := func(first int) func(string, int, *engine.Request) engine.Response {
-		return func(_ string, turn int, req *engine.Request) engine.Response {
+	pays := func(first int) func(string, int, *model.Request) model.Response {
+		return func(_ string, turn int, req *model.Request) model.Response {
 			switch {
-			case req.Choice.Mode == engine.ChoiceNone:
+			case req.Choice.Mode == model.ChoiceNone:
 				return says("the last answer")
 			case turn < first:
 				return calls("pay", fmt.Sprintf(`{"at":"%d"}`, turn), "pay", fmt.Sprintf(`{"at":"%d, too"}`, turn))
@@ -44,20 +49,20 @@ func TestPromise_20_10_Patience(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := compose()
-			s := clocked{engine.NewCoopSched(1), new(time.Duration)}
-			tool := func(name string, takes time.Duration) *engine.Tool {
-				return &engine.Tool{Name: name, Params: schema(t, name, generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead,
+			s := clocked{sched.NewCoopSched(1), new(time.Duration)}
+			tool := func(name string, takes time.Duration) *agent.Tool {
+				return &agent.Tool{Name: name, Params: schema(t, name, generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead,
 					Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 						*s.late += takes
 						return generable.StrOf("ok"), nil
 					})}
 			}
-			spec := &engine.AgentSpec{Name: "a", Prompt: "Pay.", Tools: []*engine.Tool{tool("pay", 0), tool("look", work)}, Budget: tt.own}
+			spec := &agent.AgentSpec{Name: "a", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0), tool("look", work)}, Budget: tt.own}
 			answer := pays(tt.first)
 			if tt.outer {
-				inner := c.Agent(c.site("agent", "inner"), &engine.AgentSpec{Name: "inner", Prompt: "Pay.", Tools: []*engine.Tool{tool("pay", 0)}})
-				spec.Tools = []*engine.Tool{calling(t, "ask", inner), spec.Tools[1]}
-				answer = func(agent string, turn int, req *engine.Request) engine.Response {
+				inner := c.Agent(c.site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0)}})
+				spec.Tools = []*agent.Tool{toolCall(t, "ask", inner), spec.Tools[1]}
+				answer = func(agent string, turn int, req *model.Request) model.Response {
 					switch {
 					case agent == "a" && turn == 0:
 						return calls("ask", `{}`)
@@ -70,23 +75,23 @@ func TestPromise_20_10_Patience(t *testing.T) {
 			main := c.Agent(c.site("agent", "a"), spec)
 			c.sound(t)
 			w, j, decided := works(answer), &journal.Memory{}, 0
-			run := spend(main, engine.Handlers{engine.EffectModel: w, engine.EffectApproval: engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
+			r := spend(main, engine.Handlers{engine.EffectModel: w, engine.EffectApproval: engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 				decided++
 				*s.late += wait
 				return engine.Approve(), nil
 			})}, engine.Limits{})
-			run.Journal, run.Policies = j, []*engine.Policy{rules(t, engine.Rules{Ask: []string{"pay"}})}
-			out, err := engine.Exec(s, run)
+			r.Journal, r.Policies = j, []*policy.Policy{rules(t, policy.Rules{Ask: []string{"pay"}})}
+			out, err := run.Exec(s, r)
 			if errors.Is(err, engine.ErrBudget) != tt.fails || !tt.fails && (err != nil || str(out) != "the last answer") || w.calls["a"] != tt.calls {
 				t.Errorf("%s, %v after %d calls, want %d", str(out), err, w.calls["a"], tt.calls)
 			}
 			if decided < 2 {
 				t.Errorf("%d decisions", decided)
 			}
-			again := *run
+			again := *r
 			again.Handler = refuse
-			late := clocked{engine.NewCoopSched(7), new(time.Duration)}
-			if second, why := engine.Exec(late, &again); fmt.Sprint(why) != fmt.Sprint(err) || generable.JSON(second, nil) != generable.JSON(out, nil) {
+			late := clocked{sched.NewCoopSched(7), new(time.Duration)}
+			if second, why := run.Exec(late, &again); fmt.Sprint(why) != fmt.Sprint(err) || generable.JSON(second, nil) != generable.JSON(out, nil) {
 				t.Errorf("a replay gives %v, the run %v", why, err)
 			}
 		})

@@ -8,13 +8,14 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // anyTool takes whatever arguments a row gives.
-func anyTool(name string, class engine.Class) *engine.PolicyCall {
-	return &engine.PolicyCall{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
+func anyTool(name string, class engine.Class) *policy.Call {
+	return &policy.Call{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
 }
 
 func parsed(t testing.TB, text string) generable.Value {
@@ -26,9 +27,9 @@ func parsed(t testing.TB, text string) generable.Value {
 	return res.Value
 }
 
-func rules(t testing.TB, r engine.Rules) *engine.Policy {
+func rules(t testing.TB, r policy.Rules) *policy.Policy {
 	t.Helper()
-	p, err := engine.NewPolicy("the test", r)
+	p, err := policy.New("the test", r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +119,9 @@ func TestPatterns(t *testing.T) {
 		{"pay(to.country=NL)", "pay", `{"to": "NL"}`, "-"},
 	} {
 		tool, args := anyTool(row.tool, engine.ClassRead), parsed(t, row.args)
-		forbids := rules(t, engine.Rules{Deny: []string{row.pattern}}).Judge(tool, args).Ruling
-		allows := rules(t, engine.Rules{Allow: []string{row.pattern}}).Judge(tool, args).Ruling
-		got := map[[2]bool]string{{true, true}: "=", {true, false}: "!", {false, false}: "-"}[[2]bool{forbids == engine.Denied, allows == engine.Allowed}]
+		forbids := rules(t, policy.Rules{Deny: []string{row.pattern}}).Judge(tool, args).Ruling
+		allows := rules(t, policy.Rules{Allow: []string{row.pattern}}).Judge(tool, args).Ruling
+		got := map[[2]bool]string{{true, true}: "=", {true, false}: "!", {false, false}: "-"}[[2]bool{forbids == policy.Denied, allows == policy.Allowed}]
 		if got != row.want {
 			t.Errorf("%s on %s%s: %q, want %q", row.pattern, row.tool, row.args, got, row.want)
 		}
@@ -135,7 +136,7 @@ func TestDenyWins(t *testing.T) {
 	fits := map[string]string{"a": "a", "a*": "a ab", "b": "b", "*b": "ab b", "@once": "b", "c*": ""}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		var rs engine.Rules
+		var rs policy.Rules
 		for _, list := range []*[]string{&rs.Allow, &rs.Ask, &rs.Deny} {
 			for range r.IntN(3) {
 				*list = append(*list, patterns[r.IntN(len(patterns))])
@@ -157,14 +158,14 @@ func TestDenyWins(t *testing.T) {
 				}
 				return false
 			}
-			want := engine.Allowed
+			want := policy.Allowed
 			switch {
 			case some(rs.Deny):
-				want = engine.Denied
+				want = policy.Denied
 			case some(rs.Ask):
-				want = engine.Asked
+				want = policy.Asked
 			case len(rs.Allow) > 0 && !some(rs.Allow):
-				want = engine.Denied
+				want = policy.Denied
 			}
 			if got := p.Judge(anyTool(tool, class), parsed(t, "{}")); got.Ruling != want {
 				t.Fatalf("%+v on %s: %s (%s), want %s", rs, tool, got.Ruling, got.Why(), want)
@@ -180,14 +181,14 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, "bob@x")
 	}
 	f.Fuzz(func(t *testing.T, pattern, value string) {
-		deny, err := engine.NewPolicy("p", engine.Rules{Deny: []string{pattern}})
+		deny, err := policy.New("p", policy.Rules{Deny: []string{pattern}})
 		if err != nil {
 			if !errors.Is(err, &engine.Error{Code: diag.BadRule}) || len(err.Error()) > 10*len(pattern)+300 {
 				t.Fatalf("%q: %v", pattern, err)
 			}
 			return
 		}
-		allow := rules(t, engine.Rules{Allow: []string{pattern}})
+		allow := rules(t, policy.Rules{Allow: []string{pattern}})
 		m := generable.NewMap(3)
 		m.Set("to", generable.StrOf(value))
 		m.Set("b", generable.IntOf(3))
@@ -196,7 +197,7 @@ func FuzzPattern(f *testing.F) {
 			tool := anyTool(name, engine.ClassOnce)
 			forbids := deny.Judge(tool, m.Value()).Ruling
 			allows := allow.Judge(tool, m.Value()).Ruling
-			if allows == engine.Allowed && forbids != engine.Denied {
+			if allows == policy.Allowed && forbids != policy.Denied {
 				t.Fatalf("%q allows %s(%q) and does not forbid it", pattern, name, value)
 			}
 		}

@@ -10,11 +10,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // unique runs a spec everywhere and demands that no effect id occurs twice. It gives the ids.
-func unique(t *testing.T, spec engine.RunSpec) []string {
+func unique(t *testing.T, spec run.Spec) []string {
 	t.Helper()
 	if _, err := everywhere(t, spec); err != nil {
 		t.Fatal(err)
@@ -24,7 +29,7 @@ func unique(t *testing.T, spec engine.RunSpec) []string {
 	if spec.Handler == nil {
 		spec.Handler = echo
 	}
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil {
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(seen.all)
@@ -46,10 +51,10 @@ func paths(ids []string) string {
 }
 
 // asks makes a callback that calls nodes, each on "q", and then gives v.
-func asks(v generable.Value, nodes ...*engine.Node) engine.Func {
+func asks(v generable.Value, nodes ...*flow.Node) engine.Func {
 	return engine.GoFunc("asks", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
-			if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
+			if _, err := run.Call(b, n, generable.StrOf("q")); err != nil {
 				return v, err
 			}
 		}
@@ -64,14 +69,14 @@ func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 	judge := c.prompted("judge", strT, strT)
 	body := c.prompted("judge", strT, strT) // the same name
 	no, yes := generable.BoolOf(false), generable.BoolOf(true)
-	branch := c.Branch(c.site("branch", ""), body, []engine.Route{
+	branch := c.Branch(c.site("branch", ""), body, []flow.Route{
 		{When: asks(no, judge), Handler: c.prompted("judge", strT, strT)},
 		{When: asks(no, judge), Handler: c.str()},
 		{When: asks(yes, judge, judge), Handler: c.prompted("judge", strT, strT)},
-	}, engine.BranchOptions{Otherwise: c.str()})
+	}, flow.BranchOptions{Otherwise: c.str()})
 	turns := 0
-	loop := c.Loop(c.site("loop", ""), c.prompted("judge", strT, strT), engine.LoopOptions{Next: engine.GoFunc("next", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-		if _, err := engine.Call(b, judge, generable.StrOf("q")); err != nil {
+	loop := c.Loop(c.site("loop", ""), c.prompted("judge", strT, strT), flow.LoopOptions{Next: engine.GoFunc("next", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+		if _, err := run.Call(b, judge, generable.StrOf("q")); err != nil {
 			return a[0], err
 		}
 		if len(str(a[0])) > 60 {
@@ -80,10 +85,10 @@ func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 		turns++
 		return a[0], nil
 	})})
-	until := c.Loop(c.site("loop", "until"), c.prompted("judge", strT, strT), engine.LoopOptions{Until: asks(yes, judge), Repair: c.prompted("mend", strT, strT)})
+	until := c.Loop(c.site("loop", "until"), c.prompted("judge", strT, strT), flow.LoopOptions{UntilFunc: asks(yes, judge), Repair: c.prompted("mend", strT, strT)})
 	main := c.Then(c.site("then", "main"), branch, loop, until)
 	c.sound(t)
-	got := paths(unique(t, engine.RunSpec{Node: main, Input: generable.StrOf("q")}))
+	got := paths(unique(t, run.Spec{Node: main, Input: generable.StrOf("q")}))
 	for _, want := range []string{
 		"main/then:main#0/branch0/agent:judge#0/llm0",
 		"main/then:main#0/branch0/when0/agent:judge#0/llm0",
@@ -105,17 +110,17 @@ func TestHostileNamesDoNotCollide(t *testing.T) {
 	a := c.prompted("b", strT, strT)
 	inner := c.Then(c.site("then", "x"), a)
 	evil := c.prompted("x#0/agent:b", strT, strT)
-	nodes := []*engine.Node{inner, evil, c.prompted("é", strT, strT), c.prompted("line\nbreak@[0]", strT, strT), c.prompted("100%", strT, strT), c.prompted("100%25", strT, strT)}
+	nodes := []*flow.Node{inner, evil, c.prompted("é", strT, strT), c.prompted("line\nbreak@[0]", strT, strT), c.prompted("100%", strT, strT), c.prompted("100%25", strT, strT)}
 	list := func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
-			if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
+			if _, err := run.Call(b, n, generable.StrOf("q")); err != nil {
 				return generable.Value{}, err
 			}
 		}
 		return generable.Value{}, nil
 	}
 	c.sound(t)
-	for _, id := range unique(t, engine.RunSpec{Main: engine.GoFunc("main", 0, list)}) {
+	for _, id := range unique(t, run.Spec{Main: engine.GoFunc("main", 0, list)}) {
 		if strings.Count(id, "@") != 1 || strings.ContainsAny(id, "\n ") || !utf8.ValidString(id) {
 			t.Errorf("the id %q", id)
 		}
@@ -130,7 +135,7 @@ func TestLongPositions(t *testing.T) {
 			n = c.Then(c.site("then", strings.Repeat("é", 4)+strings.Repeat("x", shift)+fmt.Sprint(i%10)), n)
 		}
 		c.sound(t)
-		ids := unique(t, engine.RunSpec{Node: n, Input: generable.StrOf("q")})
+		ids := unique(t, run.Spec{Node: n, Input: generable.StrOf("q")})
 		if len(ids) != 1 || len(ids[0]) > 300 || !utf8.ValidString(ids[0]) {
 			t.Errorf("shift %d: ids %q", shift, ids)
 		}
@@ -142,8 +147,8 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 	critic, other := c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)
 	worker := c.Fn(c.site("fn", "worker"), engine.GoFunc("worker", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		for range 3 {
-			for _, n := range []*engine.Node{critic, other} {
-				if _, err := engine.Call(b, n, generable.StrOf("q")); err != nil {
+			for _, n := range []*flow.Node{critic, other} {
+				if _, err := run.Call(b, n, generable.StrOf("q")); err != nil {
 					return a[0], err
 				}
 			}
@@ -151,9 +156,9 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 		return a[0], nil
 	}), strT, strT)
 	split := c.step("split", strT, list(strT), func(v generable.Value) generable.Value { return generable.ListOf(v, v, v) })
-	main := c.Then(c.site("then", ""), split, c.Each(c.site("each", ""), engine.EachOptions{Limit: 0}, worker))
+	main := c.Then(c.site("then", ""), split, c.Each(c.site("each", ""), flow.EachOptions{Limit: 0}, worker))
 	c.sound(t)
-	if ids := unique(t, engine.RunSpec{Node: main, Input: generable.StrOf("q")}); len(ids) != 18 {
+	if ids := unique(t, run.Spec{Node: main, Input: generable.StrOf("q")}); len(ids) != 18 {
 		t.Errorf("%d effects, want 3 items of 6 calls", len(ids))
 	}
 }
@@ -162,12 +167,12 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 func TestPositionsOfToolsAndRepairs(t *testing.T) {
 	c := compose()
 	point := schema(t, "Point", generable.Field{Name: "x", Type: intT})
-	main := c.Agent(c.site("agent", "a"), &engine.AgentSpec{Name: "a", Out: point, Prompt: "Go.", Repairs: 2,
-		Tools: []*engine.Tool{{Name: "look", Params: schema(t, "look"), Returns: strT, Class: engine.ClassRead}}})
+	main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Out: point, Prompt: "Go.", Repairs: 2,
+		Tools: []*agent.Tool{{Name: "look", Params: schema(t, "look"), Returns: strT, Class: engine.ClassRead}}})
 	c.sound(t)
 	model := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		r := says("no json")
-		switch len(e.Req.(*engine.Request).Messages) {
+		switch len(e.Req.(*model.Request).Messages) {
 		case 1, 3:
 			r = calls("look", "{}", "look", "{}")
 		case 9:
@@ -178,7 +183,7 @@ func TestPositionsOfToolsAndRepairs(t *testing.T) {
 	tool := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Value: generable.StrOf("seen"), Attempt: 1}
 	})
-	got := paths(unique(t, engine.RunSpec{Node: main, Input: generable.StrOf("q"), Handler: engine.Handlers{engine.EffectModel: model, engine.EffectTool: tool}}))
+	got := paths(unique(t, run.Spec{Node: main, Input: generable.StrOf("q"), Handler: engine.Handlers{engine.EffectModel: model, engine.EffectTool: tool}}))
 	want := "main/agent:a#0/llm0 main/agent:a#0/llm1 main/agent:a#0/llm2 main/agent:a#0/llm3 main/agent:a#0/llm4 " +
 		"main/agent:a#0/tool:look#0 main/agent:a#0/tool:look#1 main/agent:a#0/tool:look#2 main/agent:a#0/tool:look#3"
 	if strings.ReplaceAll(got, "\n", " ") != want {
@@ -189,8 +194,8 @@ func TestPositionsOfToolsAndRepairs(t *testing.T) {
 // A node that calls itself ends with an error, on a host's stack as well as in a script.
 func TestEndlessNestingIsAnError(t *testing.T) {
 	c := compose()
-	var self *engine.Node
-	self = c.Fn(c.site("fn", "self"), engine.GoFunc("self", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, self, a[0]) }), strT, strT)
+	var self *flow.Node
+	self = c.Fn(c.site("fn", "self"), engine.GoFunc("self", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return run.Call(b, self, a[0]) }), strT, strT)
 	c.sound(t)
 	_, err := runNode(t, self, nil, "x")
 	var e *engine.Error
@@ -204,11 +209,11 @@ func TestEndlessNestingIsAnError(t *testing.T) {
 func TestIdsOfThisABI(t *testing.T) {
 	c := compose()
 	main := c.Then(c.site("then", "main"), c.prompted("coder", strT, strT),
-		c.Par(c.site("par", ""), engine.ParOptions{}, c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)))
+		c.Par(c.site("par", ""), flow.ParOptions{}, c.prompted("critic", strT, strT), c.prompted("critic", strT, strT)))
 	c.sound(t)
 	var seen ids
-	spec := engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Listener: seen.listener()}
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil {
+	spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: echo, Model: "test/model", Listener: seen.listener()}
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil {
 		t.Fatal(err)
 	}
 	want := `main/then:main#0/agent:coder#0/llm0@8563de8175767826

@@ -8,7 +8,11 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -17,7 +21,7 @@ import (
 func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 	c := compose()
 	loser := c.Then(c.site("then", ""), c.prompted("one", strT, strT), c.prompted("two", strT, strT))
-	main := c.Then(c.site("then", ""), c.Race(c.site("race", ""), engine.FirstOptions{}, loser, c.prompted("quick", strT, strT)), c.prompted("last", strT, strT))
+	main := c.Then(c.site("then", ""), c.Race(c.site("race", ""), flow.FirstOptions{}, loser, c.prompted("quick", strT, strT)), c.prompted("last", strT, strT))
 	c.sound(t)
 	arrived := make(chan struct{})
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
@@ -32,15 +36,15 @@ func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 		return echo(ctx, e, k)
 	})
 	j := &journal.Memory{}
-	spec := engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
-	if out, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil || str(out) != "last(quick(x))" {
+	spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
+	if out, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil || str(out) != "last(quick(x))" {
 		t.Fatalf("got %q, %v", str(out), err)
 	}
 	for limit, want := range map[int64]bool{3: false, 4: true} {
 		again := spec
 		again.Handler, again.Models = echo, map[string]string{"last": fmt.Sprint("test/", limit)} // asked anew
 		again.Limits.ModelCalls = engine.AtMost(limit)
-		_, err := engine.Exec(engine.NewCoopSched(1), &again)
+		_, err := run.Exec(sched.NewCoopSched(1), &again)
 		if (err == nil) != want || err != nil && !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("with %d calls the resumed run ends with %v", limit, err)
 		}
@@ -62,9 +66,9 @@ func TestStatusOfWhatABudgetEnds(t *testing.T) {
 		"all at one": {1, []int{3, 0}, "cancelled ok"},
 	} {
 		w := compose()
-		branches := func() (nodes []*engine.Node) {
+		branches := func() (nodes []*flow.Node) {
 			for _, n := range c.calls {
-				steps := []*engine.Node{w.step("", strT, strT, identity)}
+				steps := []*flow.Node{w.step("", strT, strT, identity)}
 				for range n {
 					steps = append(steps, w.prompted("ask", strT, strT))
 				}
@@ -72,16 +76,16 @@ func TestStatusOfWhatABudgetEnds(t *testing.T) {
 			}
 			return nodes
 		}
-		kept := w.Par(w.site("par", ""), engine.ParOptions{Limit: 1, OnError: engine.OnErrorKeep}, branches()...)
-		var tried []*engine.Node
+		kept := w.Par(w.site("par", ""), flow.ParOptions{Limit: 1, OnError: flow.OnErrorKeep}, branches()...)
+		var tried []*flow.Node
 		for _, n := range branches() {
-			tried = append(tried, w.Attempt(w.site("attempt", ""), w.Par(w.site("par", ""), engine.ParOptions{}, n)))
+			tried = append(tried, w.Attempt(w.site("attempt", ""), w.Par(w.site("par", ""), flow.ParOptions{}, n)))
 		}
-		for how, team := range map[string]*engine.Node{"keep": kept, "attempt": w.Par(w.site("par", ""), engine.ParOptions{Limit: 1}, tried...)} {
-			main := w.Agent(w.site("agent", "boss"), &engine.AgentSpec{Name: "boss", Out: anyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
-				Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return engine.Call(b, team, a[0]) })})
+		for how, team := range map[string]*flow.Node{"keep": kept, "attempt": w.Par(w.site("par", ""), flow.ParOptions{Limit: 1}, tried...)} {
+			main := w.Agent(w.site("agent", "boss"), &agent.AgentSpec{Name: "boss", Out: anyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
+				Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return run.Call(b, team, a[0]) })})
 			w.sound(t)
-			out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+			out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x")})
 			list, _ := out.AsList()
 			got := ""
 			for i, item := range list.Items() {

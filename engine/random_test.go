@@ -11,7 +11,11 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -28,12 +32,12 @@ func TestRandomGraphsMatchTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model"})
+		got, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model"})
 		if err != nil || integer(got) != want {
 			t.Fatalf("seed %d: got %d, %v; want %d of %s", seed, integer(got), err, want, e.text)
 		}
 		var seen ids
-		if _, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model", Listener: seen.listener()}); err != nil {
+		if _, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model", Listener: seen.listener()}); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(seen.all)
@@ -56,7 +60,7 @@ func TestIdsIgnoreUnrelatedNodes(t *testing.T) {
 			c := compose()
 			main := g.expr(4).build(c)
 			c.sound(t)
-			if _, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model", Listener: sets[i].listener()}); err != nil {
+			if _, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(5), Handler: arithmetic, Model: "test/model", Listener: sets[i].listener()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -78,8 +82,8 @@ func TestRandomGraphsFailLikeTheReference(t *testing.T) {
 		c.sound(t)
 		for x := range int64(4) {
 			want, wantErr := e.eval(x)
-			for i, s := range []engine.Sched{engine.NewGoSched(t.Context()), engine.NewCoopSched(seed), engine.NewCoopSched(seed + 1000)} {
-				got, err := engine.Exec(s, &engine.RunSpec{Node: main, Input: generable.IntOf(x), Handler: arithmetic, Model: "test/model"})
+			for i, s := range []engine.Sched{sched.NewGoSched(t.Context()), sched.NewCoopSched(seed), sched.NewCoopSched(seed + 1000)} {
+				got, err := run.Exec(s, &run.Spec{Node: main, Input: generable.IntOf(x), Handler: arithmetic, Model: "test/model"})
 				switch {
 				case (err == nil) != (wantErr == nil):
 					t.Fatalf("seed %d, scheduler %d, input %d: %v, want %v: %s", seed, i, x, err, wantErr, e.text)
@@ -106,18 +110,18 @@ func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 	for seed := range uint64(150) {
 		g := newGenerator(seed, seed%2 == 1)
 		a, b, d := g.expr(2), g.expr(2), g.expr(2)
-		forms := []func(c *composer) *engine.Node{
-			func(c *composer) *engine.Node { return c.Then(c.site("then", ""), a.build(c), b.build(c), d.build(c)) },
-			func(c *composer) *engine.Node {
+		forms := []func(c *composer) *flow.Node{
+			func(c *composer) *flow.Node { return c.Then(c.site("then", ""), a.build(c), b.build(c), d.build(c)) },
+			func(c *composer) *flow.Node {
 				return c.Then(c.site("then", ""), c.Then(c.site("then", ""), a.build(c), b.build(c)), d.build(c))
 			},
-			func(c *composer) *engine.Node {
+			func(c *composer) *flow.Node {
 				return c.Then(c.site("then", ""), a.build(c), c.Then(c.site("then", ""), b.build(c), d.build(c)))
 			},
-			func(c *composer) *engine.Node {
+			func(c *composer) *flow.Node {
 				return c.Then(c.op("`>>`"), c.Then(c.op("`>>`"), a.build(c), b.build(c)), d.build(c))
 			},
-			func(c *composer) *engine.Node {
+			func(c *composer) *flow.Node {
 				return c.Then(c.op("`>>`"), a.build(c), c.Then(c.op("`>>`"), b.build(c), d.build(c)))
 			},
 		}
@@ -128,7 +132,7 @@ func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 			c.sound(t)
 			text := main.In().String() + " → " + main.Out().String()
 			for x := range int64(4) {
-				out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.IntOf(x), Handler: arithmetic, Model: "test/model"})
+				out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(x), Handler: arithmetic, Model: "test/model"})
 				text += fmt.Sprintf(", %d→%d", x, integer(out))
 				var failed *engine.Error
 				if errors.As(err, &failed) && errors.Is(err, errPlanned) { // at another path, by the same
@@ -157,13 +161,13 @@ func TestPromise_15_21_AssociativeTypes(t *testing.T) {
 		for i := range kinds {
 			kinds[i], types[i] = rng.IntN(4), [2]int{rng.IntN(6), rng.IntN(6)}
 		}
-		make := func(w *world, i int) *engine.Node {
+		make := func(w *world, i int) *flow.Node {
 			all := []*generable.Type{strT, intT, anyT, w.draft, list(w.draft), oneOf(strT, noneT)}
 			switch kinds[i] {
 			case 0:
 				return w.pick("lines")
 			case 1:
-				text, _ := engine.ParseTemplate("{{code}}")
+				text, _ := agent.ParseTemplate("{{code}}")
 				return w.Template(w.site("template", ""), text, nil)
 			}
 			return w.node(all[types[i][0]], all[types[i][1]])
@@ -172,7 +176,7 @@ func TestPromise_15_21_AssociativeTypes(t *testing.T) {
 		for form := range 3 {
 			w := newWorld(t)
 			a, b, d := make(w, 0), make(w, 1), make(w, 2)
-			var n *engine.Node
+			var n *flow.Node
 			switch form {
 			case 0:
 				n = w.then(a, b, d)
@@ -206,9 +210,9 @@ func TestRandomBudgets(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		c := compose()
 		caps := map[string]int64{}
-		var boss []*engine.Node
+		var boss []*flow.Node
 		for i := range 2 + rng.IntN(4) {
-			var workers []*engine.Node
+			var workers []*flow.Node
 			for range 1 + rng.IntN(6) {
 				workers = append(workers, c.prompted(fmt.Sprint("boss", i, "/worker"), strT, strT))
 			}
@@ -218,14 +222,14 @@ func TestRandomBudgets(t *testing.T) {
 				caps[name] = int64(rng.IntN(5))
 				limits.ModelCalls = engine.AtMost(caps[name])
 			}
-			team := c.Par(c.site("par", ""), engine.ParOptions{Limit: rng.IntN(3)}, workers...)
-			boss = append(boss, c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Budget: limits,
+			team := c.Par(c.site("par", ""), flow.ParOptions{Limit: rng.IntN(3)}, workers...)
+			boss = append(boss, c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Budget: limits,
 				Run: engine.GoFunc(name, 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-					engine.Call(b, team, a[0]) // a boss copes with what its team cannot do
+					run.Call(b, team, a[0]) // a boss copes with what its team cannot do
 					return a[0], nil
 				})}))
 		}
-		main := c.Par(c.site("par", "main"), engine.ParOptions{}, boss...)
+		main := c.Par(c.site("par", "main"), flow.ParOptions{}, boss...)
 		c.sound(t)
 		total := int64(rng.IntN(12))
 		used := map[string]int64{}
@@ -241,10 +245,10 @@ func TestRandomBudgets(t *testing.T) {
 			}
 			return echo(ctx, e, k)
 		})
-		spec := engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(total)},
+		spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model", Limits: engine.Limits{ModelCalls: engine.AtMost(total)},
 			Listener: engine.Listener{Kinds: engine.EventBudget, Emit: func(engine.Event) { refusals++ }}}
 		soon(t, func() {
-			if _, err := engine.Exec(engine.NewCoopSched(seed), &spec); err != nil {
+			if _, err := run.Exec(sched.NewCoopSched(seed), &spec); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		})
@@ -277,8 +281,8 @@ func TestRandomGraphsReplay(t *testing.T) {
 		c.sound(t)
 		j := &journal.Memory{}
 		h := &counter{Handler: arithmetic}
-		spec := engine.RunSpec{Node: main, Input: generable.IntOf(9), Handler: h, Model: "test/model", Journal: j}
-		want, err := engine.Exec(engine.NewCoopSched(seed), &spec)
+		spec := run.Spec{Node: main, Input: generable.IntOf(9), Handler: h, Model: "test/model", Journal: j}
+		want, err := run.Exec(sched.NewCoopSched(seed), &spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,14 +292,14 @@ func TestRandomGraphsReplay(t *testing.T) {
 		again := spec
 		again.Handler = refuse
 		again.Input = generable.IntOf(9)
-		got, err := engine.Exec(engine.NewGoSched(t.Context()), &again)
+		got, err := run.Exec(sched.NewGoSched(t.Context()), &again)
 		if err != nil || !generable.Equal(got, want) {
 			t.Fatalf("seed %d: %v, %v", seed, generable.JSON(got, nil), err)
 		}
 		other := spec
 		other.Model = "test/other" // every request is another one
 		before := h.calls.Load()
-		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &other); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(t.Context()), &other); err != nil {
 			t.Fatal(err)
 		}
 		if made := h.calls.Load() - before; made != before {

@@ -65,7 +65,7 @@ func fold(xs []int64) int64 {
 	return sum
 }
 
-// run runs p at its own position.
+// Run runs p at its own position.
 func (r *naive) run(p *program, at string, x int64) (int64, *failure) {
 	r.begin(at)
 	kid := func(i int, under string, x int64) (int64, *failure) {

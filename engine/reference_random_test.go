@@ -3,14 +3,15 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"math/rand/v2"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -75,9 +76,9 @@ func TestPromise_15_20_RandomPrograms(t *testing.T) {
 		for _, x := range []int64{0, 5, 123_456} {
 			var ref naive
 			want, fails := ref.run(p, head, x)
-			for i, s := range []engine.Sched{engine.NewGoSched(t.Context()), engine.NewCoopSched(seed), engine.NewCoopSched(seed + 1000)} {
+			for i, s := range []engine.Sched{sched.NewGoSched(t.Context()), sched.NewCoopSched(seed), sched.NewCoopSched(seed + 1000)} {
 				var did walk
-				got, err := engine.Exec(s, &engine.RunSpec{Node: main, Input: generable.IntOf(x), Handler: answering, Model: "test/model", Listener: did.listener()})
+				got, err := run.Exec(s, &run.Spec{Node: main, Input: generable.IntOf(x), Handler: answering, Model: "test/model", Listener: did.listener()})
 				wrong := ""
 				switch {
 				case (err == nil) != (fails == nil):

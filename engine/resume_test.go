@@ -12,6 +12,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -52,7 +54,7 @@ func TestCancelledRunsResume(t *testing.T) {
 				return arithmetic(ctx, e, k)
 			})
 			var err error
-			out, err = engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Node: main, Input: generable.IntOf(5), Handler: h, Model: "test/model", Journal: j})
+			out, err = run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: main, Input: generable.IntOf(5), Handler: h, Model: "test/model", Journal: j})
 			cancel()
 			if err == nil {
 				break
@@ -92,7 +94,7 @@ func TestConcurrentRuns(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.IntOf(int64(i)), Handler: arithmetic, Model: "test/model",
+				out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.IntOf(int64(i)), Handler: arithmetic, Model: "test/model",
 					Limits: engine.Limits{ModelCalls: engine.AtMost(100_000)}, Journal: &journal.Memory{}})
 				if err != nil || integer(out) != want {
 					t.Errorf("seed %d, run %d: %d, %v; want %d", seed, i, integer(out), err, want)
@@ -115,14 +117,14 @@ func TestEventsOfRandomGraphs(t *testing.T) {
 		c.sound(t)
 		_, wantErr := e.eval(6)
 		var first map[string]int
-		for i, s := range []engine.Sched{engine.NewCoopSched(seed), engine.NewGoSched(t.Context()), engine.NewCoopSched(seed + 77)} {
+		for i, s := range []engine.Sched{sched.NewCoopSched(seed), sched.NewGoSched(t.Context()), sched.NewCoopSched(seed + 77)} {
 			type key struct {
 				kind       engine.EventKind
 				path, name string
 			}
 			open, counts := map[key]int{}, map[string]int{}
 			var last uint64
-			_, err := engine.Exec(s, &engine.RunSpec{ID: "r", Node: main, Input: generable.IntOf(6), Handler: arithmetic, Model: "test/model",
+			_, err := run.Exec(s, &run.Spec{ID: "r", Node: main, Input: generable.IntOf(6), Handler: arithmetic, Model: "test/model",
 				Listener: engine.Listener{Kinds: engine.EventAll, Emit: func(ev engine.Event) {
 					if ev.Seq != last+1 || ev.Run != "r" || ev.Path == "" {
 						t.Errorf("seed %d: event %+v after %d", seed, ev, last)

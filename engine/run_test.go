@@ -10,6 +10,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -25,7 +28,7 @@ func TestChainRunsInOrder(t *testing.T) {
 	if n := len(main.Children()); n != 3 {
 		t.Errorf("a >> b >> d has %d children, want one pipeline of 3", n)
 	}
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(4)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(4)})
 	if err != nil || integer(out) != 47 {
 		t.Fatalf("got %v, %v; want 47", integer(out), err)
 	}
@@ -33,16 +36,16 @@ func TestChainRunsInOrder(t *testing.T) {
 
 func TestParallelKeepsOrder(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range int64(20) {
 		nodes = append(nodes, c.step(fmt.Sprint("s", i), intT, intT, add(i)))
 	}
-	main := c.Par(c.site("par", "main"), engine.ParOptions{Limit: 3}, nodes...)
+	main := c.Par(c.site("par", "main"), flow.ParOptions{Limit: 3}, nodes...)
 	c.sound(t)
 	if got := main.Out().String(); got != "list[int]" {
 		t.Errorf("output type %s", got)
 	}
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(100)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(100)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +66,9 @@ func TestLoopEndsWithNone(t *testing.T) {
 		}
 		return a[0], nil
 	})
-	main := c.Loop(c.site("loop", "main"), double, engine.LoopOptions{Next: next})
+	main := c.Loop(c.site("loop", "main"), double, flow.LoopOptions{Next: next})
 	c.sound(t)
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(1)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(1)})
 	if err != nil || integer(out) != 128 {
 		t.Fatalf("got %d, %v; want 128", integer(out), err)
 	}
@@ -75,9 +78,9 @@ func TestLoopLimit(t *testing.T) {
 	forever := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
 	for _, last := range []bool{false, true} {
 		c := compose()
-		main := c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), engine.LoopOptions{Next: forever, Max: 3, LastWins: last})
+		main := c.Loop(c.site("loop", "main"), c.step("inc", intT, intT, add(1)), flow.LoopOptions{Next: forever, Max: 3, LastWins: last})
 		c.sound(t)
-		out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(0)})
+		out, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(0)})
 		var e *engine.Error
 		switch {
 		case last && (err != nil || integer(out) != 3):
@@ -119,13 +122,13 @@ func TestBranchRoutesByType(t *testing.T) {
 	name := func(n string) func(generable.Value) generable.Value {
 		return func(v generable.Value) generable.Value { return generable.StrOf(n + generable.JSON(v, nil)) }
 	}
-	main := c.Branch(c.site("branch", "main"), classify, []engine.Route{
+	main := c.Branch(c.site("branch", "main"), classify, []flow.Route{
 		{Type: circle, Handler: c.agent("circle", circle, strT, name("circle "))},
 		{Type: rect, Handler: c.Then(c.site("then", ""), c.agent("rect", rect, strT, name("rect ")), c.step("up", strT, strT, func(v generable.Value) generable.Value { return generable.StrOf(strings.ToUpper(str(v))) }))},
-	}, engine.BranchOptions{})
+	}, flow.BranchOptions{})
 	c.sound(t)
 	for in, want := range map[string]string{"circle": `circle {"r":6.0}`, "x": `RECT {"W":2.0,"H":3.0}`} {
-		out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf(in)})
+		out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf(in)})
 		if err != nil || str(out) != want {
 			t.Errorf("%s: got %q, %v; want %q", in, str(out), err, want)
 		}
@@ -135,9 +138,9 @@ func TestBranchRoutesByType(t *testing.T) {
 // What no route takes, where composing could not tell, is an error of its own.
 func TestNoRoute(t *testing.T) {
 	c := compose()
-	main := c.Branch(c.site("branch", "b"), c.step("any", strT, anyT, identity), []engine.Route{on(intT, c.step("i", intT, strT, identity)), on(true, c.step("t", anyT, strT, identity))}, engine.BranchOptions{})
+	main := c.Branch(c.site("branch", "b"), c.step("any", strT, anyT, identity), []flow.Route{on(intT, c.step("i", intT, strT, identity)), on(true, c.step("t", anyT, strT, identity))}, flow.BranchOptions{})
 	c.sound(t)
-	_, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x")})
+	_, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x")})
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Code != diag.NoRoute || e.Kind != engine.KindType || e.Path != "main/branch:b#0" || !strings.Contains(e.Message, "no branch handles str") {
 		t.Errorf("got %#v", err)
@@ -146,13 +149,13 @@ func TestNoRoute(t *testing.T) {
 
 func TestEachRunsOverAList(t *testing.T) {
 	c := compose()
-	main := c.Each(c.site("each", "main"), engine.EachOptions{Limit: 4}, c.prompted("reader", strT, strT))
+	main := c.Each(c.site("each", "main"), flow.EachOptions{Limit: 4}, c.prompted("reader", strT, strT))
 	c.sound(t)
 	var items []generable.Value
 	for i := range 30 {
 		items = append(items, generable.StrOf(fmt.Sprint("doc", i)))
 	}
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.ListOf(items...)})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.ListOf(items...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +176,7 @@ func TestFailingBranchCancelsItsSiblings(t *testing.T) {
 		return generable.Value{}, errors.New("boom")
 	}), strT, strT)
 	slow := c.prompted("slow", strT, strT)
-	main := c.Par(c.site("par", "main"), engine.ParOptions{}, slow, boom)
+	main := c.Par(c.site("par", "main"), flow.ParOptions{}, slow, boom)
 	c.sound(t)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		close(started)
@@ -181,7 +184,7 @@ func TestFailingBranchCancelsItsSiblings(t *testing.T) {
 		stopped <- context.Cause(ctx)
 		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped"))
 	})
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h})
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
 	if err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Fatalf("got %v, want boom", err)
 	}
@@ -198,7 +201,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 	c := compose()
 	main := c.step("bad", intT, intT, func(generable.Value) generable.Value { panic("ouch") })
 	c.sound(t)
-	_, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.IntOf(1)})
+	_, err := everywhere(t, run.Spec{Node: main, Input: generable.IntOf(1)})
 	var e *engine.Error
 	if !errors.As(err, &e) || e.Kind != engine.KindPanic || e.Path != "main/fn:bad#0" || !strings.Contains(e.Raw, "run_test.go") {
 		t.Fatalf("got %#v", err)
@@ -206,7 +209,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 	c = compose()
 	agent := c.prompted("a", strT, strT)
 	c.sound(t)
-	_, err = engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: agent, Input: generable.StrOf(""), Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { panic("in handler") })})
+	_, err = run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: agent, Input: generable.StrOf(""), Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { panic("in handler") })})
 	if !errors.As(err, &e) || e.Kind != engine.KindPanic {
 		t.Fatalf("got %#v", err)
 	}
@@ -214,19 +217,19 @@ func TestPanicBecomesAnError(t *testing.T) {
 
 func TestModelCallBudget(t *testing.T) {
 	c := compose()
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i := range 50 {
 		nodes = append(nodes, c.prompted(fmt.Sprint("a", i), strT, strT))
 	}
-	main := c.Par(c.site("par", "main"), engine.ParOptions{}, nodes...)
+	main := c.Par(c.site("par", "main"), flow.ParOptions{}, nodes...)
 	c.sound(t)
-	for _, s := range []engine.Sched{engine.NewGoSched(t.Context()), engine.NewCoopSched(1), engine.NewCoopSched(2)} {
+	for _, s := range []engine.Sched{sched.NewGoSched(t.Context()), sched.NewCoopSched(1), sched.NewCoopSched(2)} {
 		calls := make(chan struct{}, 100)
 		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 			calls <- struct{}{}
 			return echo(ctx, e, k)
 		})
-		_, err := engine.Exec(s, &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ModelCalls: engine.AtMost(7)}})
+		_, err := run.Exec(s, &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{ModelCalls: engine.AtMost(7)}})
 		if !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("got %v, want a budget error", err)
 		}
@@ -244,7 +247,7 @@ func TestWallTime(t *testing.T) {
 		<-ctx.Done()
 		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped"))
 	})
-	_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Wall: 20 * time.Millisecond}})
+	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Limits: engine.Limits{Wall: 20 * time.Millisecond}})
 	if !errors.Is(err, engine.ErrTimeout) {
 		t.Errorf("got %v, want a timeout", err)
 	}
@@ -260,7 +263,7 @@ func TestCancelReachesTheHandler(t *testing.T) {
 		<-ctx.Done()
 		return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "connection closed"))
 	})
-	_, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h})
+	_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
 	if !errors.Is(err, engine.ErrCancelled) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want cancelled", err)
 	}
@@ -269,14 +272,14 @@ func TestCancelReachesTheHandler(t *testing.T) {
 func TestIdsDoNotShiftWhenANodeIsInserted(t *testing.T) {
 	run := func(extra bool) string {
 		c := compose()
-		nodes := []*engine.Node{c.prompted("a", strT, strT), c.prompted("b", strT, strT)}
+		nodes := []*flow.Node{c.prompted("a", strT, strT), c.prompted("b", strT, strT)}
 		if extra {
-			nodes = append([]*engine.Node{c.step("noise", strT, strT, func(v generable.Value) generable.Value { return v })}, nodes...)
+			nodes = append([]*flow.Node{c.step("noise", strT, strT, func(v generable.Value) generable.Value { return v })}, nodes...)
 		}
 		main := c.Then(c.site("then", ""), nodes...)
 		c.sound(t)
 		var seen ids
-		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: echo, Listener: seen.listener()}); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: echo, Listener: seen.listener()}); err != nil {
 			t.Fatal(err)
 		}
 		return seen.set()

@@ -10,7 +10,7 @@ import (
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
 //
-// There are two implementations here, [NewGoSched] on goroutines and [NewCoopSched], a seeded
+// There are two implementations here, [sched.NewGoSched] on goroutines and [sched.NewCoopSched], a seeded
 // cooperative one for tests; a third interprets the same runs inside a durable workflow. No
 // other code of the engine starts goroutines or reads clocks, contexts or randomness.
 type Sched interface {
@@ -64,18 +64,18 @@ type Sched interface {
 	OnCancel(f func()) (stop func() bool)
 }
 
-// firstError keeps the failure of the lowest index, preferring real failures to control
+// FirstError keeps the failure of the lowest index, preferring real failures to control
 // outcomes, in constant space.
-type firstError struct {
+type FirstError struct {
 	mu      sync.Mutex
 	at      int
 	err     error
 	control error
 }
 
-func newFirstError(n int) *firstError { return &firstError{at: n} }
+func NewFirstError(n int) *FirstError { return &FirstError{at: n} }
 
-func (f *firstError) add(i int, err error) {
+func (f *FirstError) Add(i int, err error) {
 	if err == nil {
 		return
 	}
@@ -89,18 +89,18 @@ func (f *firstError) add(i int, err error) {
 	}
 }
 
-func (f *firstError) lowest() error {
+func (f *FirstError) Lowest() error {
 	if f.err != nil {
 		return f.err
 	}
 	return f.control
 }
 
-// ended makes the error of a body that did not return: it panicked with p, or left its
+// Ended makes the error of a body that did not return: it panicked with p, or left its
 // goroutine when p is nil.
-func ended(p any) error {
+func Ended(p any) error {
 	if p != nil {
-		return panicked("the engine", p)
+		return Panicked("the engine", p)
 	}
 	return Errorf(KindPanic, diag.Panic, "a branch left its goroutine, by runtime.Goexit or a test's FailNow").
 		WithHelp("a handler or host function returns; it does not end the goroutine that it is called on")

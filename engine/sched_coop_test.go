@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/sched"
 )
 
 func TestCooperativeDeadlockIsAnError(t *testing.T) {
 	before := runtime.NumGoroutine()
 	soon(t, func() {
-		err := engine.NewCoopSched(7).Par(3, 0, func(i int, b engine.Sched) error {
+		err := sched.NewCoopSched(7).Par(3, 0, func(i int, b engine.Sched) error {
 			return b.Par(2, 0, func(j int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
 		})
 		var e *engine.Error
@@ -25,7 +26,7 @@ func TestCooperativeDeadlockIsAnError(t *testing.T) {
 }
 
 func TestCooperativeTimeIsVirtual(t *testing.T) {
-	s := engine.NewCoopSched(3)
+	s := sched.NewCoopSched(3)
 	start := s.Now()
 	var woken []int
 	err := s.Par(50, 0, func(i int, b engine.Sched) error {
@@ -59,7 +60,7 @@ func TestCooperativeTimeIsVirtual(t *testing.T) {
 func TestEachSeedIsOneInterleaving(t *testing.T) {
 	trace := func(seed uint64) string {
 		var seen []int
-		if err := engine.NewCoopSched(seed).Par(8, 0, func(i int, b engine.Sched) error {
+		if err := sched.NewCoopSched(seed).Par(8, 0, func(i int, b engine.Sched) error {
 			for range 4 {
 				seen = append(seen, i)
 				if err := b.Yield(); err != nil {
@@ -89,7 +90,7 @@ func TestEachSeedIsOneInterleaving(t *testing.T) {
 func TestManyCooperativeBranches(t *testing.T) {
 	soon(t, func() {
 		n := 0
-		err := engine.NewCoopSched(1).Par(10_000, 0, func(i int, b engine.Sched) error {
+		err := sched.NewCoopSched(1).Par(10_000, 0, func(i int, b engine.Sched) error {
 			for range 10 {
 				if err := b.Yield(); err != nil {
 					return err
@@ -109,7 +110,7 @@ func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		engine.NewCoopSched(5).Par(20, 0, func(i int, b engine.Sched) error {
+		sched.NewCoopSched(5).Par(20, 0, func(i int, b engine.Sched) error {
 			b.Yield()
 			if i == 10 {
 				runtime.Goexit() // ends the caller as well, like t.FailNow in a handler

@@ -13,13 +13,14 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/sched"
 )
 
 // schedulers runs a test on both schedulers, the cooperative one with several seeds.
 func schedulers(t *testing.T, f func(t *testing.T, s engine.Sched)) {
-	t.Run("goroutines", func(t *testing.T) { f(t, engine.NewGoSched(t.Context())) })
+	t.Run("goroutines", func(t *testing.T) { f(t, sched.NewGoSched(t.Context())) })
 	for seed := range uint64(3) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { f(t, engine.NewCoopSched(seed)) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { f(t, sched.NewCoopSched(seed)) })
 	}
 }
 
@@ -221,7 +222,7 @@ func TestWaitIsWoken(t *testing.T) {
 
 func TestCancelledWhileWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	s := engine.NewGoSched(ctx)
+	s := sched.NewGoSched(ctx)
 	time.AfterFunc(5*time.Millisecond, func() { cancel(errors.New("shutting down")) })
 	soon(t, func() {
 		err := s.Wait(func() bool { return false })
@@ -235,7 +236,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 func TestDeadlineOfTheContextIsATimeout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	s := engine.NewGoSched(ctx)
+	s := sched.NewGoSched(ctx)
 	if err := s.SleepUntil(time.Now().Add(time.Minute)); !errors.Is(err, engine.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
@@ -245,7 +246,7 @@ func TestDeadlineOfTheContextIsATimeout(t *testing.T) {
 func TestCauseOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(&engine.Error{Kind: engine.KindQuota, Code: diag.RateLimited, Message: "the tenant's month is over"})
-	if err := engine.NewGoSched(ctx).Err(); !errors.Is(err, &engine.Error{Kind: engine.KindQuota}) {
+	if err := sched.NewGoSched(ctx).Err(); !errors.Is(err, &engine.Error{Kind: engine.KindQuota}) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -254,7 +255,7 @@ func TestCauseOfTheContext(t *testing.T) {
 // nothing is not None.
 func TestABranchThatLeavesItsGoroutineFailed(t *testing.T) {
 	soon(t, func() {
-		err := engine.NewGoSched(t.Context()).Par(2, 0, func(i int, b engine.Sched) error {
+		err := sched.NewGoSched(t.Context()).Par(2, 0, func(i int, b engine.Sched) error {
 			if i == 0 {
 				runtime.Goexit()
 			}

@@ -1,135 +1,250 @@
 package engine
 
 import (
+	"cmp"
+	"context"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Site says where in a script something is composed.
-type Site struct {
-	Span diag.Span   // the operator, or the call
-	What string      // how it was written: "`>>`", "par"
-	Name string      // the variable it is assigned to, or ""
-	ByOp bool        // written as an operator
-	Args []diag.Span // of the operands, where known
+// SessionStore keeps what outlives a run, by the id of a session. It is safe for concurrent use.
+// Its errors are *[Error] of [KindStore], or of [KindInput] for an id that is none.
+type SessionStore interface {
+	// OpenSession takes a session for one run, and makes it when there is none. Until it is closed
+	// nobody else can take it, in this process or another. The script names what the session
+	// belongs to; another script is refused. An id is to pass [CheckSessionID].
+	OpenSession(ctx context.Context, id, script string) (OpenSession, error)
 
-	opened int // nodes that the left operand held, but for one: they stand where it does
+	// Sessions lists the sessions by id. Beside an error it gives those that could be read.
+	Sessions(ctx context.Context) ([]SessionInfo, error)
+
+	// ReadSession gives the entries of a session by their keys, also while a run has it open.
+	ReadSession(ctx context.Context, id string) (map[string]Entry, error)
+
+	// DeleteSession forgets a session that no run has open.
+	DeleteSession(ctx context.Context, id string) error
 }
 
-// Arg returns where operand i of the structure that was made here is written.
-func (s Site) Arg(i int) diag.Span {
-	i = max(0, i-s.opened)
-	if i < len(s.Args) && s.Args[i].IsValid() {
-		return s.Args[i]
+// OpenSession is a session that a run has taken: entries by key.
+type OpenSession interface {
+	// Load gives an entry, the zero Entry when there is none.
+	Load(ctx context.Context, key string) (Entry, error)
+
+	// Save replaces an entry and returns when that is as durable as the store makes it. op is the
+	// idempotency key: what was saved under it before is not saved again, and the entry is given as
+	// it stands.
+	Save(ctx context.Context, key, op, text string) (Entry, error)
+
+	// Close gives the session back. Saving after it fails.
+	Close() error
+}
+
+// Entry is what a session holds under a key. Each time it is saved it gets the next version.
+type Entry struct {
+	Text    string `json:"text"`
+	Version int64  `json:"version"` // from 1; 0: there is none
+}
+
+// SessionInfo describes a session.
+type SessionInfo struct {
+	ID      string    `json:"id"`
+	Script  string    `json:"script"`
+	Updated time.Time `json:"updated"` // when something was saved last; zero where a store keeps no time
+	Bytes   int64     `json:"bytes"`
+	Entries int       `json:"entries"`
+}
+
+// MaxSessionID bounds the length of a session's id.
+const MaxSessionID = 64
+
+// CheckSessionID refuses what is no id of a session: 1 to 64 letters, digits and . _ - of ASCII,
+// beginning with a letter or digit. So an id can be part of the name of a file.
+func CheckSessionID(id string) error {
+	ok := id != "" && len(id) <= MaxSessionID && !strings.ContainsRune("._-", rune(id[0]))
+	for _, c := range []byte(id) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		ok = ok && (letter || c == '.' || c == '_' || c == '-')
 	}
-	return s.Span
-}
-
-// at is the site of operand i of a function; an operator stands where it is written.
-func (s Site) at(i int) Site {
-	if !s.ByOp {
-		s.Span = s.Arg(i)
+	if ok {
+		return nil
 	}
-	return s
+	return Errorf(KindInput, diag.BadSession, "%q is no id of a session", text.Clip(id, MaxShown)).
+		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxSessionID)
 }
 
-// Session is one composing of a script: it builds nodes, holds each to one place and collects
-// what is wrong. A node that fails is reported once and stands in for itself from then on, so
-// that one mistake yields one message and the rest is still checked. A Session belongs to one
-// goroutine until it is sealed.
-type Session struct {
-	diag.Reporter // of what is wrong; a run that composes by mistake reports here, too
-
-	Strict bool // note edges that are only checked at run time; see [Session.Seal]
-
-	mu     sync.Mutex
-	nodes  []*Node
-	sealed bool
-
-	unions []*generable.Type
-	edges  map[edgeTo]edge
-	banks  map[string]diag.Span // of memory, by name
-	kept   *MemoryBank          // the first of them that needs a session
+// SessionBusy is the failure to take a session that somebody has taken.
+func SessionBusy(id, by string) *Error {
+	if by != "" {
+		by = " (" + by + ")"
+	}
+	return Errorf(KindStore, diag.SessionBusy, "session %q is in use by another run%s", id, by).
+		WithHelp("wait until that run has ended, or use another session: one conversation has one run at a time")
 }
 
-// NewSession begins composing.
-func NewSession() *Session { return &Session{} }
+// SessionOfOther is the failure to take a session that another script made.
+func SessionOfOther(id, owner, script string) *Error {
+	return Errorf(KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
+		WithHelp("use another id for this script, or remove the session: agentscript sessions rm %s", id)
+}
 
-// DeclareUnion makes a union known as a candidate for the joined type of branches.
-func (s *Session) DeclareUnion(u *generable.Type) { s.unions = append(s.unions, u) }
+// NoSuchSession is the failure to find a session.
+func NoSuchSession(id string) *Error {
+	return Errorf(KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
+}
 
-// Nodes returns every node made, in order.
-func (s *Session) Nodes() []*Node {
+// mostOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
+// flight when a run ends in the midst.
+const mostOps = 256
+
+// MemorySessions is a [SessionStore] that lives as long as the process. Its zero value is empty and
+// ready. A session's time of update is not kept.
+type MemorySessions struct {
+	mu  sync.Mutex
+	all map[string]*HeldSession
+}
+
+// HeldSession is a session in memory, and a run's hold of it.
+type HeldSession struct {
+	Id, script string
+	Mu         sync.Mutex
+	Taken      *SessionHold // nil: nobody has it
+	Entries    map[string]Entry
+	ops        []string
+}
+
+type SessionHold struct{ Of *HeldSession }
+
+// OpenSession implements [SessionStore].
+func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (OpenSession, error) {
+	if err := CheckSessionID(id); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*Node(nil), s.nodes...)
+	if s.all == nil {
+		s.all = map[string]*HeldSession{}
+	}
+	held := s.all[id]
+	if held == nil {
+		held = &HeldSession{Id: id, script: script}
+		s.all[id] = held
+	}
+	held.Mu.Lock()
+	defer held.Mu.Unlock()
+	switch {
+	case held.script != script:
+		return nil, SessionOfOther(id, held.script, script)
+	case held.Taken != nil:
+		return nil, SessionBusy(id, "of this process")
+	}
+	held.Taken = &SessionHold{held}
+	return held.Taken, nil
 }
 
-// Seal ends composing. From now on the nodes can run, and composing them is an error. A strict
-// session reports only now which edges are not proven: until then a type may still be settled
-// by what a node is placed behind.
-func (s *Session) Seal() {
+// Sessions implements [SessionStore].
+func (s *MemorySessions) Sessions(context.Context) ([]SessionInfo, error) {
 	s.mu.Lock()
-	again := s.sealed
-	s.sealed = true
+	defer s.mu.Unlock()
+	var all []SessionInfo
+	for id, held := range s.all {
+		held.Mu.Lock()
+		info := SessionInfo{ID: id, Script: held.script, Entries: len(held.Entries)}
+		for _, e := range held.Entries {
+			info.Bytes += int64(len(e.Text))
+		}
+		held.Mu.Unlock()
+		all = append(all, info)
+	}
+	slices.SortFunc(all, func(a, b SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// ReadSession implements [SessionStore].
+func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]Entry, error) {
+	s.mu.Lock()
+	held := s.all[id]
 	s.mu.Unlock()
-	if !again {
-		s.Detach()
-		s.noteUnchecked()
+	if held == nil {
+		return nil, NoSuchSession(id)
 	}
+	held.Mu.Lock()
+	defer held.Mu.Unlock()
+	return maps.Clone(held.Entries), nil
 }
 
-// Extend returns a session in which composing goes on after s was sealed, as at a prompt: its nodes
-// can be placed together with those of s. No node of s may run meanwhile.
-func (s *Session) Extend() *Session {
+// DeleteSession implements [SessionStore].
+func (s *MemorySessions) DeleteSession(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := &Session{Strict: s.Strict, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
-	for _, n := range next.nodes {
-		n.session = next
+	held := s.all[id]
+	if held == nil {
+		return NoSuchSession(id)
 	}
-	return next
-}
-
-// Release gives back the places in structures that keep refuses: nothing holds them any more, and
-// what stood in them can be placed anew.
-func (s *Session) Release(keep func(*Node) bool) {
-	for _, n := range s.Nodes() {
-		if keep(n) {
-			continue
-		}
-		for _, k := range n.kids {
-			if k.place != nil && k.place.in == n {
-				k.place = nil
-			}
-		}
+	held.Mu.Lock()
+	defer held.Mu.Unlock()
+	if held.Taken != nil {
+		return SessionBusy(id, "of this process")
 	}
+	delete(s.all, id)
+	return nil
 }
 
-// Sealed reports whether composing has ended.
-func (s *Session) Sealed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sealed
+// Load implements [OpenSession].
+func (h *SessionHold) Load(_ context.Context, key string) (Entry, error) {
+	h.Of.Mu.Lock()
+	defer h.Of.Mu.Unlock()
+	return h.Of.Entries[key], h.open()
 }
 
-// add registers a node of a structure or step.
-func (s *Session) add(n *Node) *Node {
-	n.session = s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.nodes = append(s.nodes, n)
-	return n
+// Save implements [OpenSession].
+func (h *SessionHold) Save(_ context.Context, key, op, text string) (Entry, error) {
+	h.Of.Mu.Lock()
+	defer h.Of.Mu.Unlock()
+	e := h.Of.Entries[key]
+	if err := h.open(); err != nil || slices.Contains(h.Of.ops, op) {
+		return e, err
+	}
+	e = Entry{text, e.Version + 1}
+	h.Of.Put(key, e)
+	if h.Of.ops = append(h.Of.ops, op); len(h.Of.ops) > mostOps {
+		h.Of.ops = slices.Delete(h.Of.ops, 0, len(h.Of.ops)-mostOps)
+	}
+	return e, nil
 }
 
-// failedNode stands in for a composition that could not be made. Its types fit everywhere.
-func (s *Session) failedNode(kind NodeKind, site Site) *Node {
-	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
+// Put keeps an entry. The caller holds the lock.
+func (s *HeldSession) Put(key string, e Entry) {
+	if s.Entries == nil {
+		s.Entries = map[string]Entry{}
+	}
+	s.Entries[key] = e
 }
 
-// Failed returns a node that stands in for one that could not be made, so that checking goes
-// on. Its types fit everywhere, and nothing more is said about it.
-func (s *Session) Failed(kind NodeKind, site Site) *Node { return s.failedNode(kind, site) }
+// open is the failure of a hold that was given back. The caller holds the lock.
+func (h *SessionHold) open() error {
+	if h.Of.Taken == h {
+		return nil
+	}
+	return SessionClosed()
+}
+
+// SessionClosed is the failure of whoever goes on when the run has ended.
+func SessionClosed() error {
+	return Errorf(KindStore, diag.StoreFailed, "the session is closed").WithHelp("a run keeps its session open until it has ended, and no longer")
+}
+
+// Close implements [OpenSession].
+func (h *SessionHold) Close() error {
+	h.Of.Mu.Lock()
+	defer h.Of.Mu.Unlock()
+	if h.Of.Taken == h {
+		h.Of.Taken = nil
+	}
+	return nil
+}

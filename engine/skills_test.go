@@ -8,47 +8,52 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // desk is an agent with two skills for a text, and one for a number.
-func (c *composer) desk(sel *engine.Selection) *engine.Node {
+func (c *composer) desk(sel *agent.Selection) *flow.Node {
 	gives := func(text string) engine.Func {
 		return engine.GoFunc(text, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
 	}
-	return c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", In: oneOf(strT, intT), Select: sel, Skills: []*engine.Skill{
+	return c.Agent(c.site("agent", "desk"), &agent.AgentSpec{Name: "desk", In: oneOf(strT, intT), Select: sel, Skills: []*agent.Skill{
 		{Name: "billing", Doc: "Answers about bills.", In: strT, Run: gives("a bill")},
-		{Name: "shipping", Doc: "Answers about parcels.", In: strT, Run: gives("a parcel"), Knowledge: []engine.Knowledge{{Key: "carriers", Doc: "Who carries what"}}},
+		{Name: "shipping", Doc: "Answers about parcels.", In: strT, Run: gives("a parcel"), Knowledge: []agent.Knowledge{{Key: "carriers", Doc: "Who carries what"}}},
 		{Name: "number", Doc: "Takes numbers.", In: intT, Run: gives("a number")},
 	}})
 }
 
-func router(threshold float64, repairs int) *engine.Selection {
-	return &engine.Selection{Ask: &engine.AgentSpec{Repairs: repairs}, Threshold: threshold}
+func router(threshold float64, repairs int) *agent.Selection {
+	return &agent.Selection{Ask: &agent.AgentSpec{Repairs: repairs}, Threshold: threshold}
 }
 
 func TestSkillChosenByAModel(t *testing.T) {
 	unsure := says(`{"skill": "billing", "confidence": 0.3, "rationale": "It may be a bill."}`)
 	rows := []struct {
 		name    string
-		sel     *engine.Selection
+		sel     *agent.Selection
 		in      generable.Value
-		answers []engine.Response
+		answers []model.Response
 		want    string // what it gives, or the words of its error, separated by "; "
 		asked   int
 	}{
-		{"a clear choice", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "r"}`)}, "a parcel", 1},
-		{"exactly at the threshold", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "shipping", "confidence": 0.6, "rationale": "r"}`)}, "a parcel", 1},
-		{"prose around it and broken JSON", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("I choose:\n{skill: 'Shipping', confidence: .9, rationale: 'r',")}, "a parcel", 1},
-		{"a name alone", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("`Billing`.")}, "a bill", 1},
+		{"a clear choice", router(0.6, 0), generable.StrOf("x"), []model.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "r"}`)}, "a parcel", 1},
+		{"exactly at the threshold", router(0.6, 0), generable.StrOf("x"), []model.Response{says(`{"skill": "shipping", "confidence": 0.6, "rationale": "r"}`)}, "a parcel", 1},
+		{"prose around it and broken JSON", router(0.6, 0), generable.StrOf("x"), []model.Response{says("I choose:\n{skill: 'Shipping', confidence: .9, rationale: 'r',")}, "a parcel", 1},
+		{"a name alone", router(0.6, 0), generable.StrOf("x"), []model.Response{says("`Billing`.")}, "a bill", 1},
 		{"one candidate by type asks nobody", router(0.6, 0), generable.IntOf(4), nil, "a number", 0},
-		{"below the threshold", router(0.6, 1), generable.StrOf("x"), []engine.Response{unsure}, `AS735; "billing"; 0.3; 0.6; It may be a bill.; help: the skills for this input are: billing, shipping`, 1},
-		{"an unknown name", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "refunds", "confidence": 1, "rationale": "r"}`)}, `AS735; none of its skills; refunds; help: the skills for this input are: billing, shipping`, 1},
-		{"a skill that does not take the input", router(0.6, 0), generable.StrOf("x"), []engine.Response{says(`{"skill": "number", "confidence": 1, "rationale": "r"}`)}, `AS735; number; billing, shipping`, 1},
-		{"nonsense", router(0.6, 0), generable.StrOf("x"), []engine.Response{says("The weather is fine.")}, `AS735; none of its skills`, 1},
-		{"a call of a tool", router(0.6, 0), generable.StrOf("x"), []engine.Response{calls("shipping", `{}`)}, `AS735; none of its skills; no tools`, 1},
-		{"nonsense is asked about once", router(0.6, 1), generable.StrOf("x"), []engine.Response{says("Hm."), calls("billing", `{}`)}, `AS735`, 2},
-		{"and mended", router(0.6, 1), generable.StrOf("x"), []engine.Response{calls("billing", `{}`), says(`{"skill": "billing", "confidence": 1, "rationale": "r"}`)}, "a bill", 2},
+		{"below the threshold", router(0.6, 1), generable.StrOf("x"), []model.Response{unsure}, `AS735; "billing"; 0.3; 0.6; It may be a bill.; help: the skills for this input are: billing, shipping`, 1},
+		{"an unknown name", router(0.6, 0), generable.StrOf("x"), []model.Response{says(`{"skill": "refunds", "confidence": 1, "rationale": "r"}`)}, `AS735; none of its skills; refunds; help: the skills for this input are: billing, shipping`, 1},
+		{"a skill that does not take the input", router(0.6, 0), generable.StrOf("x"), []model.Response{says(`{"skill": "number", "confidence": 1, "rationale": "r"}`)}, `AS735; number; billing, shipping`, 1},
+		{"nonsense", router(0.6, 0), generable.StrOf("x"), []model.Response{says("The weather is fine.")}, `AS735; none of its skills`, 1},
+		{"a call of a tool", router(0.6, 0), generable.StrOf("x"), []model.Response{calls("shipping", `{}`)}, `AS735; none of its skills; no tools`, 1},
+		{"nonsense is asked about once", router(0.6, 1), generable.StrOf("x"), []model.Response{says("Hm."), calls("billing", `{}`)}, `AS735`, 2},
+		{"and mended", router(0.6, 1), generable.StrOf("x"), []model.Response{calls("billing", `{}`), says(`{"skill": "billing", "confidence": 1, "rationale": "r"}`)}, "a bill", 2},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -56,7 +61,7 @@ func TestSkillChosenByAModel(t *testing.T) {
 			main := c.desk(r.sel)
 			c.sound(t)
 			h := &answers{next: r.answers}
-			out, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: r.in, Handler: h, Model: "test/model"})
+			out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: r.in, Handler: h, Model: "test/model"})
 			if len(h.seen) != r.asked {
 				t.Errorf("the model was asked %d times, want %d", len(h.seen), r.asked)
 			}
@@ -86,11 +91,11 @@ func TestRouterIsToldOfTheCandidates(t *testing.T) {
 	c := compose()
 	main := c.desk(router(0.6, 0))
 	c.sound(t)
-	h := &answers{next: []engine.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "It asks for a parcel."}`)}}
+	h := &answers{next: []model.Response{says(`{"skill": "shipping", "confidence": 0.9, "rationale": "It asks for a parcel."}`)}}
 	var events []engine.Event
-	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("Where is it?"), Handler: h, Model: "test/model",
+	spec := &run.Spec{Node: main, Input: generable.StrOf("Where is it?"), Handler: h, Model: "test/model",
 		Listener: engine.Listener{Kinds: engine.EventAll, Emit: func(e engine.Event) { events = append(events, e) }}}
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), spec); err != nil {
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), spec); err != nil {
 		t.Fatal(err)
 	}
 	req := h.seen[0]
@@ -127,7 +132,7 @@ func TestRouterIsToldOfTheCandidates(t *testing.T) {
 }
 
 func TestSkillForTheRest(t *testing.T) {
-	for name, answer := range map[string]engine.Response{
+	for name, answer := range map[string]model.Response{
 		"unsure": says(`{"skill": "billing", "confidence": 0.3, "rationale": "r"}`), "nonsense": says("Hm."), "a tool": calls("x", "{}"),
 	} {
 		c := compose()
@@ -135,7 +140,7 @@ func TestSkillForTheRest(t *testing.T) {
 		sel.Otherwise.Text = "shipping"
 		main := c.desk(sel)
 		c.sound(t)
-		out, err := runNode(t, main, &answers{next: []engine.Response{answer}}, "x")
+		out, err := runNode(t, main, &answers{next: []model.Response{answer}}, "x")
 		if err != nil || str(out) != "a parcel" {
 			t.Errorf("%s: got %q, %v", name, str(out), err)
 		}
@@ -151,7 +156,7 @@ func TestSkillChosenByAFunction(t *testing.T) {
 	}
 	for _, r := range rows {
 		c := compose()
-		main := c.desk(&engine.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+		main := c.desk(&agent.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			if r.gives == "" {
 				return generable.IntOf(1), nil
 			}
@@ -177,22 +182,22 @@ func TestRouterIsAnEffect(t *testing.T) {
 	c := compose()
 	main := c.desk(router(0.6, 0))
 	c.sound(t)
-	pick := handlerOf(func(*engine.Request) engine.Response {
+	pick := handlerOf(func(*model.Request) model.Response {
 		return says(`{"skill": "billing", "confidence": 1, "rationale": "r"}`)
 	})
-	out, err := everywhere(t, engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model"})
+	out, err := everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model"})
 	if err != nil || str(out) != "a bill" {
 		t.Fatal(str(out), err)
 	}
-	_, err = engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model",
+	_, err = run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: pick, Model: "test/model",
 		Limits: engine.Limits{ModelCalls: engine.AtMost(0)}})
 	if !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("a run without model calls: %v", err)
 	}
 
 	c = compose()
-	small := c.Agent(c.site("agent", "small"), &engine.AgentSpec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
-		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	small := c.Agent(c.site("agent", "small"), &agent.AgentSpec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
+		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	c.sound(t)
 	if _, err = runNode(t, small, pick, "x"); !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("an agent with one model call for choice and answer: %v", err)
@@ -201,11 +206,11 @@ func TestRouterIsAnEffect(t *testing.T) {
 
 func TestBoundsCountTheRouter(t *testing.T) {
 	c := compose()
-	main := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Model: "a/large", Repairs: 1,
-		Select: &engine.Selection{Ask: &engine.AgentSpec{Model: "a/small", Repairs: 1}, Threshold: 0.6},
-		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	main := c.Agent(c.site("agent", "desk"), &agent.AgentSpec{Name: "desk", Model: "a/large", Repairs: 1,
+		Select: &agent.Selection{Ask: &agent.AgentSpec{Model: "a/small", Repairs: 1}, Threshold: 0.6},
+		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	c.sound(t)
-	got := engine.Bounds(main, 1)
+	got := flow.Bounds(main, 1)
 	if len(got) != 2 || got[0].Agent != "desk" || got[0].Calls != 2 || got[1].Agent != "desk.router" || got[1].Model != "a/small" || got[1].Calls != 2 {
 		t.Errorf("got %+v", got)
 	}
@@ -215,9 +220,9 @@ func TestBoundsCountTheRouter(t *testing.T) {
 // another skill.
 func TestConversationKeepsItsSkill(t *testing.T) {
 	c := compose()
-	desk := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Select: router(0.6, 0),
-		Skills: []*engine.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
-	main := c.Retry(c.site("retry", "main"), desk, engine.RetryOptions{Max: 2,
+	desk := c.Agent(c.site("agent", "desk"), &agent.AgentSpec{Name: "desk", Select: router(0.6, 0),
+		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
+	main := c.Retry(c.site("retry", "main"), desk, flow.RetryOptions{Max: 2,
 		UntilFunc: engine.GoFunc("until", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(str(args[0]) == "good"), nil
 		}),
@@ -225,7 +230,7 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 			return generable.StrOf("again"), nil
 		})})
 	c.sound(t)
-	h := &answers{next: []engine.Response{says(`{"skill": "shipping", "confidence": 1, "rationale": "r"}`), says("bad"), says("good")}}
+	h := &answers{next: []model.Response{says(`{"skill": "shipping", "confidence": 1, "rationale": "r"}`), says("bad"), says("good")}}
 	out, err := runNode(t, main, h, "x")
 	if err != nil || str(out) != "good" || len(h.seen) != 3 {
 		t.Fatalf("got %q, %v after %d calls", str(out), err, len(h.seen))
@@ -238,24 +243,24 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 // What a skill knows is a tool whose text reaches the model only when it asks; the tools of
 // another skill do not exist for it.
 func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
-	tool := func(name string) *engine.Tool {
-		return &engine.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	tool := func(name string) *agent.Tool {
+		return &agent.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf(name + " ran"), nil
 		})}
 	}
 	c := compose()
-	main := c.Agent(c.site("agent", "desk"), &engine.AgentSpec{Name: "desk", Tools: []*engine.Tool{tool("clock")},
-		Select: &engine.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+	main := c.Agent(c.site("agent", "desk"), &agent.AgentSpec{Name: "desk", Tools: []*agent.Tool{tool("clock")},
+		Select: &agent.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("billing"), nil
 		})},
-		Skills: []*engine.Skill{
-			{Name: "billing", Doc: "Bills.", Tools: []*engine.Tool{tool("invoice")}, Knowledge: []engine.Knowledge{{Key: "refunds", Doc: "When money goes back", Text: "Within 14 days."}}},
-			{Name: "shipping", Doc: "Parcels.", Tools: []*engine.Tool{tool("track")}},
+		Skills: []*agent.Skill{
+			{Name: "billing", Doc: "Bills.", Tools: []*agent.Tool{tool("invoice")}, Knowledge: []agent.Knowledge{{Key: "refunds", Doc: "When money goes back", Text: "Within 14 days."}}},
+			{Name: "shipping", Doc: "Parcels.", Tools: []*agent.Tool{tool("track")}},
 		}})
 	c.sound(t)
-	h := &answers{next: []engine.Response{calls("refunds", "{}", "track", "{}", "invoice", "{}"), says("done")}}
+	h := &answers{next: []model.Response{calls("refunds", "{}", "track", "{}", "invoice", "{}"), says("done")}}
 	var tools, known []engine.Event
-	spec := &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
+	spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",
 		Listener: engine.Listener{Kinds: engine.EventTool | engine.EventKnowledge, Emit: func(e engine.Event) {
 			if e.Kind == engine.EventKnowledge {
 				known = append(known, e)
@@ -263,7 +268,7 @@ func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 				tools = append(tools, e)
 			}
 		}}}
-	if _, err := engine.Exec(engine.NewGoSched(t.Context()), spec); err != nil {
+	if _, err := run.Exec(sched.NewGoSched(t.Context()), spec); err != nil {
 		t.Fatal(err)
 	}
 	var offered []string
@@ -293,10 +298,10 @@ func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 
 func TestSelectChecks(t *testing.T) {
 	at := diag.Span{Pos: diag.Pos{File: "t.star", Line: 9, Col: 9}, Len: 3}
-	by := func(all bool, names ...string) *engine.Selection {
-		sel := &engine.Selection{By: engine.GoFunc("by", 1, nil), All: all}
+	by := func(all bool, names ...string) *agent.Selection {
+		sel := &agent.Selection{By: engine.GoFunc("by", 1, nil), All: all}
 		for _, n := range names {
-			sel.Names = append(sel.Names, engine.Literal{Text: n, Span: at})
+			sel.Names = append(sel.Names, agent.Literal{Text: n, Span: at})
 		}
 		return sel
 	}
@@ -304,12 +309,12 @@ func TestSelectChecks(t *testing.T) {
 	otherwise.Otherwise.Text = "nobody"
 	rows := []struct {
 		name, want string
-		sel        *engine.Selection
+		sel        *agent.Selection
 	}{
 		{"names that there are", "", by(true, "billing", "shipping", "number")},
 		{"a name that there is not", `AS312 no skill "biling"; did you mean "billing"?`, by(false, "biling")},
 		{"a skill that is never named", `AS322 "number"; select never gives its name`, by(true, "billing", "shipping")},
-		{"a function without parameters", "AS216", &engine.Selection{By: engine.GoFunc("by", 0, nil)}},
+		{"a function without parameters", "AS216", &agent.Selection{By: engine.GoFunc("by", 0, nil)}},
 		{"an unknown rest", `AS312 "nobody"`, otherwise},
 	}
 	for _, r := range rows {
@@ -335,9 +340,9 @@ func TestSelectChecks(t *testing.T) {
 	}
 }
 
-func handlerOf(answer func(*engine.Request) engine.Response) engine.Handler {
+func handlerOf(answer func(*model.Request) model.Response) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		r := answer(e.Req.(*engine.Request))
+		r := answer(e.Req.(*model.Request))
 		return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
 	})
 }

@@ -7,6 +7,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -84,7 +88,7 @@ func (g *typed) value(typ *generable.Type) generable.Value {
 }
 
 // leaf is a step from one type to another.
-func (g *typed) leaf(in, out *generable.Type) *engine.Node {
+func (g *typed) leaf(in, out *generable.Type) *flow.Node {
 	f := func(v generable.Value) generable.Value {
 		if errs := in.Conforms(v); errs != nil {
 			g.t.Errorf("a step that takes %s got %s: %v", in, generable.JSON(v, nil), errs)
@@ -98,7 +102,7 @@ func (g *typed) leaf(in, out *generable.Type) *engine.Node {
 }
 
 // after is a node that may stand behind one that gives typ: often it takes just that.
-func (g *typed) after(typ *generable.Type, depth int) *engine.Node {
+func (g *typed) after(typ *generable.Type, depth int) *flow.Node {
 	switch g.IntN(8) {
 	case 0:
 		return g.pick([]string{"code", "by", "lines"}[g.IntN(3)])
@@ -108,7 +112,7 @@ func (g *typed) after(typ *generable.Type, depth int) *engine.Node {
 		return g.leaf(anyT, g.anyType())
 	case 3:
 		if typ.Kind == generable.ListType {
-			return g.Each(g.site("each", ""), engine.EachOptions{Limit: 0}, g.after(typ.Elem, depth))
+			return g.Each(g.site("each", ""), flow.EachOptions{Limit: 0}, g.after(typ.Elem, depth))
 		}
 	case 4:
 		return g.par(g.after(typ, 0), g.leaf(typ, g.anyType()))
@@ -117,7 +121,7 @@ func (g *typed) after(typ *generable.Type, depth int) *engine.Node {
 }
 
 // any is a node of random types. It may have failed.
-func (g *typed) any(depth int) *engine.Node {
+func (g *typed) any(depth int) *flow.Node {
 	if depth == 0 {
 		return g.leaf(g.anyType(), g.anyType())
 	}
@@ -129,38 +133,38 @@ func (g *typed) any(depth int) *engine.Node {
 	case 0, 1:
 		return g.then(first, g.after(first.Out(), depth-1))
 	case 2:
-		o := engine.ParOptions{}
+		o := flow.ParOptions{}
 		if g.IntN(2) == 0 {
 			o.Output = g.anyType()
 		}
 		return g.Par(g.site("par", ""), o, first, g.leaf(first.In(), g.anyType()))
 	case 3:
-		return g.Forum(g.site("forum", ""), engine.ForumOptions{Rounds: 1 + g.IntN(2)}, first, g.leaf(first.In(), g.anyType()))
+		return g.Forum(g.site("forum", ""), flow.ForumOptions{Rounds: 1 + g.IntN(2)}, first, g.leaf(first.In(), g.anyType()))
 	case 4:
 		back := g.leaf(first.Out(), []*generable.Type{first.In(), g.unsaid(), oneOf(first.In(), noneT)}[g.IntN(3)])
-		return g.Loop(g.site("loop", ""), first, engine.LoopOptions{NextNode: back, Max: 3, LastWins: true})
+		return g.Loop(g.site("loop", ""), first, flow.LoopOptions{NextNode: back, Max: 3, LastWins: true})
 	case 5: // a callback is checked, not believed: it may give something else
 		out, skill := first.Out(), first.Out()
 		if g.vague {
 			out, skill = g.anyType(), g.anyType()
 		}
-		return g.Agent(g.site("agent", "a"), &engine.AgentSpec{Name: "a", In: first.In(), Out: out, Skills: []*engine.Skill{{
+		return g.Agent(g.site("agent", "a"), &agent.AgentSpec{Name: "a", In: first.In(), Out: out, Skills: []*agent.Skill{{
 			Name: "s", Out: skill, Run: engine.GoFunc("s", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-				return engine.Call(b, first, a[0])
+				return run.Call(b, first, a[0])
 			})}}})
 	}
 	switch other := g.leaf(first.In(), first.Out()); g.IntN(6) {
 	case 0:
-		return g.Fallback(g.site("fallback", ""), engine.FirstOptions{}, first, g.leaf(first.In(), g.anyType()))
+		return g.Fallback(g.site("fallback", ""), flow.FirstOptions{}, first, g.leaf(first.In(), g.anyType()))
 	case 1:
-		return g.Race(g.site("race", ""), engine.FirstOptions{}, first, other)
+		return g.Race(g.site("race", ""), flow.FirstOptions{}, first, other)
 	case 2:
 		return g.Attempt(g.site("attempt", ""), first)
 	case 3:
-		return g.Vote(g.site("vote", ""), engine.VoteOptions{Quorum: g.IntN(2)}, first, other)
+		return g.Vote(g.site("vote", ""), flow.VoteOptions{Quorum: g.IntN(2)}, first, other)
 	case 4:
-		o := engine.ParOptions{OnError: engine.OnError(g.IntN(3))}
-		if merge := g.leaf([]*generable.Type{list(first.Out()), list(engine.AttemptOf(first.Out())), anyT}[g.IntN(3)], g.anyType()); g.IntN(2) == 0 {
+		o := flow.ParOptions{OnError: flow.OnError(g.IntN(3))}
+		if merge := g.leaf([]*generable.Type{list(first.Out()), list(flow.AttemptOf(first.Out())), anyT}[g.IntN(3)], g.anyType()); g.IntN(2) == 0 {
 			o.Merge = merge
 		}
 		return g.Par(g.site("par", ""), o, first, other)
@@ -169,8 +173,8 @@ func (g *typed) any(depth int) *engine.Node {
 }
 
 // routed is a branch with random keys, of the source's cases in the main.
-func (g *typed) routed(source *engine.Node) *engine.Node {
-	var routes []engine.Route
+func (g *typed) routed(source *flow.Node) *flow.Node {
+	var routes []flow.Route
 	sometimes := engine.GoFunc("sometimes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.BoolOf(g.IntN(2) == 0), nil
 	})
@@ -196,7 +200,7 @@ func (g *typed) routed(source *engine.Node) *engine.Node {
 			routes = append(routes, on(typ, h))
 		}
 	}
-	o := engine.BranchOptions{Output: []*generable.Type{nil, nil, strT, oneOf(strT, intT)}[g.IntN(4)]}
+	o := flow.BranchOptions{Output: []*generable.Type{nil, nil, strT, oneOf(strT, intT)}[g.IntN(4)]}
 	if g.IntN(2) == 0 {
 		o.Otherwise = g.leaf([]*generable.Type{source.Out(), anyT, cases[len(cases)-1]}[g.IntN(3)], strT)
 	}
@@ -220,7 +224,7 @@ func TestAcceptedGraphsAreSound(t *testing.T) {
 		}
 		accepted++
 		for range 3 {
-			out, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: n, Input: g.value(n.In())})
+			out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: n, Input: g.value(n.In())})
 			var e *engine.Error
 			switch {
 			case err == nil:

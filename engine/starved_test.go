@@ -7,6 +7,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -28,26 +33,26 @@ func TestSharedBudgetIsWaitedFor(t *testing.T) {
 		for seed := range uint64(60) {
 			c := compose()
 			most := 20
-			var nodes []*engine.Node
+			var nodes []*flow.Node
 			for i := range tt.agents {
 				n := c.looker(t, fmt.Sprintf("a%d", i), engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: tt.limits.ModelCalls,
 					Turns: tt.limits.Turns, USD: tt.limits.USD, Tokens: tt.limits.Tokens})
 				n.Agent().Params.MaxTokens = &most
 				nodes = append(nodes, n)
 			}
-			main := c.Par(c.site("par", ""), engine.ParOptions{}, nodes...)
+			main := c.Par(c.site("par", ""), flow.ParOptions{}, nodes...)
 			c.sound(t)
 			var made atomic.Int64
-			w := works(func(agent string, turn int, req *engine.Request) engine.Response {
+			w := works(func(agent string, turn int, req *model.Request) model.Response {
 				made.Add(1)
-				if turn < 1 && req.Choice.Mode != engine.ChoiceNone {
+				if turn < 1 && req.Choice.Mode != model.ChoiceNone {
 					return endless(agent, turn, req)
 				}
 				return says("done")
 			})
 			spec := spend(main, w, engine.Limits{})
 			spec.Pricer = perToken{}
-			out, err := engine.Exec(engine.NewCoopSched(seed), spec)
+			out, err := run.Exec(sched.NewCoopSched(seed), spec)
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", tt.name, seed, err)
 			}
@@ -67,23 +72,23 @@ func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
 	for seed := range uint64(60) {
 		c := compose()
 		limits := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: atMost(6)}
-		var leads []*engine.Node
+		var leads []*flow.Node
 		for _, name := range []string{"a", "b"} {
-			inner := c.Agent(c.site("agent", name+"_in"), &engine.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: atMost(6)}})
-			look := &engine.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
+			inner := c.Agent(c.site("agent", name+"_in"), &agent.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: atMost(6)}})
+			look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: strT, Params: schema(t, "look", generable.Field{Name: "at", Type: strT}),
 				Run: engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
-					return engine.Call(b, inner, generable.StrOf("x"))
+					return run.Call(b, inner, generable.StrOf("x"))
 				})}
-			leads = append(leads, c.Agent(c.site("agent", name), &engine.AgentSpec{Name: name, Prompt: "P.", Tools: []*engine.Tool{look}, Budget: limits}))
+			leads = append(leads, c.Agent(c.site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Tools: []*agent.Tool{look}, Budget: limits}))
 		}
-		main := c.Par(c.site("par", ""), engine.ParOptions{}, leads...)
-		w := works(func(agent string, turn int, req *engine.Request) engine.Response {
+		main := c.Par(c.site("par", ""), flow.ParOptions{}, leads...)
+		w := works(func(agent string, turn int, req *model.Request) model.Response {
 			if len(agent) > 1 {
 				return says("inside")
 			}
 			return endless(agent, turn, req)
 		})
-		out, err := engine.Exec(engine.NewCoopSched(seed), spend(main, w, engine.Limits{}))
+		out, err := run.Exec(sched.NewCoopSched(seed), spend(main, w, engine.Limits{}))
 		if err != nil || strings.Count(generable.JSON(out, nil), "the last answer") != 2 {
 			t.Fatalf("seed %d: %s, %v", seed, generable.JSON(out, nil), err)
 		}
@@ -97,8 +102,8 @@ func TestRefusalsSayWhatIsKept(t *testing.T) {
 	n := c.looker(t, "a", engine.Limits{Tokens: atMost(700), OnLimit: engine.OnLimitAnswer})
 	n.Agent().Params.MaxTokens = &most
 	c.sound(t)
-	w := works(func(string, int, *engine.Request) engine.Response { return calls("look", `{"at": "x"}`) })
-	_, err := engine.Exec(engine.NewCoopSched(1), spend(n, w, engine.Limits{}))
+	w := works(func(string, int, *model.Request) model.Response { return calls("look", `{"at": "x"}`) })
+	_, err := run.Exec(sched.NewCoopSched(1), spend(n, w, engine.Limits{}))
 	for _, want := range []string{"has too little left: none of its 700 tokens is used", "and its last answer after it", `called "look" instead of answering`} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("want %q: %v", want, err)

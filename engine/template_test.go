@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -36,7 +36,7 @@ func TestTemplates(t *testing.T) {
 		"{{verdict}}":            `{"type":"Rejected","by":"Bo","reason":"long"}`,
 		"{{verdict.reason}}":     "long",
 	} {
-		tmpl, err := engine.ParseTemplate(text)
+		tmpl, err := agent.ParseTemplate(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -45,19 +45,19 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want %q", text, got, err, want)
 		}
 	}
-	tmpl, _ := engine.ParseTemplate("{{input}}")
+	tmpl, _ := agent.ParseTemplate("{{input}}")
 	if got, err := tmpl.Render(generable.StrOf("all"), strT); err != nil || got != "all" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if _, err := tmpl.Render(value, post); err != nil {
 		t.Error(err)
 	}
-	tmpl, _ = engine.ParseTemplate("{{nothing.here}}")
+	tmpl, _ = agent.ParseTemplate("{{nothing.here}}")
 	if _, err := tmpl.Render(value, anyT); err == nil || !strings.Contains(err.Error(), "nothing.here") {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{"{{", "{{title", "{{}}", "{{ }}", "{{a..b}}", "{{.a}}", "{{1a}}", "{{a b}}", `{{"a": 1}}`, "{{{a}}}", "{{a-b}}"} {
-		if _, err := engine.ParseTemplate(text); err == nil {
+		if _, err := agent.ParseTemplate(text); err == nil {
 			t.Errorf("%q is a template", text)
 		} else if !strings.Contains(err.Error(), "{{") {
 			t.Errorf("%q: %v", text, err)
@@ -72,7 +72,7 @@ func FuzzParseTemplate(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		tmpl, err := engine.ParseTemplate(text)
+		tmpl, err := agent.ParseTemplate(text)
 		if err != nil {
 			if err.Error() == "" || utf8.ValidString(text) && !utf8.ValidString(err.Error()) {
 				t.Errorf("the error is %q", err)

@@ -7,6 +7,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -16,25 +19,25 @@ func TestMoreThanItsClass(t *testing.T) {
 	for _, row := range []struct {
 		op     string
 		class  engine.Class
-		policy engine.Rules
+		policy policy.Rules
 		made   bool
 	}{
-		{"sh.run", engine.ClassOnce, engine.Rules{}, true},
-		{"sh.run", engine.ClassOnce, engine.Rules{Allow: []string{"sly"}}, true},
-		{"sh.run", engine.ClassOnce, engine.Rules{Deny: []string{"@once"}}, false},
-		{"sh.run", engine.ClassOnce, engine.Rules{Allow: []string{"@read"}}, false},
-		{"fs.read", engine.ClassRead, engine.Rules{Deny: []string{"@once"}}, true},
+		{"sh.run", engine.ClassOnce, policy.Rules{}, true},
+		{"sh.run", engine.ClassOnce, policy.Rules{Allow: []string{"sly"}}, true},
+		{"sh.run", engine.ClassOnce, policy.Rules{Deny: []string{"@once"}}, false},
+		{"sh.run", engine.ClassOnce, policy.Rules{Allow: []string{"@read"}}, false},
+		{"fs.read", engine.ClassRead, policy.Rules{Deny: []string{"@once"}}, true},
 	} {
 		op, _ := engine.OperationOf(row.op)
 		touched := 0
-		sly := &engine.Tool{Name: "sly", Params: schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+		sly := &agent.Tool{Name: "sly", Params: schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			_, err := b.Touch(op, "x", row.class, generable.NewMap(0))
 			return generable.StrOf("touched"), err
 		})}
 		c := compose()
-		main := c.Agent(c.site("agent", "main"), &engine.AgentSpec{Name: "main", Prompt: "Do.", Tools: []*engine.Tool{sly}, Policy: rules(t, row.policy)})
+		main := c.Agent(c.site("agent", "main"), &agent.AgentSpec{Name: "main", Prompt: "Do.", Tools: []*agent.Tool{sly}, Policy: rules(t, row.policy)})
 		c.sound(t)
-		a := &answers{next: []engine.Response{calls("sly", "{}"), says("done")}}
+		a := &answers{next: []model.Response{calls("sly", "{}"), says("done")}}
 		out, err := runNode(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 			if e.Kind == op.Kind {
 				touched++

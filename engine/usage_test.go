@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
-func words(s string) *engine.Response {
+func words(s string) *model.Response {
 	r := says(s)
 	return &r
 }
@@ -19,7 +22,7 @@ func words(s string) *engine.Response {
 // A handler of the host's cannot lift a token budget by counts that cannot be: those are
 // estimated, in the budget, the events and the error alike.
 func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
-	for name, u := range map[string]engine.Usage{
+	for name, u := range map[string]model.Usage{
 		"negative":  {In: -100, Out: 1},
 		"smallest":  {In: math.MinInt, Out: 1},
 		"largest":   {In: math.MaxInt, Out: math.MaxInt},
@@ -40,10 +43,10 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 			if how != "in the response" {
 				limits.Tokens = engine.AtMost(5)
 			}
-			spec := engine.RunSpec{Node: main, Input: generable.StrOf("1234"), Model: "test/model", Limits: limits,
+			spec := run.Spec{Node: main, Input: generable.StrOf("1234"), Model: "test/model", Limits: limits,
 				Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { calls++; return answer() }),
 				Listener: engine.Listener{Kinds: engine.EventEffect, Emit: func(e engine.Event) {
-					seen := []engine.Usage{}
+					seen := []model.Usage{}
 					d := e.Data.(*engine.EffectData)
 					if d.Usage != nil {
 						seen = append(seen, *d.Usage)
@@ -60,7 +63,7 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 						}
 					}
 				}}}
-			_, err := engine.Exec(engine.NewGoSched(t.Context()), &spec)
+			_, err := run.Exec(sched.NewGoSched(t.Context()), &spec)
 			switch how {
 			case "in the outcome":
 				if !errors.Is(err, engine.ErrBudget) || calls == 3 {
@@ -82,16 +85,16 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 
 // Sums stay at their end.
 func TestUsageSaturates(t *testing.T) {
-	most := engine.Usage{In: math.MaxInt, Out: 1}
-	if got := most.Add(most).Add(engine.Usage{In: 1, Out: 1}); got != (engine.Usage{In: math.MaxInt, Out: 3}) {
+	most := model.Usage{In: math.MaxInt, Out: 1}
+	if got := most.Add(most).Add(model.Usage{In: 1, Out: 1}); got != (model.Usage{In: math.MaxInt, Out: 3}) {
 		t.Errorf("%+v", got)
 	}
 	// A record that was written elsewhere may hold anything.
 	c := compose()
 	main := c.Then(c.site("then", ""), c.prompted("a", strT, strT), c.prompted("b", strT, strT), c.prompted("c", strT, strT))
 	c.sound(t)
-	for _, u := range []engine.Usage{{In: math.MaxInt, Out: math.MaxInt}, {In: math.MinInt, Out: math.MaxInt}} {
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Model: "test/model",
+	for _, u := range []model.Usage{{In: math.MaxInt, Out: math.MaxInt}, {In: math.MinInt, Out: math.MaxInt}} {
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Model: "test/model",
 			Limits: engine.Limits{Tokens: engine.AtMost(10)}, Handler: echo, Journal: recordOf{"a", engine.Outcome{Response: words("x"), Usage: u, Attempt: 1}}})
 		if !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("%+v: %v", u, err)

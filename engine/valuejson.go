@@ -123,7 +123,7 @@ func appendEntry(b []byte, first bool, key string, v generable.Value, depth int)
 
 func appendText(b []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) {
-		return b, fmt.Errorf("%q is not UTF-8", text.Clip(s, mostShown))
+		return b, fmt.Errorf("%q is not UTF-8", text.Clip(s, MaxShown))
 	}
 	return text.AppendQuoted(b, s), nil
 }
@@ -197,7 +197,7 @@ func (t Types) record(id string, fields *generable.Map) (generable.Value, error)
 		schema = t(id)
 	}
 	if schema == nil || schema.Kind != generable.RecordType {
-		return generable.Value{}, fmt.Errorf("the schema %s is not known", text.Clip(id, mostShown))
+		return generable.Value{}, fmt.Errorf("the schema %s is not known", text.Clip(id, MaxShown))
 	}
 	given, err := t.entries(fields, true)
 	if err != nil {

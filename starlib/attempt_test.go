@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // failing is a handler whose first calls fail.
@@ -41,22 +43,22 @@ def main(x = str):
     second = attempt(writer, text)
     return [first, second.value, sure(second.value), attempt(sure, x).value]
 `)
-	run := spec(t, m, value(t, `{"x": "hello"}`))
-	run.Model = "test/model"
+	ru := spec(t, m, value(t, `{"x": "hello"}`))
+	ru.Model = "test/model"
 	failed := engine.Errorf(engine.KindRefused, diag.ProviderError, "the model refused")
 	failed.Raw = "I cannot"
 	execute := func(sched engine.Sched, j engine.Journal, h engine.Handler) (string, string) {
 		t.Helper()
-		seen, r := &log{}, run
+		seen, r := &log{}, ru
 		r.Journal, r.Handler, r.Listener = j, h, seen.listener()
-		out, err := engine.Exec(sched, &r)
+		out, err := run.Exec(sched, &r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return generable.JSON(out, nil), sorted(seen.ids)
 	}
 	record := &journal.Memory{}
-	want, ids := execute(engine.NewGoSched(context.Background()), record, failing(1, failed))
+	want, ids := execute(sched.NewGoSched(context.Background()), record, failing(1, failed))
 	if !strings.Contains(want, `{"kind":"refused","code":"AS710","message":"the model refused","path":"main/agent:writer#0","raw":"I cannot"}`) ||
 		!strings.Contains(want, `"writer(the model refused)","sure writer(the model refused)","sure hello"`) {
 		t.Errorf("got %s", want)
@@ -65,11 +67,11 @@ def main(x = str):
 		t.Errorf("%d effects, want 2:\n%s", n, ids)
 	}
 	for seed := range uint64(5) {
-		if got, again := execute(engine.NewCoopSched(seed), &journal.Memory{}, failing(1, failed)); got != want || again != ids {
+		if got, again := execute(sched.NewCoopSched(seed), &journal.Memory{}, failing(1, failed)); got != want || again != ids {
 			t.Errorf("seed %d: %s\n%s", seed, got, again)
 		}
 	}
-	for _, sched := range []engine.Sched{engine.NewGoSched(context.Background()), engine.NewCoopSched(7)} {
+	for _, sched := range []engine.Sched{sched.NewGoSched(context.Background()), sched.NewCoopSched(7)} {
 		if got, again := execute(sched, record, refuse); got != want || again != ids {
 			t.Errorf("replay: %s\n%s", got, again)
 		}
@@ -105,14 +107,14 @@ def main(what = str):
 	mismatch := failing(9, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "not recorded"))
 	for _, tt := range []struct {
 		name, what string
-		change     func(*engine.RunSpec)
+		change     func(*run.Spec)
 		code       diag.Code
 	}{
-		{"the run's calls", "model", func(r *engine.RunSpec) { r.Limits.ModelCalls = engine.AtMost(2) }, diag.BudgetExceeded},
-		{"the run's steps", "spin", func(r *engine.RunSpec) { r.Limits.Steps = engine.AtMost(100_000) }, diag.StepLimit},
-		{"the run's time", "spin", func(r *engine.RunSpec) { r.Limits.Wall = 20 * time.Millisecond }, diag.Timeout},
-		{"panic", "panic", func(*engine.RunSpec) {}, diag.Panic},
-		{"another record", "model", func(r *engine.RunSpec) { r.Handler = mismatch }, diag.ReplayMismatch},
+		{"the run's calls", "model", func(r *run.Spec) { r.Limits.ModelCalls = engine.AtMost(2) }, diag.BudgetExceeded},
+		{"the run's steps", "spin", func(r *run.Spec) { r.Limits.Steps = engine.AtMost(100_000) }, diag.StepLimit},
+		{"the run's time", "spin", func(r *run.Spec) { r.Limits.Wall = 20 * time.Millisecond }, diag.Timeout},
+		{"panic", "panic", func(*run.Spec) {}, diag.Panic},
+		{"another record", "model", func(r *run.Spec) { r.Handler = mismatch }, diag.ReplayMismatch},
 	} {
 		out, err := exec(t, m, `{"what": "`+tt.what+`"}`, tt.change)
 		var e *engine.Error
@@ -123,8 +125,8 @@ def main(what = str):
 	why := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	run := spec(t, m, value(t, `{"what": "spin"}`))
-	if _, err := engine.Exec(engine.NewGoSched(ctx), &run); !errors.Is(err, why) {
+	ru := spec(t, m, value(t, `{"what": "spin"}`))
+	if _, err := run.Exec(sched.NewGoSched(ctx), &ru); !errors.Is(err, why) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }
@@ -149,7 +151,7 @@ def main(x = str):
     return attempt(both, x).error.message
 `)
 	seen := &log{}
-	out, err := exec(t, m, `{"x": "x"}`, func(r *engine.RunSpec) { r.Listener = seen.listener() })
+	out, err := exec(t, m, `{"x": "x"}`, func(r *run.Spec) { r.Listener = seen.listener() })
 	if err != nil || generable.JSON(out, nil) != `"b failed"` || len(seen.lines) > 0 {
 		t.Errorf("got %s, %v, log %v", generable.JSON(out, nil), err, seen.lines)
 	}
@@ -177,8 +179,8 @@ def main(x = str):
     return [a.error.kind, a.error.code, b.error.message, total]
 `)
 	calling := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls,
-			Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "spin", Args: `{"x": "y"}`}}}}}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls,
+			Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "spin", Args: `{"x": "y"}`}}}}}
 	})
 	run := spec(t, m, value(t, `{"x": "hello"}`))
 	run.Handler = calling
@@ -205,9 +207,9 @@ many = fn(lambda n: list(range(100000)), input = int, output = list[int]) >> eac
 `)
 	for _, name := range []string{"again", "many"} {
 		run := func(steps int64) error {
-			spec := engine.RunSpec{Node: m.Node(name), Input: generable.IntOf(0)}
+			spec := run.Spec{Node: m.Node(name), Input: generable.IntOf(0)}
 			spec.Limits.Steps = engine.AtMost(steps)
-			_, err := engine.Exec(engine.NewGoSched(context.Background()), &spec)
+			_, err := run.Exec(sched.NewGoSched(context.Background()), &spec)
 			return err
 		}
 		if err := run(1_000_000); !errors.Is(err, engine.ErrBudget) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 )
 
 // wide is a graph of n nodes, each with a guarded edge to the next one and one to a node further on.
@@ -52,8 +53,8 @@ func BenchmarkParallelCall(b *testing.B) {
 	m := sound(b, "def main(n = 1000):\n    return len(parallel(lambda i: i, range(n)))\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		run := spec(b, m, value(b, `{}`))
-		if _, err := engine.Exec(engine.NewGoSched(b.Context()), &run); err != nil {
+		r := spec(b, m, value(b, `{}`))
+		if _, err := run.Exec(sched.NewGoSched(b.Context()), &r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -22,10 +23,10 @@ func chain(n int) string {
 func BenchmarkStarlarkNode(b *testing.B) {
 	const n = 100
 	m := sound(b, chain(n))
-	run := &engine.RunSpec{Node: m.Node("main"), Input: generable.IntOf(1)}
+	r := &run.Spec{Node: m.Node("main"), Input: generable.IntOf(1)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := engine.Exec(engine.NewGoSched(context.Background()), run); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(context.Background()), r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -36,9 +37,9 @@ func BenchmarkStarlarkNode(b *testing.B) {
 func TestStarlarkNodeAllocations(t *testing.T) {
 	const n = 200
 	m := sound(t, chain(n))
-	run := &engine.RunSpec{Node: m.Node("main"), Input: generable.IntOf(1)}
+	r := &run.Spec{Node: m.Node("main"), Input: generable.IntOf(1)}
 	allocs := testing.AllocsPerRun(20, func() {
-		if _, err := engine.Exec(engine.NewGoSched(context.Background()), run); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(context.Background()), r); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -8,12 +8,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // reached gives a builtin that tells when a script has come to it.
@@ -89,7 +90,7 @@ func TestCallbacksAreCancelledAtOnce(t *testing.T) {
 			}
 			s := spec(t, m, generable.Value{})
 			s.Handler = refuse
-			_, err := engine.Exec(engine.NewGoSched(ctx), &s)
+			_, err := run.Exec(sched.NewGoSched(ctx), &s)
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Code != diag.Cancelled || !e.Pos.IsValid() {
 				t.Errorf("want %s with a position, got %v", diag.Cancelled, err)

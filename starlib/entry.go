@@ -3,22 +3,22 @@ package starlib
 import (
 	"fmt"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Entry is what a run begins with: a node, or a function with parameters.
 type Entry struct {
 	Name   string
-	Node   *engine.Node // or
-	Func   engine.Func  // which takes the values of Params in order
+	Node   *flow.Node  // or
+	Func   engine.Func // which takes the values of Params in order
 	Params []MainParam
 	Doc    string // of the function, without its Args section
 }

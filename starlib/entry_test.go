@@ -13,6 +13,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -84,7 +86,7 @@ func TestEntryBinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := engine.Exec(engine.NewGoSched(context.Background()), &engine.RunSpec{Main: m.MainFunc(), Args: vals})
+	out, err := run.Exec(sched.NewGoSched(context.Background()), &run.Spec{Main: m.MainFunc(), Args: vals})
 	if err != nil {
 		t.Fatal(err)
 	}

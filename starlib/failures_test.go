@@ -10,13 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // full is a journal whose store takes nothing.
@@ -34,8 +36,8 @@ var failures = []struct {
 }{
 	{diag.SealedNode, "a node of a loaded script is composed nowhere else", func(t *testing.T) error {
 		m := sound(t, "main = agent(prompt = \"P.\")\n")
-		s := engine.NewSession()
-		s.Then(engine.Site{What: "then"}, spec(t, m, generable.StrOf("x")).Node, s.Pick(engine.Site{}, "f", nil))
+		s := flow.NewSession()
+		s.Then(flow.Site{What: "then"}, spec(t, m, generable.StrOf("x")).Node, s.Pick(flow.Site{}, "f", nil))
 		return s.Diagnostics().Err()
 	}},
 	{diag.Cancelled, "a run whose caller gave up says so", func(t *testing.T) error {
@@ -79,7 +81,7 @@ func ended(t *testing.T, ctx context.Context, o starlib.Options, j engine.Journa
 	if h == nil {
 		s.Handler = answers(nil)
 	}
-	_, err := engine.Exec(engine.NewGoSched(ctx), &s)
+	_, err := run.Exec(sched.NewGoSched(ctx), &s)
 	return err
 }
 

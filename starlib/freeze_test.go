@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,12 +38,12 @@ def main(n = 3):
         return 1 if n < 2 else n * inner(n - 1)
     return [fact(n), step(n), agent(input = int, output = int, run = inner)(n), even[0](4)]
 `)
-	run := spec(t, m, value(t, `{"n": 4}`))
-	out, _, err := everywhere(t, run)
+	r := spec(t, m, value(t, `{"n": 4}`))
+	out, _, err := everywhere(t, r)
 	if err != nil || generable.JSON(out, nil) != "[24,24,24,true]" {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
-	if _, err := exec(t, m, `{"n": -1}`, func(*engine.RunSpec) {}); err == nil || !strings.Contains(err.Error(), "frozen list") {
+	if _, err := exec(t, m, `{"n": -1}`, func(*run.Spec) {}); err == nil || !strings.Contains(err.Error(), "frozen list") {
 		t.Errorf("got %v: what the function captures is not frozen", err)
 	}
 	m, found := load(`

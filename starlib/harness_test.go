@@ -17,6 +17,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib"
@@ -68,14 +71,14 @@ func codes(l diag.List) string {
 }
 
 // spec makes a run of main with an input, which for a function binds its parameters.
-func spec(t testing.TB, m *starlib.Module, input generable.Value) engine.RunSpec {
+func spec(t testing.TB, m *starlib.Module, input generable.Value) run.Spec {
 	t.Helper()
 	e, d := m.Main()
 	if d != nil {
 		t.Fatal(d)
 	}
 	if e.Node != nil {
-		return engine.RunSpec{Node: e.Node, Input: input}
+		return run.Spec{Node: e.Node, Input: input}
 	}
 	given := map[string]generable.Value{}
 	if fields, ok := input.AsMap(); ok {
@@ -88,20 +91,20 @@ func spec(t testing.TB, m *starlib.Module, input generable.Value) engine.RunSpec
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.RunSpec{Main: e.Func, Args: args}
+	return run.Spec{Main: e.Func, Args: args}
 }
 
 // answers is a handler that answers each agent by a fixed text, and by what it was asked
 // when there is none.
 func answers(texts map[string]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		text, ok := texts[e.Agent]
 		if !ok {
 			text = e.Agent + "(" + req.Messages[len(req.Messages)-1].Parts[0].Text + ")"
 		}
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop,
-			Parts: []engine.Part{{Kind: engine.PartText, Text: text}}}}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop,
+			Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
 	})
 }
 
@@ -137,7 +140,7 @@ func sorted(list []string) string {
 
 // everywhere runs a spec on goroutines, on the cooperative scheduler with several seeds and on
 // replay, and demands equal results, effect ids and log lines.
-func everywhere(t *testing.T, s engine.RunSpec) (generable.Value, *log, error) {
+func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 	t.Helper()
 	if s.Handler == nil {
 		s.Handler = answers(nil)
@@ -148,13 +151,13 @@ func everywhere(t *testing.T, s engine.RunSpec) (generable.Value, *log, error) {
 	record := &journal.Memory{}
 	first := &log{}
 	s.Journal, s.Listener = record, first.listener()
-	want, wantErr := engine.Exec(engine.NewGoSched(context.Background()), &s)
+	want, wantErr := run.Exec(sched.NewGoSched(context.Background()), &s)
 	check := func(how string, sched engine.Sched, j engine.Journal, h engine.Handler) {
 		t.Helper()
 		seen := &log{}
 		again := s
 		again.Journal, again.Handler, again.Listener = j, h, seen.listener()
-		got, err := engine.Exec(sched, &again)
+		got, err := run.Exec(sched, &again)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s: error %v, on goroutines %v", how, err, wantErr)
 		}
@@ -166,11 +169,11 @@ func everywhere(t *testing.T, s engine.RunSpec) (generable.Value, *log, error) {
 		}
 	}
 	for seed := range uint64(5) {
-		check(fmt.Sprintf("cooperative, seed %d", seed), engine.NewCoopSched(seed), &journal.Memory{}, s.Handler)
+		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &journal.Memory{}, s.Handler)
 	}
 	if wantErr == nil {
-		check("replay", engine.NewGoSched(context.Background()), record, refuse)
-		check("cooperative replay", engine.NewCoopSched(99), record, refuse)
+		check("replay", sched.NewGoSched(context.Background()), record, refuse)
+		check("cooperative replay", sched.NewCoopSched(99), record, refuse)
 	}
 	return want, first, wantErr
 }

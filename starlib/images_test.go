@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 )
 
 const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
@@ -31,14 +34,14 @@ def main(s = str):
 	s := spec(t, m, value(t, `{"s":"x"}`))
 	s.Model = "m/m"
 	s.Handler = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		data, err := json.Marshal(e.Req.(*engine.Request).Messages[0].Parts)
+		data, err := json.Marshal(e.Req.(*model.Request).Messages[0].Parts)
 		if err != nil {
 			t.Error(err)
 		}
 		got = append(got, e.Agent+" "+string(data))
-		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}, Finish: engine.FinishStop}, Attempt: 1}
+		return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}, Finish: model.FinishStop}, Attempt: 1}
 	})
-	if _, err := engine.Exec(engine.NewCoopSched(1), &s); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &s); err != nil {
 		t.Fatal(err)
 	}
 	const data = `"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"`

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -46,7 +48,7 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 			}
 			s := spec(t, sound(t, src), input)
 			s.Handler = refuse
-			_, err := engine.Exec(engine.NewCoopSched(1), &s)
+			_, err := run.Exec(sched.NewCoopSched(1), &s)
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Code != diag.WrongTypeAtBoundary || !strings.Contains(e.Message, tt.says) {
 				t.Fatalf("want %q, got %v", tt.says, err)
@@ -72,7 +74,7 @@ func TestUnknownProviderPosition(t *testing.T) {
 	})
 	for model, want := range map[string]string{"": "main.star:1:36", "other/q": "main.star:1:8"} {
 		s.Override = model
-		_, err := engine.Exec(engine.NewCoopSched(1), &s)
+		_, err := run.Exec(sched.NewCoopSched(1), &s)
 		var e *engine.Error
 		var d *diag.Diagnostic
 		if !errors.As(err, &e) || e.Code != diag.UnknownProvider || e.Pos.String() != want {

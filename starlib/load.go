@@ -11,10 +11,10 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -22,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // DefaultSteps bounds the interpreter's steps while a script loads.
@@ -46,9 +47,9 @@ type Options struct {
 	ServerMay func(engine.Use) bool
 	Ungranted bool // report no use that is not granted: the script is only looked at
 
-	Strict   bool           // note edges that only a run can check
-	Builtins []Builtin      // the host's own rows of the table
-	Tools    []*engine.Tool // the host's tools, predeclared under their names
+	Strict   bool          // note edges that only a run can check
+	Builtins []Builtin     // the host's own rows of the table
+	Tools    []*agent.Tool // the host's tools, predeclared under their names
 
 	// Print receives what print and help write while loading; nil drops it.
 	Print func(at diag.Pos, text string)
@@ -157,11 +158,11 @@ type loader struct {
 
 func newLoader(o Options) *loader {
 	t := universe(o.Builtins)
-	s := &script.State{Session: engine.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
+	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	c := &loader{State: s, opts: o, table: t,
-		lint: &lint.Linter{State: s, Table: t, Heard: map[*engine.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
+		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
 	if c.parsed = o.Parsed; c.parsed == nil {
 		c.parsed = NewParsed()

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"sync"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
@@ -37,7 +38,7 @@ func (m *Module) Names() []string {
 }
 
 // Node returns the node that a global of the entry script holds, or nil.
-func (m *Module) Node(name string) *engine.Node {
+func (m *Module) Node(name string) *flow.Node {
 	if n, ok := m.entry.Globals[name].(*value.Node); ok {
 		return n.Node
 	}
@@ -45,10 +46,10 @@ func (m *Module) Node(name string) *engine.Node {
 }
 
 // Nodes returns every node of the script and the files it loads, in the order they were made.
-func (m *Module) Nodes() []*engine.Node { return m.c.Session.Nodes() }
+func (m *Module) Nodes() []*flow.Node { return m.c.Session.Nodes() }
 
 // Keeps is the first memory of the script that is kept in a session, nil for none.
-func (m *Module) Keeps() *engine.MemoryBank { return m.c.Session.Kept() }
+func (m *Module) Keeps() *agent.MemoryBank { return m.c.Session.Kept() }
 
 // Type returns the type that a global of the entry script holds, or nil.
 func (m *Module) Type(name string) *generable.Type {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -132,7 +134,7 @@ func TestTraceOfEndlessRecursion(t *testing.T) {
 		src := fmt.Sprintf("def down(n):\n    if n == 0:\n        fail(\"bottom\")\n    return down(n - 1)\ndef main():\n    return down(%d)\n", depth)
 		s := spec(t, sound(t, src), generable.Value{})
 		s.Handler = refuse
-		_, err := engine.Exec(engine.NewCoopSched(1), &s)
+		_, err := run.Exec(sched.NewCoopSched(1), &s)
 		var e *engine.Error
 		if !errors.As(err, &e) || len(e.Trace) != want {
 			t.Fatalf("%d deep: %d calls in the trace, want %d: %v", depth, len(e.Trace), want, err)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -87,11 +90,11 @@ def main(how = str, n = 3):
 			count.Add(-1)
 			return answers(nil).Do(ctx, e, sink)
 		})
-		out, err := exec(t, m, fmt.Sprintf(`{"how": %q}`, how), func(r *engine.RunSpec) { r.Handler = slow })
+		out, err := exec(t, m, fmt.Sprintf(`{"how": %q}`, how), func(r *run.Spec) { r.Handler = slow })
 		if err != nil || generable.JSON(out, nil) != "40" || most.Load() > 3 || most.Load() < 2 || mostCritics.Load() > 1 {
 			t.Errorf("%s: %s, %v, %d writers and %d critics at once", how, generable.JSON(out, nil), err, most.Load(), mostCritics.Load())
 		}
-		_, err = exec(t, m, fmt.Sprintf(`{"how": %q}`, how), func(r *engine.RunSpec) { r.Limits.ModelCalls = engine.AtMost(10) })
+		_, err = exec(t, m, fmt.Sprintf(`{"how": %q}`, how), func(r *run.Spec) { r.Limits.ModelCalls = engine.AtMost(10) })
 		if !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("%s: got %v", how, err)
 		}
@@ -109,7 +112,7 @@ def main(x = str):
 `)
 	judged := make(chan struct{})
 	handler := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-		text := e.Req.(*engine.Request).Messages[0].Parts[0].Text
+		text := e.Req.(*model.Request).Messages[0].Parts[0].Text
 		switch {
 		case text == "last":
 			select {
@@ -121,7 +124,7 @@ def main(x = str):
 		}
 		return answers(nil).Do(ctx, e, sink)
 	})
-	out, err := exec(t, m, `{"x": "x"}`, func(r *engine.RunSpec) { r.Handler, r.Limits.Wall = handler, 10*time.Second })
+	out, err := exec(t, m, `{"x": "x"}`, func(r *run.Spec) { r.Handler, r.Limits.Wall = handler, 10*time.Second })
 	if err != nil || generable.JSON(out, nil) != `["critic(writer(first))","critic(writer(last))"]` {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
@@ -142,9 +145,9 @@ def main(how = str):
     return stream(range(3), lambda n: n, work)
 `)
 	for _, how := range []string{"parallel", "stream"} {
-		for _, sched := range []engine.Sched{engine.NewGoSched(context.Background()), engine.NewCoopSched(3)} {
-			run := spec(t, m, value(t, fmt.Sprintf(`{"how": %q}`, how)))
-			if _, err := engine.Exec(sched, &run); err == nil || failure(t, err).Message != "no 1" || failure(t, err).Path != "main/"+how+"0[1]" {
+		for _, sched := range []engine.Sched{sched.NewGoSched(context.Background()), sched.NewCoopSched(3)} {
+			r := spec(t, m, value(t, fmt.Sprintf(`{"how": %q}`, how)))
+			if _, err := run.Exec(sched, &r); err == nil || failure(t, err).Message != "no 1" || failure(t, err).Path != "main/"+how+"0[1]" {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
@@ -164,12 +167,12 @@ def main(x = str):
         writer(x)
     return out + [budget.remaining(), frugal(x)]
 `)
-	run := spec(t, m, value(t, `{"x": "x"}`))
-	run.Handler, run.Model = answers(nil), "test/model"
-	run.Limits = engine.Limits{ModelCalls: engine.AtMost(4), ToolCalls: engine.AtMost(7), Tokens: engine.AtMost(1000), Steps: engine.AtMost(100000), Wall: time.Minute}
+	r := spec(t, m, value(t, `{"x": "x"}`))
+	r.Handler, r.Model = answers(nil), "test/model"
+	r.Limits = engine.Limits{ModelCalls: engine.AtMost(4), ToolCalls: engine.AtMost(7), Tokens: engine.AtMost(1000), Steps: engine.AtMost(100000), Wall: time.Minute}
 	record, seen := &journal.Memory{}, &log{}
-	run.Journal, run.Listener = record, seen.listener()
-	want, err := engine.Exec(engine.NewGoSched(context.Background()), &run)
+	r.Journal, r.Listener = record, seen.listener()
+	want, err := run.Exec(sched.NewGoSched(context.Background()), &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +184,11 @@ def main(x = str):
 	if ids := sorted(seen.ids); !strings.Contains(ids, "main/budget0@") || !strings.Contains(ids, "main/agent:frugal#0/budget0@") {
 		t.Errorf("effects\n%s", ids)
 	}
-	for _, sched := range []engine.Sched{engine.NewGoSched(context.Background()), engine.NewCoopSched(7)} {
+	for _, sched := range []engine.Sched{sched.NewGoSched(context.Background()), sched.NewCoopSched(7)} {
 		again := &log{}
-		replay := run
+		replay := r
 		replay.Handler, replay.Listener = refuse, again.listener()
-		got, err := engine.Exec(sched, &replay)
+		got, err := run.Exec(sched, &replay)
 		if err != nil || !generable.Equal(got, want) || sorted(again.ids) != sorted(seen.ids) {
 			t.Errorf("replay: %s, %v", generable.JSON(got, nil), err)
 		}
@@ -208,7 +211,7 @@ def main(x = str):
     return parallel(chapter, ["1", "2"])
 `)
 	var phases, effects []string
-	_, err := exec(t, m, `{"x": "x"}`, func(r *engine.RunSpec) {
+	_, err := exec(t, m, `{"x": "x"}`, func(r *run.Spec) {
 		r.Listener = engine.Listener{Kinds: engine.EventPhase | engine.EventEffect, Emit: func(ev engine.Event) {
 			switch {
 			case ev.Kind == engine.EventPhase:

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -38,7 +38,7 @@ def main(x = int, name = "n"):
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := everywhere(t, engine.RunSpec{Main: must(m.Main()).Func, Args: args})
+		v, _, err := everywhere(t, run.Spec{Main: must(m.Main()).Func, Args: args})
 		if err != nil || !generable.Equal(v, generable.StrOf("10 16")) {
 			t.Errorf("%v, %v", v, err)
 		}

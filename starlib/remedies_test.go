@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -111,7 +113,7 @@ func TestRemediesOfRuns(t *testing.T) {
 	} {
 		s := spec(t, sound(t, tt.src), generable.Value{})
 		s.Handler = refuse
-		_, err := engine.Exec(engine.NewCoopSched(1), &s)
+		_, err := run.Exec(sched.NewCoopSched(1), &s)
 		var e *engine.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Help, tt.help) {
 			t.Errorf("%s\nwant help %q, got %+v", tt.src, tt.help, e)

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // manyBranches uses every kind of callback, on many branches, and shares what it can.
@@ -69,8 +70,8 @@ func TestConcurrentRuns(t *testing.T) {
 		done.Add(1)
 		go func() {
 			defer done.Done()
-			run := spec(t, m, value(t, `{"text": "ab cdef ghijk", "n": 4}`))
-			got, err := engine.Exec(engine.NewGoSched(context.Background()), &run)
+			r := spec(t, m, value(t, `{"text": "ab cdef ghijk", "n": 4}`))
+			got, err := run.Exec(sched.NewGoSched(context.Background()), &r)
 			if err != nil || !generable.Equal(got, want) {
 				t.Errorf("got %s, %v", generable.JSON(got, nil), err)
 			}
@@ -98,7 +99,7 @@ main = a
 other = b
 `)
 	for _, name := range []string{"main", "other"} {
-		_, err := engine.Exec(engine.NewGoSched(context.Background()), &engine.RunSpec{Node: m.Node(name), Input: generable.StrOf("x")})
+		_, err := run.Exec(sched.NewGoSched(context.Background()), &run.Spec{Node: m.Node(name), Input: generable.StrOf("x")})
 		var e *engine.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Message, "frozen list") || !strings.Contains(e.Help, "list(x)") {
 			t.Errorf("%s: got %v, help %q", name, err, e.Help)
@@ -107,14 +108,14 @@ other = b
 }
 
 // exec runs main on goroutines.
-func exec(t *testing.T, m *starlib.Module, input string, change func(*engine.RunSpec)) (generable.Value, error) {
+func exec(t *testing.T, m *starlib.Module, input string, change func(*run.Spec)) (generable.Value, error) {
 	t.Helper()
-	run := spec(t, m, value(t, input))
-	run.Handler, run.Model = answers(nil), "test/model"
+	r := spec(t, m, value(t, input))
+	r.Handler, r.Model = answers(nil), "test/model"
 	if change != nil {
-		change(&run)
+		change(&r)
 	}
-	return engine.Exec(engine.NewGoSched(context.Background()), &run)
+	return run.Exec(sched.NewGoSched(context.Background()), &r)
 }
 
 func failure(t *testing.T, err error) *engine.Error {
@@ -218,7 +219,7 @@ def spin(s):
 deep = agent(run = spin)
 main = fn(lambda s: s, input = str, output = str) / fn(lambda s: deep(s), input = str, output = str)
 `)
-	_, err := exec(t, m, `"x"`, func(r *engine.RunSpec) { r.Limits.Steps = engine.AtMost(200_000) })
+	_, err := exec(t, m, `"x"`, func(r *run.Spec) { r.Limits.Steps = engine.AtMost(200_000) })
 	e := failure(t, err)
 	if e.Code != diag.StepLimit || !errors.Is(err, engine.ErrBudget) {
 		t.Errorf("got %v", err)
@@ -238,8 +239,8 @@ def main(n = 0):
 	why := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	run := spec(t, m, value(t, `{}`))
-	_, err := engine.Exec(engine.NewGoSched(ctx), &run)
+	r := spec(t, m, value(t, `{}`))
+	_, err := run.Exec(sched.NewGoSched(ctx), &r)
 	if e := failure(t, err); e.Code != diag.Cancelled || !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}

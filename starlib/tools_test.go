@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -13,8 +16,8 @@ import (
 // TestHostTools: a tool of the host is predeclared under its name, and runs as an effect.
 func TestHostTools(t *testing.T) {
 	params, _ := generable.NewSchema("search", "", []generable.Field{{Name: "q", Type: generable.StrT}})
-	search := &engine.Tool{Name: "search", Doc: "Searches.", Params: params, Class: engine.ClassRead}
-	m, found := loadWith(starlib.Options{Tools: []*engine.Tool{search}}, `main = agent(prompt = "Find.", tools = [search])`)
+	search := &agent.Tool{Name: "search", Doc: "Searches.", Params: params, Class: engine.ClassRead}
+	m, found := loadWith(starlib.Options{Tools: []*agent.Tool{search}}, `main = agent(prompt = "Find.", tools = [search])`)
 	if found != nil {
 		t.Fatal(render(m, found))
 	}
@@ -24,19 +27,19 @@ func TestHostTools(t *testing.T) {
 			return engine.Outcome{Attempt: 1, Value: generable.StrOf("found " + generable.JSON(e.Req.(*engine.ToolRequest).Args, nil))}
 		}
 		turn++
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		if turn == 1 {
-			return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls,
-				Parts: []engine.Part{{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "1", Name: "search", Args: `{"q": "x"}`}}}}}
+			return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls,
+				Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "search", Args: `{"q": "x"}`}}}}}
 		}
 		last := req.Messages[len(req.Messages)-1].Parts[0].Result.Text
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: last}}}}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: last}}}}
 	})
-	out, err := exec(t, m, `"x"`, func(r *engine.RunSpec) { r.Handler = h })
+	out, err := exec(t, m, `"x"`, func(r *run.Spec) { r.Handler = h })
 	if err != nil || generable.JSON(out, nil) != `"found {\"q\":\"x\"}"` {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
-	if m, found := loadWith(starlib.Options{Tools: []*engine.Tool{search}}, `search = 3`); codes(found) != "AS206" {
+	if m, found := loadWith(starlib.Options{Tools: []*agent.Tool{search}}, `search = 3`); codes(found) != "AS206" {
 		t.Errorf("got %s", render(m, found))
 	}
 }
@@ -59,8 +62,8 @@ def compile(path = field(str, "which"), flags = [], strict = False):
 main = agent(prompt = "Work.", tools = [compile, tool(lambda q = str: {"found": q}, name = "search")],
     skills = [skill("do", "Does", knowledge = {"style": knowledge("Voice", lambda: "be brief"), "tone": "kind"})])
 `)
-	var reqs []*engine.Request
-	calls := []engine.ToolCall{
+	var reqs []*model.Request
+	calls := []model.ToolCall{
 		{ID: "1", Name: "compile", Args: `{"path": "a.kt", "flags": ["-x"]}`},
 		{ID: "2", Name: "search", Args: `{"q": "y"}`},
 		{ID: "3", Name: "style", Args: ``},
@@ -69,18 +72,18 @@ main = agent(prompt = "Work.", tools = [compile, tool(lambda q = str: {"found": 
 		{ID: "6", Name: "tone", Args: `{}`},
 	}
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req := e.Req.(*engine.Request)
+		req := e.Req.(*model.Request)
 		reqs = append(reqs, req)
-		resp := &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "done"}}}
+		resp := &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "done"}}}
 		if len(reqs) == 1 {
-			resp = &engine.Response{Finish: engine.FinishCalls}
+			resp = &model.Response{Finish: model.FinishCalls}
 			for i := range calls {
-				resp.Parts = append(resp.Parts, engine.Part{Kind: engine.PartCall, Call: &calls[i]})
+				resp.Parts = append(resp.Parts, model.Part{Kind: model.PartCall, Call: &calls[i]})
 			}
 		}
 		return engine.Outcome{Attempt: 1, Response: resp}
 	})
-	out, err := exec(t, m, `"go"`, func(r *engine.RunSpec) { r.Handler = h })
+	out, err := exec(t, m, `"go"`, func(r *run.Spec) { r.Handler = h })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"maps"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Workspace is a script that grows, as at a prompt: each entry is loaded by itself, sees what the
@@ -95,9 +94,9 @@ func (w *Workspace) set(name string, v starlark.Value) {
 
 // sweep gives back the places in structures that no name leads to.
 func (w *Workspace) sweep() {
-	held := map[*engine.Node]bool{}
-	var hold func(n *engine.Node)
-	hold = func(n *engine.Node) {
+	held := map[*flow.Node]bool{}
+	var hold func(n *flow.Node)
+	hold = func(n *flow.Node) {
 		if n != nil && !held[n] {
 			held[n] = true
 			for _, k := range n.Children() {
@@ -115,5 +114,5 @@ func (w *Workspace) sweep() {
 			}
 		}
 	})
-	w.c.Session.Release(func(n *engine.Node) bool { return held[n] })
+	w.c.Session.Release(func(n *flow.Node) bool { return held[n] })
 }

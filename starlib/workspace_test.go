@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -53,13 +53,13 @@ func (p *prompt) run(name string, in generable.Value) generable.Value {
 	if bad != nil {
 		p.t.Fatal(bad)
 	}
-	s := engine.RunSpec{Node: e.Node, Input: in}
+	s := run.Spec{Node: e.Node, Input: in}
 	if e.Node == nil {
 		args, err := e.Bind(map[string]generable.Value{"x": in})
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		s = engine.RunSpec{Main: e.Func, Args: args}
+		s = run.Spec{Main: e.Func, Args: args}
 	}
 	v, _, err := everywhere(p.t, s)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Cache answers model calls from a directory of answers, and asks for those that are not there.
@@ -62,7 +63,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	}
 	row, err := newEntry(e)
 	if err != nil {
-		return c.broken(e, err, engine.Usage{})
+		return c.broken(e, err, model.Usage{})
 	}
 	row.N = c.count(e.Run, row.Key)
 	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
@@ -74,7 +75,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		err = fs.ErrNotExist // of an older version, or damaged: asked and written anew
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return c.broken(e, err, engine.Usage{})
+		return c.broken(e, err, model.Usage{})
 	}
 	out := c.models.Do(ctx, e, sink)
 	if out.Err != nil || out.Response == nil {
@@ -91,7 +92,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return out
 }
 
-func (c *Cache) broken(e *engine.Effect, err error, used engine.Usage) engine.Outcome {
+func (c *Cache) broken(e *engine.Effect, err error, used model.Usage) engine.Outcome {
 	failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "the cache of model answers fails at a call of agent %q: %w", e.Agent, err).
 		WithHelp("see that %s can be read and written, or run without the cache", c.dir)
 	failed.Usage = used

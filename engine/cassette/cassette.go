@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -30,10 +31,10 @@ type entry struct {
 	Path     string            `json:"path,omitempty"`
 	Request  json.RawMessage   `json:"request"`
 	Types    map[string]string `json:"types,omitempty"`    // hashes of the output type and the tools' parameters
-	Response *engine.Response  `json:"response,omitempty"` // of a model
+	Response *model.Response   `json:"response,omitempty"` // of a model
 	Value    json.RawMessage   `json:"value,omitempty"`    // of anything else
 	Error    *engine.Error     `json:"error,omitempty"`
-	Usage    engine.Usage      `json:"usage"`
+	Usage    model.Usage       `json:"usage"`
 	Attempt  int               `json:"attempt"`
 
 	value generable.Value // that Value holds
@@ -42,7 +43,7 @@ type entry struct {
 }
 
 // callKey is the key of a call.
-func callKey(e *engine.Effect, req *engine.Request) string {
+func callKey(e *engine.Effect, req *model.Request) string {
 	d := req.Digest()
 	key := hex.EncodeToString(d[:16])
 	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
@@ -74,7 +75,7 @@ func newEntry(e *engine.Effect) (*entry, error) {
 		return nil, err
 	}
 	row := &entry{Version: version, Key: key, Kind: otherKind(e), N: 1, Agent: e.Agent, Path: e.At.Path(), Request: request}
-	req, model := e.Req.(*engine.Request)
+	req, model := e.Req.(*model.Request)
 	if !model {
 		row.Name = e.Name
 		return row, nil
@@ -141,7 +142,7 @@ func decodeEntry(data []byte) (*entry, error) {
 		return nil, fmt.Errorf("model calls have a response, and all else has a value")
 	case negative(r.Usage) || r.Response != nil && negative(r.Response.Usage) || r.Error != nil && negative(r.Error.Usage):
 		return nil, fmt.Errorf("its usage is below 0, which would lift budgets")
-	case r.Response != nil && slices.ContainsFunc(r.Response.Parts, func(p engine.Part) bool { return p.Kind == engine.PartCall && p.Call == nil }):
+	case r.Response != nil && slices.ContainsFunc(r.Response.Parts, func(p model.Part) bool { return p.Kind == model.PartCall && p.Call == nil }):
 		return nil, fmt.Errorf("a part of its answer is a call and does not say which")
 	}
 	if r.Value != nil {
@@ -153,13 +154,13 @@ func decodeEntry(data []byte) (*entry, error) {
 	return r, nil
 }
 
-func negative(u engine.Usage) bool {
+func negative(u model.Usage) bool {
 	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || u.CostUSD < 0
 }
 
 // modelRequest is the request of a model effect.
-func modelRequest(e *engine.Effect) (*engine.Request, *engine.Error) {
-	req, ok := e.Req.(*engine.Request)
+func modelRequest(e *engine.Effect) (*model.Request, *engine.Error) {
+	req, ok := e.Req.(*model.Request)
 	if !ok || req == nil {
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req)
 	}

@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // otherKind is the kind of an effect, "" of a model call: rows of these do without one.
 func otherKind(e *engine.Effect) engine.EffectKind {
-	if _, model := e.Req.(*engine.Request); model || e.Kind == engine.EffectModel {
+	if _, model := e.Req.(*model.Request); model || e.Kind == engine.EffectModel {
 		return ""
 	}
 	return e.Kind
@@ -40,7 +41,7 @@ func valueJSON(v generable.Value) json.RawMessage {
 }
 
 func marked(v generable.Value) generable.Value {
-	if r, ok := v.AsRecord(); ok && r.Type() == engine.ImageType {
+	if r, ok := v.AsRecord(); ok && r.Type() == model.ImageType {
 		picture := generable.NewMap(2)
 		picture.Set("url", r.At(0))
 		picture.Set("mime", r.At(1))
@@ -66,7 +67,7 @@ func unmarked(v generable.Value) generable.Value {
 			mime, _ := picture.Get("mime")
 			at, _ := url.AsStr()
 			kind, _ := mime.AsStr()
-			return engine.ImageValue(engine.Image{URL: at, MIME: kind})
+			return model.ImageValue(model.Image{URL: at, MIME: kind})
 		}
 	}
 	return each(v, func(key string) string { return key[1:] }, unmarked)

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // A value comes back from a row as what it was: numbers of their kinds, pictures, and what looks like one.
 func TestRecordedValues(t *testing.T) {
-	picture := engine.ImageValue(engine.Image{URL: "data:image/png;base64,AA==", MIME: "image/png"})
+	picture := model.ImageValue(model.Image{URL: "data:image/png;base64,AA==", MIME: "image/png"})
 	values := []generable.Value{generable.StrOf("a\u2028\"\\\x00"), generable.IntOf(-7), generable.BoolOf(false), {}, picture,
 		generable.NewList([]generable.Value{generable.StrOf("text"), picture, generable.NewList(nil).Value()}).Value()}
 	for _, text := range []string{`1.0`, `1e300`, `{}`, `{"a":1.0,"b":[1,2.5,123456789012345678901234567890]}`, `{"$image":{"url":"u","mime":"m"}}`, `{"$$image":1}`, `{"$image":null}`, `{"$image":1,"b":2}`, `{"$":{"$image":{"$image":[]}}}`} {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -27,12 +28,12 @@ func env(pairs ...string) llm.Option {
 	return llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
 }
 
-func effect(model string, req *engine.Request) *engine.Effect {
+func effect(model string, req *model.Request) *engine.Effect {
 	return &engine.Effect{Kind: engine.EffectModel, Name: model, Agent: "reviewer", Req: req}
 }
 
-func prompt(text string) *engine.Request {
-	return &engine.Request{System: "Be brief.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, text)}}
+func prompt(text string) *model.Request {
+	return &model.Request{System: "Be brief.", Messages: []model.Message{model.TextMessage(model.RoleUser, text)}}
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -52,11 +53,11 @@ func hasAll(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-func ask(h engine.Handler, model string, req *engine.Request) engine.Outcome {
+func ask(h engine.Handler, model string, req *model.Request) engine.Outcome {
 	return h.Do(context.Background(), effect(model, req), nil)
 }
 
-func need(t *testing.T, out engine.Outcome) *engine.Response {
+func need(t *testing.T, out engine.Outcome) *model.Response {
 	t.Helper()
 	if out.Err != nil {
 		t.Fatal(out.Err)

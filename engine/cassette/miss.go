@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // missing is the error of a call that no row answers: the nearest row, and in what it differs.
@@ -85,7 +86,7 @@ func partsOf(r *entry) []part {
 			var text struct {
 				Kind, Text string
 			}
-			if json.Unmarshal(p, &text) == nil && text.Kind == string(engine.PartText) {
+			if json.Unmarshal(p, &text) == nil && text.Kind == string(model.PartText) {
 				texts = append(texts, text.Text)
 			} else {
 				texts = append(texts, plain(p))

@@ -12,9 +12,14 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -28,18 +33,18 @@ func (s *counted) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	last := req.Messages[len(req.Messages)-1].Parts[0].Text
 	if strings.Contains(last, "fail") {
 		err := engine.Errorf(engine.KindQuota, "AS721", "no coins for %s", last)
-		err.Usage = engine.Usage{In: 3}
+		err.Usage = model.Usage{In: 3}
 		return engine.Failed(err)
 	}
-	r := &engine.Response{Parts: []engine.Part{{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "x", Data: `"sealed"`}},
-		{Kind: engine.PartText, Text: fmt.Sprintf("%s, call %d", last, s.calls)},
-		{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "c1", Name: "compile", Args: `{"path":"<a>"}`}}},
-		Finish: engine.FinishCalls, Provider: "openai", Model: "gpt-5-2026", RequestID: "req-1", Usage: engine.Usage{In: 5, Out: 6, Reasoning: 1}}
-	return engine.Outcome{Response: r, Usage: engine.Usage{In: 9, Out: 6, Reasoning: 1}, Attempt: 2}
+	r := &model.Response{Parts: []model.Part{{Kind: model.PartReasoning, Text: "hm", Opaque: &model.Opaque{Provider: "x", Data: `"sealed"`}},
+		{Kind: model.PartText, Text: fmt.Sprintf("%s, call %d", last, s.calls)},
+		{Kind: model.PartCall, Call: &model.ToolCall{ID: "c1", Name: "compile", Args: `{"path":"<a>"}`}}},
+		Finish: model.FinishCalls, Provider: "openai", Model: "gpt-5-2026", RequestID: "req-1", Usage: model.Usage{In: 5, Out: 6, Reasoning: 1}}
+	return engine.Outcome{Response: r, Usage: model.Usage{In: 9, Out: 6, Reasoning: 1}, Attempt: 2}
 }
 
 func recorded(t *testing.T, efs []*engine.Effect, redact func(string) string) (string, []engine.Outcome) {
@@ -62,10 +67,10 @@ func replayer(t *testing.T, text string) *cassette.Replayer {
 	return r
 }
 
-func typed(text string) *engine.Request {
+func typed(text string) *model.Request {
 	req := prompt(text)
 	req.Model = "openai/gpt-5"
-	req.Output = &engine.Output{Type: verdict()}
+	req.Output = &model.Output{Type: verdict()}
 	req.Params.Temperature = ptr(0.2)
 	return req
 }
@@ -126,26 +131,26 @@ func TestReplayGivesWhatWasRecorded(t *testing.T) {
 // branches come, and else in the order of the record.
 func TestReplayOfParallelBranches(t *testing.T) {
 	flow := func(h engine.Handler, sched engine.Sched) string {
-		session := engine.NewSession()
-		var nodes []*engine.Node
+		session := flow.NewSession()
+		var nodes []*flow.Node
 		for range 8 {
-			nodes = append(nodes, session.Agent(engine.Site{What: "agent", Name: "critic"}, &engine.AgentSpec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
+			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.AgentSpec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
 		}
-		node := session.Par(engine.Site{What: "par"}, engine.ParOptions{}, nodes...)
+		node := session.Par(flow.Site{What: "par"}, flow.ParOptions{}, nodes...)
 		session.Seal()
-		out, err := engine.Exec(sched, &engine.RunSpec{Node: node, Input: generable.StrOf("x"), Handler: h})
+		out, err := run.Exec(sched, &run.Spec{Node: node, Input: generable.StrOf("x"), Handler: h})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return generable.JSON(out, nil)
 	}
 	var b bytes.Buffer
-	want := flow(cassette.Record(&b, plainly{&counted{}}, nil), engine.NewGoSched(t.Context()))
+	want := flow(cassette.Record(&b, plainly{&counted{}}, nil), sched.NewGoSched(t.Context()))
 	for seed := range uint64(20) {
-		if got := flow(replayer(t, b.String()), engine.NewCoopSched(seed)); got != want {
+		if got := flow(replayer(t, b.String()), sched.NewCoopSched(seed)); got != want {
 			t.Fatalf("seed %d: %s, recorded %s", seed, got, want)
 		}
-		if got := flow(replayer(t, b.String()), engine.NewGoSched(t.Context())); got != want {
+		if got := flow(replayer(t, b.String()), sched.NewGoSched(t.Context())); got != want {
 			t.Fatalf("%s, recorded %s", got, want)
 		}
 	}
@@ -157,7 +162,7 @@ type plainly struct{ engine.Handler }
 func (p plainly) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	out := p.Handler.Do(ctx, e, sink)
 	own := *out.Response
-	own.Parts, own.Finish = own.Parts[:2], engine.FinishStop
+	own.Parts, own.Finish = own.Parts[:2], model.FinishStop
 	out.Response = &own
 	return out
 }
@@ -165,21 +170,21 @@ func (p plainly) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 func TestReplayMisses(t *testing.T) {
 	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("a long question about ships and harbours")), effect("openai/gpt-5", typed("something else"))}, nil)
 	for name, row := range map[string]struct {
-		change func(*engine.Request)
+		change func(*model.Request)
 		says   []string
 	}{
-		"a message": {func(r *engine.Request) { r.Messages[0].Parts[0].Text = "a long question about boats and harbours" },
+		"a message": {func(r *model.Request) { r.Messages[0].Parts[0].Text = "a long question about boats and harbours" },
 			[]string{"line 1", "message 1 (user)", `recorded: "…a long question about ships`, `asked:    "…a long question about boats`}},
-		"a message more": {func(r *engine.Request) { r.Messages = append(r.Messages, engine.TextMessage(engine.RoleUser, "more")) }, []string{"line 1", "message 2 (user)", "(nothing)", `"more"`}},
-		"the system":     {func(r *engine.Request) { r.System = "Be long." }, []string{"line 1", "the system text", `"Be brief."`, `"Be long."`}},
-		"the model":      {func(r *engine.Request) { r.Model = "openai/gpt-6" }, []string{"line 1", "the model", "gpt-5", "gpt-6"}},
-		"a parameter":    {func(r *engine.Request) { r.Params.Temperature = ptr(0.7) }, []string{"line 1", "the parameters", "0.2", "0.7"}},
-		"the schema": {func(r *engine.Request) {
+		"a message more": {func(r *model.Request) { r.Messages = append(r.Messages, model.TextMessage(model.RoleUser, "more")) }, []string{"line 1", "message 2 (user)", "(nothing)", `"more"`}},
+		"the system":     {func(r *model.Request) { r.System = "Be long." }, []string{"line 1", "the system text", `"Be brief."`, `"Be long."`}},
+		"the model":      {func(r *model.Request) { r.Model = "openai/gpt-6" }, []string{"line 1", "the model", "gpt-5", "gpt-6"}},
+		"a parameter":    {func(r *model.Request) { r.Params.Temperature = ptr(0.7) }, []string{"line 1", "the parameters", "0.2", "0.7"}},
+		"the schema": {func(r *model.Request) {
 			changed := *verdict()
 			changed.Doc = "Another"
-			r.Output = &engine.Output{Type: &changed}
+			r.Output = &model.Output{Type: &changed}
 		}, []string{"line 1", "the schema of the output"}},
-		"a tool": {func(r *engine.Request) { r.Tools = []engine.ToolDef{{Name: "compile"}} }, []string{"line 1", "the tools", "(nothing)", "compile"}},
+		"a tool": {func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "compile"}} }, []string{"line 1", "the tools", "(nothing)", "compile"}},
 	} {
 		req := typed("a long question about ships and harbours")
 		row.change(req)
@@ -308,7 +313,7 @@ func TestCache(t *testing.T) {
 	again := in("r2")
 	for _, want := range []engine.Outcome{a, b} {
 		got := ask(again, "openai/gpt-5", typed("x"))
-		if got.Err != nil || got.Response.Text() != want.Response.Text() || got.Usage != (engine.Usage{}) || got.Attempt != 1 {
+		if got.Err != nil || got.Response.Text() != want.Response.Text() || got.Usage != (model.Usage{}) || got.Attempt != 1 {
 			t.Errorf("%+v, want the answer %q and no usage", got, want.Response.Text())
 		}
 	}

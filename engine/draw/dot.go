@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // DOT gives the composition as a Graphviz digraph, ending in a newline. A nil node gives "".
-func DOT(n *engine.Node) string {
+func DOT(n *flow.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -30,7 +30,7 @@ func DOT(n *engine.Node) string {
 
 // attributes of a shape in DOT.
 var dotShapes = [...]string{
-	terminal: "shape=oval", agent: "shape=box", step: `shape=box, style=rounded`, decision: "shape=diamond",
+	terminal: "shape=oval", agentBox: "shape=box", step: `shape=box, style=rounded`, decision: "shape=diamond",
 	fork: "shape=trapezium", join: "shape=invtrapezium", broken: "shape=box, color=red",
 }
 

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/draw"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -16,10 +18,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // composer builds nodes whose callbacks are never called.
 type composer struct {
-	*engine.Session
+	*flow.Session
 }
 
-func site(what, name string) engine.Site { return engine.Site{What: what, Name: name} }
+func site(what, name string) flow.Site { return flow.Site{What: what, Name: name} }
 
 func nothing(name string, params int) engine.Func {
 	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) {
@@ -27,15 +29,15 @@ func nothing(name string, params int) engine.Func {
 	})
 }
 
-func (c composer) prompted(name, model string, in, out *generable.Type) *engine.Node {
-	return c.Agent(site("agent", name), &engine.AgentSpec{Name: name, Model: model, In: in, Out: out, Prompt: "Do it."})
+func (c composer) prompted(name, model string, in, out *generable.Type) *flow.Node {
+	return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, Model: model, In: in, Out: out, Prompt: "Do it."})
 }
 
-func (c composer) run(name string, in, out *generable.Type) *engine.Node {
-	return c.Agent(site("agent", name), &engine.AgentSpec{Name: name, In: in, Out: out, Run: nothing(name, 1)})
+func (c composer) run(name string, in, out *generable.Type) *flow.Node {
+	return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out, Run: nothing(name, 1)})
 }
 
-func (c composer) fn(name string, in, out *generable.Type) *engine.Node {
+func (c composer) fn(name string, in, out *generable.Type) *flow.Node {
 	return c.Fn(site("fn", name), nothing("lambda", 1), in, out)
 }
 
@@ -47,45 +49,45 @@ var (
 	decision = &generable.Type{Kind: generable.UnionType, Name: "Decision", Tag: "type", Variants: []*generable.Type{approved, rejected}}
 )
 
-var pictures = map[string]func(c composer) *engine.Node{
-	"agent": func(c composer) *engine.Node { return c.prompted("greeter", "ollama/qwen2.5:7b", str, str) },
-	"review": func(c composer) *engine.Node {
+var pictures = map[string]func(c composer) *flow.Node{
+	"agent": func(c composer) *flow.Node { return c.prompted("greeter", "ollama/qwen2.5:7b", str, str) },
+	"review": func(c composer) *flow.Node {
 		coder := c.prompted("coder", "openai/gpt-5", str, draft)
 		judge := c.prompted("judge", "", str, decision)
-		verdict := c.Branch(site("branch", "verdict"), judge, []engine.Route{
+		verdict := c.Branch(site("branch", "verdict"), judge, []flow.Route{
 			{Type: approved, Handler: c.run("ship", approved, str)},
 			{Type: rejected, Handler: c.Then(site("then", ""), c.fn("", rejected, str), c.run("file", str, str))},
-		}, engine.BranchOptions{})
+		}, flow.BranchOptions{})
 		return c.Then(site("then", "main"), coder, c.Pick(site("pick", ""), "code", nil), verdict)
 	},
-	"parallel": func(c composer) *engine.Node {
-		reviews := c.Par(site("par", "reviews"), engine.ParOptions{}, c.prompted("security", "", str, str), c.prompted("speed", "", str, str))
+	"parallel": func(c composer) *flow.Node {
+		reviews := c.Par(site("par", "reviews"), flow.ParOptions{}, c.prompted("security", "", str, str), c.prompted("speed", "", str, str))
 		return c.Then(site("then", "main"), reviews, c.run("merge", generable.ListOfType(str), str))
 	},
-	"otherwise": func(c composer) *engine.Node {
+	"otherwise": func(c composer) *flow.Node {
 		yes := generable.BoolOf(true)
 		return c.Branch(site("branch", ""), c.run("check", str, generable.BoolT),
-			[]engine.Route{{Value: &yes, Handler: c.run("go", generable.BoolT, str)}},
-			engine.BranchOptions{Otherwise: c.run("stop", generable.BoolT, str)})
+			[]flow.Route{{Value: &yes, Handler: c.run("go", generable.BoolT, str)}},
+			flow.BranchOptions{Otherwise: c.run("stop", generable.BoolT, str)})
 	},
-	"loop": func(c composer) *engine.Node {
-		return c.Loop(site("loop", "refine"), c.prompted("polish", "", str, str), engine.LoopOptions{Next: nothing("next", 1), Max: 4})
+	"loop": func(c composer) *flow.Node {
+		return c.Loop(site("loop", "refine"), c.prompted("polish", "", str, str), flow.LoopOptions{Next: nothing("next", 1), Max: 4})
 	},
-	"repair": func(c composer) *engine.Node {
+	"repair": func(c composer) *flow.Node {
 		return c.Loop(site("loop", ""), c.run("lint", draft, decision),
-			engine.LoopOptions{Until: nothing("ok", 1), Repair: c.prompted("mend", "", decision, draft), Max: 4})
+			flow.LoopOptions{UntilFunc: nothing("ok", 1), Repair: c.prompted("mend", "", decision, draft), Max: 4})
 	},
-	"each": func(c composer) *engine.Node {
-		return c.Each(site("each", "files"), engine.EachOptions{}, c.Then(site("then", ""), c.run("read", str, draft), c.fn("", draft, generable.IntT)))
+	"each": func(c composer) *flow.Node {
+		return c.Each(site("each", "files"), flow.EachOptions{}, c.Then(site("then", ""), c.run("read", str, draft), c.fn("", draft, generable.IntT)))
 	},
-	"forum": func(c composer) *engine.Node {
-		return c.Forum(site("forum", "panel"), engine.ForumOptions{Rounds: 2},
+	"forum": func(c composer) *flow.Node {
+		return c.Forum(site("forum", "panel"), flow.ForumOptions{Rounds: 2},
 			c.prompted("optimist", "", str, str), c.prompted("sceptic", "", str, str), c.prompted("captain", "", str, str))
 	},
-	"names": func(c composer) *engine.Node {
+	"names": func(c composer) *flow.Node {
 		return c.Then(site("then", ""), c.run(`a "quoted" <b> & #1`, str, str), c.run("back\\slash\nline", str, generable.OneOf(str, generable.NoneT)))
 	},
-	"broken": func(c composer) *engine.Node {
+	"broken": func(c composer) *flow.Node {
 		return c.Then(site("then", ""), c.run("one", str, generable.IntT), c.run("two", draft, str))
 	},
 }
@@ -93,7 +95,7 @@ var pictures = map[string]func(c composer) *engine.Node{
 func TestPictures(t *testing.T) {
 	for name, make := range pictures {
 		t.Run(name, func(t *testing.T) {
-			c := composer{engine.NewSession()}
+			c := composer{flow.NewSession()}
 			n := make(c)
 			if l := c.Diagnostics(); l.HasErrors() != (name == "broken") {
 				t.Fatalf("composing: %v", l)
@@ -134,7 +136,7 @@ func TestConnected(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			c := composer{engine.NewSession()}
+			c := composer{flow.NewSession()}
 			text := draw.DOT(make(c))
 			next := map[string][]string{}
 			boxes := map[string]bool{}
@@ -179,30 +181,30 @@ func TestNoNode(t *testing.T) {
 
 // What is wrong is drawn as well, also where a host left something out.
 func TestBrokenPictures(t *testing.T) {
-	for name, make := range map[string]func(c composer) *engine.Node{
-		"no handler": func(c composer) *engine.Node {
-			return c.Branch(site("branch", ""), c.run("a", str, str), []engine.Route{{Type: str}}, engine.BranchOptions{})
+	for name, make := range map[string]func(c composer) *flow.Node{
+		"no handler": func(c composer) *flow.Node {
+			return c.Branch(site("branch", ""), c.run("a", str, str), []flow.Route{{Type: str}}, flow.BranchOptions{})
 		},
-		"no source": func(c composer) *engine.Node {
-			return c.Branch(site("branch", ""), nil, []engine.Route{{Type: str, Handler: c.run("a", str, str)}}, engine.BranchOptions{})
+		"no source": func(c composer) *flow.Node {
+			return c.Branch(site("branch", ""), nil, []flow.Route{{Type: str, Handler: c.run("a", str, str)}}, flow.BranchOptions{})
 		},
-		"no body": func(c composer) *engine.Node {
-			return c.Loop(site("loop", ""), nil, engine.LoopOptions{Next: nothing("next", 1)})
+		"no body": func(c composer) *flow.Node {
+			return c.Loop(site("loop", ""), nil, flow.LoopOptions{Next: nothing("next", 1)})
 		},
-		"taken": func(c composer) *engine.Node {
+		"taken": func(c composer) *flow.Node {
 			a := c.run("a", str, str)
 			c.Then(site("then", ""), a)
-			return c.Par(site("par", ""), engine.ParOptions{}, a, c.run("b", str, str))
+			return c.Par(site("par", ""), flow.ParOptions{}, a, c.run("b", str, str))
 		},
-		"forum of one": func(c composer) *engine.Node {
-			return c.Forum(site("forum", ""), engine.ForumOptions{}, c.run("a", str, str))
+		"forum of one": func(c composer) *flow.Node {
+			return c.Forum(site("forum", ""), flow.ForumOptions{}, c.run("a", str, str))
 		},
-		"wrong forum": func(c composer) *engine.Node {
-			return c.Forum(site("forum", ""), engine.ForumOptions{}, c.run("a", str, str), c.run("b", generable.IntT, str))
+		"wrong forum": func(c composer) *flow.Node {
+			return c.Forum(site("forum", ""), flow.ForumOptions{}, c.run("a", str, str), c.run("b", generable.IntT, str))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := composer{engine.NewSession()}
+			c := composer{flow.NewSession()}
 			n := make(c)
 			if !n.Failed() || draw.Mermaid(n) == "" || draw.DOT(n) == "" {
 				t.Errorf("failed %v, drawn as %q", n.Failed(), draw.DOT(n))

@@ -3,11 +3,11 @@ package draw
 import (
 	"encoding/json"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // The shapes as words of the JSON form.
-var shapeWords = [...]string{terminal: "terminal", agent: "agent", step: "step", decision: "decision", fork: "fork", join: "join", broken: "broken"}
+var shapeWords = [...]string{terminal: "terminal", agentBox: "agent", step: "step", decision: "decision", fork: "fork", join: "join", broken: "broken"}
 
 type jsonBox struct {
 	ID    string   `json:"id"`
@@ -32,7 +32,7 @@ type jsonArrow struct {
 // JSON gives the picture as data for other tools: {"boxes": [{id, shape, label, frame}],
 // "arrows": [{from, to, label, back}], "frames": [{id, label, frame}]}, indented, ending in a
 // newline. A shape is terminal, agent, step, decision, fork, join or broken. A nil node gives "".
-func JSON(n *engine.Node) string {
+func JSON(n *flow.Node) string {
 	if n == nil {
 		return ""
 	}

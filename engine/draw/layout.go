@@ -3,41 +3,42 @@ package draw
 import (
 	"fmt"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // add draws a node and all that is placed in it.
-func (p *picture) add(n *engine.Node) fragment {
+func (p *picture) add(n *flow.Node) fragment {
 	kids := n.Children()
 	switch kind := n.Kind(); {
 	case len(kids) == 0:
 		return p.leaf(n)
-	case kind == engine.AgentNode:
+	case kind == flow.AgentNode:
 		return p.mended(n)
-	case kind == engine.PipelineNode:
+	case kind == flow.PipelineNode:
 		if n.Name() == "" {
 			return p.pipeline(kids)
 		}
 		return p.framed(n.Name(), func() fragment { return p.pipeline(kids) })
-	case kind == engine.FallbackNode || kind == engine.RaceNode:
+	case kind == flow.FallbackNode || kind == flow.RaceNode:
 		return p.framed(title(n), func() fragment { return p.alternatives(kids) })
-	case kind == engine.RetryNode || kind == engine.AttemptNode || kind == engine.VerifyNode || kind == engine.BoundedNode:
+	case kind == flow.RetryNode || kind == flow.AttemptNode || kind == flow.VerifyNode || kind == flow.BoundedNode:
 		return p.framed(title(n), func() fragment { return p.within(n) })
-	case kind == engine.WrapNode:
+	case kind == flow.WrapNode:
 		return p.framed(title(n), func() fragment { return p.wrap(n) })
-	case kind == engine.VoteNode:
+	case kind == flow.VoteNode:
 		return p.framed(title(n), func() fragment { return p.vote(n) })
-	case kind == engine.ParallelNode:
+	case kind == flow.ParallelNode:
 		return p.framed(title(n), func() fragment { return p.parallel(n) })
-	case kind == engine.EachNode:
+	case kind == flow.EachNode:
 		return p.framed(title(n), func() fragment { return p.each(n) })
-	case kind == engine.LoopNode:
+	case kind == flow.LoopNode:
 		return p.framed(title(n), func() fragment { return p.loop(n) })
-	case kind == engine.ForumNode:
+	case kind == flow.ForumNode:
 		return p.framed(title(n), func() fragment { return p.forum(n) })
-	case kind == engine.GraphNode:
+	case kind == flow.GraphNode:
 		return p.framed(title(n), func() fragment { return p.graph(n) })
-	case kind == engine.BranchNode || kind == engine.HandoffNode:
+	case kind == flow.BranchNode || kind == flow.HandoffNode:
 		if n.Name() == "" {
 			return p.branch(n)
 		}
@@ -47,23 +48,23 @@ func (p *picture) add(n *engine.Node) fragment {
 }
 
 // title names a structure and its kind: "reviews: parallel", or the kind alone.
-func title(n *engine.Node) string {
+func title(n *flow.Node) string {
 	if n.Name() == "" {
 		return n.Kind().String()
 	}
 	return n.Name() + ": " + n.Kind().String()
 }
 
-func (p *picture) leaf(n *engine.Node) fragment {
+func (p *picture) leaf(n *flow.Node) fragment {
 	s, lines := step, []string{n.Label()}
-	if n.Name() != "" && n.Kind() != engine.AgentNode {
+	if n.Name() != "" && n.Kind() != flow.AgentNode {
 		lines = append(lines, detail(n))
 	}
 	switch a := n.Agent(); {
 	case n.Failed():
 		s = broken
 	case a != nil && byModel(a):
-		s = agent
+		s = agentBox
 		if a.Model != "" {
 			lines = append(lines, a.Model)
 		}
@@ -73,15 +74,15 @@ func (p *picture) leaf(n *engine.Node) fragment {
 }
 
 // detail says what a named step is.
-func detail(n *engine.Node) string {
-	if n.Kind() == engine.PickNode {
+func detail(n *flow.Node) string {
+	if n.Kind() == flow.PickNode {
 		return `pick("` + n.Field() + `")`
 	}
 	return n.Kind().String()
 }
 
 // byModel reports whether any skill of the agent is carried out by a model.
-func byModel(a *engine.AgentSpec) bool {
+func byModel(a *agent.AgentSpec) bool {
 	for _, sk := range a.Skills {
 		if sk.Run == nil {
 			return true
@@ -90,7 +91,7 @@ func byModel(a *engine.AgentSpec) bool {
 	return len(a.Skills) == 0 && a.Run == nil
 }
 
-func (p *picture) pipeline(kids []*engine.Node) fragment {
+func (p *picture) pipeline(kids []*flow.Node) fragment {
 	first := p.add(kids[0])
 	last := first
 	for _, k := range kids[1:] {
@@ -101,7 +102,7 @@ func (p *picture) pipeline(kids []*engine.Node) fragment {
 	return fragment{first.ins, last.outs}
 }
 
-func (p *picture) parallel(n *engine.Node) fragment {
+func (p *picture) parallel(n *flow.Node) fragment {
 	var f fragment
 	var ends []out
 	kids := n.Children()
@@ -124,7 +125,7 @@ func (p *picture) parallel(n *engine.Node) fragment {
 	return f
 }
 
-func (p *picture) each(n *engine.Node) fragment {
+func (p *picture) each(n *flow.Node) fragment {
 	body := n.Children()[0]
 	in := p.box(fork, "each")
 	kid := p.add(body)
@@ -136,7 +137,7 @@ func (p *picture) each(n *engine.Node) fragment {
 
 // loop draws the body, what decides after each turn, and the way back: through the repairing
 // node where there is one.
-func (p *picture) loop(n *engine.Node) fragment {
+func (p *picture) loop(n *flow.Node) fragment {
 	kids := n.Children()
 	body := p.add(kids[0])
 	again := p.box(decision, "again?")
@@ -156,7 +157,7 @@ func (p *picture) loop(n *engine.Node) fragment {
 
 // forum draws the participants beside each other and the captain after them. The captain
 // hears the input as well, which the frame stands for.
-func (p *picture) forum(n *engine.Node) fragment {
+func (p *picture) forum(n *flow.Node) fragment {
 	kids := n.Children()
 	last := len(kids) - 1
 	if n.Decides() == nil {
@@ -189,7 +190,7 @@ func (p *picture) forum(n *engine.Node) fragment {
 	return f
 }
 
-func (p *picture) branch(n *engine.Node) fragment {
+func (p *picture) branch(n *flow.Node) fragment {
 	kids := n.Children()
 	source := p.add(kids[0])
 	which := p.box(decision, n.Kind().String())
@@ -211,11 +212,11 @@ func (p *picture) branch(n *engine.Node) fragment {
 
 // graph draws the nodes and their edges, whose labels are the conditions. An edge that leads
 // back to what was drawn before it is drawn as one.
-func (p *picture) graph(n *engine.Node) fragment {
+func (p *picture) graph(n *flow.Node) fragment {
 	edges, other := n.Edges()
-	drawn := map[*engine.Node]fragment{}
-	place := map[*engine.Node]int{}
-	maps := map[*engine.Node]bool{}
+	drawn := map[*flow.Node]fragment{}
+	place := map[*flow.Node]int{}
+	maps := map[*flow.Node]bool{}
 	for _, e := range edges {
 		maps[e.Map] = true
 	}
@@ -226,7 +227,7 @@ func (p *picture) graph(n *engine.Node) fragment {
 		}
 	}
 	f := fragment{ins: drawn[n.Children()[0]].ins}
-	leaves := map[*engine.Node]bool{}
+	leaves := map[*flow.Node]bool{}
 	for i := range edges {
 		e := &edges[i]
 		from := drawn[e.From]

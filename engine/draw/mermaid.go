@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // Mermaid gives the composition as a Mermaid flowchart, ending in a newline. A nil node gives
 // "".
-func Mermaid(n *engine.Node) string {
+func Mermaid(n *flow.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -29,7 +29,7 @@ func Mermaid(n *engine.Node) string {
 
 // brackets of a shape in Mermaid, around a quoted label.
 var mermaidShapes = [...][2]string{
-	terminal: {"([", "])"}, agent: {"[", "]"}, step: {"(", ")"}, decision: {"{", "}"},
+	terminal: {"([", "])"}, agentBox: {"[", "]"}, step: {"(", ")"}, decision: {"{", "}"},
 	fork: {"[/", `\]`}, join: {`[\`, "/]"}, broken: {"[[", "]]"},
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -14,7 +14,7 @@ type shape int
 
 const (
 	terminal shape = iota // where the flow begins and ends
-	agent                 // carried out by a model
+	agentBox              // carried out by a model
 	step                  // deterministic: run =, fn, pick, template
 	decision              // a branch, or the end of a loop's turn
 	fork                  // a list is taken apart
@@ -68,7 +68,7 @@ type picture struct {
 }
 
 // pictureOf lays a composition out.
-func pictureOf(n *engine.Node) *picture {
+func pictureOf(n *flow.Node) *picture {
 	p := &picture{}
 	p.at = &p.root
 	start := p.box(terminal, typeText(n.In()))

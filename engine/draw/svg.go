@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // SVG gives the composition as a drawing that stands alone: no script, no font and nothing
 // else is fetched. It ends in a newline. A nil node gives "".
-func SVG(n *engine.Node) string {
+func SVG(n *flow.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -54,7 +54,7 @@ text { fill: #e5e7eb; }
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#6b7280"/></marker></defs>
 `
 
-var svgClasses = [...]string{terminal: "terminal", agent: "agent", step: "box", decision: "decision", fork: "join", join: "join", broken: "broken"}
+var svgClasses = [...]string{terminal: "terminal", agentBox: "agent", step: "box", decision: "decision", fork: "join", join: "join", broken: "broken"}
 
 func svgFrame(b *strings.Builder, f *frame, at map[string]place) {
 	for _, in := range f.inner {

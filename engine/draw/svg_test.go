@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/draw"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 type rect struct{ x, y, w, h float64 }
@@ -47,8 +47,8 @@ func shapesOf(t *testing.T, text string) (boxes []rect) {
 // TestDrawingsAreApart wants each drawing to be XML that fetches nothing, and no box to stand
 // on another.
 func TestDrawingsAreApart(t *testing.T) {
-	all := map[string]func(c composer) *engine.Node{"wide": func(c composer) *engine.Node {
-		var kids []*engine.Node
+	all := map[string]func(c composer) *flow.Node{"wide": func(c composer) *flow.Node {
+		var kids []*flow.Node
 		for i := range 40 {
 			k := c.run("step"+strconv.Itoa(i), str, str)
 			if i%3 == 0 {
@@ -56,13 +56,13 @@ func TestDrawingsAreApart(t *testing.T) {
 			}
 			kids = append(kids, k)
 		}
-		return c.Then(site("then", "main"), c.run("first", str, str), c.Par(site("par", ""), engine.ParOptions{}, kids...))
+		return c.Then(site("then", "main"), c.run("first", str, str), c.Par(site("par", ""), flow.ParOptions{}, kids...))
 	}}
 	for name, make := range pictures {
 		all[name] = make
 	}
 	for name, make := range all {
-		c := composer{engine.NewSession()}
+		c := composer{flow.NewSession()}
 		boxes := shapesOf(t, draw.SVG(make(c)))
 		if len(boxes) < 2 {
 			t.Errorf("%s: %d boxes", name, len(boxes))

@@ -1,9 +1,9 @@
 package draw
 
-import "github.com/agentscript/agentscript/engine"
+import "github.com/agentscript/agentscript/engine/flow"
 
 // alternatives draws nodes beside each other of which one gives the output.
-func (p *picture) alternatives(kids []*engine.Node) fragment {
+func (p *picture) alternatives(kids []*flow.Node) fragment {
 	var f fragment
 	for _, k := range kids {
 		kid := p.add(k)
@@ -14,9 +14,9 @@ func (p *picture) alternatives(kids []*engine.Node) fragment {
 }
 
 // within draws the one node inside a structure that changes how it runs or what it gives.
-func (p *picture) within(n *engine.Node) fragment {
+func (p *picture) within(n *flow.Node) fragment {
 	kid := p.add(n.Children()[0])
-	if n.Kind() == engine.RetryNode {
+	if n.Kind() == flow.RetryNode {
 		p.connect(backwards(kid.outs, "again"), kid.ins)
 	}
 	f := fragment{ins: kid.ins}
@@ -36,7 +36,7 @@ func backwards(outs []out, label string) []out {
 
 // wrap draws the teacher and the student, which both get the input: what leads from one to
 // the other is the student's system text.
-func (p *picture) wrap(n *engine.Node) fragment {
+func (p *picture) wrap(n *flow.Node) fragment {
 	teacher, student := p.add(n.Children()[0]), p.add(n.Children()[1])
 	var text []out
 	for _, o := range teacher.outs {
@@ -47,7 +47,7 @@ func (p *picture) wrap(n *engine.Node) fragment {
 }
 
 // vote draws the voters and what makes one of their outputs: the count, or a judge.
-func (p *picture) vote(n *engine.Node) fragment {
+func (p *picture) vote(n *flow.Node) fragment {
 	kids := n.Children()
 	voters := p.add(kids[0])
 	if len(kids) > 1 {
@@ -61,10 +61,10 @@ func (p *picture) vote(n *engine.Node) fragment {
 }
 
 // mended draws an agent and what mends the calls of its tools: it is asked by the agent and answers it.
-func (p *picture) mended(n *engine.Node) fragment {
+func (p *picture) mended(n *flow.Node) fragment {
 	f := p.leaf(n)
 	for _, k := range n.Children() {
-		if t := n.Agent().ToolOf(k); t != nil {
+		if t := flow.ToolOf(n.Agent(), k); t != nil {
 			kid := p.framed("tool "+t.Name, func() fragment { return p.add(k) })
 			p.connect([]out{{from: f.outs[0].from, label: typeText(k.In())}}, kid.ins)
 			p.connect(backwards(kid.outs, typeText(k.Out())), f.ins)

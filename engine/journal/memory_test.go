@@ -11,7 +11,12 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -97,11 +102,11 @@ func (d *disk) Answer(id string) (engine.Outcome, bool) {
 
 // agents composes a main that asks agents one after the other and goes on after failures.
 func agents(t *testing.T, n int) engine.Func {
-	s := engine.NewSession()
-	nodes := make([]*engine.Node, n)
+	s := flow.NewSession()
+	nodes := make([]*flow.Node, n)
 	for i := range nodes {
 		name := fmt.Sprint("a", i)
-		nodes[i] = s.Agent(engine.Site{Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: i + 1}}}, &engine.AgentSpec{Name: name, Prompt: "Go."})
+		nodes[i] = s.Agent(flow.Site{Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: i + 1}}}, &agent.AgentSpec{Name: name, Prompt: "Go."})
 	}
 	if l := s.Diagnostics(); l.HasErrors() {
 		t.Fatal(l)
@@ -110,7 +115,7 @@ func agents(t *testing.T, n int) engine.Func {
 	return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		var last error
 		for _, n := range nodes {
-			if _, err := engine.Call(b, n, generable.StrOf("x")); err != nil {
+			if _, err := run.Call(b, n, generable.StrOf("x")); err != nil {
 				last = err
 			}
 		}
@@ -124,14 +129,14 @@ func TestFailuresReplay(t *testing.T) {
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		e := engine.Errorf(engine.KindRateLimit, diag.RateLimited, "slow down: %w", cause).WithHelp("wait")
 		e.Model = &engine.Provider{Name: "acme", Model: "x", Status: 429}
-		e.Usage = engine.Usage{In: 7}
+		e.Usage = model.Usage{In: 7}
 		out := engine.Failed(e)
 		out.Attempt = 3
 		return out
 	})
 	for name, j := range map[string]engine.Journal{"memory": &journal.Memory{}, "disk": &disk{}} {
-		_, first := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Main: agents(t, 1), Handler: h, Journal: j, Model: "m/m"})
-		_, again := engine.Exec(engine.NewCoopSched(1), &engine.RunSpec{Main: agents(t, 1), Handler: refusing(t), Journal: j, Model: "m/m"})
+		_, first := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: agents(t, 1), Handler: h, Journal: j, Model: "m/m"})
+		_, again := run.Exec(sched.NewCoopSched(1), &run.Spec{Main: agents(t, 1), Handler: refusing(t), Journal: j, Model: "m/m"})
 		var a, b *engine.Error
 		if !errors.As(first, &a) || !errors.As(again, &b) {
 			t.Fatalf("%s: %v, then %v", name, first, again)
@@ -160,16 +165,16 @@ func refusing(t *testing.T) engine.Handler {
 // What is recorded is charged as it was used, so that a resumed run has left what it had left.
 func TestRecordedUsageIsCharged(t *testing.T) {
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-		return engine.Outcome{Attempt: 1, Usage: engine.Usage{In: 60, Out: 40}, Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}}
+		return engine.Outcome{Attempt: 1, Usage: model.Usage{In: 60, Out: 40}, Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 	})
 	for _, limits := range []engine.Limits{{ModelCalls: engine.AtMost(3)}, {Tokens: engine.AtMost(300)}} {
 		j := &journal.Memory{}
-		spec := engine.RunSpec{Main: agents(t, 2), Handler: h, Journal: j, Model: "m/m", Limits: limits}
-		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); err != nil {
+		spec := run.Spec{Main: agents(t, 2), Handler: h, Journal: j, Model: "m/m", Limits: limits}
+		if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil {
 			t.Fatal(err)
 		}
 		spec.Main = agents(t, 5)
-		if _, err := engine.Exec(engine.NewGoSched(t.Context()), &spec); !errors.Is(err, engine.ErrBudget) {
+		if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); !errors.Is(err, engine.ErrBudget) {
 			t.Errorf("%+v: %v", limits, err)
 		}
 		made := 0
@@ -193,9 +198,9 @@ func TestCancelledCallsAreNotRecorded(t *testing.T) {
 			cancel()
 			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
 		}
-		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}, Attempt: 1}
+		return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}, Attempt: 1}
 	})
-	if _, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Main: agents(t, 3), Handler: h, Journal: j, Model: "m/m"}); !errors.Is(err, engine.ErrCancelled) {
+	if _, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Main: agents(t, 3), Handler: h, Journal: j, Model: "m/m"}); !errors.Is(err, engine.ErrCancelled) {
 		t.Errorf("got %v", err)
 	}
 	if ids := j.IDs(); len(ids) != 1 {
@@ -207,9 +212,9 @@ func TestCancelledCallsAreNotRecorded(t *testing.T) {
 	defer cancel()
 	h = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		cancel()
-		return engine.Outcome{Response: &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: "ok"}}}, Attempt: 1}
+		return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}, Attempt: 1}
 	})
-	if _, err := engine.Exec(engine.NewGoSched(ctx), &engine.RunSpec{Main: agents(t, 2), Handler: h, Journal: j, Model: "m/m"}); !errors.Is(err, engine.ErrCancelled) {
+	if _, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Main: agents(t, 2), Handler: h, Journal: j, Model: "m/m"}); !errors.Is(err, engine.ErrCancelled) {
 		t.Errorf("got %v", err)
 	}
 	if ids := j.IDs(); len(ids) != 1 {

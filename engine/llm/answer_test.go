@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // TestAnswers asks for the same reply in all dialects, plain and streamed, also where the
@@ -23,33 +24,33 @@ func TestAnswers(t *testing.T) {
 		Text: "Größe is a word — ok 🙂", Reasoning: "think a bit", In: 12, Out: 7,
 		Calls: []llmtest.Call{{ID: "c1", Name: "compile", Args: `{"path":"ä.go"}`}, {ID: "c2", Name: "now", Args: `{"zone":"UTC"}`}},
 	}
-	for _, model := range []string{"openai/gpt-5", "ollama/qwen3", "mistral/m", "compat/m", "google/gemini-2.5-flash"} {
+	for _, m := range []string{"openai/gpt-5", "ollama/qwen3", "mistral/m", "compat/m", "google/gemini-2.5-flash"} {
 		for _, form := range []string{"plain", "stream", "runes", "plain though streamed"} {
-			t.Run(model+" "+form, func(t *testing.T) {
+			t.Run(m+" "+form, func(t *testing.T) {
 				reply := reply
 				reply.ByRunes, reply.Plain = form == "runes", form == "plain though streamed"
 				s := server(t, reply)
-				var r *engine.Response
+				var r *model.Response
 				if form == "plain" {
-					r = need(t, ask(port(t, s), model, prompt("x")))
+					r = need(t, ask(port(t, s), m, prompt("x")))
 				} else {
-					out, text, reasoning := listen(t, port(t, s), model, prompt("x"))
+					out, text, reasoning := listen(t, port(t, s), m, prompt("x"))
 					r = need(t, out)
 					if text != reply.Text || reasoning != reply.Reasoning {
 						t.Errorf("streamed %q and %q", text, reasoning)
 					}
 				}
-				want := []engine.Part{
-					{Kind: engine.PartReasoning, Text: reply.Reasoning}, {Kind: engine.PartText, Text: reply.Text},
+				want := []model.Part{
+					{Kind: model.PartReasoning, Text: reply.Reasoning}, {Kind: model.PartText, Text: reply.Text},
 					callPart("c1", "compile", `{"path":"ä.go"}`), callPart("c2", "now", `{"zone":"UTC"}`),
 				}
 				if !reflect.DeepEqual(r.Parts, want) {
 					t.Errorf("parts %+v", r.Parts)
 				}
-				if r.Finish != engine.FinishCalls || r.Usage != (engine.Usage{In: 12, Out: 7}) {
+				if r.Finish != model.FinishCalls || r.Usage != (model.Usage{In: 12, Out: 7}) {
 					t.Errorf("finish %s usage %+v", r.Finish, r.Usage)
 				}
-				if _, id, _ := strings.Cut(model, "/"); r.Model != id {
+				if _, id, _ := strings.Cut(m, "/"); r.Model != id {
 					t.Errorf("model %q", r.Model)
 				}
 			})
@@ -58,10 +59,10 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestCallIDsAreMadeUnique(t *testing.T) {
-	req := &engine.Request{Messages: []engine.Message{
-		engine.TextMessage(engine.RoleUser, "x"),
-		{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_0", "now", "{}")}},
-		{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_0", "now", "noon")}},
+	req := &model.Request{Messages: []model.Message{
+		model.TextMessage(model.RoleUser, "x"),
+		{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_0", "now", "{}")}},
+		{Role: model.RoleTool, Parts: []model.Part{resultPart("call_0", "now", "noon")}},
 	}}
 	s := server(t, llmtest.Reply{Calls: []llmtest.Call{
 		{ID: "call_0", Name: "now", Args: ""}, {Name: "now", Args: ""}, {ID: "same", Name: "now", Args: "null"}, {ID: "same", Name: "now", Args: "{}"},
@@ -83,17 +84,17 @@ func TestCallIDsAreMadeUnique(t *testing.T) {
 
 func TestMissingUsageIsEstimated(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: strings.Repeat("ä", 40), Repeat: true})
-	for _, model := range []string{"openai/gpt-5", "ollama/m", "google/gemini-2.5-flash"} {
-		r := need(t, ask(port(t, s), model, &engine.Request{System: "12345678", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "1234")}}))
-		if r.Usage != (engine.Usage{In: 3, Out: 10, Estimated: true}) {
-			t.Errorf("%s: %+v", model, r.Usage)
+	for _, m := range []string{"openai/gpt-5", "ollama/m", "google/gemini-2.5-flash"} {
+		r := need(t, ask(port(t, s), m, &model.Request{System: "12345678", Messages: []model.Message{model.TextMessage(model.RoleUser, "1234")}}))
+		if r.Usage != (model.Usage{In: 3, Out: 10, Estimated: true}) {
+			t.Errorf("%s: %+v", m, r.Usage)
 		}
 	}
 }
 
 func TestLengthIsAnOutcome(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "half a sen", Finish: "length"})
-	if r := need(t, ask(port(t, s), "openai/gpt-5", prompt("x"))); r.Finish != engine.FinishLength || r.Text() != "half a sen" {
+	if r := need(t, ask(port(t, s), "openai/gpt-5", prompt("x"))); r.Finish != model.FinishLength || r.Text() != "half a sen" {
 		t.Errorf("%+v", r)
 	}
 }

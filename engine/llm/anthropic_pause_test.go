@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 const (
@@ -28,7 +29,7 @@ func TestPausedAnswers(t *testing.T) {
 		t.Fatal(out.Err)
 	}
 	const all = "Let me see. And again. Found."
-	if r := out.Response; r.Text() != all || streamed.String() != all || r.Finish != engine.FinishStop || r.Usage.In != 52 || r.Usage.Out != 17 || r.Usage.CacheRead != 2 || len(r.Parts) != 6 {
+	if r := out.Response; r.Text() != all || streamed.String() != all || r.Finish != model.FinishStop || r.Usage.In != 52 || r.Usage.Out != 17 || r.Usage.CacheRead != 2 || len(r.Parts) != 6 {
 		t.Errorf("%+v, streamed %q", r, streamed.String())
 	}
 	requests := s.Requests()

@@ -15,79 +15,80 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
-func signed(text, signature string) engine.Part {
-	return engine.Part{Kind: engine.PartReasoning, Text: text, Opaque: &engine.Opaque{Provider: "anthropic", Data: `{"type":"thinking","signature":"` + signature + `"}`}}
+func signed(text, signature string) model.Part {
+	return model.Part{Kind: model.PartReasoning, Text: text, Opaque: &model.Opaque{Provider: "anthropic", Data: `{"type":"thinking","signature":"` + signature + `"}`}}
 }
 
 // claudeScenarios are requests whose form depends on the model, or that only this provider writes
 // in a way of its own. The body of each is held by a golden file.
 func claudeScenarios() map[string]struct {
 	model string
-	req   *engine.Request
+	req   *model.Request
 } {
 	type scenario = struct {
 		model string
-		req   *engine.Request
+		req   *model.Request
 	}
-	user := []engine.Message{engine.TextMessage(engine.RoleUser, "Is it fine?")}
-	params := func(p engine.Params) *engine.Request { return &engine.Request{Messages: user, Params: p} }
+	user := []model.Message{model.TextMessage(model.RoleUser, "Is it fine?")}
+	params := func(p model.Params) *model.Request { return &model.Request{Messages: user, Params: p} }
 	failed := resultPart("toolu_1", "compile", "")
 	failed.Result.IsError = true
-	turn := []engine.Message{
+	turn := []model.Message{
 		user[0],
-		{Role: engine.RoleAssistant, Parts: []engine.Part{
+		{Role: model.RoleAssistant, Parts: []model.Part{
 			signed("two calls", "c2ln"),
-			{Kind: engine.PartReasoning, Opaque: &engine.Opaque{Provider: "anthropic", Data: `{"type":"redacted_thinking","data":"b3BhcXVl"}`}},
-			{Kind: engine.PartText, Text: "Looking."},
+			{Kind: model.PartReasoning, Opaque: &model.Opaque{Provider: "anthropic", Data: `{"type":"redacted_thinking","data":"b3BhcXVl"}`}},
+			{Kind: model.PartText, Text: "Looking."},
 			callPart("toolu_1", "compile", `{"path":"a.go"}`), callPart("functions.now:1", "now", ""),
 		}},
-		{Role: engine.RoleTool, Parts: []engine.Part{failed, resultPart("functions.now:1", "now", "noon")}},
-		engine.TextMessage(engine.RoleUser, "And now?"),
+		{Role: model.RoleTool, Parts: []model.Part{failed, resultPart("functions.now:1", "now", "noon")}},
+		model.TextMessage(model.RoleUser, "And now?"),
 	}
 	return map[string]scenario{
-		"claude_sampling":       {"claude-sonnet-4-5", params(engine.Params{Temperature: ptr(0.7), MaxTokens: ptr(100), Stop: []string{"END"}})},
-		"claude_top_p":          {"claude-sonnet-4-5", params(engine.Params{TopP: ptr(0.9), Temperature: ptr(1.0), MaxTokens: ptr(100)})},
-		"claude_both":           {"claude-sonnet-4-5", params(engine.Params{Temperature: ptr(0.7), TopP: ptr(0.9)})},
-		"claude_no_sampling":    {"claude-opus-4-7", params(engine.Params{Temperature: ptr(0.0)})},
-		"claude_usual_sampling": {"claude-opus-5", params(engine.Params{Temperature: ptr(1.0)})},
-		"claude_top_p_refused":  {"claude-sonnet-5", params(engine.Params{TopP: ptr(0.5)})},
-		"claude_seed":           {"claude-opus-4-5", params(engine.Params{Seed: ptr(7)})},
-		"claude_effort_word":    {"claude-opus-4-7", params(engine.Params{Effort: "xhigh"})},
-		"claude_effort_lower":   {"claude-opus-4-6", params(engine.Params{Effort: "xhigh"})},
-		"claude_effort_both":    {"claude-opus-4-5", params(engine.Params{Effort: "max", MaxTokens: ptr(50_000)})},
-		"claude_effort_minimal": {"claude-sonnet-5-5", params(engine.Params{Effort: "minimal", MaxTokens: ptr(500)})},
-		"claude_effort_no_room": {"claude-sonnet-4-5", params(engine.Params{Effort: "high", MaxTokens: ptr(1500)})},
-		"claude_effort_old":     {"claude-3-5-haiku-20241022", params(engine.Params{Effort: "low"})},
-		"claude_budget_adapt":   {"claude-sonnet-4-6", params(engine.Params{ReasoningTokens: ptr(500), Effort: "low"})},
-		"claude_budget_refused": {"claude-opus-5", params(engine.Params{ReasoningTokens: ptr(5000)})},
-		"claude_budget_no_room": {"claude-opus-4-1", params(engine.Params{ReasoningTokens: ptr(5000), MaxTokens: ptr(5000)})},
-		"claude_thinks_hot":     {"claude-opus-4-6", params(engine.Params{Effort: "low", Temperature: ptr(0.2)})},
-		"claude_off":            {"claude-opus-5", params(engine.Params{Effort: "none"})},
-		"claude_off_unsaid":     {"claude-opus-4-8", params(engine.Params{ReasoningTokens: ptr(0)})},
-		"claude_off_between":    {"claude-sonnet-5-5", params(engine.Params{Effort: "none"})},
-		"claude_off_never":      {"claude-opus-5-5", params(engine.Params{Effort: "none"})},
-		"claude_forced_thinks": {"claude-haiku-4-5", &engine.Request{Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceRequired},
-			Params: engine.Params{ReasoningTokens: ptr(2000)}}},
-		"claude_forced_free": {"claude-opus-5-5", &engine.Request{Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}}},
-		"claude_single":      {"claude-opus-5-5", &engine.Request{Messages: user, Tools: tools(), Params: engine.Params{ParallelCalls: ptr(false)}}},
-		"claude_turn":        {"claude-sonnet-4-5", &engine.Request{Messages: turn, Tools: tools(), Params: engine.Params{ReasoningTokens: ptr(2000)}}},
-		"claude_turn_cached": {"claude-opus-5", &engine.Request{System: "Be brief.", Messages: turn[:3], Tools: tools(), Params: engine.Params{Cache: true}}},
-		"claude_turn_unsigned": {"claude-sonnet-4-5", &engine.Request{Messages: []engine.Message{
-			user[0], {Role: engine.RoleAssistant, Parts: []engine.Part{{Kind: engine.PartReasoning, Text: "of another model"}, callPart("call_a", "now", "{}")}},
-			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "now", "noon")}},
-		}, Tools: tools(), Params: engine.Params{ReasoningTokens: ptr(2000)}}},
-		"claude_turn_no_tools": {"claude-sonnet-4-5", &engine.Request{Messages: turn}},
-		"claude_blank":         {"claude-sonnet-4-5", &engine.Request{Messages: []engine.Message{engine.TextMessage(engine.RoleUser, " \n")}}},
-		"claude_old_schema":    {"claude-sonnet-4-20250514", &engine.Request{Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}}},
-		"claude_unknown":       {"qwen3", &engine.Request{Messages: user, Output: &engine.Output{Type: verdict()}, Params: engine.Params{Temperature: ptr(0.0)}}},
-		"claude_newer":         {"claude-opus-9", &engine.Request{Messages: user, Output: &engine.Output{Type: verdict()}, Params: engine.Params{Effort: "max"}}},
-		"claude_picture_kind": {"claude-opus-5", &engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:text/plain,x"}},
+		"claude_sampling":       {"claude-sonnet-4-5", params(model.Params{Temperature: ptr(0.7), MaxTokens: ptr(100), Stop: []string{"END"}})},
+		"claude_top_p":          {"claude-sonnet-4-5", params(model.Params{TopP: ptr(0.9), Temperature: ptr(1.0), MaxTokens: ptr(100)})},
+		"claude_both":           {"claude-sonnet-4-5", params(model.Params{Temperature: ptr(0.7), TopP: ptr(0.9)})},
+		"claude_no_sampling":    {"claude-opus-4-7", params(model.Params{Temperature: ptr(0.0)})},
+		"claude_usual_sampling": {"claude-opus-5", params(model.Params{Temperature: ptr(1.0)})},
+		"claude_top_p_refused":  {"claude-sonnet-5", params(model.Params{TopP: ptr(0.5)})},
+		"claude_seed":           {"claude-opus-4-5", params(model.Params{Seed: ptr(7)})},
+		"claude_effort_word":    {"claude-opus-4-7", params(model.Params{Effort: "xhigh"})},
+		"claude_effort_lower":   {"claude-opus-4-6", params(model.Params{Effort: "xhigh"})},
+		"claude_effort_both":    {"claude-opus-4-5", params(model.Params{Effort: "max", MaxTokens: ptr(50_000)})},
+		"claude_effort_minimal": {"claude-sonnet-5-5", params(model.Params{Effort: "minimal", MaxTokens: ptr(500)})},
+		"claude_effort_no_room": {"claude-sonnet-4-5", params(model.Params{Effort: "high", MaxTokens: ptr(1500)})},
+		"claude_effort_old":     {"claude-3-5-haiku-20241022", params(model.Params{Effort: "low"})},
+		"claude_budget_adapt":   {"claude-sonnet-4-6", params(model.Params{ReasoningTokens: ptr(500), Effort: "low"})},
+		"claude_budget_refused": {"claude-opus-5", params(model.Params{ReasoningTokens: ptr(5000)})},
+		"claude_budget_no_room": {"claude-opus-4-1", params(model.Params{ReasoningTokens: ptr(5000), MaxTokens: ptr(5000)})},
+		"claude_thinks_hot":     {"claude-opus-4-6", params(model.Params{Effort: "low", Temperature: ptr(0.2)})},
+		"claude_off":            {"claude-opus-5", params(model.Params{Effort: "none"})},
+		"claude_off_unsaid":     {"claude-opus-4-8", params(model.Params{ReasoningTokens: ptr(0)})},
+		"claude_off_between":    {"claude-sonnet-5-5", params(model.Params{Effort: "none"})},
+		"claude_off_never":      {"claude-opus-5-5", params(model.Params{Effort: "none"})},
+		"claude_forced_thinks": {"claude-haiku-4-5", &model.Request{Messages: user, Tools: tools(), Choice: model.ToolChoice{Mode: model.ChoiceRequired},
+			Params: model.Params{ReasoningTokens: ptr(2000)}}},
+		"claude_forced_free": {"claude-opus-5-5", &model.Request{Messages: user, Tools: tools(), Choice: model.ToolChoice{Mode: model.ChoiceTool, Tool: "now"}}},
+		"claude_single":      {"claude-opus-5-5", &model.Request{Messages: user, Tools: tools(), Params: model.Params{ParallelCalls: ptr(false)}}},
+		"claude_turn":        {"claude-sonnet-4-5", &model.Request{Messages: turn, Tools: tools(), Params: model.Params{ReasoningTokens: ptr(2000)}}},
+		"claude_turn_cached": {"claude-opus-5", &model.Request{System: "Be brief.", Messages: turn[:3], Tools: tools(), Params: model.Params{Cache: true}}},
+		"claude_turn_unsigned": {"claude-sonnet-4-5", &model.Request{Messages: []model.Message{
+			user[0], {Role: model.RoleAssistant, Parts: []model.Part{{Kind: model.PartReasoning, Text: "of another model"}, callPart("call_a", "now", "{}")}},
+			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "now", "noon")}},
+		}, Tools: tools(), Params: model.Params{ReasoningTokens: ptr(2000)}}},
+		"claude_turn_no_tools": {"claude-sonnet-4-5", &model.Request{Messages: turn}},
+		"claude_blank":         {"claude-sonnet-4-5", &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, " \n")}}},
+		"claude_old_schema":    {"claude-sonnet-4-20250514", &model.Request{Messages: user, Tools: tools(), Output: &model.Output{Type: verdict()}}},
+		"claude_unknown":       {"qwen3", &model.Request{Messages: user, Output: &model.Output{Type: verdict()}, Params: model.Params{Temperature: ptr(0.0)}}},
+		"claude_newer":         {"claude-opus-9", &model.Request{Messages: user, Output: &model.Output{Type: verdict()}, Params: model.Params{Effort: "max"}}},
+		"claude_picture_kind": {"claude-opus-5", &model.Request{Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:text/plain,x"}},
 		}}}}},
-		"claude_extra": {"claude-opus-5", params(engine.Params{Extra: json.RawMessage(`{"max_tokens":10,"stream":false,"output_config":{"effort":"low"},"metadata":{"user_id":"u"}}`)})},
+		"claude_extra": {"claude-opus-5", params(model.Params{Extra: json.RawMessage(`{"max_tokens":10,"stream":false,"output_config":{"effort":"low"},"metadata":{"user_id":"u"}}`)})},
 	}
 }
 
@@ -160,14 +161,14 @@ func TestClaudeRoundTrip(t *testing.T) {
 				deltas = append(deltas, fmt.Sprintf("%d %s %s %s", c.Index, c.ID, c.Name, c.Args))
 			}
 		}))
-		if first.Finish != engine.FinishCalls || first.Usage.In != 20 || first.Usage.Out != 9 || first.Text() != "Looking." {
+		if first.Finish != model.FinishCalls || first.Usage.In != 20 || first.Usage.Out != 9 || first.Text() != "Looking." {
 			t.Errorf("answer %+v", first)
 		}
 		if stream && !reflect.DeepEqual(deltas, []string{"0 toolu_1 compile ", `0   {"path":`, `0   "<a>.go"}`, "1 toolu_2 now ", "1   {}"}) {
 			t.Errorf("pieces of calls %q", deltas)
 		}
-		next := req.Extend(engine.Message{Role: engine.RoleAssistant, Parts: first.Parts},
-			engine.Message{Role: engine.RoleTool, Parts: []engine.Part{resultPart("toolu_1", "compile", "ok"), resultPart("toolu_2", "now", "noon")}})
+		next := req.Extend(model.Message{Role: model.RoleAssistant, Parts: first.Parts},
+			model.Message{Role: model.RoleTool, Parts: []model.Part{resultPart("toolu_1", "compile", "ok"), resultPart("toolu_2", "now", "noon")}})
 		if out := need(t, ask(r, "anthropic/claude-opus-4-7", next)); out.Text() != "All fine." {
 			t.Errorf("text %q", out.Text())
 		}
@@ -200,14 +201,14 @@ func TestClaudeRoundTrip(t *testing.T) {
 
 // All schemas of a request share budgets: the answer's comes first, then the tools in their order.
 func TestClaudeBudgetsAreShared(t *testing.T) {
-	optional := func(name string, n int) engine.ToolDef {
+	optional := func(name string, n int) model.ToolDef {
 		typ := &generable.Type{Kind: generable.RecordType, Name: name}
 		for i := range n {
 			typ.Fields = append(typ.Fields, generable.Field{Name: fmt.Sprintf("f%d", i), Type: generable.StrT, Optional: true, Default: generable.StrOf("")})
 		}
-		return engine.ToolDef{Name: name, Description: name, Params: typ}
+		return model.ToolDef{Name: name, Description: name, Params: typ}
 	}
-	strict := func(req *engine.Request) string {
+	strict := func(req *model.Request) string {
 		s := server(t, llmtest.Reply{Text: `{}`})
 		need(t, ask(port(t, s), "anthropic/claude-opus-5", req))
 		var body struct {
@@ -228,18 +229,18 @@ func TestClaudeBudgetsAreShared(t *testing.T) {
 		return strings.Join(held, " ")
 	}
 	req := prompt("x")
-	req.Tools = []engine.ToolDef{optional("a", 10), optional("b", 10), optional("c", 10), optional("d", 4)}
+	req.Tools = []model.ToolDef{optional("a", 10), optional("b", 10), optional("c", 10), optional("d", 4)}
 	if got := strict(req); got != "a b d" {
 		t.Errorf("held to their schemas: %s", got)
 	}
 	withAnswer := *req
-	withAnswer.Output = &engine.Output{Type: optional("answer", 12).Params}
+	withAnswer.Output = &model.Output{Type: optional("answer", 12).Params}
 	if got := strict(&withAnswer); got != "a" {
 		t.Errorf("beside an answer's: %s", got)
 	}
 	many := prompt("x")
 	for i := range 25 {
-		many.Tools = append(many.Tools, engine.ToolDef{Name: fmt.Sprintf("t%d", i), Description: "t", Params: tools()[0].Params})
+		many.Tools = append(many.Tools, model.ToolDef{Name: fmt.Sprintf("t%d", i), Description: "t", Params: tools()[0].Params})
 	}
 	if got := len(strings.Fields(strict(many))); got != 20 {
 		t.Errorf("%d tools held to their schemas", got)
@@ -247,23 +248,23 @@ func TestClaudeBudgetsAreShared(t *testing.T) {
 }
 
 func TestClaudeConstrained(t *testing.T) {
-	for model, ok := range map[string]bool{
+	for m, ok := range map[string]bool{
 		"claude-opus-4-1-20250805": true, "claude-haiku-4-5": true, "claude-opus-5-5": true, "claude-opus-9": true, "eu.anthropic.claude-sonnet-4.5-v1:0": true,
 		"claude-sonnet-4-20250514": false, "claude-opus-4-20250514": false, "claude-3-7-sonnet-latest": false, "qwen3": false,
 	} {
 		s := server(t, llmtest.Reply{Text: `{"ok":true,"score":1}`})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
-		out := ask(port(t, s), "anthropic/"+model, req)
+		req.Output = &model.Output{Type: verdict(), Structured: model.StructuredConstrained}
+		out := ask(port(t, s), "anthropic/"+m, req)
 		if ok {
 			need(t, out)
 			if body := string(s.Requests()[0].Body); !strings.Contains(body, `"output_config":{"format":{"type":"json_schema","schema":{`) {
-				t.Errorf("%s: %s", model, body)
+				t.Errorf("%s: %s", m, body)
 			}
 			continue
 		}
 		if err := needErr(t, out); err.Kind != engine.KindUnsupported || len(s.Requests()) != 0 {
-			t.Errorf("%s: %v", model, err)
+			t.Errorf("%s: %v", m, err)
 		}
 	}
 }
@@ -329,7 +330,7 @@ func TestClaudeEchoedKey(t *testing.T) {
 // An exchange is decoded without a call; one that is refused is an error of a kind.
 func TestDecodeClaudeExchange(t *testing.T) {
 	r, err := llm.DecodeExchange("anthropic", 200, http.Header{"Request-Id": {"req_1"}}, []byte(`{"id":"msg_1","model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":2}}`))
-	if err != nil || r.Text() != "a" || r.Finish != engine.FinishRefusal || r.RawFinish != "refusal" || r.RequestID != "req_1" || r.Usage != (engine.Usage{In: 1, Out: 2}) {
+	if err != nil || r.Text() != "a" || r.Finish != model.FinishRefusal || r.RawFinish != "refusal" || r.RequestID != "req_1" || r.Usage != (model.Usage{In: 1, Out: 2}) {
 		t.Errorf("%+v %v", r, err)
 	}
 	if _, err := llm.DecodeExchange("anthropic", 529, nil, []byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)); err == nil {

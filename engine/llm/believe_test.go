@@ -7,11 +7,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // nonsense are counts that no call has.
@@ -29,14 +33,14 @@ func TestNonsenseUsageIsEstimated(t *testing.T) {
 			{"google/m", `{"candidates":[{"content":{"parts":[{"text":"12345678"}]}}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":` + n + `}}`},
 		} {
 			r := raw(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, c.body) })
-			if u := need(t, ask(r, c.model, prompt("1234"))).Usage; u != (engine.Usage{In: 4, Out: 2, Estimated: true}) {
+			if u := need(t, ask(r, c.model, prompt("1234"))).Usage; u != (model.Usage{In: 4, Out: 2, Estimated: true}) {
 				t.Errorf("%s: %+v", c.body, u)
 			}
 		}
 		r := raw(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":%[1]s,"prompt_tokens_details":{"cached_tokens":%[1]s},"completion_tokens_details":{"reasoning_tokens":%[1]s}}}`, n)
 		})
-		if u := need(t, ask(r, "compat/m", prompt("1234"))).Usage; u != (engine.Usage{In: 3, Out: 2}) {
+		if u := need(t, ask(r, "compat/m", prompt("1234"))).Usage; u != (model.Usage{In: 3, Out: 2}) {
 			t.Errorf("%s in the details: %+v", n, u)
 		}
 	}
@@ -47,7 +51,7 @@ func TestNonsenseUsageOfAHostModel(t *testing.T) {
 		for _, name := range []string{"PromptTokens", "CompletionTokens", "InputTokens"} {
 			m := &foreign{answer: choices(&llms.ContentChoice{Content: "12345678", GenerationInfo: map[string]any{name: n}})}
 			r := llm.New(env(), llm.WithModel("acme/m", m, llm.Caps{}))
-			if u := need(t, ask(r, "acme/m", prompt("1234"))).Usage; u != (engine.Usage{In: 4, Out: 2, Estimated: true}) {
+			if u := need(t, ask(r, "acme/m", prompt("1234"))).Usage; u != (model.Usage{In: 4, Out: 2, Estimated: true}) {
 				t.Errorf("%s = %v: %+v", name, n, u)
 			}
 		}
@@ -62,13 +66,13 @@ func TestNonsenseUsageDoesNotLiftABudget(t *testing.T) {
 			calls.Add(1)
 			fmt.Fprintf(w, `{"choices":[{"message":{"content":"an answer"}}],"usage":{"prompt_tokens":%s,"completion_tokens":1}}`, n)
 		})
-		session := engine.NewSession()
-		node := session.Agent(site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Say something."})
+		session := flow.NewSession()
+		node := session.Agent(site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Say something."})
 		for range 4 {
-			node = session.Then(site("then", ""), node, session.Agent(site("agent", "a"), &engine.AgentSpec{Name: "a", Prompt: "Say something."}))
+			node = session.Then(site("then", ""), node, session.Agent(site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Say something."}))
 		}
 		session.Seal()
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: node, Input: generable.StrOf("x"), Handler: r, Model: "compat/m",
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: node, Input: generable.StrOf("x"), Handler: r, Model: "compat/m",
 			Limits: engine.Limits{Tokens: engine.AtMost(10)}})
 		if !errors.Is(err, engine.ErrBudget) || calls.Load() == 5 {
 			t.Errorf("%s: %d calls, %v", n, calls.Load(), err)

@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // A limit of tokens counts what a call may use while it is under way and what it used once it ended,
 // also where it failed.
 func TestTokensPerMinute(t *testing.T) {
-	limited := func(most int) *engine.Request {
+	limited := func(most int) *model.Request {
 		r := prompt("x")
 		r.Params.MaxTokens = &most
 		return r
 	}
-	in := engine.EstimateUsage(limited(20), nil).In
+	in := model.EstimateUsage(limited(20), nil).In
 	wait := func(tokens int) time.Duration { return time.Duration(tokens) * 100 * time.Millisecond } // at 10 a second
 	for name, row := range map[string]struct {
 		first, second llmtest.Reply

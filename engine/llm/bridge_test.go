@@ -5,34 +5,34 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // TestMistralTurns: the models of Mistral's, whoever serves them, refuse a turn of the user's behind
 // results of tools; one of the model's stands between, and nowhere else.
 func TestMistralTurns(t *testing.T) {
-	call := engine.Message{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "now", "{}")}}
-	result := engine.Message{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "now", "noon")}}
-	user := engine.TextMessage(engine.RoleUser, "Answer now.")
-	for model, bridged := range map[string]bool{
+	call := model.Message{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_a", "now", "{}")}}
+	result := model.Message{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "now", "noon")}}
+	user := model.TextMessage(model.RoleUser, "Answer now.")
+	for mo, bridged := range map[string]bool{
 		"mistral/anything": true, "openrouter/mistralai/Devstral-small": true, "compat/org/Ministral-8b": true,
 		"openrouter/x/y": false, "compat/org/qwen3": false, "openai/gpt-5": false, "deepseek/deepseek-chat": false,
 	} {
-		for want, conversation := range map[string][]engine.Message{
+		for want, conversation := range map[string][]model.Message{
 			"user assistant tool assistant user":                {user, call, result, user},
 			"user assistant tool assistant tool assistant user": {user, call, result, call, result, user},
 			"user assistant tool":                               {user, call, result},
-			"user assistant tool assistant user assistant user": {user, call, result, engine.TextMessage(engine.RoleAssistant, "Noon."), user, engine.TextMessage(engine.RoleAssistant, "Yes."), user},
+			"user assistant tool assistant user assistant user": {user, call, result, model.TextMessage(model.RoleAssistant, "Noon."), user, model.TextMessage(model.RoleAssistant, "Yes."), user},
 			"user assistant tool assistant user user":           {user, call, result, user, user},
 			"user assistant tool assistant user assistant tool": {user, call, result, user, call, result},
 			"user user": {user, user},
-			"user assistant tool assistant user (said by the one)": {user, call, result, engine.TextMessage(engine.RoleAssistant, "Noon."), user},
+			"user assistant tool assistant user (said by the one)": {user, call, result, model.TextMessage(model.RoleAssistant, "Noon."), user},
 		} {
 			s := server(t, llmtest.Reply{Text: "yes"})
-			out := port(t, s).Do(t.Context(), effect(model, &engine.Request{Messages: conversation, Tools: tools()}), nil)
+			out := port(t, s).Do(t.Context(), effect(mo, &model.Request{Messages: conversation, Tools: tools()}), nil)
 			if out.Err != nil {
-				t.Fatalf("%s: %v", model, out.Err)
+				t.Fatalf("%s: %v", mo, out.Err)
 			}
 			var sent struct {
 				Messages []struct{ Role, Content string }
@@ -46,14 +46,14 @@ func TestMistralTurns(t *testing.T) {
 				if m.Content == "OK." {
 					added++
 					if !bridged || m.Role != "assistant" || sent.Messages[i-1].Role != "tool" || sent.Messages[i+1].Role != "user" {
-						t.Errorf("%s: %+v in %+v", model, m, sent.Messages)
+						t.Errorf("%s: %+v in %+v", mo, m, sent.Messages)
 					}
 				}
 				roles = append(roles, m.Role)
 			}
 			want, _, _ = strings.Cut(want, " (")
 			if got := strings.Join(roles, " "); bridged && got != want || !bridged && len(roles) != len(conversation) {
-				t.Errorf("%s: %s, want %s", model, got, want)
+				t.Errorf("%s: %s, want %s", mo, got, want)
 			}
 		}
 	}

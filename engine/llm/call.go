@@ -10,13 +10,14 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
 // call is one request to one target.
 type call struct {
 	*target
-	req     *engine.Request
+	req     *model.Request
 	sink    engine.Sink
 	limits  Timeouts
 	refused func(*engine.Error) // of a request that was refused and is made again otherwise; may be nil
@@ -29,11 +30,11 @@ type call struct {
 }
 
 // do makes the call and prices it, also where it failed after all.
-func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
+func (c *call) do(ctx context.Context) (*model.Response, *engine.Error) {
 	resp, err := c.made(ctx)
 	if err != nil {
 		own := *err // a host's model may keep its errors
-		if own.Usage == (engine.Usage{}) {
+		if own.Usage == (model.Usage{}) {
 			own.Usage = c.unfinished(err)
 		}
 		c.cost(&own.Usage)
@@ -45,21 +46,21 @@ func (c *call) do(ctx context.Context) (*engine.Response, *engine.Error) {
 
 // unfinished is what a call is reckoned to have used that came to no answer and does not say: what was sent of
 // it, where a part of an answer was made, and where nobody waited for one any more. Providers bill that.
-func (c *call) unfinished(err *engine.Error) engine.Usage {
+func (c *call) unfinished(err *engine.Error) model.Usage {
 	var op *net.OpError
 	switch {
 	case err.Kind == engine.KindPanic, errors.As(err, &op) && op.Op == "dial":
 	case err.Raw != "":
-		return engine.EstimateUsage(c.req, &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: err.Raw}}})
+		return model.EstimateUsage(c.req, &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: err.Raw}}})
 	case err.Kind == engine.KindCancelled, err.Kind == engine.KindTimeout:
-		return engine.EstimateUsage(c.req, nil)
+		return model.EstimateUsage(c.req, nil)
 	}
-	return engine.Usage{}
+	return model.Usage{}
 }
 
 // made makes the call, and again on a lower rung where the provider turns out not to take what
 // holds the model to its types.
-func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
+func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
 	}
@@ -75,7 +76,7 @@ func (c *call) made(ctx context.Context) (*engine.Response, *engine.Error) {
 }
 
 // send makes one request of the call.
-func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
+func (c *call) send(ctx context.Context) (*model.Response, *engine.Error) {
 	c.form, c.tools = nil, nil
 	plan := c.plan(c.req, c.limits, c.keys)
 	var err *engine.Error
@@ -115,7 +116,7 @@ func (c *call) send(ctx context.Context) (*engine.Response, *engine.Error) {
 }
 
 // reached makes the call of an attempt, by its provider or by the registry's driver.
-func (a *modelAttempts) reached(ctx context.Context, c *call) (*engine.Response, *engine.Error) {
+func (a *modelAttempts) reached(ctx context.Context, c *call) (*model.Response, *engine.Error) {
 	if a.reg.driver == nil {
 		return c.do(ctx)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // swift is a clock on which time passes a thousand times as fast, for waits that are to be real
@@ -142,7 +143,7 @@ func settled(n int) int {
 // chaosCall makes a call, some of them streamed, some cancelled, and gives how it ended.
 func chaosCall(t *testing.T, r *llm.Registry, i int) string {
 	e := effect([]string{"openai/m", "ollama/m", "openrouter/m"}[i%3]+strconv.Itoa(i%40), prompt(fmt.Sprintf("call %d", i)))
-	req := e.Req.(*engine.Request)
+	req := e.Req.(*model.Request)
 	if i%5 == 0 {
 		req.Fallbacks = []string{"openai/other", "ollama/other"}
 	}

@@ -3,10 +3,10 @@ package llm_test
 import (
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // TestCost: a call has its price, a provider that says it itself is believed, a server on the
@@ -38,7 +38,7 @@ func TestCost(t *testing.T) {
 	if u := need(t, ask(port(t, s, llm.WithPrices(table)), "ollama/m", prompt("x"))).Usage; u.CostUSD != 0 || u.Unpriced != 0 {
 		t.Errorf("ollama: %+v", u)
 	}
-	sum := engine.Usage{CostUSD: 0.5, Unpriced: 1}.Add(engine.Usage{CostUSD: 0.25})
+	sum := model.Usage{CostUSD: 0.5, Unpriced: 1}.Add(model.Usage{CostUSD: 0.25})
 	if sum.CostUSD != 0.75 || sum.Unpriced != 1 {
 		t.Errorf("sum %+v", sum)
 	}
@@ -75,12 +75,12 @@ func TestPriceCall(t *testing.T) {
 		"from one's own machine away": {"ollama/m", []string{"openai/cheap"}, 0.002, ""},
 		"none is named":               {"", nil, 0, "(none is named)"},
 	} {
-		usd, unpriced := r.PriceCall(&engine.Request{Model: row.model, Fallbacks: row.instead}, engine.Usage{In: 1000, Out: 500})
+		usd, unpriced := r.PriceCall(&model.Request{Model: row.model, Fallbacks: row.instead}, model.Usage{In: 1000, Out: 500})
 		if usd != row.usd || unpriced != row.unpriced {
 			t.Errorf("%s: $%v, %q; want $%v, %q", name, usd, unpriced, row.usd, row.unpriced)
 		}
 	}
-	if usd, unpriced := llm.New(env(), llm.WithPrices(nil)).PriceCall(&engine.Request{Model: "openai/cheap"}, engine.Usage{In: 1}); usd != 0 || unpriced != "openai/cheap" {
+	if usd, unpriced := llm.New(env(), llm.WithPrices(nil)).PriceCall(&model.Request{Model: "openai/cheap"}, model.Usage{In: 1}); usd != 0 || unpriced != "openai/cheap" {
 		t.Errorf("without a table: $%v, %q", usd, unpriced)
 	}
 }

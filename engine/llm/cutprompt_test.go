@@ -10,15 +10,16 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // A server that cuts a prompt in silence has read fewer tokens than the prompt has words.
 func TestCutPrompt(t *testing.T) {
 	long := strings.Repeat("word ", 10_000)
-	result := engine.Message{Role: engine.RoleTool, Parts: []engine.Part{{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: "a", Text: long}}}}
+	result := model.Message{Role: model.RoleTool, Parts: []model.Part{{Kind: model.PartResult, Result: &model.ToolResult{CallID: "a", Text: long}}}}
 	for name, row := range map[string]struct {
 		model, usage string
-		req          *engine.Request
+		req          *model.Request
 		cut          bool
 	}{
 		"cut":                      {"compat/m", `{"prompt_tokens":2048,"completion_tokens":1}`, prompt(long), true},

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // ModelInfo describes a model for people. It holds no key.
@@ -124,30 +126,30 @@ func like(pattern, name string) bool {
 
 // Constrains says why an agent's model cannot be held to the agent's output type by its provider,
 // "" when it can, or when nothing is known of the model. It needs no key and no network.
-func (r *Registry) Constrains(model string, a *engine.AgentSpec) (why string) {
+func (r *Registry) Constrains(m string, a *agent.AgentSpec) (why string) {
 	if a.Out == nil {
 		return ""
 	}
 	if !a.Out.HasSchema() {
 		return "its output is free text, and has no schema"
 	}
-	if _, ok := r.models[model]; ok {
+	if _, ok := r.models[m]; ok {
 		return "the model's interface carries no schema"
 	}
-	t := r.targetOf(model)
+	t := r.targetOf(m)
 	if t == nil {
 		return ""
 	}
-	req := &engine.Request{System: "JSON", Output: &engine.Output{Type: a.Out, Structured: engine.StructuredConstrained}}
+	req := &model.Request{System: "JSON", Output: &model.Output{Type: a.Out, Structured: model.StructuredConstrained}}
 	for _, tool := range a.Tools {
-		req.Tools = append(req.Tools, engine.ToolDef{Name: tool.Name, Params: tool.Params})
+		req.Tools = append(req.Tools, model.ToolDef{Name: tool.Name, Params: tool.Params})
 	}
 	for _, s := range a.Skills {
 		for _, tool := range s.Tools {
-			req.Tools = append(req.Tools, engine.ToolDef{Name: tool.Name, Params: tool.Params})
+			req.Tools = append(req.Tools, model.ToolDef{Name: tool.Name, Params: tool.Params})
 		}
 		for _, k := range s.Knowledge {
-			req.Tools = append(req.Tools, engine.ToolDef{Name: k.Key})
+			req.Tools = append(req.Tools, model.ToolDef{Name: k.Key})
 		}
 	}
 	c := &call{target: t, req: req, forms: &r.forms}
@@ -208,7 +210,7 @@ func (r *Registry) Free(model string) bool {
 
 // PriceCall implements [engine.Pricer]: the dearest of the models that may answer a request counts,
 // and each must have a price.
-func (r *Registry) PriceCall(req *engine.Request, u engine.Usage) (usd float64, unpriced string) {
+func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {
 	for _, name := range r.modelsOf(req.Model, req) {
 		if r.Free(name) {
 			continue
@@ -226,8 +228,8 @@ func (r *Registry) PriceCall(req *engine.Request, u engine.Usage) (usd float64, 
 // cost puts the price of a call into its usage. A provider that says it itself knows best, and
 // a server on the user's own machine takes nothing. Without a price the call is counted as one
 // that has none: it is not free.
-func (c *call) cost(u *engine.Usage) {
-	if c.prices == nil || u.CostUSD > 0 || *u == (engine.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
+func (c *call) cost(u *model.Usage) {
+	if c.prices == nil || u.CostUSD > 0 || *u == (model.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
 		return
 	}
 	if m, ok := c.prices().Find(c.provider + "/" + c.model); ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -24,16 +25,16 @@ func TestEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := `{"spam": true, "why": "` + strings.Repeat("a long reason ", 50) + `"}`
-	for _, model := range []string{"openai/gpt-5", "ollama/m", "anthropic/claude-sonnet-4-5", "google/gemini-2.5-flash"} {
+	for _, m := range []string{"openai/gpt-5", "ollama/m", "anthropic/claude-sonnet-4-5", "google/gemini-2.5-flash"} {
 		for name, listen := range map[string]bool{"with a listener": true, "alone": false} {
-			t.Run(model+" "+name, func(t *testing.T) {
+			t.Run(m+" "+name, func(t *testing.T) {
 				s := server(t, llmtest.Reply{Text: text, Fault: llmtest.StallStream})
 				req := prompt("x")
-				req.Output = &engine.Output{Type: mail, Enough: spam}
-				e := effect(model, req)
+				req.Output = &model.Output{Type: mail, Enough: spam}
+				e := effect(m, req)
 				e.Stream = listen
 				got := need(t, port(t, s, llm.WithRetry(llm.RetryPolicy{Attempts: 1})).Do(t.Context(), e, func(engine.Token) {}))
-				if got.Text() != `{"spam":true}` || got.Finish != engine.FinishStop || got.RawFinish != "enough" || !got.Usage.Estimated {
+				if got.Text() != `{"spam":true}` || got.Finish != model.FinishStop || got.RawFinish != "enough" || !got.Usage.Estimated {
 					t.Errorf("got %q, %s, %+v", got.Text(), got.RawFinish, got.Usage)
 				}
 			})
@@ -42,7 +43,7 @@ func TestEnough(t *testing.T) {
 	t.Run("scripted", func(t *testing.T) {
 		s := scripted.New([]scripted.Row{{Text: &text}})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: mail, Enough: spam}
+		req.Output = &model.Output{Type: mail, Enough: spam}
 		if got := need(t, s.Do(t.Context(), effect("", req), nil)); got.Text() != `{"spam":true}` {
 			t.Errorf("got %q", got.Text())
 		}
@@ -50,7 +51,7 @@ func TestEnough(t *testing.T) {
 	t.Run("not enough", func(t *testing.T) {
 		s := server(t, llmtest.Reply{Text: `{"spam": false, "why": "fine"}`})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: mail, Enough: spam}
+		req.Output = &model.Output{Type: mail, Enough: spam}
 		if got := need(t, ask(port(t, s), "openai/gpt-5", req)); got.Text() != `{"spam": false, "why": "fine"}` {
 			t.Errorf("got %q", got.Text())
 		}

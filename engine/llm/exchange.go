@@ -12,10 +12,11 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Response is a model's answer.
-type Response = engine.Response
+type Response = model.Response
 
 // DecodeExchange decodes a recorded answer as a call would, whether it is plain or a stream.
 // Nothing is generated or estimated: ids and usage are those of the record. An answer that a call
@@ -38,7 +39,7 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 	}
 	body = unpacked(body, known)
 	p := wire.Plan{
-		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &engine.Request{}, Hints: wire.Hints{Local: row.local},
+		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &model.Request{}, Hints: wire.Hints{Local: row.local},
 		Form: wire.FormOf(body),
 	}
 	if encoding := packed(body, known); encoding != "" {

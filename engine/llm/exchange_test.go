@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 const completionBody = `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`
@@ -51,7 +52,7 @@ func TestExchangesOfAllForms(t *testing.T) {
 				t.Errorf("%s from %q: %v", form, name, err)
 				continue
 			}
-			if r.Text() != "yes" || r.Finish != engine.FinishStop || r.Usage.In != 3 || r.Usage.Out != 1 {
+			if r.Text() != "yes" || r.Finish != model.FinishStop || r.Usage.In != 3 || r.Usage.Out != 1 {
 				t.Errorf("%s from %q: %+v", form, name, r)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // WithFallbacks names models that are asked, in order, when those that a request names cannot
@@ -23,7 +24,7 @@ func WithFallbacks(models ...string) Option {
 func WithFallbackOnRefusal() Option { return func(r *Registry) { r.onRefusal = true } }
 
 // models are those that a call may ask, each once.
-func (r *Registry) modelsOf(name string, req *engine.Request) []string {
+func (r *Registry) modelsOf(name string, req *model.Request) []string {
 	if len(req.Fallbacks) == 0 && len(r.fallbacks) == 0 {
 		return []string{name}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // asks is the models that the server was asked for, in order.
@@ -25,7 +26,7 @@ func asks(t *testing.T, s *llmtest.Server) string {
 	return strings.Join(names, " ")
 }
 
-func withFallbacks(models ...string) *engine.Request {
+func withFallbacks(models ...string) *model.Request {
 	req := prompt("x")
 	req.Fallbacks = models
 	return req
@@ -110,9 +111,9 @@ func TestEveryModelsCause(t *testing.T) {
 // What only one provider can read is sent to no other.
 func TestForeignStateIsDropped(t *testing.T) {
 	req := withFallbacks("compat/b", "ollama/c", "anthropic/d")
-	req.Messages = append(req.Messages, engine.Message{Role: engine.RoleAssistant, Parts: []engine.Part{
-		{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "openrouter", Data: `[{"type":"reasoning.encrypted","data":"sealed"}]`}},
-		{Kind: engine.PartText, Text: "said before"}}}, engine.TextMessage(engine.RoleUser, "go on"))
+	req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{
+		{Kind: model.PartReasoning, Text: "hm", Opaque: &model.Opaque{Provider: "openrouter", Data: `[{"type":"reasoning.encrypted","data":"sealed"}]`}},
+		{Kind: model.PartText, Text: "said before"}}}, model.TextMessage(model.RoleUser, "go on"))
 	unknown := openAIError(404, "model_not_found", "no")
 	s := server(t, unknown, unknown, unknown, unknown)
 	r, _ := patient(t, s)

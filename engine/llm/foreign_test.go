@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // foreign is a host's own model.
@@ -62,25 +62,25 @@ func TestHostModel(t *testing.T) {
 	call := &llms.FunctionCall{Name: "now", Arguments: `{"zone":"UTC"}`}
 	for name, row := range map[string]struct {
 		answer *llms.ContentResponse
-		parts  []engine.Part
-		finish engine.Finish
-		usage  engine.Usage
+		parts  []model.Part
+		finish model.Finish
+		usage  model.Usage
 	}{
 		"text": {
 			choices(&llms.ContentChoice{Content: "hi", StopReason: "stop", GenerationInfo: map[string]any{"PromptTokens": 5, "CompletionTokens": 2, "ReasoningTokens": 1}}),
-			[]engine.Part{{Kind: engine.PartText, Text: "hi"}}, engine.FinishStop, engine.Usage{In: 5, Out: 2, Reasoning: 1},
+			[]model.Part{{Kind: model.PartText, Text: "hi"}}, model.FinishStop, model.Usage{In: 5, Out: 2, Reasoning: 1},
 		},
 		"int32 usage": {
 			choices(&llms.ContentChoice{Content: "hi", StopReason: "FinishReasonStop", GenerationInfo: map[string]any{"input_tokens": int32(5), "output_tokens": int32(2)}}),
-			[]engine.Part{{Kind: engine.PartText, Text: "hi"}}, engine.FinishUnknown, engine.Usage{In: 5, Out: 2},
+			[]model.Part{{Kind: model.PartText, Text: "hi"}}, model.FinishUnknown, model.Usage{In: 5, Out: 2},
 		},
 		"a call is not counted twice": {
 			choices(&llms.ContentChoice{FuncCall: call, ToolCalls: []llms.ToolCall{{ID: "a", FunctionCall: call}}, StopReason: "tool_calls", GenerationInfo: map[string]any{"PromptTokens": 1, "CompletionTokens": 1}}),
-			[]engine.Part{callPart("a", "now", `{"zone":"UTC"}`)}, engine.FinishCalls, engine.Usage{In: 1, Out: 1},
+			[]model.Part{callPart("a", "now", `{"zone":"UTC"}`)}, model.FinishCalls, model.Usage{In: 1, Out: 1},
 		},
 		"the older form of a call": {
 			choices(&llms.ContentChoice{FuncCall: call, GenerationInfo: map[string]any{"PromptTokens": 1, "CompletionTokens": 1}}),
-			[]engine.Part{callPart("call_1_0", "now", `{"zone":"UTC"}`)}, engine.FinishCalls, engine.Usage{In: 1, Out: 1},
+			[]model.Part{callPart("call_1_0", "now", `{"zone":"UTC"}`)}, model.FinishCalls, model.Usage{In: 1, Out: 1},
 		},
 		"a choice per block": {
 			choices(
@@ -88,12 +88,12 @@ func TestHostModel(t *testing.T) {
 				&llms.ContentChoice{ToolCalls: []llms.ToolCall{{ID: "a", FunctionCall: call}}, StopReason: "tool_use", GenerationInfo: map[string]any{"InputTokens": 5, "OutputTokens": 2}},
 				&llms.ContentChoice{ToolCalls: []llms.ToolCall{{ID: "a", FunctionCall: &llms.FunctionCall{Name: "now"}}}, StopReason: "tool_use"},
 			),
-			[]engine.Part{{Kind: engine.PartReasoning, Text: "hm"}, {Kind: engine.PartText, Text: "Looking. "}, callPart("a", "now", `{"zone":"UTC"}`), callPart("call_1_1", "now", "{}")},
-			engine.FinishCalls, engine.Usage{In: 15, Out: 2, CacheRead: 10},
+			[]model.Part{{Kind: model.PartReasoning, Text: "hm"}, {Kind: model.PartText, Text: "Looking. "}, callPart("a", "now", `{"zone":"UTC"}`), callPart("call_1_1", "now", "{}")},
+			model.FinishCalls, model.Usage{In: 15, Out: 2, CacheRead: 10},
 		},
 		"no usage": {
-			choices(&llms.ContentChoice{Content: "12345678"}), []engine.Part{{Kind: engine.PartText, Text: "12345678"}},
-			engine.FinishUnknown, engine.Usage{In: 3, Out: 2, Estimated: true},
+			choices(&llms.ContentChoice{Content: "12345678"}), []model.Part{{Kind: model.PartText, Text: "12345678"}},
+			model.FinishUnknown, model.Usage{In: 3, Out: 2, Estimated: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,11 +167,11 @@ func TestHostModelLimits(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	req = prompt("x")
-	req.Output = &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
+	req.Output = &model.Output{Type: verdict(), Structured: model.StructuredConstrained}
 	if err := needErr(t, ask(r, "acme/json", req)); err.Kind != engine.KindUnsupported {
 		t.Errorf("%v", err)
 	}
-	req.Output.Structured = engine.StructuredAuto
+	req.Output.Structured = model.StructuredAuto
 	if need(t, ask(r, "acme/json", req)); !m.options.JSONMode {
 		t.Error("no JSON mode")
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -28,7 +28,7 @@ func TestAnswerForms(t *testing.T) {
 		{"a provider without schemas", "deepseek/m", loose(), `{"note": ""}`, ""},
 	} {
 		req := prompt("x")
-		req.Output = &engine.Output{Type: row.typ}
+		req.Output = &model.Output{Type: row.typ}
 		out := need(t, ask(port(t, server(t, llmtest.Reply{Text: row.text})), row.model, req))
 		if out.Text() != row.text || out.Dialect != row.want {
 			t.Errorf("%s: got %s in the form of %q, want %q", row.name, out.Text(), out.Dialect, row.want)
@@ -40,15 +40,15 @@ func TestAnswerForms(t *testing.T) {
 // caller's request stays as it was.
 func TestFormIsExplained(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "[]", Repeat: true})
-	for _, model := range []string{"openai/gpt-5", "ollama/m"} {
+	for _, m := range []string{"openai/gpt-5", "ollama/m"} {
 		req := prompt("x")
 		before := req.System
-		req.Output = &engine.Output{Type: generable.DictOfType(generable.IntT)}
-		need(t, ask(port(t, s), model, req))
+		req.Output = &model.Output{Type: generable.DictOfType(generable.IntT)}
+		need(t, ask(port(t, s), m, req))
 		sent := s.Requests()
 		says := strings.Contains(string(sent[len(sent)-1].Body), "each key once")
-		if says != (model == "openai/gpt-5") || req.System != before {
-			t.Errorf("%s: explained %v, system %q", model, says, req.System)
+		if says != (m == "openai/gpt-5") || req.System != before {
+			t.Errorf("%s: explained %v, system %q", m, says, req.System)
 		}
 	}
 }
@@ -59,13 +59,13 @@ func TestLimitsOfTheRoot(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	for _, model := range []string{"openai/gpt-5", "ollama/m", "compat/m"} {
+	for _, m := range []string{"openai/gpt-5", "ollama/m", "compat/m"} {
 		s := server(t, llmtest.Reply{Text: "[1, 2, 3]"})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: list}
-		need(t, ask(port(t, s), model, req))
+		req.Output = &model.Output{Type: list}
+		need(t, ask(port(t, s), m, req))
 		if body := string(s.Requests()[0].Body); !strings.Contains(body, `"minItems":3,"maxItems":5`) {
-			t.Errorf("%s: %s", model, body)
+			t.Errorf("%s: %s", m, body)
 		}
 	}
 }

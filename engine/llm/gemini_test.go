@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // All names of the provider lead to the same endpoint, with the key in its own header only.
@@ -77,7 +77,7 @@ func TestGeminiStateRoundTrip(t *testing.T) {
 	if first.Text() != "a" || len(calls) != 2 || calls[0].ID == "" || calls[1].ID != "c2" {
 		t.Fatalf("%+v", first)
 	}
-	next := req.Extend(engine.Message{Role: engine.RoleAssistant, Parts: first.Parts}, engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
+	next := req.Extend(model.Message{Role: model.RoleAssistant, Parts: first.Parts}, model.Message{Role: model.RoleTool, Parts: []model.Part{
 		resultPart(calls[0].ID, "now", "noon"), resultPart("c2", "now", `["later"]`),
 	}})
 	need(t, ask(r, "google/gemini-3-pro-preview", next))
@@ -120,19 +120,19 @@ func TestGeminiStateRoundTrip(t *testing.T) {
 func TestGeminiThinking(t *testing.T) {
 	for _, row := range []struct {
 		model  string
-		params engine.Params
+		params model.Params
 		want   string
 	}{
-		{"gemini-2.5-flash", engine.Params{Effort: "none"}, `{"thinkingBudget":0}`},
-		{"gemini-2.5-pro", engine.Params{Effort: "none"}, `{"thinkingBudget":128}`},
-		{"gemini-2.5-pro", engine.Params{Effort: "max"}, `{"includeThoughts":true,"thinkingBudget":32768}`},
-		{"gemini-2.5-flash", engine.Params{Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":24576}`},
-		{"gemini-2.5-flash", engine.Params{Effort: "whatever"}, `{"includeThoughts":true,"thinkingBudget":-1}`},
-		{"gemini-3-pro-preview", engine.Params{Effort: "none"}, `{"thinkingLevel":"MINIMAL"}`},
-		{"gemini-flash-latest", engine.Params{Effort: "medium"}, `{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`},
-		{"gemini-3.1-pro", engine.Params{Effort: "xhigh"}, `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
-		{"gemini-3.1-pro", engine.Params{ReasoningTokens: ptr(500), Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":500}`},
-		{"gemini-3-pro", engine.Params{}, `null`},
+		{"gemini-2.5-flash", model.Params{Effort: "none"}, `{"thinkingBudget":0}`},
+		{"gemini-2.5-pro", model.Params{Effort: "none"}, `{"thinkingBudget":128}`},
+		{"gemini-2.5-pro", model.Params{Effort: "max"}, `{"includeThoughts":true,"thinkingBudget":32768}`},
+		{"gemini-2.5-flash", model.Params{Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":24576}`},
+		{"gemini-2.5-flash", model.Params{Effort: "whatever"}, `{"includeThoughts":true,"thinkingBudget":-1}`},
+		{"gemini-3-pro-preview", model.Params{Effort: "none"}, `{"thinkingLevel":"MINIMAL"}`},
+		{"gemini-flash-latest", model.Params{Effort: "medium"}, `{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`},
+		{"gemini-3.1-pro", model.Params{Effort: "xhigh"}, `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
+		{"gemini-3.1-pro", model.Params{ReasoningTokens: ptr(500), Effort: "high"}, `{"includeThoughts":true,"thinkingBudget":500}`},
+		{"gemini-3-pro", model.Params{}, `null`},
 	} {
 		s := server(t, llmtest.Reply{Text: "x"})
 		req := prompt("x")
@@ -168,7 +168,7 @@ func TestGeminiHolds(t *testing.T) {
 	} {
 		s := server(t, llmtest.Reply{Text: `{"ok":true,"score":1}`, Repeat: true})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: row.typ}
+		req.Output = &model.Output{Type: row.typ}
 		if row.tools {
 			req.Tools = tools()
 		}
@@ -177,7 +177,7 @@ func TestGeminiHolds(t *testing.T) {
 		if strings.Contains(body, "responseJsonSchema") != row.schema || strings.Contains(body, "responseMimeType") != row.json {
 			t.Errorf("%s with tools %v: %s", row.model, row.tools, body)
 		}
-		req.Output = &engine.Output{Type: row.typ, Structured: engine.StructuredConstrained}
+		req.Output = &model.Output{Type: row.typ, Structured: model.StructuredConstrained}
 		if out := ask(port(t, s), "gemini/"+row.model, req); (out.Err == nil) != row.schema || out.Err != nil && out.Err.Kind != engine.KindUnsupported {
 			t.Errorf("%s with tools %v, constrained: %v", row.model, row.tools, out.Err)
 		}
@@ -188,7 +188,7 @@ func TestGeminiHolds(t *testing.T) {
 func TestGeminiExtra(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "x"})
 	req := prompt("x")
-	req.Params = engine.Params{Temperature: ptr(0.0), Extra: json.RawMessage(`{"generationConfig":{"topK":5,"responseModalities":["TEXT"]},"safetySettings":[{"category":"C","threshold":"OFF"}],"cachedContent":"cachedContents/x"}`)}
+	req.Params = model.Params{Temperature: ptr(0.0), Extra: json.RawMessage(`{"generationConfig":{"topK":5,"responseModalities":["TEXT"]},"safetySettings":[{"category":"C","threshold":"OFF"}],"cachedContent":"cachedContents/x"}`)}
 	need(t, ask(port(t, s), "google/gemini-2.5-flash", req))
 	body := string(s.Requests()[0].Body)
 	hasAll(t, "request", body, `"generationConfig":{"temperature":0,"topK":5,"responseModalities":["TEXT"]}`, `"safetySettings":[{"category":"C","threshold":"OFF"}]`, `"cachedContent":"cachedContents/x"`)
@@ -254,18 +254,18 @@ func TestGeminiKeyIsNotInTheAddress(t *testing.T) {
 
 // An empty text is refused, so that none is sent; a turn of the user's there is in any case.
 func TestGeminiBlank(t *testing.T) {
-	blank := engine.TextMessage(engine.RoleUser, "")
-	said := engine.TextMessage(engine.RoleAssistant, "a")
+	blank := model.TextMessage(model.RoleUser, "")
+	said := model.TextMessage(model.RoleAssistant, "a")
 	for _, row := range []struct {
-		messages []engine.Message
+		messages []model.Message
 		want     string
 	}{
 		{nil, `[{"role":"user","parts":[{"text":"(no input)"}]}]`},
-		{[]engine.Message{blank}, `[{"role":"user","parts":[{"text":"(no input)"}]}]`},
-		{[]engine.Message{blank, said, blank}, `[{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"(no input)"}]}]`},
+		{[]model.Message{blank}, `[{"role":"user","parts":[{"text":"(no input)"}]}]`},
+		{[]model.Message{blank, said, blank}, `[{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"(no input)"}]}]`},
 	} {
 		s := server(t, llmtest.Reply{Text: "x"})
-		need(t, ask(port(t, s), "google/gemini-2.5-flash", &engine.Request{Messages: row.messages}))
+		need(t, ask(port(t, s), "google/gemini-2.5-flash", &model.Request{Messages: row.messages}))
 		hasAll(t, "request", string(s.Requests()[0].Body), `"contents":`+row.want)
 	}
 }

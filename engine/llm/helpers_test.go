@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -51,16 +52,16 @@ func port(t *testing.T, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	return r
 }
 
-func ask(h engine.Handler, model string, req *engine.Request) engine.Outcome {
+func ask(h engine.Handler, model string, req *model.Request) engine.Outcome {
 	return h.Do(context.Background(), effect(model, req), nil)
 }
 
-func effect(model string, req *engine.Request) *engine.Effect {
+func effect(model string, req *model.Request) *engine.Effect {
 	return &engine.Effect{Kind: engine.EffectModel, Name: model, Agent: "reviewer", Req: req}
 }
 
 // listen makes a streamed call and returns the text and reasoning that the sink got.
-func listen(t *testing.T, h engine.Handler, model string, req *engine.Request) (out engine.Outcome, text, reasoning string) {
+func listen(t *testing.T, h engine.Handler, model string, req *model.Request) (out engine.Outcome, text, reasoning string) {
 	t.Helper()
 	e := effect(model, req)
 	e.Stream = true
@@ -79,8 +80,8 @@ func listen(t *testing.T, h engine.Handler, model string, req *engine.Request) (
 	return out, text, reasoning
 }
 
-func prompt(text string) *engine.Request {
-	return &engine.Request{System: "Be brief.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, text)}}
+func prompt(text string) *model.Request {
+	return &model.Request{System: "Be brief.", Messages: []model.Message{model.TextMessage(model.RoleUser, text)}}
 }
 
 // once has calls made once, where the test is about one attempt.
@@ -131,7 +132,7 @@ func needErr(t *testing.T, out engine.Outcome) *engine.Error {
 	return out.Err
 }
 
-func need(t *testing.T, out engine.Outcome) *engine.Response {
+func need(t *testing.T, out engine.Outcome) *model.Response {
 	t.Helper()
 	if out.Err != nil {
 		t.Fatalf("%v\nhelp: %s\nraw: %s", out.Err, out.Err.Help, out.Err.Raw)

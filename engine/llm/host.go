@@ -3,12 +3,12 @@ package llm
 import (
 	"context"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // Factory makes a host's own model for the part of a model string after the provider. It is
@@ -37,7 +37,7 @@ type hosted struct {
 
 // hosted makes a call of a host's own model. What the model cannot carry is an error, not
 // left out in silence.
-func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
+func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 	plan := c.plan(c.req, c.limits, c.keys)
 	caps := c.host.caps
 	if len(c.req.Tools) > 0 && !caps.Tools {
@@ -46,9 +46,9 @@ func (c *call) hosted(ctx context.Context) (*engine.Response, *engine.Error) {
 	made := langchain.Call{Request: c.req, OnePart: caps.OnePart}
 	if o := c.req.Output; o != nil && o.Type != nil && o.Type.Deref().Kind != generable.StrType {
 		switch {
-		case o.Structured == engine.StructuredConstrained:
+		case o.Structured == model.StructuredConstrained:
 			return nil, plan.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`, "structured = \"constrained\" cannot be had: the model's interface carries no schema")
-		case o.Structured != engine.StructuredGuided && caps.JSONMode && rootOf(compact(o.Type.JSONSchema())) == "object" && len(c.req.Tools) == 0:
+		case o.Structured != model.StructuredGuided && caps.JSONMode && rootOf(compact(o.Type.JSONSchema())) == "object" && len(c.req.Tools) == 0:
 			made.JSON = true
 		}
 	}

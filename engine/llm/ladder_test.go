@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -42,7 +43,7 @@ func TestLadder(t *testing.T) {
 	for name, row := range map[string]struct {
 		model   string
 		system  string
-		tools   []engine.ToolDef
+		tools   []model.ToolDef
 		replies []llmtest.Reply
 		want    []string // of the first call's requests
 		then    string   // of the second call's
@@ -57,7 +58,7 @@ func TestLadder(t *testing.T) {
 			s := server(t, row.replies...)
 			r := port(t, s)
 			req := prompt("x")
-			req.System, req.Tools, req.Output = row.system, row.tools, &engine.Output{Type: verdict()}
+			req.System, req.Tools, req.Output = row.system, row.tools, &model.Output{Type: verdict()}
 			e := effect(row.model, req)
 			e.Stream = true
 			retries := 0
@@ -95,15 +96,15 @@ func TestLadderIsOfOneType(t *testing.T) {
 	s := server(t, refusal(400, "response_format is unavailable"), refusal(400, "response_format is unavailable"), llmtest.Reply{Text: "{}"}, llmtest.Reply{Text: "[1]"})
 	r := port(t, s)
 	req := prompt("x")
-	req.Output = &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
+	req.Output = &model.Output{Type: verdict(), Structured: model.StructuredConstrained}
 	if err := needErr(t, ask(r, "compat/m", req)); err.Kind != engine.KindUnsupported {
 		t.Errorf("kind %s", err.Kind)
 	}
 	free := prompt("x")
-	free.Output = &engine.Output{Type: verdict()}
+	free.Output = &model.Output{Type: verdict()}
 	need(t, ask(r, "compat/m", free))
 	other := prompt("x")
-	other.Output = &engine.Output{Type: generable.ListOfType(generable.IntT)}
+	other.Output = &model.Output{Type: generable.ListOfType(generable.IntT)}
 	need(t, ask(r, "compat/m", other))
 	if got := hold(t, s, 3); got != "json_schema" {
 		t.Errorf("another type: %s", got)
@@ -114,7 +115,7 @@ func TestLadderIsOfOneType(t *testing.T) {
 func TestLadderThenRetry(t *testing.T) {
 	s := server(t, refusal(400, "response_format is unavailable"), llmtest.Reply{Status: 503}, llmtest.Reply{Text: `{"ok":true,"score":1}`})
 	req := prompt("x")
-	req.Output = &engine.Output{Type: verdict()}
+	req.Output = &model.Output{Type: verdict()}
 	e := effect("compat/m", req)
 	e.Stream = true
 	var told []string

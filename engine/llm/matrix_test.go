@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -18,59 +19,59 @@ import (
 // is about. Where a provider is sent the same, it is not asked for it.
 type capability struct {
 	name        string
-	with        func(r *engine.Request)
-	without     func(r *engine.Request)
+	with        func(r *model.Request)
+	without     func(r *model.Request)
 	reply       llmtest.Reply
 	stream      bool
-	comes       func(r *engine.Response, streamed string) bool // what must come back, nil for anything
-	constrained bool                                           // an answer must be held to its schema
+	comes       func(r *model.Response, streamed string) bool // what must come back, nil for anything
+	constrained bool                                          // an answer must be held to its schema
 }
 
 func capabilities() []capability {
-	param := func(name string, f func(p *engine.Params)) capability {
-		return capability{name: name, with: func(r *engine.Request) { f(&r.Params) }}
+	param := func(name string, f func(p *model.Params)) capability {
+		return capability{name: name, with: func(r *model.Request) { f(&r.Params) }}
 	}
-	withTools := func(r *engine.Request) { r.Tools = tools() }
-	choice := func(name string, c engine.ToolChoice) capability {
-		return capability{name: name, with: func(r *engine.Request) { r.Tools, r.Choice = tools(), c }, without: withTools}
+	withTools := func(r *model.Request) { r.Tools = tools() }
+	choice := func(name string, c model.ToolChoice) capability {
+		return capability{name: name, with: func(r *model.Request) { r.Tools, r.Choice = tools(), c }, without: withTools}
 	}
 	picture := func(name, url string) capability {
-		return capability{name: name, with: func(r *engine.Request) {
-			r.Messages[0].Parts = append(r.Messages[0].Parts, engine.Part{Kind: engine.PartImage, Image: &engine.Image{URL: url}})
+		return capability{name: name, with: func(r *model.Request) {
+			r.Messages[0].Parts = append(r.Messages[0].Parts, model.Part{Kind: model.PartImage, Image: &model.Image{URL: url}})
 		}}
 	}
 	calls := []llmtest.Call{{ID: "c1", Name: "compile", Args: `{"path":"a"}`}, {ID: "c2", Name: "now", Args: `{}`}}
-	held := func(r *engine.Request) {
-		r.System, r.Output = "Answer in JSON.", &engine.Output{Type: verdict(), Structured: engine.StructuredConstrained}
+	held := func(r *model.Request) {
+		r.System, r.Output = "Answer in JSON.", &model.Output{Type: verdict(), Structured: model.StructuredConstrained}
 	}
-	free := func(r *engine.Request) { r.System = "Answer in JSON." }
+	free := func(r *model.Request) { r.System = "Answer in JSON." }
 	return []capability{
-		{name: "system text", with: func(r *engine.Request) { r.System = "Be brief." }},
-		{name: "streams", stream: true, reply: llmtest.Reply{Text: "one two"}, comes: func(_ *engine.Response, streamed string) bool { return streamed == "one two" }},
-		{name: "tools, several calls at once", with: withTools, reply: llmtest.Reply{Calls: calls}, comes: func(r *engine.Response, _ string) bool { return len(r.Calls()) == 2 }},
-		{name: "results go back to their calls", with: func(r *engine.Request) { r.Tools, r.Messages = tools(), scenarios()["tools"].Messages }, without: withTools},
-		choice("must call a tool", engine.ToolChoice{Mode: engine.ChoiceRequired}),
-		choice("must call this tool", engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}),
-		choice("must not call a tool", engine.ToolChoice{Mode: engine.ChoiceNone}),
-		{name: "one call at a time", with: func(r *engine.Request) { r.Tools, r.Params.ParallelCalls = tools(), ptr(false) }, without: withTools},
+		{name: "system text", with: func(r *model.Request) { r.System = "Be brief." }},
+		{name: "streams", stream: true, reply: llmtest.Reply{Text: "one two"}, comes: func(_ *model.Response, streamed string) bool { return streamed == "one two" }},
+		{name: "tools, several calls at once", with: withTools, reply: llmtest.Reply{Calls: calls}, comes: func(r *model.Response, _ string) bool { return len(r.Calls()) == 2 }},
+		{name: "results go back to their calls", with: func(r *model.Request) { r.Tools, r.Messages = tools(), scenarios()["tools"].Messages }, without: withTools},
+		choice("must call a tool", model.ToolChoice{Mode: model.ChoiceRequired}),
+		choice("must call this tool", model.ToolChoice{Mode: model.ChoiceTool, Tool: "now"}),
+		choice("must not call a tool", model.ToolChoice{Mode: model.ChoiceNone}),
+		{name: "one call at a time", with: func(r *model.Request) { r.Tools, r.Params.ParallelCalls = tools(), ptr(false) }, without: withTools},
 		{name: "held to a schema", with: held, without: free, constrained: true, reply: llmtest.Reply{Text: `{"ok":true,"score":1}`}},
-		{name: "held to a schema, beside tools", with: func(r *engine.Request) { held(r); r.Tools = tools() }, without: func(r *engine.Request) { free(r); r.Tools = tools() }, constrained: true, reply: llmtest.Reply{Text: `{"ok":true,"score":1}`}},
-		param("`temperature`", func(p *engine.Params) { p.Temperature = ptr(0.0) }),
-		param("`top_p`", func(p *engine.Params) { p.TopP = ptr(0.5) }),
-		param("`max_tokens`", func(p *engine.Params) { p.MaxTokens = ptr(77) }),
-		param("`stop`", func(p *engine.Params) { p.Stop = []string{"END"} }),
-		param("`seed`", func(p *engine.Params) { p.Seed = ptr(7) }),
-		param("`effort`", func(p *engine.Params) { p.Effort = "low" }),
-		param("thinking off", func(p *engine.Params) { p.ReasoningTokens = ptr(0) }),
-		param("`reasoning_tokens`", func(p *engine.Params) { p.ReasoningTokens, p.MaxTokens = ptr(2000), ptr(9000) }),
-		{name: "thoughts apart from the answer", reply: llmtest.Reply{Text: "5", Reasoning: "two and three"}, comes: func(r *engine.Response, _ string) bool {
-			return r.Text() == "5" && r.Parts[0].Kind == engine.PartReasoning && r.Parts[0].Text == "two and three"
+		{name: "held to a schema, beside tools", with: func(r *model.Request) { held(r); r.Tools = tools() }, without: func(r *model.Request) { free(r); r.Tools = tools() }, constrained: true, reply: llmtest.Reply{Text: `{"ok":true,"score":1}`}},
+		param("`temperature`", func(p *model.Params) { p.Temperature = ptr(0.0) }),
+		param("`top_p`", func(p *model.Params) { p.TopP = ptr(0.5) }),
+		param("`max_tokens`", func(p *model.Params) { p.MaxTokens = ptr(77) }),
+		param("`stop`", func(p *model.Params) { p.Stop = []string{"END"} }),
+		param("`seed`", func(p *model.Params) { p.Seed = ptr(7) }),
+		param("`effort`", func(p *model.Params) { p.Effort = "low" }),
+		param("thinking off", func(p *model.Params) { p.ReasoningTokens = ptr(0) }),
+		param("`reasoning_tokens`", func(p *model.Params) { p.ReasoningTokens, p.MaxTokens = ptr(2000), ptr(9000) }),
+		{name: "thoughts apart from the answer", reply: llmtest.Reply{Text: "5", Reasoning: "two and three"}, comes: func(r *model.Response, _ string) bool {
+			return r.Text() == "5" && r.Parts[0].Kind == model.PartReasoning && r.Parts[0].Text == "two and three"
 		}},
-		{name: "marks for the cache", with: func(r *engine.Request) { r.System, r.Params.Cache = "Be brief.", true }, without: func(r *engine.Request) { r.System = "Be brief." }},
+		{name: "marks for the cache", with: func(r *model.Request) { r.System, r.Params.Cache = "Be brief.", true }, without: func(r *model.Request) { r.System = "Be brief." }},
 		picture("pictures as data", "data:image/png;base64,iVBORw0KGgo="),
 		picture("pictures by URL", "https://example.com/a.png"),
-		{name: "usage", reply: llmtest.Reply{Text: "x", In: 12, Out: 7}, comes: func(r *engine.Response, _ string) bool { return r.Usage == engine.Usage{In: 12, Out: 7} }},
-		param("members of its own", func(p *engine.Params) { p.Extra = json.RawMessage(`{"x_own":{"a":1}}`) }),
+		{name: "usage", reply: llmtest.Reply{Text: "x", In: 12, Out: 7}, comes: func(r *model.Response, _ string) bool { return r.Usage == model.Usage{In: 12, Out: 7} }},
+		param("members of its own", func(p *model.Params) { p.Extra = json.RawMessage(`{"x_own":{"a":1}}`) }),
 	}
 }
 
@@ -117,19 +118,19 @@ func TestCapabilityMatrix(t *testing.T) {
 
 // at is what became of the call: yes, no (an error that says so, before anything was sent), or
 // nothing was asked for.
-func (c *capability) at(t *testing.T, model string) string {
+func (c *capability) at(t *testing.T, m string) string {
 	t.Helper()
 	reply := c.reply
 	if reply.Text == "" && len(reply.Calls) == 0 {
 		reply.Text = "x"
 	}
-	call := func(change func(*engine.Request)) (engine.Outcome, map[string]any, string) {
+	call := func(change func(*model.Request)) (engine.Outcome, map[string]any, string) {
 		s := server(t, reply)
-		req := &engine.Request{Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "Say JSON.")}}
+		req := &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, "Say JSON.")}}
 		if change != nil {
 			change(req)
 		}
-		e := effect(model, req)
+		e := effect(m, req)
 		e.Stream = c.stream
 		streamed := ""
 		out := port(t, s, llm.WithRetry(llm.RetryPolicy{Attempts: 1})).Do(t.Context(), e, func(tok engine.Token) { streamed += tok.Text })
@@ -144,12 +145,12 @@ func (c *capability) at(t *testing.T, model string) string {
 	out, with, streamed := call(c.with)
 	if out.Err != nil {
 		if out.Err.Kind != engine.KindUnsupported || with != nil || out.Err.Help == "" {
-			t.Errorf("%s, %s: %v", model, c.name, out.Err)
+			t.Errorf("%s, %s: %v", m, c.name, out.Err)
 		}
 		return "no"
 	}
 	if c.comes != nil && !c.comes(out.Response, streamed) {
-		t.Errorf("%s, %s: %+v, streamed %q", model, c.name, out.Response, streamed)
+		t.Errorf("%s, %s: %+v, streamed %q", m, c.name, out.Response, streamed)
 		return "WRONG"
 	}
 	if c.with == nil {
@@ -157,7 +158,7 @@ func (c *capability) at(t *testing.T, model string) string {
 	}
 	plain, without, _ := call(c.without)
 	if plain.Err != nil {
-		t.Errorf("%s, without %s: %v", model, c.name, plain.Err)
+		t.Errorf("%s, without %s: %v", m, c.name, plain.Err)
 	}
 	if reflect.DeepEqual(with, without) {
 		return "not asked"
@@ -165,7 +166,7 @@ func (c *capability) at(t *testing.T, model string) string {
 	if c.constrained {
 		got := lenient.Decode(verdict(), out.Response.Text(), generable.Options{})
 		if !got.OK {
-			t.Errorf("%s, %s: %v", model, c.name, got.Errors)
+			t.Errorf("%s, %s: %v", m, c.name, got.Errors)
 		}
 	}
 	return "yes"

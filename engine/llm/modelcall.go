@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // modelCall is a call of a model over all its attempts, at one model after the other. Attempts are
@@ -18,13 +19,13 @@ type modelCall struct {
 	clock   engine.Clock // of waits
 	virtual bool         // that is the clock of a run in virtual time
 	e       *engine.Effect
-	req     *engine.Request
+	req     *model.Request
 	sink    engine.Sink // of tokens, as far as the effect streams, and retries
 	keys    *redact.Set
 
 	begun    time.Time // of the first attempt
 	attempts int
-	used     engine.Usage // by attempts that failed
+	used     model.Usage // by attempts that failed
 	failed   []failure
 	shown    *shown
 }
@@ -47,7 +48,7 @@ func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 }
 
 // askModel makes the attempts at one model.
-func (t *modelCall) askModel(ctx context.Context, model string) (*engine.Response, *engine.Error) {
+func (t *modelCall) askModel(ctx context.Context, model string) (*model.Response, *engine.Error) {
 	to, err := t.reg.resolve(model)
 	if err != nil {
 		return nil, t.note(model, 0, t.keys.Error(err))
@@ -101,7 +102,7 @@ type modelAttempts struct {
 }
 
 // attempt makes one call under a permit, which is held until the answer has ended.
-func (a *modelAttempts) attempt(ctx context.Context, n int) (*engine.Response, *engine.Error) {
+func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *engine.Error) {
 	permit, err := a.admitted(ctx, n)
 	if err != nil {
 		a.last = err

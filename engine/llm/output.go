@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
@@ -17,12 +18,12 @@ import (
 // in the provider's dialect, whose form is kept to read the answer by.
 func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	o := c.req.Output
-	if o == nil || o.Type == nil || o.Structured == engine.StructuredGuided || !o.Type.HasSchema() {
+	if o == nil || o.Type == nil || o.Structured == model.StructuredGuided || !o.Type.HasSchema() {
 		return nil, nil
 	}
 	t := o.Type // with its limits, which Deref passes through
 	out, why := c.onTier(t)
-	if o.Structured == engine.StructuredConstrained && (out == nil || out.Schema == nil) {
+	if o.Structured == model.StructuredConstrained && (out == nil || out.Schema == nil) {
 		return nil, p.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`,
 			"structured = \"constrained\" cannot be had for %s: %s", t, why)
 	}
@@ -93,12 +94,12 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 
 // callsTools tells whether the model may call a tool in this answer.
 func (c *call) callsTools() bool {
-	return len(c.req.Tools) > 0 && c.req.Choice.Mode != engine.ChoiceNone
+	return len(c.req.Tools) > 0 && c.req.Choice.Mode != model.ChoiceNone
 }
 
 // explained is the request with the form of the answer in its system text, where the schema's
 // differs from the one that the text describes.
-func (c *call) explained() *engine.Request {
+func (c *call) explained() *model.Request {
 	if c.form == nil || c.form.Form == "" {
 		return c.req
 	}
@@ -110,7 +111,7 @@ func (c *call) explained() *engine.Request {
 // inForm says on an answer in which form its text and the arguments of its calls are, where
 // that is not the one that the types have by themselves. Reading them is the caller's, who
 // keeps record of it.
-func (c *call) inForm(r *engine.Response) {
+func (c *call) inForm(r *model.Response) {
 	if c.form != nil && c.form.Rewritten() {
 		r.Dialect = c.row.schemas
 	}
@@ -178,12 +179,12 @@ func rootOf(schema json.RawMessage) string {
 	return s
 }
 
-func mentionsJSON(r *engine.Request) bool {
+func mentionsJSON(r *model.Request) bool {
 	if strings.Contains(strings.ToLower(r.System), "json") {
 		return true
 	}
 	for i := range r.Messages {
-		if strings.Contains(strings.ToLower(wire.Joined(r.Messages[i].Parts, engine.PartText, " ")), "json") {
+		if strings.Contains(strings.ToLower(wire.Joined(r.Messages[i].Parts, model.PartText, " ")), "json") {
 			return true
 		}
 	}
@@ -243,7 +244,7 @@ func (c *call) tierKey() tierKey {
 // whether there is one. A script that demands a schema gets the refusal.
 func (c *call) lowered(err *engine.Error) bool {
 	next := c.refusedTier(err)
-	if next <= c.tier || c.req.Output != nil && c.req.Output.Structured == engine.StructuredConstrained && next > tierLoose {
+	if next <= c.tier || c.req.Output != nil && c.req.Output.Structured == model.StructuredConstrained && next > tierLoose {
 		return false
 	}
 	c.tier = next

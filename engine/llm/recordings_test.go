@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // recording is what one exchange that langchaingo's authors recorded with a real provider
@@ -99,8 +100,8 @@ func checkRecording(t *testing.T, want recording, x exchange) {
 	if got := hex.EncodeToString(sum[:8]); got != want.SHA || utf8.RuneCountInString(text) != want.Runes {
 		t.Errorf("text of %d runes: %q", utf8.RuneCountInString(text), text)
 	}
-	if r.RawFinish != want.Finish || r.Finish != map[string]engine.Finish{"stop": engine.FinishStop, "length": engine.FinishLength, "tool_calls": engine.FinishCalls, "function_call": engine.FinishCalls, "end_turn": engine.FinishStop, "max_tokens": engine.FinishLength, "STOP": engine.FinishStop}[want.Finish] &&
-		!(len(want.Calls) > 0 && r.Finish == engine.FinishCalls) {
+	if r.RawFinish != want.Finish || r.Finish != map[string]model.Finish{"stop": model.FinishStop, "length": model.FinishLength, "tool_calls": model.FinishCalls, "function_call": model.FinishCalls, "end_turn": model.FinishStop, "max_tokens": model.FinishLength, "STOP": model.FinishStop}[want.Finish] &&
+		!(len(want.Calls) > 0 && r.Finish == model.FinishCalls) {
 		t.Errorf("finish %s (%s), want %s", r.Finish, r.RawFinish, want.Finish)
 	}
 	if r.Usage.In != want.Usage[0] || r.Usage.Out != want.Usage[1] || r.Usage.Estimated {

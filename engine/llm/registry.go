@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
@@ -101,7 +102,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 		t.virtual = t.clock != engine.MachineClock{}
 	}
 	defer t.caught(&out)
-	req, ok := e.Req.(*engine.Request)
+	req, ok := e.Req.(*model.Request)
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}

@@ -17,108 +17,109 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
-func tools() []engine.ToolDef {
-	return []engine.ToolDef{
+func tools() []model.ToolDef {
+	return []model.ToolDef{
 		{Name: "compile", Description: "Compiles a file", Params: &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}},
 		{Name: "now", Description: "The time"},
 	}
 }
 
-func callPart(id, name, args string) engine.Part {
-	return engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: id, Name: name, Args: args}}
+func callPart(id, name, args string) model.Part {
+	return model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: id, Name: name, Args: args}}
 }
 
-func resultPart(id, name, text string) engine.Part {
-	return engine.Part{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: id, Name: name, Text: text}}
+func resultPart(id, name, text string) model.Part {
+	return model.Part{Kind: model.PartResult, Result: &model.ToolResult{CallID: id, Name: name, Text: text}}
 }
 
 // scenarios are the requests whose wire form is held by golden files.
-func scenarios() map[string]*engine.Request {
-	user := []engine.Message{engine.TextMessage(engine.RoleUser, "Is <b> & \"c\" fine?")}
-	return map[string]*engine.Request{
+func scenarios() map[string]*model.Request {
+	user := []model.Message{model.TextMessage(model.RoleUser, "Is <b> & \"c\" fine?")}
+	return map[string]*model.Request{
 		"plain":       {Messages: user},
 		"system":      {System: "Be brief.", Messages: user},
-		"temperature": {Messages: user, Params: engine.Params{Temperature: ptr(0.0)}},
-		"params": {Messages: user, Params: engine.Params{
+		"temperature": {Messages: user, Params: model.Params{Temperature: ptr(0.0)}},
+		"params": {Messages: user, Params: model.Params{
 			Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Seed: ptr(0), Stop: []string{"END"},
 		}},
-		"sampling":      {Messages: user, Params: engine.Params{Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Stop: []string{"END"}}},
-		"schema_strict": {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: verdict(), Structured: engine.StructuredAuto}},
-		"schema_loose":  {System: "Answer in JSON.", Messages: user, Output: &engine.Output{Type: loose()}},
-		"schema_list":   {Messages: user, Output: &engine.Output{Type: generable.ListOfType(verdict())}},
-		"guided":        {Messages: user, Output: &engine.Output{Type: verdict(), Structured: engine.StructuredGuided}},
-		"tools": {Messages: []engine.Message{
+		"sampling":      {Messages: user, Params: model.Params{Temperature: ptr(0.7), TopP: ptr(0.9), MaxTokens: ptr(100), Stop: []string{"END"}}},
+		"schema_strict": {System: "Answer in JSON.", Messages: user, Output: &model.Output{Type: verdict(), Structured: model.StructuredAuto}},
+		"schema_loose":  {System: "Answer in JSON.", Messages: user, Output: &model.Output{Type: loose()}},
+		"schema_list":   {Messages: user, Output: &model.Output{Type: generable.ListOfType(verdict())}},
+		"guided":        {Messages: user, Output: &model.Output{Type: verdict(), Structured: model.StructuredGuided}},
+		"tools": {Messages: []model.Message{
 			user[0],
-			{Role: engine.RoleAssistant, Parts: []engine.Part{
-				{Kind: engine.PartReasoning, Text: "two calls"},
-				{Kind: engine.PartText, Text: "Looking."},
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartReasoning, Text: "two calls"},
+				{Kind: model.PartText, Text: "Looking."},
 				callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}"),
 			}},
-			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", "ok"), resultPart("call_b", "now", "noon")}},
+			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "compile", "ok"), resultPart("call_b", "now", "noon")}},
 		}, Tools: tools()},
-		"tools_schema":    {Messages: user, Tools: tools(), Output: &engine.Output{Type: verdict()}},
-		"choice_required": {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceRequired}, Params: engine.Params{ParallelCalls: ptr(false)}},
-		"choice_tool":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "now"}},
-		"choice_none":     {Messages: user, Tools: tools(), Choice: engine.ToolChoice{Mode: engine.ChoiceNone}},
-		"effort":          {Messages: user, Params: engine.Params{Effort: "low", MaxTokens: ptr(4000)}},
-		"no_thinking":     {Messages: user, Params: engine.Params{ReasoningTokens: ptr(0)}},
-		"budget":          {Messages: user, Params: engine.Params{ReasoningTokens: ptr(2000), MaxTokens: ptr(4000)}},
-		"cache":           {System: "Be brief.", Messages: user, Tools: tools(), Params: engine.Params{Cache: true}},
-		"extra":           {Messages: user, Params: engine.Params{Extra: json.RawMessage(`{"service_tier":"flex","user":"u1"}`)}},
-		"image": {Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-			{Kind: engine.PartText, Text: "What is this?"},
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+		"tools_schema":    {Messages: user, Tools: tools(), Output: &model.Output{Type: verdict()}},
+		"choice_required": {Messages: user, Tools: tools(), Choice: model.ToolChoice{Mode: model.ChoiceRequired}, Params: model.Params{ParallelCalls: ptr(false)}},
+		"choice_tool":     {Messages: user, Tools: tools(), Choice: model.ToolChoice{Mode: model.ChoiceTool, Tool: "now"}},
+		"choice_none":     {Messages: user, Tools: tools(), Choice: model.ToolChoice{Mode: model.ChoiceNone}},
+		"effort":          {Messages: user, Params: model.Params{Effort: "low", MaxTokens: ptr(4000)}},
+		"no_thinking":     {Messages: user, Params: model.Params{ReasoningTokens: ptr(0)}},
+		"budget":          {Messages: user, Params: model.Params{ReasoningTokens: ptr(2000), MaxTokens: ptr(4000)}},
+		"cache":           {System: "Be brief.", Messages: user, Tools: tools(), Params: model.Params{Cache: true}},
+		"extra":           {Messages: user, Params: model.Params{Extra: json.RawMessage(`{"service_tier":"flex","user":"u1"}`)}},
+		"image": {Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
+			{Kind: model.PartText, Text: "What is this?"},
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
 		}}}},
-		"image_url": {Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-			{Kind: engine.PartText, Text: "What is this?"},
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "https://example.com/a.png"}},
+		"image_url": {Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
+			{Kind: model.PartText, Text: "What is this?"},
+			{Kind: model.PartImage, Image: &model.Image{URL: "https://example.com/a.png"}},
 		}}}},
-		"tool_picture": {Messages: []engine.Message{
+		"tool_picture": {Messages: []model.Message{
 			user[0],
-			{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}")}},
-			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "compile", `["[picture 1]"]`), resultPart("call_b", "now", "noon")}},
-			{Role: engine.RoleUser, Parts: []engine.Part{
-				{Kind: engine.PartText, Text: "What compile gave beside its text:"},
-				{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+			{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}")}},
+			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "compile", `["[picture 1]"]`), resultPart("call_b", "now", "noon")}},
+			{Role: model.RoleUser, Parts: []model.Part{
+				{Kind: model.PartText, Text: "What compile gave beside its text:"},
+				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
 			}},
 		}, Tools: tools()},
-		"image_first": {Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
-			{Kind: engine.PartText, Text: "This is the first."},
-			{Kind: engine.PartText, Text: "And this the second:"},
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,QUJD"}},
-			{Kind: engine.PartText, Text: "Which is larger?"},
+		"image_first": {Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+			{Kind: model.PartText, Text: "This is the first."},
+			{Kind: model.PartText, Text: "And this the second:"},
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,QUJD"}},
+			{Kind: model.PartText, Text: "Which is larger?"},
 		}}}},
-		"image_alone": {System: "Name it.", Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-			{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
+		"image_alone": {System: "Name it.", Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
 		}}}},
-		"texts": {System: "Be <brief>.", Messages: []engine.Message{
-			{Role: engine.RoleUser, Parts: []engine.Part{{Kind: engine.PartText, Text: "One & only"}, {Kind: engine.PartText, Text: "two"}}},
-			{Role: engine.RoleAssistant, Parts: []engine.Part{
-				{Kind: engine.PartReasoning, Text: "a <thought>"}, {Kind: engine.PartText, Text: "Yes,"}, {Kind: engine.PartText, Text: " & no."},
+		"texts": {System: "Be <brief>.", Messages: []model.Message{
+			{Role: model.RoleUser, Parts: []model.Part{{Kind: model.PartText, Text: "One & only"}, {Kind: model.PartText, Text: "two"}}},
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartReasoning, Text: "a <thought>"}, {Kind: model.PartText, Text: "Yes,"}, {Kind: model.PartText, Text: " & no."},
 				callPart("call_a", "now", `{"zone":"<utc>"}`),
 			}},
-			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "now", "<noon>"), resultPart("", "now", "")}},
-			{Role: engine.RoleAssistant, Parts: []engine.Part{{Kind: engine.PartReasoning, Text: "<done>"}, {Kind: engine.PartText, Text: "It is <noon>."}}},
-			{Role: engine.RoleUser},
-			{Role: engine.RoleAssistant},
-			{Role: engine.RoleUser, Parts: []engine.Part{{Kind: engine.PartText, Text: "So?"}}},
-		}, Tools: []engine.ToolDef{{Name: "now", Description: "The <time> & zone", Schema: `{"type": "object", "properties": {"zone": {"type": "string", "description": "as <utc>"}}}`}}},
-		"opaque": {Messages: []engine.Message{
+			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "now", "<noon>"), resultPart("", "now", "")}},
+			{Role: model.RoleAssistant, Parts: []model.Part{{Kind: model.PartReasoning, Text: "<done>"}, {Kind: model.PartText, Text: "It is <noon>."}}},
+			{Role: model.RoleUser},
+			{Role: model.RoleAssistant},
+			{Role: model.RoleUser, Parts: []model.Part{{Kind: model.PartText, Text: "So?"}}},
+		}, Tools: []model.ToolDef{{Name: "now", Description: "The <time> & zone", Schema: `{"type": "object", "properties": {"zone": {"type": "string", "description": "as <utc>"}}}`}}},
+		"opaque": {Messages: []model.Message{
 			user[0],
-			{Role: engine.RoleAssistant, Parts: []engine.Part{
-				{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "openrouter", Data: `[{"type":"reasoning.encrypted","data":"abc","index":0}]`}},
-				{Kind: engine.PartText, Text: "Yes."},
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartReasoning, Text: "hm", Opaque: &model.Opaque{Provider: "openrouter", Data: `[{"type":"reasoning.encrypted","data":"abc","index":0}]`}},
+				{Kind: model.PartText, Text: "Yes."},
 			}},
 			user[0],
 		}},
-		"broken_args": {Messages: []engine.Message{
+		"broken_args": {Messages: []model.Message{
 			user[0],
-			{Role: engine.RoleAssistant, Parts: []engine.Part{callPart("call_a", "now", `{"x`)}},
-			{Role: engine.RoleTool, Parts: []engine.Part{resultPart("call_a", "now", "arguments are no JSON")}},
+			{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_a", "now", `{"x`)}},
+			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "now", "arguments are no JSON")}},
 		}, Tools: tools()[1:]},
 	}
 }
@@ -209,19 +210,19 @@ func TestRequestBodies(t *testing.T) {
 }
 
 func TestOldModelsGetNoSchema(t *testing.T) {
-	for model, want := range map[string]bool{
+	for m, want := range map[string]bool{
 		"gpt-4": false, "gpt-4-turbo": false, "gpt-3.5-turbo": false, "gpt-4o": true, "gpt-4.1-mini": true, "o3": true, "gpt-5": true, "o1": true, "o1-mini": false,
 	} {
 		s := server(t, llmtest.Reply{Text: `{"ok":true,"score":1}`})
 		req := prompt("x")
-		req.Output = &engine.Output{Type: verdict()}
-		need(t, ask(port(t, s), "openai/"+model, req))
+		req.Output = &model.Output{Type: verdict()}
+		need(t, ask(port(t, s), "openai/"+m, req))
 		body, err := s.Requests()[0].JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, sent := body["response_format"]; sent != want {
-			t.Errorf("%s: response_format sent is %v", model, sent)
+			t.Errorf("%s: response_format sent is %v", m, sent)
 		}
 	}
 }
@@ -230,7 +231,7 @@ func TestConstrained(t *testing.T) {
 	for _, row := range []struct {
 		model string
 		typ   *generable.Type
-		tools []engine.ToolDef
+		tools []model.ToolDef
 		ok    bool
 	}{
 		{"openai/gpt-5", verdict(), nil, true},
@@ -245,7 +246,7 @@ func TestConstrained(t *testing.T) {
 		s := server(t, llmtest.Reply{Text: "{}"})
 		req := prompt("x")
 		req.Tools = row.tools
-		req.Output = &engine.Output{Type: row.typ, Structured: engine.StructuredConstrained}
+		req.Output = &model.Output{Type: row.typ, Structured: model.StructuredConstrained}
 		out := ask(port(t, s), row.model, req)
 		if row.ok {
 			need(t, out)
@@ -300,10 +301,10 @@ func TestRequestLikeRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := server(t, llmtest.Reply{Text: "x"})
-	need(t, ask(port(t, s), "openai/gpt-3.5-turbo", &engine.Request{
-		Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "What is the weather like in Boston?")},
-		Params:   engine.Params{Temperature: ptr(0.0)},
-		Tools: []engine.ToolDef{{
+	need(t, ask(port(t, s), "openai/gpt-3.5-turbo", &model.Request{
+		Messages: []model.Message{model.TextMessage(model.RoleUser, "What is the weather like in Boston?")},
+		Params:   model.Params{Temperature: ptr(0.0)},
+		Tools: []model.ToolDef{{
 			Name: "getCurrentWeather", Description: "Get the current weather in a given location",
 			Params: &generable.Type{Kind: generable.RecordType, Name: "args", Fields: []generable.Field{
 				{Name: "location", Type: generable.StrT, Guide: "The city and state, e.g. San Francisco, CA"},

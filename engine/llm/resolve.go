@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // target is where the calls of one model go: a built-in provider's connection, or a model of
@@ -290,7 +291,7 @@ func (r *Registry) make(name, model string, f Factory) (*hosted, *engine.Error) 
 }
 
 // plan describes a call to the transport.
-func (t *target) plan(req *engine.Request, limits Timeouts, keys *redact.Set) wire.Plan {
+func (t *target) plan(req *model.Request, limits Timeouts, keys *redact.Set) wire.Plan {
 	p := wire.Plan{
 		Provider: t.provider, Model: t.model, Request: req, Keys: keys,
 		Limits: wire.Limits{FirstByte: limits.FirstByte, Idle: limits.Idle},

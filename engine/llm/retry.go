@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // WithClock has waits between attempts and for limits go by another clock than the run's. Timers of
@@ -259,8 +260,8 @@ func (r *Registry) connections() int {
 }
 
 // reservation is what the call may take of a limit of tokens.
-func reservation(req *engine.Request) int {
-	n := engine.EstimateUsage(req, nil).In
+func reservation(req *model.Request) int {
+	n := model.EstimateUsage(req, nil).In
 	if most := req.Params.MaxTokens; most != nil {
 		n += max(*most, 0)
 	}

@@ -9,8 +9,13 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,7 +43,7 @@ func always(r llmtest.Reply) llmtest.Reply {
 }
 
 // heard makes a call and gives what a listener to retries hears.
-func heard(h engine.Handler, model string, req *engine.Request, stream bool) (engine.Outcome, []engine.Token) {
+func heard(h engine.Handler, model string, req *model.Request, stream bool) (engine.Outcome, []engine.Token) {
 	var all []engine.Token
 	e := effect(model, req)
 	e.Stream = stream
@@ -107,13 +112,13 @@ func TestRetryWaits(t *testing.T) {
 // Without a source of its own the wait is made of run and position: the same each time, and
 // another one elsewhere.
 func TestRetryWaitsAreTheSameEachTime(t *testing.T) {
-	at := func(run, agent string) []time.Duration {
+	at := func(ru, a string) []time.Duration {
 		s := server(t, always(down()))
 		r, clock := patient(t, s, llm.WithRetry(llm.RetryPolicy{}))
-		session := engine.NewSession()
-		node := session.Agent(site("agent", agent), &engine.AgentSpec{Name: agent, Prompt: "Judge."})
+		session := flow.NewSession()
+		node := session.Agent(site("agent", a), &agent.AgentSpec{Name: a, Prompt: "Judge."})
 		session.Seal()
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: node, ID: run, Input: generable.StrOf("x"), Handler: r, Model: "openai/gpt-5"})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: node, ID: ru, Input: generable.StrOf("x"), Handler: r, Model: "openai/gpt-5"})
 		if len(clock.Waits()) != 3 {
 			t.Fatalf("%d waits: %v", len(clock.Waits()), err)
 		}

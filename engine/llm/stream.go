@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // pieces passes the pieces of an answer to a sink, numbered from 0 within one attempt and
@@ -72,10 +73,10 @@ var errEnough = errors.New("enough of the answer has arrived")
 
 // until has the plan's request end once there is enough of the answer. The returned function
 // gives that answer, nil when there never was: then the call came to what it came to.
-func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, func(whole *engine.Response) *engine.Response) {
+func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, func(whole *model.Response) *model.Response) {
 	w := c.req.Output.Watch()
 	if w == nil {
-		return ctx, func(*engine.Response) *engine.Response { return nil }
+		return ctx, func(*model.Response) *model.Response { return nil }
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	told := plan.Sink
@@ -88,12 +89,12 @@ func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, fun
 			stop(errEnough)
 		}
 	}
-	return ctx, func(whole *engine.Response) *engine.Response {
+	return ctx, func(whole *model.Response) *model.Response {
 		stop(nil)
 		if !w.Met() || whole != nil && len(whole.Calls()) > 0 {
 			return nil
 		}
-		r := &engine.Response{Parts: []engine.Part{{Kind: engine.PartText, Text: w.Answer()}}, Finish: engine.FinishStop, RawFinish: "enough", Model: c.model}
+		r := &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: w.Answer()}}, Finish: model.FinishStop, RawFinish: "enough", Model: c.model}
 		if whole != nil { // it had ended before the request could
 			r.Usage, r.RequestID, r.Model = whole.Usage, whole.RequestID, whole.Model
 		}

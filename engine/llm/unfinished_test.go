@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -22,7 +23,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // A call that was sent and to whose answer nobody waited is charged with what was sent, so that races and
 // limits of time do not go past a budget; one that never reached its provider is not.
 func TestUnfinishedCallsAreCharged(t *testing.T) {
-	req := &engine.Request{Model: "acme/x", System: "Answer with forty runes and some more of them.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "What is it?")}}
+	req := &model.Request{Model: "acme/x", System: "Answer with forty runes and some more of them.", Messages: []model.Message{model.TextMessage(model.RoleUser, "What is it?")}}
 	for name, c := range map[string]struct {
 		opts []llm.Option
 		kind engine.ErrKind

@@ -7,8 +7,12 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -40,11 +44,11 @@ func TestHandlersWaitInVirtualTime(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(20) {
-				c := engine.NewSession()
-				agent := func(name string) *engine.Node {
-					return c.Agent(site("agent", name), &engine.AgentSpec{Name: name, Prompt: "A.", Model: "x/" + name})
+				c := flow.NewSession()
+				agent := func(name string) *flow.Node {
+					return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, Prompt: "A.", Model: "x/" + name})
 				}
-				main := c.Par(site("par", ""), engine.ParOptions{}, agent("a"), agent("b"))
+				main := c.Par(site("par", ""), flow.ParOptions{}, agent("a"), agent("b"))
 				c.Seal()
 				var ends []time.Duration
 				listener := engine.Listener{Kinds: engine.EventEffect, Emit: func(e engine.Event) {
@@ -53,7 +57,7 @@ func TestHandlersWaitInVirtualTime(t *testing.T) {
 					}
 				}}
 				models := llm.New(append(tt.opts, llm.WithDriver(scripted.New(tt.rows)))...)
-				_, err := engine.Exec(engine.NewCoopSched(seed), &engine.RunSpec{Node: main, Input: generable.StrOf("x"), Handler: models, Limits: tt.limits, Listener: listener})
+				_, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: models, Limits: tt.limits, Listener: listener})
 				if tt.fails == nil && err != nil || !errors.Is(err, tt.fails) {
 					t.Fatalf("seed %d: %v", seed, err)
 				}

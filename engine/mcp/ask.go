@@ -11,12 +11,12 @@ import (
 	"net/url"
 	"path/filepath"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/internal/text"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // newClient makes the SDK's client of a session: what the server may ask of us.
@@ -195,12 +195,12 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	}
 	p := req.Params
 	most := int(min(max(p.MaxTokens, 1), maxSampled))
-	ask := &engine.Request{Model: x.server.client.cfg.model, System: x.hidden.Text(p.SystemPrompt), Params: engine.Params{MaxTokens: &most, Stop: p.StopSequences}}
+	ask := &model.Request{Model: x.server.client.cfg.model, System: x.hidden.Text(p.SystemPrompt), Params: model.Params{MaxTokens: &most, Stop: p.StopSequences}}
 	if p.Temperature > 0 {
 		ask.Params.Temperature = &p.Temperature
 	}
 	for _, m := range p.Messages {
-		part := engine.Part{Kind: engine.PartText}
+		part := model.Part{Kind: model.PartText}
 		switch c := m.Content.(type) {
 		case *sdk.TextContent:
 			part.Text = x.hidden.Text(c.Text)
@@ -208,15 +208,15 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 			if !isPicture(c.MIMEType) {
 				return nil, errors.New("a picture of an unknown kind")
 			}
-			part = engine.Part{Kind: engine.PartImage, Image: &engine.Image{URL: "data:" + c.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(c.Data)}}
+			part = model.Part{Kind: model.PartImage, Image: &model.Image{URL: "data:" + c.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(c.Data)}}
 		default:
 			return nil, errors.New("only texts and pictures can be shown to the model")
 		}
-		role := engine.RoleUser
+		role := model.RoleUser
 		if m.Role == "assistant" {
-			role = engine.RoleAssistant
+			role = model.RoleAssistant
 		}
-		ask.Messages = append(ask.Messages, engine.Message{Role: role, Parts: []engine.Part{part}})
+		ask.Messages = append(ask.Messages, model.Message{Role: role, Parts: []model.Part{part}})
 	}
 	ctx, free := x.within(ctx)
 	defer free()
@@ -226,7 +226,7 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 		return nil, errors.New("the model gave no answer: " + text.Brief(out.Err.Message))
 	}
 	stop := "endTurn"
-	if out.Response.Finish == engine.FinishLength {
+	if out.Response.Finish == model.FinishLength {
 		stop = "maxTokens"
 	}
 	return &sdk.CreateMessageResult{Content: &sdk.TextContent{Text: out.Response.Text()}, Model: out.Response.Model, Role: "assistant", StopReason: stop}, nil

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // call is the outcome of one call of a server's tool. What a server says of a failure is an
@@ -170,7 +170,7 @@ func contents(blocks []sdk.Content) (string, []generable.Value) {
 	var texts []string
 	var pictures []generable.Value
 	picture := func(mime string, data []byte) {
-		pictures = append(pictures, engine.ImageValue(engine.Image{URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)}))
+		pictures = append(pictures, model.ImageValue(model.Image{URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)}))
 	}
 	for _, block := range blocks {
 		switch b := block.(type) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -27,7 +28,7 @@ type flight struct {
 
 	mu    sync.Mutex
 	over  bool
-	usage engine.Usage // of models that the server had asked
+	usage model.Usage // of models that the server had asked
 }
 
 func (f *flights) begin(e *engine.Effect, sink engine.Sink) *flight {
@@ -98,13 +99,13 @@ func progressText(done, total float64, message string) string {
 	return text
 }
 
-func (x *flight) spend(u engine.Usage) {
+func (x *flight) spend(u model.Usage) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.usage = x.usage.Add(u)
 }
 
-func (x *flight) used() engine.Usage {
+func (x *flight) used() model.Usage {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.usage

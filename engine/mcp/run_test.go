@@ -20,6 +20,8 @@ import (
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 )
 
 // ran is what came of a script whose agents have servers.
@@ -149,7 +151,7 @@ func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 		}
 		seen := r.models.Requests()[1].Request.Messages
 		last := seen[len(seen)-1]
-		if last.Role != engine.RoleUser || len(last.Parts) != 2 || last.Parts[1].Image == nil || last.Parts[1].Image.URL != "data:image/png;base64,cG5n" {
+		if last.Role != model.RoleUser || len(last.Parts) != 2 || last.Parts[1].Image == nil || last.Parts[1].Image.URL != "data:image/png;base64,cG5n" {
 			t.Errorf("%s: the picture is not shown: %+v", transport, last)
 		}
 	}
@@ -341,7 +343,7 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 		"go": {true, true, false}, "G*": {true, true, false}, "a.go": {true, false, false}, "b2__go": {false, true, false},
 		"dotted.name/x": {false, false, true}, "dotted_name_x": {false, false, true}, "*": {true, true, true},
 	} {
-		p, err := engine.NewPolicy("the host", engine.Rules{Deny: []string{rule}})
+		p, err := policy.New("the host", policy.Rules{Deny: []string{rule}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +357,7 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 			t.Errorf("deny %s: told %q", rule, told)
 		}
 	}
-	only, err := engine.NewPolicy("the host", engine.Rules{Allow: []string{"go"}})
+	only, err := policy.New("the host", policy.Rules{Allow: []string{"go"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -43,13 +44,13 @@ type agentCost struct {
 // costOf finds the bounds of main and prices them. model is that of agents that name none.
 func costOf(file string, m *agentscript.Module, models *llm.Registry, model string, items int) costReport {
 	r := costReport{File: file, Items: max(items, 1), date: models.Prices().Date}
-	var bounds []engine.Bound
+	var bounds []flow.Bound
 	if main := m.Node("main"); main != nil {
-		bounds = engine.Bounds(main, items)
+		bounds = flow.Bounds(main, items)
 	} else {
 		r.Code = true
 		for _, n := range setup.AgentsOf(m) {
-			bounds = append(bounds, engine.Bounds(n, items)...)
+			bounds = append(bounds, flow.Bounds(n, items)...)
 		}
 	}
 	known := true
@@ -91,8 +92,8 @@ func dearer(have *float64, usd float64) *float64 {
 }
 
 // worst is what the calls of a bound come to when each fills the model's window.
-func worst(models *llm.Registry, model string, b engine.Bound) (tokens int64, usd float64, priced, ok bool) {
-	m, _ := models.Price(model)
+func worst(models *llm.Registry, mo string, b flow.Bound) (tokens int64, usd float64, priced, ok bool) {
+	m, _ := models.Price(mo)
 	if m.Window == 0 {
 		return 0, 0, false, false
 	}
@@ -102,12 +103,12 @@ func worst(models *llm.Registry, model string, b engine.Bound) (tokens int64, us
 	}
 	// A token out is dearer than one in, with every provider: the window is full of answer as far
 	// as the script lets it.
-	u := engine.Usage{In: m.Window - out, Out: out}
+	u := model.Usage{In: m.Window - out, Out: out}
 	if b.MaxOut == 0 {
-		u = engine.Usage{In: m.Window}
+		u = model.Usage{In: m.Window}
 		if in, known := m.Cost(u, time.Now()); known {
-			if all, _ := m.Cost(engine.Usage{Out: m.Window}, time.Now()); all > in {
-				u = engine.Usage{Out: m.Window}
+			if all, _ := m.Cost(model.Usage{Out: m.Window}, time.Now()); all > in {
+				u = model.Usage{Out: m.Window}
 			}
 		}
 	}

@@ -5,18 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/draw"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/spf13/cobra"
 )
 
 // drawings are the formats of a graph.
-var drawings = map[string]func(*engine.Node) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON}
+var drawings = map[string]func(*flow.Node) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON}
 
 func graphVerb(c *term.Console) *cobra.Command {
 	var format, name, root string
@@ -52,7 +51,7 @@ func graphVerb(c *term.Console) *cobra.Command {
 	return cmd
 }
 
-func chosenNode(s *setup.Script, name string) (*engine.Node, error) {
+func chosenNode(s *setup.Script, name string) (*flow.Node, error) {
 	names := s.NodeNames()
 	others := "the script has no nodes at its top level"
 	if len(names) > 0 {

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/spf13/cobra"
 )
 
 // mcpVerb is about the MCP servers that scripts use.
@@ -99,7 +99,7 @@ func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
 		return nil, term.Usagef("", "--timeout: want more than 0, got %s", o.timeout)
 	}
 	for _, g := range o.globs {
-		if err := engine.CheckGlob(g); err != nil {
+		if err := agent.CheckGlob(g); err != nil {
 			return nil, term.Usagef("", "--tool %q: %s", g, err)
 		}
 	}
@@ -165,7 +165,7 @@ func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
 	if out.Err != nil {
 		return setup.StoreFailure(out.Err)
 	}
-	offered, err := spec.Offered(out.Value)
+	offered, err := agent.ToolsOf(spec, out.Value)
 	if err != nil {
 		return setup.StoreFailure(err)
 	}
@@ -198,7 +198,7 @@ type toolRow struct {
 	Error       string          `json:"error,omitempty"`
 }
 
-func rowOf(o *engine.Offered) toolRow {
+func rowOf(o *agent.Offered) toolRow {
 	row := toolRow{Remote: o.Listed.Name, Description: o.Listed.Description, Input: jsonOr(o.Listed.Input), Output: jsonOr(o.Listed.Output), Warnings: []string{}}
 	warn := func(format string, args ...any) { row.Warnings = append(row.Warnings, fmt.Sprintf(format, args...)) }
 	if o.Err != nil {
@@ -231,7 +231,7 @@ func jsonOr(text string) json.RawMessage {
 
 // signature is what a tool takes and gives: names and types of the script language, ? behind what may
 // be left out, ** before the type of whatever else there may be.
-func signature(t *engine.Tool) string {
+func signature(t *agent.Tool) string {
 	var b strings.Builder
 	b.WriteString(t.Name + "(")
 	if t.Params.Kind == generable.RecordType {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -31,7 +31,7 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 	for _, n := range setup.AgentsOf(m) {
 		a := n.Agent()
 		t := a.Out
-		if t == nil || !t.HasSchema() || a.Structured == engine.StructuredGuided {
+		if t == nil || !t.HasSchema() || a.Structured == model.StructuredGuided {
 			continue
 		}
 		provider, _, _ := strings.Cut(a.Model, "/")

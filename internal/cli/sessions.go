@@ -12,11 +12,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/spf13/cobra"
 )
 
 // sessionsVerb lists, shows and removes what run --session keeps.
@@ -67,7 +68,7 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := engine.ReadTranscript(entries["transcript"].Text)
+		t, err := run.ReadTranscript(entries["transcript"].Text)
 		if err != nil {
 			return err
 		}
@@ -79,9 +80,9 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 		}
 		if asJSON {
 			return c.PrintJSON(struct {
-				Messages []engine.Message  `json:"messages"`
+				Messages []model.Message   `json:"messages"`
 				Notes    map[string]string `json:"notes"`
-			}{append([]engine.Message{}, t.Messages...), notes})
+			}{append([]model.Message{}, t.Messages...), notes})
 		}
 		return c.Print(sessionText(t, notes))
 	})}
@@ -116,7 +117,7 @@ func sessionList(all []engine.SessionInfo) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func sessionText(t *engine.Transcript, notes map[string]string) string {
+func sessionText(t *run.Transcript, notes map[string]string) string {
 	var b strings.Builder
 	for _, m := range t.Messages {
 		for _, p := range m.Parts {
@@ -125,7 +126,7 @@ func sessionText(t *engine.Transcript, notes map[string]string) string {
 				fmt.Fprintf(&b, "%s: calls %s %s\n", m.Role, p.Call.Name, p.Call.Args)
 			case p.Result != nil:
 				fmt.Fprintf(&b, "%s: %s gave %s\n", m.Role, p.Result.Name, p.Result.Text)
-			case p.Kind == engine.PartText:
+			case p.Kind == model.PartText:
 				fmt.Fprintf(&b, "%s: %s\n", m.Role, p.Text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 15.15 (algebra): in def main nodes are called as functions, `parallel`, `stream` and
@@ -62,7 +63,7 @@ draft = agent(prompt = "Draft.")
 score = agent(prompt = "Score.")
 def main(items = list[str]):
     return stream(items, draft, score)
-`).Start(t.Context(), args, agentscript.Handler(model(func(ctx context.Context, agent string, r *engine.Request) engine.Outcome {
+`).Start(t.Context(), args, agentscript.Handler(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		switch {
 		case agent == "score":
 			once.Do(func() { close(scored) })
@@ -95,7 +96,7 @@ def ask(cond):
 		computes(t, want, parts+"def got():\n    return ask("+cond+")\n")
 		computes(t, `"`+strings.ReplaceAll(cond, `"`, `\"`)+`"`, parts+"def got():\n    return str("+cond+")\n")
 	}
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"in a branch", `main = branch(same(), [when(ge(80), word("ship ")), when(lt(80), word("mend "))])`, "int -> str", 79, "mend 79"},
 		{"in a loop", `main = loop(same(), until = ge(10) & ne(16), repair = double())`, "int -> int", 1, "32"},
 		{"in a retry", `main = retry(inc(), until = gt(1))`, "int -> int", 1, "2"},

@@ -8,17 +8,20 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // flow is a script whose main is of a type and gives something.
-type flow struct {
+type flowRow struct {
 	name, src, typ string // "" is not looked at
 	in             any
 	want           string
 }
 
-func flows(t *testing.T, parts string, rows []flow) {
+func flows(t *testing.T, parts string, rows []flowRow) {
 	t.Helper()
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -55,7 +58,7 @@ def word(w):
 // Promise 15.1 (algebra): a graph follows the first edge of a node, in the order written, that
 // takes its output; edges lead back, meet in one node, change the value on the way, and end it.
 func TestPromise_15_1_GraphEdges(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"the first edge that takes", `
 a = same()
 main = graph(a, [edge(a, word("big "), when = ge(10)), edge(a, word("even "), when = lambda n: n % 2 == 0), edge(a, word("rest "))])`, "int -> str", 12, "big 12"},
@@ -121,7 +124,7 @@ main = graph(a, [edge(a, FINISH, when = gt(3)), edge(a, word("x"))])
 // says, and is a mistake where it says nothing; max_steps bounds the nodes that run.
 func TestPromise_15_2_GraphBounds(t *testing.T) {
 	const one = numbered + "a = same()\n"
-	flows(t, one, []flow{
+	flows(t, one, []flowRow{
 		{"finish", `main = graph(a, [edge(a, word("x"), when = gt(3), map = inc())], on_no_match = "finish", output = int | str)`, "", 2, "2"},
 		{"a node", `main = graph(a, [edge(a, word("x"), when = gt(3))], on_no_match = word("rest "))`, "int -> str", 2, "rest 2"},
 		{"a node of the graph itself", `
@@ -144,7 +147,7 @@ main = graph(b, [edge(b, b, when = lt(5)), edge(b, FINISH)], max_steps = 5)`, "i
 // they go round: 100,000 times.
 func TestPromise_15_3_ConstantStack(t *testing.T) {
 	const rounds = 100_000
-	c := &noop{Session: engine.NewSession()}
+	c := &noop{Session: flow.NewSession()}
 	var deep map[int]bool
 	left := 0
 	frames := func() bool { // whether to go on
@@ -156,35 +159,35 @@ func TestPromise_15_3_ConstantStack(t *testing.T) {
 		return left > 0
 	}
 	typ := generable.IntT
-	step := func() *engine.Node { return c.steps(1)[0] }
+	step := func() *flow.Node { return c.steps(1)[0] }
 	yes := func(again bool) engine.Func {
 		return engine.GoFunc("f", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.BoolOf(frames() == again), nil
 		})
 	}
 	a, b := step(), step()
-	builds := map[string]*engine.Node{
-		"loop": c.Loop(c.site("loop"), step(), engine.LoopOptions{Max: rounds, Next: engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+	builds := map[string]*flow.Node{
+		"loop": c.Loop(c.site("loop"), step(), flow.LoopOptions{Max: rounds, Next: engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			if frames() {
 				return args[0], nil
 			}
 			return generable.Value{}, nil
 		})}),
-		"until":  c.Loop(c.site("loop"), step(), engine.LoopOptions{Max: rounds, Until: yes(false), Repair: step()}),
-		"retry":  c.Retry(c.site("retry"), step(), engine.RetryOptions{Max: rounds, UntilFunc: yes(false)}),
-		"graph":  c.Graph(c.site("graph"), a, []engine.Edge{{From: a, To: b}, {From: b, To: a, Guard: engine.Route{When: yes(true)}}, {From: b}}, engine.GraphOptions{MaxSteps: 2 * rounds}),
+		"until":  c.Loop(c.site("loop"), step(), flow.LoopOptions{Max: rounds, UntilFunc: yes(false), Repair: step()}),
+		"retry":  c.Retry(c.site("retry"), step(), flow.RetryOptions{Max: rounds, UntilFunc: yes(false)}),
+		"graph":  c.Graph(c.site("graph"), a, []flow.Edge{{From: a, To: b}, {From: b, To: a, Guard: flow.Route{When: yes(true)}}, {From: b}}, flow.GraphOptions{MaxSteps: 2 * rounds}),
 		"nested": nil,
 	}
 	inner := step()
-	once := c.Graph(c.site("graph"), inner, []engine.Edge{{From: inner}}, engine.GraphOptions{})
-	builds["nested"] = c.Graph(c.site("graph"), once, []engine.Edge{{From: once, To: once, Guard: engine.Route{When: yes(true)}}, {From: once}}, engine.GraphOptions{MaxSteps: rounds})
+	once := c.Graph(c.site("graph"), inner, []flow.Edge{{From: inner}}, flow.GraphOptions{})
+	builds["nested"] = c.Graph(c.site("graph"), once, []flow.Edge{{From: once, To: once, Guard: flow.Route{When: yes(true)}}, {From: once}}, flow.GraphOptions{MaxSteps: rounds})
 	if l := c.Diagnostics(); l.HasErrors() {
 		t.Fatal(l)
 	}
 	for name, n := range builds {
-		for how, sched := range map[string]engine.Sched{"goroutines": engine.NewGoSched(context.Background()), "cooperative": engine.NewCoopSched(1)} {
+		for how, sched := range map[string]engine.Sched{"goroutines": sched.NewGoSched(context.Background()), "cooperative": sched.NewCoopSched(1)} {
 			left, deep = rounds, map[int]bool{}
-			out, err := engine.Exec(sched, &engine.RunSpec{Node: n, Input: generable.IntOf(7)})
+			out, err := run.Exec(sched, &run.Spec{Node: n, Input: generable.IntOf(7)})
 			if err != nil || left != 0 || !generable.Equal(out, generable.IntOf(7)) || typ.Conforms(out) != nil {
 				t.Errorf("%s on %s: %v after %d rounds", name, how, err, rounds-left)
 			}

@@ -10,12 +10,13 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 15.4 (algebra): a loop goes on with what next makes of its output, a function or a node,
 // until that is None; or it checks, ends when until holds, and repairs.
 func TestPromise_15_4_Loops(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"a function", "main = loop(double(), lambda n: None if n > 50 else n + 1)", "int -> int", 1, "62"},
 		{"a method", "main = double().loop(lambda n: None if n > 50 else n + 1)", "int -> int", 1, "62"},
 		{"a node", "main = loop(double(), fn(lambda n: None if n > 50 else n + 1, input = int, output = int | None))", "int -> int", 1, "62"},
@@ -34,7 +35,7 @@ func TestPromise_15_4_Loops(t *testing.T) {
 // Promise 15.5 (algebra): each runs a node on as many items as a list has, no more at once than its
 // limit, and gives their outputs in the order of the items.
 func TestPromise_15_5_Each(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"none", "main = each(inc())", "list[int] -> list[int]", []int{}, "[]"},
 		{"many", "main = inc().each()", "list[int] -> list[int]", []int{5, 3, 9, 1}, "[6,4,10,2]"},
 		{"of lists", "main = each(each(inc()))", "list[list[int]] -> list[list[int]]", [][]int{{1}, {}, {2, 3}}, "[[2],[],[3,4]]"},
@@ -71,7 +72,7 @@ main = each(ask, limit = 3)
 // Promise 15.6 (algebra): fallback gives the first success in order, race the first of all at once
 // and cancels the others; when all fail, the error has notes of each.
 func TestPromise_15_6_First(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"fallback", "main = fallback(broken(), odd_fails(), double(), inc())", "int -> int", 3, "6"},
 		{"fallback, the second", "main = fallback(broken(), odd_fails(), double())", "int -> int", 4, "4"},
 		{"race", "main = race(broken(), double(), broken())", "int -> int", 4, "8"},
@@ -86,7 +87,7 @@ func TestPromise_15_6_First(t *testing.T) {
 		}
 	}
 	// The slow one waits for ever; that the race ends shows that it was cancelled.
-	mod := loaded(t, agentscript.New(agentscript.WithModels(model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
+	mod := loaded(t, agentscript.New(agentscript.WithModels(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 		if agent == "slow" {
 			<-ctx.Done()
 			return engine.Failed(&engine.Error{Kind: engine.KindCancelled, Cause: ctx.Err()})
@@ -141,14 +142,14 @@ main = retry(writer, until = ne("no"))
 	}
 	fails(t, "AS703", numbered+"main = retry(same(), until = gt(5))", []agentscript.RunOption{input(1)}, "within 3 attempts", `on_limit = "last"`)
 	fails(t, "AS701", numbered+`main = retry(broken("why"), 2)`, []agentscript.RunOption{input(1)}, "why")
-	flows(t, numbered, []flow{{"the last output", `main = retry(same(), 2, until = gt(5), on_limit = "last")`, "int -> int", 1, "1"}})
+	flows(t, numbered, []flowRow{{"the last output", `main = retry(same(), 2, until = gt(5), on_limit = "last")`, "int -> int", 1, "1"}})
 }
 
 // Promise 15.8 (algebra): a vote gives what most voters gave, by key and by weight, the one with
 // the greatest key, or what a judge makes of all; ties go to the first, and with a quorum some may
 // fail.
 func TestPromise_15_8_Votes(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"majority", "main = vote(inc(), double(), inc())", "int -> int", 5, "6"},
 		{"a tie", "main = vote(double(), inc())", "int -> int", 5, "10"},
 		{"weights", "main = vote(inc(), inc(), double(), weights = [1, 1, 2.5])", "int -> int", 5, "10"},
@@ -222,7 +223,7 @@ main = forum(first, reply)
 // Promise 15.11 (algebra): attempt makes what a node comes to a value, and merge makes something
 // of a parallel's list.
 func TestPromise_15_11_AttemptAndMerge(t *testing.T) {
-	flows(t, numbered, []flow{
+	flows(t, numbered, []flowRow{
 		{"a success", "main = attempt(inc())", "int -> Attempt[int]", 1, `{"ok":true,"value":2,"error":null,"status":"ok"}`},
 		{"a failure", "main = attempt(broken(\"why\")) >> fn(lambda a: [a.ok, a.value, a.status, a.error.kind, a.error.message, a.error.path], input = Attempt[int], output = list[any])", "int -> list[any]", 1, `[false,null,"failed","script","why","main/then:main#0/attempt0/fn0"]`},
 		{"merge by a function", "main = par(inc(), double(), merge = lambda ns: ns[0] * ns[1])", "", 3, "24"},
@@ -243,7 +244,7 @@ def decide(s, said):
 def captain():
     return agent(name = "captain", run = decide)
 `
-	flows(t, parts, []flow{
+	flows(t, parts, []flowRow{
 		{"the last decides", `main = forum(says("a"), says("b"), captain())`, "str -> str", "q", "q: a=a b=b"},
 		{"a named captain", `main = forum(says("a"), says("b"), captain = captain())`, "str -> str", "q", "q: a=a b=b"},
 		{"rounds", `main = forum(says("a"), says("b"), captain(), rounds = 2)`, "str -> str", "q", "q: a=a b=b a=a b=b"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 15.13 (algebra): on_error raises and cancels the others, keeps a typed outcome at the
@@ -19,7 +20,7 @@ def show(xs):
     return " ".join([x.status + ":" + str(x.value if x.ok else x.error.message) for x in xs])
 shown = fn(show, input = list[Attempt[int]], output = str)
 `
-	flows(t, shown, []flow{
+	flows(t, shown, []flowRow{
 		{"keep, each", `main = each(odd_fails(), on_error = "keep") >> shown`, "list[int] -> str", []int{2, 3, 4, 5}, "ok:2 failed:odd 3 ok:4 failed:odd 5"},
 		{"keep, par", `main = par(inc(), broken("why"), double(), on_error = "keep") >> shown`, "int -> str", 3, "ok:4 failed:why ok:6"},
 		{"keep, all fail", `main = par(broken("a"), broken("b"), on_error = "keep") >> shown`, "int -> str", 3, "failed:a failed:b"},
@@ -62,7 +63,7 @@ boss = agent(budget = budget(model_calls = 2), run = lead)
 main = boss
 `
 	echoes := func() engine.Handler {
-		return model(func(_ context.Context, agent string, _ *engine.Request) engine.Outcome { return said(agent) })
+		return answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome { return said(agent) })
 	}
 	for asks, want := range map[int]string{1: "ok ok skipped", 2: "ok cancelled skipped"} {
 		mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/m")), fmt.Sprintf(src, asks))
@@ -82,7 +83,7 @@ main = agent(budget = budget(model_calls = 2), run = lead)
 	if res, _, err := everywhere(t, called, echoes, input("x")); err != nil || res.Text() != "ok cancelled skipped skipped ok" {
 		t.Errorf("of calls: %s, %v", res.Text(), err)
 	}
-	mod := loaded(t, agentscript.New(agentscript.WithModels(model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
+	mod := loaded(t, agentscript.New(agentscript.WithModels(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 		if agent == "slow" {
 			<-ctx.Done()
 			return engine.Failed(&engine.Error{Kind: engine.KindNetwork, Cause: ctx.Err()})

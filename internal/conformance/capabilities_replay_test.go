@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
@@ -39,7 +40,7 @@ def main(path = str):
     return [out, same, env.get("LANG"), person.reason, clerk(path)]
 `
 	calls := 0
-	counts := engine.HostTool{Tool: engine.Tool{Name: "counts", Doc: "Counts."}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	counts := agent.HostTool{Tool: agent.Tool{Name: "counts", Doc: "Counts."}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 		calls++
 		return generable.IntOf(int64(calls)), nil
 	}}
@@ -62,7 +63,7 @@ def main(path = str):
 		case engine.EffectApproval:
 			h = rec.Around(people)
 		case engine.EffectTool:
-			h = rec.Around(engine.HostTools{"counts": &counts})
+			h = rec.Around(agent.HostTools{"counts": &counts})
 		}
 		opts = append(opts, agentscript.HandlerFor(kind, h))
 	}

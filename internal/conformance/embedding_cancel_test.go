@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // Promise 9.6 (embedding): a cancelled context ends the run and its requests.
@@ -30,13 +31,13 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 	tool.Do = func(ctx context.Context, _ engine.ToolCallInfo, _ generable.Value) (generable.Value, error) {
 		return generable.Value{}, blocked(ctx)
 	}
-	stuck := model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
+	stuck := answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 		if agent == "caller" {
 			return calling("stock", `{"what": "x"}`)
 		}
 		return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "the connection failed: %w", blocked(ctx)))
 	})
-	handler := agentscript.Handler(engine.Handlers{engine.EffectModel: stuck, engine.EffectTool: engine.HostTools{"stock": &tool}})
+	handler := agentscript.Handler(engine.Handlers{engine.EffectModel: stuck, engine.EffectTool: agent.HostTools{"stock": &tool}})
 	eng := agentscript.New(agentscript.WithTool(tool), builtin("begin", func(*starlib.Call) (starlark.Value, error) {
 		entered <- struct{}{}
 		return starlark.None, nil
@@ -107,7 +108,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 	t.Run("before it begins", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.Handler(model(func(context.Context, string, *engine.Request) engine.Outcome {
+		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			t.Error("the model is asked")
 			return said("")
 		}))).Wait()

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // Promise 9.5 (embedding): one loaded module serves any number of concurrent runs and keeps nothing
@@ -123,7 +123,7 @@ def main(calls = int, work = 0):
 func TestPromise_9_8_EventStream(t *testing.T) {
 	mod := loaded(t, agentscript.New(), "a = agent(prompt = \"A.\")\nmain = fn(lambda s: s, input = str, output = str) >> a")
 	release := make(chan struct{})
-	held := model(func(context.Context, string, *engine.Request) engine.Outcome {
+	held := answering(func(context.Context, string, *model.Request) engine.Outcome {
 		<-release
 		return said("late")
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // severalFiles is a script of several files in several directories, which gives "AB!".
@@ -228,7 +229,7 @@ def never():
 		}
 	})
 	t.Run("a sound script has no findings, and no run either", func(t *testing.T) {
-		eng := agentscript.New(agentscript.WithModels(model(func(context.Context, string, *engine.Request) engine.Outcome {
+		eng := agentscript.New(agentscript.WithModels(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			t.Error("Check asks a model")
 			return said("")
 		})))

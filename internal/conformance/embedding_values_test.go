@@ -13,8 +13,10 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -243,9 +245,9 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 			before := calls.Load()
 			var told string
 			_, err := run("main = agent(prompt = \"A.\", tools = [stock])", input("x"), agentscript.Handler(engine.Handlers{
-				engine.EffectTool: engine.HostTools{"stock": stock(&calls)},
-				engine.EffectModel: model(func(_ context.Context, _ string, r *engine.Request) engine.Outcome {
-					if last := r.Messages[len(r.Messages)-1]; last.Role == engine.RoleTool {
+				engine.EffectTool: agent.HostTools{"stock": stock(&calls)},
+				engine.EffectModel: answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
+					if last := r.Messages[len(r.Messages)-1]; last.Role == model.RoleTool {
 						told = last.Parts[0].Result.Text
 						return said("done")
 					}

@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // unrecorded is what runs effects in a replay: nothing may reach it.
@@ -107,7 +108,7 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 // replies is a handler that answers each agent by a text, and without one by what it was asked.
 func replies(texts map[string]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req, ok := e.Req.(*engine.Request)
+		req, ok := e.Req.(*model.Request)
 		if !ok {
 			return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "%s %q is no model", e.Kind, e.Name))
 		}
@@ -121,25 +122,25 @@ func replies(texts map[string]string) engine.Handler {
 
 // said is the outcome of a model that answers with a text.
 func said(text string) engine.Outcome {
-	u := engine.Usage{In: 7, Out: 3}
-	return engine.Outcome{Attempt: 1, Usage: u, Response: &engine.Response{Finish: engine.FinishStop, Usage: u,
-		Parts: []engine.Part{{Kind: engine.PartText, Text: text}}}}
+	u := model.Usage{In: 7, Out: 3}
+	return engine.Outcome{Attempt: 1, Usage: u, Response: &model.Response{Finish: model.FinishStop, Usage: u,
+		Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
 }
 
 // calling is the outcome of a model that calls tools, given as names and arguments.
 func calling(calls ...string) engine.Outcome {
-	r := &engine.Response{Finish: engine.FinishCalls}
+	r := &model.Response{Finish: model.FinishCalls}
 	for i := 0; i+1 < len(calls); i += 2 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall,
-			Call: &engine.ToolCall{ID: fmt.Sprint("call", i/2), Name: calls[i], Args: calls[i+1]}})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartCall,
+			Call: &model.ToolCall{ID: fmt.Sprint("call", i/2), Name: calls[i], Args: calls[i+1]}})
 	}
 	return engine.Outcome{Attempt: 1, Response: r}
 }
 
 // model makes a function the handler of model calls.
-func model(f func(ctx context.Context, agent string, r *engine.Request) engine.Outcome) engine.HandlerFunc {
+func answering(f func(ctx context.Context, agent string, r *model.Request) engine.Outcome) engine.HandlerFunc {
 	return func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		r, ok := e.Req.(*engine.Request)
+		r, ok := e.Req.(*model.Request)
 		if !ok {
 			return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "%s %q is no model", e.Kind, e.Name))
 		}

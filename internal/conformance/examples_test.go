@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // example is a flow of examples/ with an input and what it gives. Flows that need a model are
@@ -199,7 +200,7 @@ func TestPromise_10_3_Reviewers(t *testing.T) {
 	exampleRuns(t, "reviewers.star")
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
 	together := newMeeting(3) // none of the reviewers answers before all were asked
-	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.Handler(model(func(ctx context.Context, agent string, r *engine.Request) engine.Outcome {
+	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.Handler(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		if agent != "weigh" {
 			if !together.arrive(ctx) {
 				return engine.Failed(engine.Errorf(engine.KindTimeout, "AS711", "%s was asked alone", agent))

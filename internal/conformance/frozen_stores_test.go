@@ -14,8 +14,10 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -178,7 +180,7 @@ func TestFrozenEvents(t *testing.T) {
 	var b strings.Builder
 	release := make(chan struct{})
 	defer close(release)
-	stuck := engine.HostTool{Tool: engine.Tool{Name: "stuck", Doc: "Does not return.", Timeout: 1}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	stuck := agent.HostTool{Tool: agent.Tool{Name: "stuck", Doc: "Does not return.", Timeout: 1}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 		<-release
 		return generable.Value{}, nil
 	}}
@@ -187,14 +189,14 @@ func TestFrozenEvents(t *testing.T) {
 	asked := 0
 	models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		if asked++; asked == 2 {
-			return engine.Outcome{Attempt: 2, Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "done"}}}}
+			return engine.Outcome{Attempt: 2, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "done"}}}}
 		}
 		sink(engine.Token{Attempt: 1, Text: "hm", Reasoning: true})
 		sink(engine.Token{Attempt: 1, Seq: 1, Call: &engine.CallDelta{ID: "c", Name: "stuck", Args: "{}"}})
 		sink(engine.Token{Attempt: 1, Seq: 2, Retry: &engine.Retry{Err: engine.Errorf(engine.KindRateLimit, diag.ProviderError, "slow down"), Wait: 1, From: "a/b", To: "c/d"}})
 		sink(engine.Token{Attempt: 2, Notice: "working"})
-		return engine.Outcome{Attempt: 2, Usage: engine.Usage{In: 1, Out: 2}, Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{
-			{Kind: engine.PartReasoning, Text: "hm"}, {Kind: engine.PartCall, Call: &engine.ToolCall{ID: "c", Name: "stuck", Args: "{}"}}}}}
+		return engine.Outcome{Attempt: 2, Usage: model.Usage{In: 1, Out: 2}, Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{
+			{Kind: model.PartReasoning, Text: "hm"}, {Kind: model.PartCall, Call: &model.ToolCall{ID: "c", Name: "stuck", Args: "{}"}}}}}
 	})
 	_, err := mod.Start(t.Context(), agentscript.HandlerFor(engine.EffectModel, models), agentscript.InputText("x"), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 		line, err := json.Marshal(e)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // turns counts how often the node of a name ran.
@@ -243,7 +244,7 @@ func atOnce(t *testing.T, src string, want int) int {
 		mu.Lock()
 		under--
 		mu.Unlock()
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishStop, Parts: []engine.Part{{Kind: engine.PartText, Text: "x"}}}}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "x"}}}}
 	})
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), src)
 	if _, err := mod.Start(t.Context(), input("x")).Wait(); err != nil {

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // shape writes a node as nested words with its types: what a composition is, however spelled.
-func shape(n *engine.Node) string {
+func shape(n *flow.Node) string {
 	var b strings.Builder
 	b.WriteString(n.Kind().String())
 	if kids := n.Children(); len(kids) > 0 {
@@ -22,7 +22,7 @@ func shape(n *engine.Node) string {
 	} else if n.Name() != "" {
 		b.WriteString(" " + n.Name())
 	}
-	if n.Kind() != engine.AgentNode {
+	if n.Kind() != flow.AgentNode {
 		fmt.Fprintf(&b, ": %s -> %s", n.In(), n.Out())
 	}
 	return b.String()

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // providerError is a refusal of a provider, in the shape of OpenAI's.
@@ -120,7 +120,7 @@ main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply, stock
 				llmtest.Reply{Calls: []llmtest.Call{call("call_00c", "multiply", `{"a": 1, "b": 0}`), call("call_00d", "divide", `{}`), call("call_00e", "multiply", `{"a": "many"}`), call("call_00f", "stock", `{"what": "snakes"}`)}, In: 20, Out: 2},
 				llmtest.Reply{Text: `{"value": 42}`, In: 30, Out: 2})
 			mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel(name), agentscript.WithTool(*stock(&calls))), fmt.Sprintf(src, 3))
-			var used engine.Usage
+			var used model.Usage
 			var seen []string
 			res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventEffect|engine.EventTool, func(e engine.Event) {
 				if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {

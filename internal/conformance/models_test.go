@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/tmc/langchaingo/llms"
 )
 
@@ -210,18 +211,18 @@ func TestPromise_6_3_OwnModel(t *testing.T) {
 		mod := loaded(t, eng, fmt.Sprintf(`main = agent(model = %q, prompt = "Repeat.", temperature = 0.5)`, model))
 		return mod.Start(t.Context(), append(opts, input("hello"))...).Wait()
 	}
-	for model, want := range map[string]string{
+	for m, want := range map[string]string{
 		"acme/parrot": "parrot at 0.5: system=Repeat. human=hello",
 		"zoo/owl":     "zoo's owl at 0.5: system=Repeat. human=hello",
 		"zoo/a/b:c":   "zoo's a/b:c at 0.5: system=Repeat. human=hello",
 	} {
-		var used *engine.Usage
-		res, err := ask(model, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Data.(*engine.EffectData).Usage }))
+		var used *model.Usage
+		res, err := ask(m, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Data.(*engine.EffectData).Usage }))
 		if err != nil || res.Text() != want {
-			t.Errorf("%s: %s, %v", model, res.Text(), err)
+			t.Errorf("%s: %s, %v", m, res.Text(), err)
 		}
 		if used == nil || used.In != 4 || used.Out != 2 {
-			t.Errorf("%s: used %+v", model, used)
+			t.Errorf("%s: used %+v", m, used)
 		}
 	}
 	if _, err := ask("zoo/owl"); err != nil || made != 2 {

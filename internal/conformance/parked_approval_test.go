@@ -10,8 +10,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -46,7 +48,7 @@ main = agent(prompt = "A.", tools = [send])
 // parkedApproval measures n runs of a flow that wait for a person.
 func parkedApproval(t testing.TB, n int, src string) footprint {
 	t.Helper()
-	pay := engine.HostTool{Tool: engine.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
+	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
 		Params: schemaOf(t, "pay", generable.Field{Name: "amount", Type: generable.IntT}, generable.Field{Name: "to", Type: generable.StrT})},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("paid"), nil
@@ -59,9 +61,9 @@ func parkedApproval(t testing.TB, n int, src string) footprint {
 		return engine.Decision{}, ctx.Err()
 	}
 	model := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		name := e.Req.(*engine.Request).Tools[0].Name
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: engine.FinishCalls, Parts: []engine.Part{{Kind: engine.PartCall,
-			Call: &engine.ToolCall{ID: "c1", Name: name, Args: `{"amount": 40, "to": "ann@example.com"}`}}}}}
+		name := e.Req.(*model.Request).Tools[0].Name
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall,
+			Call: &model.ToolCall{ID: "c1", Name: name, Args: `{"amount": 40, "to": "ann@example.com"}`}}}}}
 	})
 	eng := agentscript.New(agentscript.WithTool(pay), agentscript.WithDefaultModel("test/model"), agentscript.WithApproval(decide),
 		agentscript.WithHandler(engine.EffectModel, model))

@@ -10,7 +10,12 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -26,31 +31,31 @@ func unraced(t *testing.T) {
 
 // noop composes Go steps that do nothing.
 type noop struct {
-	*engine.Session
+	*flow.Session
 	line int
 }
 
-func (c *noop) site(what string) engine.Site {
+func (c *noop) site(what string) flow.Site {
 	c.line++
-	return engine.Site{What: what, Span: diag.Span{Pos: diag.Pos{File: "go", Line: c.line, Col: 1}, Len: 1}}
+	return flow.Site{What: what, Span: diag.Span{Pos: diag.Pos{File: "go", Line: c.line, Col: 1}, Len: 1}}
 }
 
-func (c *noop) steps(n int) []*engine.Node {
+func (c *noop) steps(n int) []*flow.Node {
 	same := engine.GoFunc("same", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
-	nodes := make([]*engine.Node, n)
+	nodes := make([]*flow.Node, n)
 	for i := range nodes {
 		nodes[i] = c.Fn(c.site("fn"), same, generable.IntT, generable.IntT)
 	}
 	return nodes
 }
 
-func (c *noop) chain(n int) *engine.Node { return c.Then(c.site("then"), c.steps(n)...) }
+func (c *noop) chain(n int) *flow.Node { return c.Then(c.site("then"), c.steps(n)...) }
 
-func (c *noop) fan(n int) *engine.Node {
-	return c.Par(c.site("par"), engine.ParOptions{}, c.steps(n)...)
+func (c *noop) fan(n int) *flow.Node {
+	return c.Par(c.site("par"), flow.ParOptions{}, c.steps(n)...)
 }
 
-func (c *noop) loop(turns int) *engine.Node {
+func (c *noop) loop(turns int) *flow.Node {
 	left := 0
 	next := engine.GoFunc("next", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		if left++; left == turns {
@@ -59,17 +64,17 @@ func (c *noop) loop(turns int) *engine.Node {
 		}
 		return args[0], nil
 	})
-	return c.Loop(c.site("loop"), c.steps(1)[0], engine.LoopOptions{Next: next, Max: turns + 1})
+	return c.Loop(c.site("loop"), c.steps(1)[0], flow.LoopOptions{Next: next, Max: turns + 1})
 }
 
 // cost is what a run allocates: how often, and how many bytes.
 type cost struct{ allocs, bytes float64 }
 
 // allocated measures a run of a spec.
-func allocated(t *testing.T, spec *engine.RunSpec) cost {
+func allocated(t *testing.T, spec *run.Spec) cost {
 	t.Helper()
 	run := func() {
-		if _, err := engine.Exec(engine.NewGoSched(context.Background()), spec); err != nil {
+		if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,10 +95,10 @@ func measured(run func()) cost {
 }
 
 // perStep is what each of the steps costs that the larger flow has more.
-func perStep(t *testing.T, small, large *engine.Node, steps int) cost {
+func perStep(t *testing.T, small, large *flow.Node, steps int) cost {
 	t.Helper()
-	a := allocated(t, &engine.RunSpec{Node: small, Input: generable.IntOf(1)})
-	b := allocated(t, &engine.RunSpec{Node: large, Input: generable.IntOf(1)})
+	a := allocated(t, &run.Spec{Node: small, Input: generable.IntOf(1)})
+	b := allocated(t, &run.Spec{Node: large, Input: generable.IntOf(1)})
 	return cost{(b.allocs - a.allocs) / float64(steps), (b.bytes - a.bytes) / float64(steps)}
 }
 
@@ -101,8 +106,8 @@ func perStep(t *testing.T, small, large *engine.Node, steps int) cost {
 // listens.
 func TestPromise_12_1_NodeAllocations(t *testing.T) {
 	unraced(t)
-	c := &noop{Session: engine.NewSession()}
-	for name, flow := range map[string]func(int) *engine.Node{"in a chain": c.chain, "in a loop": c.loop} {
+	c := &noop{Session: flow.NewSession()}
+	for name, flow := range map[string]func(int) *flow.Node{"in a chain": c.chain, "in a loop": c.loop} {
 		for _, n := range []int{100, 900} {
 			got := perStep(t, flow(1), flow(1+n), n)
 			if got.allocs > 3 {
@@ -123,7 +128,7 @@ func TestPromise_12_2_StarlarkAllocations(t *testing.T) {
 		"an agent":   `agent(input = int, output = int, run = body)`,
 	} {
 		const n = 100
-		chain := func(n int) *engine.Node {
+		chain := func(n int) *flow.Node {
 			mod := loaded(t, agentscript.New(), fmt.Sprintf(`
 Point = schema("A point", x = int, y = int)
 def body(n):
@@ -147,8 +152,8 @@ main = then([step(i) for i in range(%d)])
 			m.Set("y", generable.IntOf(2))
 			in = m.Value()
 		}
-		a := allocated(t, &engine.RunSpec{Node: chain(1), Input: in})
-		b := allocated(t, &engine.RunSpec{Node: chain(1 + n), Input: in})
+		a := allocated(t, &run.Spec{Node: chain(1), Input: in})
+		b := allocated(t, &run.Spec{Node: chain(1 + n), Input: in})
 		got := (b.allocs - a.allocs) / n
 		if got > 8 {
 			t.Errorf("%s: %.2f allocations", name, got)
@@ -160,16 +165,16 @@ main = then([step(i) for i in range(%d)])
 // Promise 12.3 (performance): a fan-out costs the same per branch from 100 to 10,000 branches.
 func TestPromise_12_3_LinearFanOut(t *testing.T) {
 	unraced(t)
-	c := &noop{Session: engine.NewSession()}
-	each := c.Each(c.site("each"), engine.EachOptions{}, c.steps(1)[0])
+	c := &noop{Session: flow.NewSession()}
+	each := c.Each(c.site("each"), flow.EachOptions{}, c.steps(1)[0])
 	ones := make([]generable.Value, 10_000)
 	for i := range ones {
 		ones[i] = generable.IntOf(1)
 	}
 	for name, branches := range map[string]func(n int) cost{
-		"par": func(n int) cost { return allocated(t, &engine.RunSpec{Node: c.fan(n), Input: generable.IntOf(1)}) },
+		"par": func(n int) cost { return allocated(t, &run.Spec{Node: c.fan(n), Input: generable.IntOf(1)}) },
 		"each": func(n int) cost {
-			return allocated(t, &engine.RunSpec{Node: each, Input: generable.NewList(ones[:n]).Value()})
+			return allocated(t, &run.Spec{Node: each, Input: generable.NewList(ones[:n]).Value()})
 		},
 	} {
 		var first cost
@@ -248,10 +253,10 @@ func TestPromise_12_5_LinearDecoding(t *testing.T) {
 // Promise 12.6 (performance): ids and events cost nothing when nobody reads them.
 func TestPromise_12_6_NobodyListens(t *testing.T) {
 	unraced(t)
-	c := &noop{Session: engine.NewSession()}
+	c := &noop{Session: flow.NewSession()}
 	flow := c.chain(100)
-	spec := func(l engine.Listener) *engine.RunSpec {
-		return &engine.RunSpec{Node: flow, Input: generable.IntOf(1), Listener: l}
+	spec := func(l engine.Listener) *run.Spec {
+		return &run.Spec{Node: flow, Input: generable.IntOf(1), Listener: l}
 	}
 	alone := allocated(t, spec(engine.Listener{}))
 	other := allocated(t, spec(engine.Listener{Kinds: engine.EventLog | engine.EventToken, Emit: func(engine.Event) {}}))
@@ -267,9 +272,9 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 	prompt := strings.Repeat("Be brief. ", 100_000)
 	call := func(l engine.Listener, j engine.Journal) float64 {
 		t.Helper()
-		ping := &engine.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
-		asked := c.Agent(c.site("agent"), &engine.AgentSpec{Name: "a", Prompt: prompt, Tools: []*engine.Tool{ping}}) // one that was never asked
-		caller := model(func(_ context.Context, _ string, r *engine.Request) engine.Outcome {
+		ping := &agent.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
+		asked := c.Agent(c.site("agent"), &agent.AgentSpec{Name: "a", Prompt: prompt, Tools: []*agent.Tool{ping}}) // one that was never asked
+		caller := answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 			if len(r.Messages) == 1 {
 				return calling("ping", "{}")
 			}
@@ -277,7 +282,7 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 		})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := engine.Exec(engine.NewGoSched(t.Context()), &engine.RunSpec{Node: asked, Input: generable.StrOf("x"), Handler: caller, Listener: l, Journal: j})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: asked, Input: generable.StrOf("x"), Handler: caller, Listener: l, Journal: j})
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -45,7 +48,7 @@ func (c policyRun) do(t *testing.T) *policed {
 	t.Helper()
 	p := &policed{}
 	var mu sync.Mutex
-	pay := engine.HostTool{Tool: engine.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
+	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
 		Params: schemaOf(t, "pay", generable.Field{Name: "amount", Type: generable.IntT}, generable.Field{Name: "to", Type: generable.StrT})},
 		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			mu.Lock()
@@ -53,8 +56,8 @@ func (c policyRun) do(t *testing.T) *policed {
 			p.called = append(p.called, generable.JSON(args, nil))
 			return generable.StrOf("paid"), nil
 		}}
-	seen := map[string][]*engine.Request{}
-	handlers := engine.Handlers{engine.EffectTool: engine.HostTools{"pay": &pay},
+	seen := map[string][]*model.Request{}
+	handlers := engine.Handlers{engine.EffectTool: agent.HostTools{"pay": &pay},
 		engine.EffectModel: answersOf{"main": c.answers}.handler(seen)}
 	if c.approve != nil {
 		handlers[engine.EffectApproval] = engine.Approvals(func(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
@@ -115,9 +118,9 @@ func (p *policed) policies() string {
 	return strings.Join(out, "; ")
 }
 
-func policyOf(t testing.TB, from string, r engine.Rules) *engine.Policy {
+func policyOf(t testing.TB, from string, r policy.Rules) *policy.Policy {
 	t.Helper()
-	p, err := engine.NewPolicy(from, r)
+	p, err := policy.New(from, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -46,7 +48,7 @@ main = agent(prompt = "Look.", tools = [tool(look, untrusted = True), plain, too
 		if !ok {
 			continue
 		}
-		if r, ok := d.Request.(*engine.Request); ok {
+		if r, ok := d.Request.(*model.Request); ok {
 			marked = nil
 			for _, m := range r.Messages {
 				for _, part := range m.Parts {
@@ -111,11 +113,11 @@ func TestPromise_21_12_Interceptors(t *testing.T) {
 		})
 	}
 	t.Run("of the host, before those of the script", func(t *testing.T) {
-		host := &engine.Hooks{BeforeTool: []engine.Func{engine.GoFunc("guard", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+		host := &agent.Hooks{BeforeTool: []engine.Func{engine.GoFunc("guard", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			if to, _ := memberOf(args[1], "to"); generable.JSON(to, nil) == `"eve"` {
-				return engine.Refuse("not eve").Value(), nil
+				return agent.Refuse("not eve").Value(), nil
 			}
-			return engine.Proceed().Value(), nil
+			return agent.Proceed().Value(), nil
 		})}}
 		p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], hooks = hooks(before_tool = lambda n, a: substitute("script")))` + "\n",
 			options: []agentscript.Option{agentscript.WithHooks(host)},

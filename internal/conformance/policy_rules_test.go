@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/policy"
 )
 
 // Promise 21.1 (policy): of the rules of the host, the run and the script the strictest decides, so
@@ -14,14 +15,14 @@ import (
 // whatever order they stand.
 func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
 	const call = `{"amount": 5, "to": "bob"}`
-	side := func(verdict string) engine.Rules {
+	side := func(verdict string) policy.Rules {
 		switch verdict {
 		case "deny":
-			return engine.Rules{Deny: []string{"pay(to=b*)"}, Allow: []string{"*"}}
+			return policy.Rules{Deny: []string{"pay(to=b*)"}, Allow: []string{"*"}}
 		case "ask":
-			return engine.Rules{Ask: []string{"pay(amount>=5)"}, Allow: []string{"pay"}}
+			return policy.Rules{Ask: []string{"pay(amount>=5)"}, Allow: []string{"pay"}}
 		}
-		return engine.Rules{Allow: []string{"pay"}}
+		return policy.Rules{Allow: []string{"pay"}}
 	}
 	inScript := map[string]string{"deny": `, policy = policy(allow = ["*"], deny = ["pay(to=b*)"])`,
 		"ask": `, policy = policy(ask = ["pay(amount>=5)"])`, "allow": ""}
@@ -46,7 +47,7 @@ func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
 // Promise 21.2 (policy): a denied call is not made and counts as one; the model is told without a word
 // of the rule or of tools that it does not have, an event tells people which rule it was.
 func TestPromise_21_2_DeniedCalls(t *testing.T) {
-	hidden := policyOf(t, "the host", engine.Rules{Deny: []string{"pay(to=*secret-rule*)", "hidden_*"}})
+	hidden := policyOf(t, "the host", policy.Rules{Deny: []string{"pay(to=*secret-rule*)", "hidden_*"}})
 	p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], budget = budget(tool_calls = 2))` + "\n",
 		answers: []engine.Outcome{calling("pay", `{"amount": 1, "to": "a secret-rule"}`), calling("pay", `{"amount": 2, "to": "bob"}`), calling("pay", `{"amount": 3, "to": "bob"}`)},
 		options: []agentscript.Option{agentscript.WithPolicy(hidden)}}.do(t)

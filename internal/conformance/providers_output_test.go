@@ -13,8 +13,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -131,10 +133,10 @@ func TestPromise_17_17_Constrained(t *testing.T) {
 	if out.code != 0 || strings.Contains(out.stderr, "AS512") {
 		t.Errorf("exit %d: %s", out.code, out.stderr)
 	}
-	for _, model := range []string{"deepseek/deepseek-chat", "anthropic/claude-3-5-haiku-latest"} {
-		stops(t, offline(t, "check", flow(model)), 3, "AS512", model)
-		if why := llm.New(variables()).Constrains(model, &engine.AgentSpec{Structured: engine.StructuredConstrained, Out: &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}}); why == "" {
-			t.Errorf("a host is not told that %s cannot", model)
+	for _, mo := range []string{"deepseek/deepseek-chat", "anthropic/claude-3-5-haiku-latest"} {
+		stops(t, offline(t, "check", flow(mo)), 3, "AS512", mo)
+		if why := llm.New(variables()).Constrains(mo, &agent.AgentSpec{Structured: model.StructuredConstrained, Out: &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}}); why == "" {
+			t.Errorf("a host is not told that %s cannot", mo)
 		}
 	}
 }
@@ -233,22 +235,22 @@ func keeping(raw *[]byte, header *map[string][]string) http.RoundTripper {
 // reads it: text, thoughts, calls, usage and finish; what is none is a typed error.
 func TestPromise_17_20_DecodeExchange(t *testing.T) {
 	call := llmtest.Call{ID: "call_0001", Name: "f", Args: `{"a":1}`}
-	for _, model := range everyModel {
+	for _, m := range everyModel {
 		for _, stream := range []bool{false, true} {
 			s := serving(t, llmtest.Reply{Text: "the answer", Reasoning: "hm", Calls: []llmtest.Call{call}, In: 7, Out: 3})
 			var raw []byte
 			var header map[string][]string
 			models := allProviders(t, s, llm.WithTransport(keeping(&raw, &header)))
-			e := &engine.Effect{Kind: engine.EffectModel, Name: model, Stream: stream, Req: &engine.Request{Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "x")},
-				Tools: []engine.ToolDef{{Name: "f", Params: &generable.Type{Kind: generable.RecordType, Name: "F", Fields: []generable.Field{{Name: "a", Type: generable.IntT}}}}}}}
+			e := &engine.Effect{Kind: engine.EffectModel, Name: m, Stream: stream, Req: &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, "x")},
+				Tools: []model.ToolDef{{Name: "f", Params: &generable.Type{Kind: generable.RecordType, Name: "F", Fields: []generable.Field{{Name: "a", Type: generable.IntT}}}}}}}
 			out := models.Do(t.Context(), e, func(engine.Token) {})
 			if out.Err != nil {
-				t.Fatalf("%s: %v", model, out.Err)
+				t.Fatalf("%s: %v", m, out.Err)
 			}
-			provider, _, _ := strings.Cut(model, "/")
+			provider, _, _ := strings.Cut(m, "/")
 			got, err := llm.DecodeExchange(provider, 200, header, raw)
 			if err != nil || got.Text() != "the answer" || len(got.Calls()) != 1 || got.Calls()[0].Name != "f" || got.Usage.In != 7 || got.Usage.Out != 3 || got.Finish != out.Response.Finish || got.Parts[0].Text != "hm" {
-				t.Errorf("%s, streamed %v: %+v, %v", model, stream, got, err)
+				t.Errorf("%s, streamed %v: %+v, %v", m, stream, got, err)
 			}
 		}
 	}

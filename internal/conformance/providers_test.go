@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // everyModel is one model of each provider that the page on models lists.
@@ -62,14 +63,14 @@ def multiply(a = int, b = int):
 // answer.
 func TestPromise_17_1_EveryProvider(t *testing.T) {
 	src := multiplies + `main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply])`
-	for _, model := range everyModel {
-		t.Run(model, func(t *testing.T) {
+	for _, m := range everyModel {
+		t.Run(m, func(t *testing.T) {
 			s := serving(t,
 				llmtest.Reply{Text: "Let me see.", Calls: []llmtest.Call{{ID: "call_0001", Name: "multiply", Args: `{"a":6,"b":7}`}, {ID: "call_0002", Name: "multiply", Args: `{"a":1111,"b":2}`}}, In: 10, Out: 5},
 				llmtest.Reply{Text: `{"value": 42, "why": "six times seven"}`, In: 20, Out: 6})
 			var tokens strings.Builder
-			var used engine.Usage
-			res, bodies, err := over(t, s, model, src, agentscript.OnEvent(engine.EventToken|engine.EventEffect, func(e engine.Event) {
+			var used model.Usage
+			res, bodies, err := over(t, s, m, src, agentscript.OnEvent(engine.EventToken|engine.EventEffect, func(e engine.Event) {
 				if d, ok := e.Data.(*engine.TokenData); ok && d.Call == nil {
 					tokens.WriteString(d.Text)
 				}
@@ -97,7 +98,7 @@ func TestPromise_17_1_EveryProvider(t *testing.T) {
 				}
 			}
 			held := strings.Contains(bodies[0], "json_schema") || strings.Contains(bodies[0], "responseJsonSchema")
-			switch provider, _, _ := strings.Cut(model, "/"); provider {
+			switch provider, _, _ := strings.Cut(m, "/"); provider {
 			case "openai", "anthropic", "google", "mistral", "openrouter":
 				if !held {
 					t.Errorf("no schema is sent beside the tools: %s", bodies[0])

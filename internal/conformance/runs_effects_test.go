@@ -10,7 +10,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 5.2 (runs): an effect's id comes from its position and its request, so that an unrelated
@@ -101,7 +103,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 	}
 	t.Run("models and tools", func(t *testing.T) {
 		var tools, all atomic.Int64
-		handler := counted(engine.Handlers{engine.EffectModel: shopkeeper, engine.EffectTool: engine.HostTools{"stock": stock(&tools)}}, &all)
+		handler := counted(engine.Handlers{engine.EffectModel: shopkeeper, engine.EffectTool: agent.HostTools{"stock": stock(&tools)}}, &all)
 		mod := loaded(t, agentscript.New(agentscript.WithTool(*stock(&tools))), toolUser)
 		j := &journal.Memory{}
 		first, err := mod.Start(t.Context(), input("pears"), agentscript.Handler(handler), agentscript.Journal(j)).Wait()
@@ -134,7 +136,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		var n atomic.Int64
 		limited := engine.Errorf(engine.KindRateLimit, "AS721", "slow down").WithHelp("wait")
 		limited.Model = &engine.Provider{Name: "acme", Model: "x", Status: 429}
-		handler := counted(model(func(context.Context, string, *engine.Request) engine.Outcome { return engine.Failed(limited) }), &n)
+		handler := counted(answering(func(context.Context, string, *model.Request) engine.Outcome { return engine.Failed(limited) }), &n)
 		mod := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`)
 		j := &journal.Memory{}
 		var texts []string
@@ -154,7 +156,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		mod := loaded(t, agentscript.New(), "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = agent(prompt = \"C.\")\nmain = a >> b >> c")
 		j := &journal.Memory{}
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := mod.Start(ctx, input("x"), agentscript.Journal(j), agentscript.Handler(model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
+		_, err := mod.Start(ctx, input("x"), agentscript.Journal(j), agentscript.Handler(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 			if agent == "c" {
 				cancel()
 				<-ctx.Done()
@@ -166,7 +168,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 			t.Fatalf("%v; recorded %v", err, j.IDs())
 		}
 		var asked []string
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Journal(j), agentscript.Handler(model(func(_ context.Context, agent string, r *engine.Request) engine.Outcome {
+		res, err := mod.Start(t.Context(), input("x"), agentscript.Journal(j), agentscript.Handler(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 			asked = append(asked, agent+" "+r.Messages[0].Parts[0].Text)
 			return said("done")
 		}))).Wait()
@@ -182,7 +184,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 			asked = map[string]bool{}
 			set := make(chan string, 9)
 			_, err := loaded(t, agentscript.New(), src).Start(t.Context(), input("x"), agentscript.Journal(j),
-				agentscript.Handler(model(func(_ context.Context, agent string, r *engine.Request) engine.Outcome {
+				agentscript.Handler(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 					set <- agent
 					return said(agent + " as " + r.System)
 				}))).Wait()

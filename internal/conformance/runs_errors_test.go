@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // builtin is a builtin of the host's that takes one value.
@@ -37,7 +38,7 @@ main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = lis
 		var ended atomic.Int64
 		var after atomic.Bool
 		mod := loaded(t, agentscript.New(), three)
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(model(func(ctx context.Context, agent string, _ *engine.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 			if agent == "after" {
 				after.Store(true)
 				return said("no")
@@ -110,7 +111,7 @@ main = each(fn(refuse, input = int, output = int), limit = 4)
 		for i := range items {
 			items[i] = fmt.Sprint(i)
 		}
-		_, err := mod.Start(t.Context(), input(items), agentscript.Handler(model(func(_ context.Context, _ string, r *engine.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input(items), agentscript.Handler(answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 			begun.Add(1)
 			if r.Messages[0].Parts[0].Text == "3" {
 				return engine.Failed(engine.Errorf(engine.KindServer, "AS710", "down"))
@@ -140,7 +141,7 @@ func TestPromise_5_8_ErrorPosition(t *testing.T) {
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	save := engine.HostTool{Tool: engine.Tool{Name: "save", Doc: "Saves.", Params: params},
+	save := agent.HostTool{Tool: agent.Tool{Name: "save", Doc: "Saves.", Params: params},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.Value{}, fmt.Errorf("saving: %w", down)
 		}}
@@ -182,7 +183,7 @@ main = fn(lambda s: lookup(s), input = str, output = str)
 			path: "main/fn:main#0", pos: "flow.star:2:27", trace: "flow.star:2:27", code: diag.CallbackFailed, says: "looking up", cause: "the disk is full"},
 		{name: "a model", src: `
 main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", prompt = "Judge.")
-`, opts: []agentscript.RunOption{input("x"), agentscript.Handler(model(func(context.Context, string, *engine.Request) engine.Outcome {
+`, opts: []agentscript.RunOption{input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "no answer: %w", down))
 		}))}, path: "main/then:main#0/agent:judge#0", pos: "flow.star:2:54", code: diag.ProviderError, says: "no answer", cause: "the disk is full"},
 	} {
@@ -216,8 +217,8 @@ main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", promp
 		mod := loaded(t, eng, "main = agent(prompt = \"Save.\", tools = [save])")
 		answers := []engine.Outcome{calling("save", "{}"), said("it did not work")}
 		turn := 0
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: engine.HostTools{"save": &save},
-			engine.EffectModel: model(func(context.Context, string, *engine.Request) engine.Outcome {
+		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: agent.HostTools{"save": &save},
+			engine.EffectModel: answering(func(context.Context, string, *model.Request) engine.Outcome {
 				turn++
 				return answers[turn-1]
 			})}),
@@ -242,10 +243,10 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 		t.Fatal(errs)
 	}
 	cause := errors.New("boom")
-	explode := engine.HostTool{Tool: engine.Tool{Name: "explode", Doc: "Explodes.", Params: params},
+	explode := agent.HostTool{Tool: agent.Tool{Name: "explode", Doc: "Explodes.", Params: params},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) { panic(cause) }}
 	eng := agentscript.New(agentscript.WithTool(explode), builtin("crash", func(c *starlib.Call) (starlark.Value, error) { panic(cause) }))
-	panics := model(func(context.Context, string, *engine.Request) engine.Outcome { panic(cause) })
+	panics := answering(func(context.Context, string, *model.Request) engine.Outcome { panic(cause) })
 	for _, c := range []struct {
 		name, src string
 		opts      []agentscript.RunOption
@@ -293,9 +294,9 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	t.Run("a tool's goes to the model, like any failure of a tool", func(t *testing.T) {
 		mod := loaded(t, eng, `main = agent(prompt = "A.", tools = [explode])`)
 		var result string
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: engine.HostTools{"explode": &explode},
-			engine.EffectModel: model(func(_ context.Context, _ string, r *engine.Request) engine.Outcome {
-				if last := r.Messages[len(r.Messages)-1]; last.Role == engine.RoleTool {
+		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: agent.HostTools{"explode": &explode},
+			engine.EffectModel: answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
+				if last := r.Messages[len(r.Messages)-1]; last.Role == model.RoleTool {
 					result = last.Parts[0].Result.Text
 					return said("sorry")
 				}
@@ -315,7 +316,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	t.Run("other runs go on", func(t *testing.T) {
 		mod := loaded(t, eng, `main = agent(prompt = "A.")`)
 		begun, release := make(chan struct{}), make(chan struct{})
-		other := mod.Start(t.Context(), input("x"), agentscript.Handler(model(func(context.Context, string, *engine.Request) engine.Outcome {
+		other := mod.Start(t.Context(), input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			close(begun)
 			<-release
 			return said("unhurt")
@@ -334,6 +335,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 type brokenJournal struct{ cause error }
 
 func (brokenJournal) Answer(string) (engine.Outcome, bool) { return engine.Outcome{}, false }
+
 func (j brokenJournal) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {
 	panic(j.cause)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 5.10 (runs): each node and effect is seen to begin and to end, with its path, in one typed
@@ -86,7 +87,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		}
 	})
 	t.Run("of what fails", func(t *testing.T) {
-		down := model(func(context.Context, string, *engine.Request) engine.Outcome {
+		down := answering(func(context.Context, string, *model.Request) engine.Outcome {
 			return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "down"))
 		})
 		mod := loaded(t, agentscript.New(), `main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", prompt = "Judge.")`)

@@ -11,11 +11,13 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // counter is a model that answers at once and counts its calls.
 func counter(n *atomic.Int64) engine.Handler {
-	return model(func(_ context.Context, agent string, _ *engine.Request) engine.Outcome {
+	return answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome {
 		n.Add(1)
 		return said(agent)
 	})
@@ -97,16 +99,16 @@ def main():
 			{"tokens", "budget(tokens = 25, turns = 50)", 1, 1, []string{"9 of its 25 tokens are used", "may need"}}, // a call begins when there is room for what it may use
 		} {
 			var calls, tools atomic.Int64
-			busy := model(func(context.Context, string, *engine.Request) engine.Outcome {
+			busy := answering(func(context.Context, string, *model.Request) engine.Outcome {
 				calls.Add(1)
 				out := calling("stock", `{"what": "pears"}`)
-				out.Usage = engine.Usage{In: 9}
+				out.Usage = model.Usage{In: 9}
 				return out
 			})
 			mod := loaded(t, agentscript.New(agentscript.WithTool(*stock(&tools))),
 				`busy = agent(prompt = "Work.", tools = [stock], budget = `+c.budget+")\nmain = busy")
 			_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{
-				engine.EffectModel: busy, engine.EffectTool: engine.HostTools{"stock": stock(&tools)}})).Wait()
+				engine.EffectModel: busy, engine.EffectTool: agent.HostTools{"stock": stock(&tools)}})).Wait()
 			refusedFor(t, c.name, err, "AS704", c.words...)
 			if calls.Load() != c.model || tools.Load() != c.tool {
 				t.Errorf("%s: %d calls of the model and %d of the tool, want %d and %d", c.name, calls.Load(), tools.Load(), c.model, c.tool)
@@ -164,7 +166,7 @@ func TestPromise_5_5_StepBudget(t *testing.T) {
 
 // Promise 5.6 (runs): a run ends at its wall time, also while a model does not answer.
 func TestPromise_5_6_WallTime(t *testing.T) {
-	stuck := model(func(ctx context.Context, _ string, _ *engine.Request) engine.Outcome {
+	stuck := answering(func(ctx context.Context, _ string, _ *model.Request) engine.Outcome {
 		<-ctx.Done()
 		return engine.Failed(engine.Errorf(engine.KindCancelled, "AS712", "stopped"))
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Promise 5.11 (runs): a hundred runs of one loaded module go on at once and do not disturb each
@@ -161,7 +162,7 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 				out := next.Do(ctx, e, s)
 				if out.Response != nil {
 					r := *out.Response
-					r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], engine.Part{Kind: engine.PartText, Text: "<" + name})
+					r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], model.Part{Kind: model.PartText, Text: "<" + name})
 					out.Response = &r
 				}
 				return out
@@ -182,7 +183,7 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 	}
 	// A refusal in the middle never reaches the model.
 	blocked := agentscript.New(agentscript.WithModels(unrecorded), agentscript.WithMiddleware(func(engine.Handler) engine.Handler {
-		return model(func(context.Context, string, *engine.Request) engine.Outcome {
+		return answering(func(context.Context, string, *model.Request) engine.Outcome {
 			return engine.Failed(engine.Errorf(engine.KindQuota, diag.RateLimited, "not today"))
 		})
 	}))
@@ -201,7 +202,7 @@ main = par(*[asked(i) for i in range(8)])
 `)
 	order := func(seed uint64) string {
 		var agents []string
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Cooperative(seed), agentscript.Handler(model(func(_ context.Context, agent string, _ *engine.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.Cooperative(seed), agentscript.Handler(answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome {
 			agents = append(agents, agent)
 			return said(agent)
 		}))).Wait()

@@ -13,7 +13,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -64,7 +66,7 @@ func TestPromise_5_1_ThreeWays(t *testing.T) {
 		}
 	})
 	t.Run("tools", func(t *testing.T) {
-		tools := engine.HostTools{"stock": stock(new(atomic.Int64))}
+		tools := agent.HostTools{"stock": stock(new(atomic.Int64))}
 		mod := loaded(t, agentscript.New(agentscript.WithTool(*tools["stock"])), toolUser)
 		handler := func() engine.Handler {
 			return engine.Handlers{engine.EffectModel: shopkeeper, engine.EffectTool: tools}
@@ -170,14 +172,14 @@ main = clerk() / clerk() / shy
 
 // shopkeeper answers by what stands in the conversation, so that its answers do not depend on the
 // order of calls.
-var shopkeeper = model(func(_ context.Context, agent string, r *engine.Request) engine.Outcome {
+var shopkeeper = answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 	last := r.Messages[len(r.Messages)-1]
 	switch {
 	case agent == "shy":
 		return said("I would rather not.")
 	case agent == "doubt":
 		return said("sure")
-	case last.Role == engine.RoleTool:
+	case last.Role == model.RoleTool:
 		if len(last.Parts) != 3 || last.Parts[2].Result.Text != "sure" {
 			return said("the results are wrong")
 		}
@@ -189,13 +191,13 @@ var shopkeeper = model(func(_ context.Context, agent string, r *engine.Request) 
 })
 
 // stock is a tool of the host that counts its calls.
-func stock(calls *atomic.Int64) *engine.HostTool {
+func stock(calls *atomic.Int64) *agent.HostTool {
 	params, errs := generable.NewSchema("stock", "", []generable.Field{{Name: "what", Type: generable.StrT}})
 	if errs != nil {
 		panic(errs)
 	}
-	return &engine.HostTool{
-		Tool: engine.Tool{Name: "stock", Doc: "Counts what is there.", Params: params, Returns: generable.IntT},
+	return &agent.HostTool{
+		Tool: agent.Tool{Name: "stock", Doc: "Counts what is there.", Params: params, Returns: generable.IntT},
 		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			calls.Add(1)
 			r, _ := args.AsRecord()

@@ -7,9 +7,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
-func finishing(f engine.Finish, text string) engine.Outcome {
+func finishing(f model.Finish, text string) engine.Outcome {
 	out := said(text)
 	own := *out.Response
 	own.Finish = f
@@ -25,8 +26,8 @@ func TestPromise_19_10_UndecidedRouters(t *testing.T) {
 		why    string
 	}{
 		"empty":   {said(" "), "empty answer"},
-		"refused": {finishing(engine.FinishRefusal, "I cannot"), "refused to answer"},
-		"cut off": {finishing(engine.FinishLength, `{"skill": "bil`), "cut off"},
+		"refused": {finishing(model.FinishRefusal, "I cannot"), "refused to answer"},
+		"cut off": {finishing(model.FinishLength, `{"skill": "bil`), "cut off"},
 		"an error of the provider": {engine.Failed(engine.Errorf(engine.KindRefused, "AS711", "the provider refuses this")),
 			"the provider refuses this"},
 	} {
@@ -67,7 +68,7 @@ func TestPromise_19_11_RouterHooks(t *testing.T) {
 		t.Errorf("denied: %v", r.err)
 	}
 	p := policyRun{src: said19(`on_model_call = lambda call, answer: print(call.agent, call.turn)`),
-		answers: nil, run: []agentscript.RunOption{agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(map[string][]*engine.Request{})})}}.do(t)
+		answers: nil, run: []agentscript.RunOption{agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(map[string][]*model.Request{})})}}.do(t)
 	var logs []string
 	for _, e := range p.events {
 		if e.Kind == engine.EventLog {
@@ -92,14 +93,14 @@ main = agent(prompt = "Look.", tools = [look], budget = budget(model_calls = 2, 
     on_model_call = lambda call, answer: print("answered", call.turn, answer.text),
 ))
 `
-	seen := map[string][]*engine.Request{}
+	seen := map[string][]*model.Request{}
 	answers := answersOf{"main": {calling("look", `{"q": "x"}`), said("what I have")}}
 	var logs []string
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/model")), src)
 	res, err := mod.Start(t.Context(), agentscript.InputText("go"), agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(seen)}),
 		agentscript.OnEvent(engine.EventLog, func(e engine.Event) { logs = append(logs, e.Text()) })).Wait()
 	last := seen["main"][len(seen["main"])-1]
-	if err != nil || res.Text() != "what I have" || last.Choice.Mode != engine.ChoiceNone || last.System != "Briefly." {
+	if err != nil || res.Text() != "what I have" || last.Choice.Mode != model.ChoiceNone || last.System != "Briefly." {
 		t.Fatalf("%v, %v; the last request is %+v", res, err, last)
 	}
 	if got := strings.Join(logs, "; "); got != "asked 0; answered 0 ; asked 1; answered 1 what I have" {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // deskOf is an agent with two skills for a text; more are the further arguments of agent.
@@ -193,8 +195,8 @@ func TestPromise_19_7_Knowledge(t *testing.T) {
 	if told := r.told("desk"); r.err != nil || len(told) != 3 || told[0] != "about tea" || told[1] != "May" || !strings.Contains(told[2], "query") {
 		t.Errorf("%v; told %q", r.err, told)
 	}
-	s := engine.NewSession()
-	s.Agent(engine.Site{}, &engine.AgentSpec{Name: "a", Skills: []*engine.Skill{{Name: "s", Knowledge: []engine.Knowledge{{Key: "k", Text: "1"}, {Key: "k", Text: "2"}}}}})
+	s := flow.NewSession()
+	s.Agent(flow.Site{}, &agent.AgentSpec{Name: "a", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "k", Text: "1"}, {Key: "k", Text: "2"}}}}})
 	if found := s.Diagnostics(); codes(found) != "AS508" || !strings.Contains(found[0].Message, `two texts by the key "k"`) {
 		t.Errorf("one key twice: %v", found)
 	}

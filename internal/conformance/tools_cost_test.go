@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -15,12 +17,12 @@ import (
 // fails: what would be done about failures costs nothing before.
 func TestPromise_18_11_TurnAllocations(t *testing.T) {
 	unraced(t)
-	look := engine.HostTool{Tool: engine.Tool{Name: "look", Doc: "Looks.", Class: engine.ClassRead, Returns: generable.StrT,
+	look := agent.HostTool{Tool: agent.Tool{Name: "look", Doc: "Looks.", Class: engine.ClassRead, Returns: generable.StrT,
 		Params: schemaOf(t, "look", generable.Field{Name: "path", Type: generable.StrT}, generable.Field{Name: "lines", Type: generable.IntT})},
 		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("nothing"), nil
 		}}
-	const agent = `
+	const a = `
 Report = schema("What was found", summary = str, score = int)
 mender = agent(input = ToolFailure, prompt = "Mend.")
 main = agent(output = Report, prompt = "Look.", budget = budget(turns = 100, tool_calls = 100), tools = [tool(look, on_error = fix(mender))], on_tool_error = again())
@@ -36,14 +38,14 @@ main = agent(output = Report, prompt = "Look.", budget = budget(turns = 100, too
 		opts      []agentscript.Option
 		most      float64
 	}{
-		{"of the script", "def look(path = str, lines = int):\n    return path + \": nothing\"\n" + agent, nil, 40},
-		{"of the host", agent, []agentscript.Option{agentscript.WithTool(look)}, 27},
+		{"of the script", "def look(path = str, lines = int):\n    return path + \": nothing\"\n" + a, nil, 40},
+		{"of the host", a, []agentscript.Option{agentscript.WithTool(look)}, 27},
 	} {
 		mod := loaded(t, agentscript.New(tt.opts...), tt.src)
 		of := func(turns int) cost {
 			return measured(func() {
 				n := 0
-				h := engine.Handlers{engine.EffectTool: engine.HostTools{"look": &look}, engine.EffectModel: model(func(context.Context, string, *engine.Request) engine.Outcome {
+				h := engine.Handlers{engine.EffectTool: agent.HostTools{"look": &look}, engine.EffectModel: answering(func(context.Context, string, *model.Request) engine.Outcome {
 					if n++; n < turns {
 						return calls[n-1]
 					}

@@ -14,7 +14,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -25,7 +27,7 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 	for _, tt := range []struct {
 		option string
 		want   int
-	}{{"", engine.DefaultToolsAtOnce}, {", tools_at_once = 3", 3}, {", tools_at_once = 1", 1}} {
+	}{{"", agent.DefaultToolsAtOnce}, {", tools_at_once = 3", 3}, {", tools_at_once = 1", 1}} {
 		full := newMeeting(tt.want)
 		var now, most atomic.Int64
 		tool, runs := hostTool(t, "work", func(ctx context.Context, n, arg int) (string, error) {
@@ -43,7 +45,7 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 			all = append(all, "work", fmt.Sprintf(`{"n": %d}`, i))
 		}
 		calls := calling(all...)
-		calls.Response.Parts = append([]engine.Part{{Kind: engine.PartText, Text: "I look at all of them."}}, calls.Response.Parts...)
+		calls.Response.Parts = append([]model.Part{{Kind: model.PartText, Text: "I look at all of them."}}, calls.Response.Parts...)
 		r := toolLoop(t, `main = agent(name = "a", prompt = "Work.", tools = [work], budget = budget(tool_calls = 200)`+tt.option+")\n",
 			answersOf{"a": {calls, said("end")}}, tool)
 		told := r.told("a")
@@ -115,7 +117,7 @@ main = agent(name = "a", prompt = "Work.", tools = [count, raises, panics, wrong
 		t.Run(tt.name, func(t *testing.T) {
 			r := toolLoop(t, src, answersOf{"a": {calling(tt.tool, tt.args), said("end")}}, panicking, wrong, budgetless)
 			r.tells(t, tt.want)
-			if n := len(r.told("a")[0]); n > engine.DefaultMaxResult+200 {
+			if n := len(r.told("a")[0]); n > agent.DefaultMaxResult+200 {
 				t.Errorf("the model is told %d bytes", n)
 			}
 			end := r.of(engine.EventTool)[0]
@@ -174,7 +176,7 @@ def work(n = int):
     return slow("x")
 main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")])
 `)
-		rest := one(`{"n": 1}`).handler(map[string][]*engine.Request{})
+		rest := one(`{"n": 1}`).handler(map[string][]*model.Request{})
 		record := &journal.Memory{}
 		begin := func(h engine.Handler) (agentscript.Result, error) {
 			return mod.Start(t.Context(), input("go"), agentscript.ID("run"), agentscript.Journal(record), agentscript.Handler(h)).Wait()
@@ -220,7 +222,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 func TestPromise_18_8_LongResults(t *testing.T) {
 	tool, _ := hostTool(t, "work", func(_ context.Context, _, mb int) (string, error) { return strings.Repeat("é", mb<<19), nil })
 	told := toolLoop(t, worker("work"), one(`{"n": 50}`), tool).told("a")[0]
-	if len(told) < engine.DefaultMaxResult || len(told) > engine.DefaultMaxResult+200 || !strings.Contains(told, fmt.Sprintf("the first %d of %d bytes", engine.DefaultMaxResult, 50<<20)) {
+	if len(told) < agent.DefaultMaxResult || len(told) > agent.DefaultMaxResult+200 || !strings.Contains(told, fmt.Sprintf("the first %d of %d bytes", agent.DefaultMaxResult, 50<<20)) {
 		t.Errorf("told %d bytes, which end in %q", len(told), told[len(told)-100:])
 	}
 	for most, want := range map[int]string{5: "éé\n\n[cut off: these are the first 4 of 1048576 bytes", 4: "éé\n\n[cut off: these are the first 4 "} {
@@ -228,7 +230,7 @@ func TestPromise_18_8_LongResults(t *testing.T) {
 	}
 	long := errors.New(strings.Repeat("x", 50<<20))
 	broken, _ := hostTool(t, "work", func(context.Context, int, int) (string, error) { return "", long })
-	if told := toolLoop(t, worker("work"), one(`{"n": 1}`), broken).told("a")[0]; len(told) > engine.DefaultMaxResult+200 || !strings.Contains(told, "cut off") {
+	if told := toolLoop(t, worker("work"), one(`{"n": 1}`), broken).told("a")[0]; len(told) > agent.DefaultMaxResult+200 || !strings.Contains(told, "cut off") {
 		t.Errorf("told %d bytes of an error", len(told))
 	}
 }

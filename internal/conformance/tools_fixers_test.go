@@ -9,6 +9,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // mendedBy is an agent one of whose tools is mended by an agent, and all by a function.
@@ -39,7 +42,7 @@ func TestPromise_18_9_MendingEverywhere(t *testing.T) {
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/model")), mendedBy)
 	handler := func() engine.Handler {
 		var turns atomic.Int64
-		return model(func(_ context.Context, agent string, r *engine.Request) engine.Outcome {
+		return answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 			last := r.Messages[len(r.Messages)-1].Parts[0].Text
 			switch {
 			case agent == "mender":
@@ -85,7 +88,7 @@ func TestPromise_18_10_FixersAreNodes(t *testing.T) {
 	}
 	gives(t, "True", strings.Replace(mendedBy, "main = agent(", "worker = agent(", 1)+"\ndef main():\n    return str(\"agent mender: str -> str\" in describe(worker))\n")
 	var calls int64
-	for _, b := range engine.Bounds(main, 1) {
+	for _, b := range flow.Bounds(main, 1) {
 		if b.Agent == "mender" {
 			calls = b.Calls
 			if b.Model != "test/small" {
@@ -93,7 +96,7 @@ func TestPromise_18_10_FixersAreNodes(t *testing.T) {
 			}
 		}
 	}
-	if want := int64(engine.DefaultToolCalls * engine.MaxMends); calls < want {
+	if want := int64(engine.DefaultToolCalls * agent.MaxRecoverySteps); calls < want {
 		t.Errorf("the mender is asked %d times at most, want %d and more", calls, want)
 	}
 	out := offline(t, "graph", file(t, "mended.star", mendedBy))

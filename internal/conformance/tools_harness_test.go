@@ -10,7 +10,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -19,8 +21,8 @@ type toolRun struct {
 	res      agentscript.Result
 	err      error
 	run      *agentscript.Run
-	requests map[string][]*engine.Request // by agent
-	events   []engine.Event               // of tools, knowledge, skills, repairs, escalations and what is left behind
+	requests map[string][]*model.Request // by agent
+	events   []engine.Event              // of tools, knowledge, skills, repairs, escalations and what is left behind
 }
 
 // failure is the run's error as the engine's.
@@ -60,10 +62,10 @@ func (r *toolRun) of(kind engine.EventKind) (found []engine.Event) {
 // answersOf is a model that gives each agent its answers in order.
 type answersOf map[string][]engine.Outcome
 
-func (a answersOf) handler(seen map[string][]*engine.Request) engine.Handler {
+func (a answersOf) handler(seen map[string][]*model.Request) engine.Handler {
 	var mu sync.Mutex
 	next := map[string]int{}
-	return model(func(_ context.Context, agent string, r *engine.Request) engine.Outcome {
+	return answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[agent] = append(seen[agent], r)
@@ -78,10 +80,10 @@ func (a answersOf) handler(seen map[string][]*engine.Request) engine.Handler {
 
 // toolLoop runs a script whose agents call tools, and replays it from its record, where nothing may be
 // called and the same has to come of it.
-func toolLoop(t *testing.T, src string, answers answersOf, tools ...engine.HostTool) *toolRun {
+func toolLoop(t *testing.T, src string, answers answersOf, tools ...agent.HostTool) *toolRun {
 	t.Helper()
 	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
-	handlers := engine.HostTools{}
+	handlers := agent.HostTools{}
 	for i := range tools {
 		opts = append(opts, agentscript.WithTool(tools[i]))
 		handlers[tools[i].Name] = &tools[i]
@@ -89,13 +91,13 @@ func toolLoop(t *testing.T, src string, answers answersOf, tools ...engine.HostT
 	return toolLoopBy(t, agentscript.New(opts...), src, answers, handlers)
 }
 
-func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answersOf, tools engine.HostTools) *toolRun {
+func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answersOf, tools agent.HostTools) *toolRun {
 	t.Helper()
 	mod := loaded(t, eng, src)
 	record := &journal.Memory{}
 	kinds := engine.EventTool | engine.EventRepair | engine.EventEscalation | engine.EventLeft | engine.EventSkill | engine.EventKnowledge
 	once := func(h engine.Handler) *toolRun {
-		r := &toolRun{requests: map[string][]*engine.Request{}}
+		r := &toolRun{requests: map[string][]*model.Request{}}
 		if h == nil {
 			h = engine.Handlers{engine.EffectModel: answers.handler(r.requests), engine.EffectTool: tools}
 		}
@@ -126,11 +128,11 @@ func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answe
 }
 
 // hostTool is a tool of the host that counts its calls from 1 and takes one int.
-func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int) (string, error)) (engine.HostTool, func() int) {
+func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int) (string, error)) (agent.HostTool, func() int) {
 	t.Helper()
 	var mu sync.Mutex
 	n := 0
-	tool := engine.HostTool{Tool: engine.Tool{Name: name, Doc: "Does " + name + ".", Class: engine.ClassIdempotent, Returns: generable.StrT,
+	tool := agent.HostTool{Tool: agent.Tool{Name: name, Doc: "Does " + name + ".", Class: engine.ClassIdempotent, Returns: generable.StrT,
 		Params: schemaOf(t, name, generable.Field{Name: "n", Type: generable.IntT})},
 		Do: func(ctx context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			mu.Lock()
@@ -150,7 +152,7 @@ func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int
 }
 
 // brokenTool is a tool that fails so many times.
-func brokenTool(t *testing.T, name string, times int) (engine.HostTool, func() int) {
+func brokenTool(t *testing.T, name string, times int) (agent.HostTool, func() int) {
 	return hostTool(t, name, func(_ context.Context, n, _ int) (string, error) {
 		if n <= times {
 			return "", fmt.Errorf("boom %d", n)

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 )
 
 // worker is an agent with one tool, which is declared before it.
@@ -187,9 +188,9 @@ func TestPromise_18_2_Priority(t *testing.T) {
 	main := func(own, agents string) string {
 		return "main = agent(name = \"a\", prompt = \"Work.\", tools = [tool(work" + own + ")]" + agents + ")\n"
 	}
-	of := engine.Recovery{Failure: []engine.Remedy{{Do: engine.RemedyAsk, Judge: engine.JudgeFunc("host", func(_ engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
-		return engine.Remedy{Do: engine.RemedyFixed, Value: f.Data()}, fmt.Errorf("host of %s", f.Tool)
-	})}, {Do: engine.RemedyEscalate, Reason: "of the host"}}}
+	of := agent.Recovery{Failure: []agent.Remedy{{Do: agent.RemedyAsk, Judge: agent.JudgeFunc("host", func(_ engine.Branch, f *agent.ToolFailure) (agent.Remedy, error) {
+		return agent.Remedy{Do: agent.RemedyFixed, Value: f.Data()}, fmt.Errorf("host of %s", f.Tool)
+	})}, {Do: agent.RemedyEscalate, Reason: "of the host"}}}
 	for _, tt := range []struct {
 		name, src string
 		opts      []agentscript.Option
@@ -207,7 +208,7 @@ func TestPromise_18_2_Priority(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { // TR 12
 			own := tool
 			eng := agentscript.New(append(tt.opts, agentscript.WithDefaultModel("test/model"), agentscript.WithTool(own))...)
-			toolLoopBy(t, eng, tt.src, one(tt.args), engine.HostTools{"work": &own}).tells(t, tt.want)
+			toolLoopBy(t, eng, tt.src, one(tt.args), agent.HostTools{"work": &own}).tells(t, tt.want)
 		})
 	}
 }

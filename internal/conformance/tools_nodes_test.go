@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 )
 
 // lead is a script whose agent lead has one tool, work, made of the node inner that src declares.
@@ -72,7 +73,7 @@ main = a >> b
 		t.Errorf("the agent holds %v", kids)
 	}
 	var bounds []string
-	for _, b := range engine.Bounds(main, 1) {
+	for _, b := range flow.Bounds(main, 1) {
 		bounds = append(bounds, fmt.Sprint(b.Agent, " ", b.Calls))
 	}
 	if got := strings.Join(bounds, ", "); got != "inner 32, lead 8" {

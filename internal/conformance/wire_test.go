@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // serving starts a provider that gives the replies.
@@ -50,11 +51,11 @@ func connected(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registr
 
 // overTheWire runs a script's main on a model whose server gives the replies, and returns the
 // bodies of the requests and what the calls used.
-func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, replies ...llmtest.Reply) (agentscript.Result, []map[string]any, engine.Usage, error) {
+func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, replies ...llmtest.Reply) (agentscript.Result, []map[string]any, model.Usage, error) {
 	t.Helper()
 	s := serving(t, replies...)
 	mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel(name)), src)
-	var used engine.Usage
+	var used model.Usage
 	res, err := mod.Start(t.Context(), in, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
 		if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
 			used = used.Add(*d.Usage)

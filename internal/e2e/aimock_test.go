@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -39,7 +40,7 @@ func quick() []llm.Option { return []llm.Option{llm.WithRetry(llm.RetryPolicy{At
 // said is what a call streamed.
 type said struct{ text, thoughts, args string }
 
-func ask(t *testing.T, r *llm.Registry, model string, req *engine.Request, stream bool) (engine.Outcome, said) {
+func ask(t *testing.T, r *llm.Registry, model string, req *model.Request, stream bool) (engine.Outcome, said) {
 	t.Helper()
 	var s said
 	out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: model, Req: req, Stream: stream}, func(tok engine.Token) {
@@ -55,12 +56,12 @@ func ask(t *testing.T, r *llm.Registry, model string, req *engine.Request, strea
 	return out, s
 }
 
-func prompt(text string) *engine.Request {
-	return &engine.Request{System: "You are a test. Answer in JSON where it is asked for.", Messages: []engine.Message{engine.TextMessage(engine.RoleUser, text)}}
+func prompt(text string) *model.Request {
+	return &model.Request{System: "You are a test. Answer in JSON where it is asked for.", Messages: []model.Message{model.TextMessage(model.RoleUser, text)}}
 }
 
-func tools() []engine.ToolDef {
-	return []engine.ToolDef{
+func tools() []model.ToolDef {
+	return []model.ToolDef{
 		{Name: "lookup", Description: "Looks a word up", Params: &generable.Type{Kind: generable.RecordType, Name: "lookup", Fields: []generable.Field{
 			{Name: "word", Type: generable.StrT}, {Name: "deep", Type: generable.DictOfType(generable.AnyT), Optional: true},
 		}}},
@@ -82,13 +83,13 @@ func each(t *testing.T, f func(t *testing.T, model string, stream bool)) {
 
 func TestAimockText(t *testing.T) {
 	base := mock(t, "-c", "3")
-	each(t, func(t *testing.T, model string, stream bool) {
-		out, s := ask(t, port(t, base), model, prompt("say hello"), stream)
+	each(t, func(t *testing.T, m string, stream bool) {
+		out, s := ask(t, port(t, base), m, prompt("say hello"), stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
 		want := "Hello, Grüße & 日本語 — all of it."
-		if got := out.Response.Text(); got != want || out.Response.Finish != engine.FinishStop {
+		if got := out.Response.Text(); got != want || out.Response.Finish != model.FinishStop {
 			t.Errorf("got %q, %s", got, out.Response.Finish)
 		}
 		if stream && s.text != want {
@@ -99,8 +100,8 @@ func TestAimockText(t *testing.T) {
 
 func TestAimockReasoning(t *testing.T) {
 	base := mock(t)
-	each(t, func(t *testing.T, model string, stream bool) {
-		out, s := ask(t, port(t, base), model, prompt("think first"), stream)
+	each(t, func(t *testing.T, m string, stream bool) {
+		out, s := ask(t, port(t, base), m, prompt("think first"), stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
@@ -109,7 +110,7 @@ func TestAimockReasoning(t *testing.T) {
 		}
 		thoughts := ""
 		for _, p := range out.Response.Parts {
-			if p.Kind == engine.PartReasoning {
+			if p.Kind == model.PartReasoning {
 				thoughts += p.Text
 			}
 		}
@@ -123,16 +124,16 @@ func TestAimockReasoning(t *testing.T) {
 // arrived.
 func TestAimockTools(t *testing.T) {
 	base := mock(t, "-c", "5")
-	each(t, func(t *testing.T, model string, stream bool) {
+	each(t, func(t *testing.T, m string, stream bool) {
 		r := port(t, base)
 		req := prompt("two lookups")
 		req.Tools = tools()
-		out, s := ask(t, r, model, req, stream)
+		out, s := ask(t, r, m, req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err, out.Err.Raw)
 		}
 		calls := out.Response.Calls()
-		if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || out.Response.Finish != engine.FinishCalls || calls[0].ID == calls[1].ID || calls[0].ID == "" {
+		if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || out.Response.Finish != model.FinishCalls || calls[0].ID == calls[1].ID || calls[0].ID == "" {
 			t.Fatalf("calls %+v, %s", calls, out.Response.Finish)
 		}
 		if !sameJSON(calls[0].Args, `{"word":"größe","deep":{"list":[1,"two",null]}}`) || !sameJSON(calls[1].Args, `{}`) {
@@ -141,11 +142,11 @@ func TestAimockTools(t *testing.T) {
 		if stream && !strings.Contains(s.args, "größe") {
 			t.Errorf("streamed arguments %q", s.args)
 		}
-		next := req.Extend(engine.Message{Role: engine.RoleAssistant, Parts: out.Response.Parts}, engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
-			{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: calls[0].ID, Name: "lookup", Text: "a size"}},
-			{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: calls[1].ID, Name: "now", Text: "noon"}},
+		next := req.Extend(model.Message{Role: model.RoleAssistant, Parts: out.Response.Parts}, model.Message{Role: model.RoleTool, Parts: []model.Part{
+			{Kind: model.PartResult, Result: &model.ToolResult{CallID: calls[0].ID, Name: "lookup", Text: "a size"}},
+			{Kind: model.PartResult, Result: &model.ToolResult{CallID: calls[1].ID, Name: "now", Text: "noon"}},
 		}})
-		out, _ = ask(t, r, model, next, stream)
+		out, _ = ask(t, r, m, next, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
@@ -175,10 +176,10 @@ func sameJSON(a, b string) bool {
 func TestAimockSchema(t *testing.T) {
 	base := mock(t)
 	verdict := &generable.Type{Kind: generable.RecordType, Name: "Verdict", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}, {Name: "score", Type: generable.IntT}}}
-	each(t, func(t *testing.T, model string, stream bool) {
+	each(t, func(t *testing.T, m string, stream bool) {
 		req := prompt("as json")
-		req.Output = &engine.Output{Type: verdict}
-		out, _ := ask(t, port(t, base), model, req, stream)
+		req.Output = &model.Output{Type: verdict}
+		out, _ := ask(t, port(t, base), m, req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}

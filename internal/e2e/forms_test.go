@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // form is a way to write answers that aimock knows: where it is asked, and how.
@@ -131,7 +132,7 @@ func TestAimockForms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := "Hello, Grüße & 日本語 — all of it."; r.Text() != want || r.Finish != engine.FinishStop {
+				if want := "Hello, Grüße & 日本語 — all of it."; r.Text() != want || r.Finish != model.FinishStop {
 					t.Errorf("%q, %s", r.Text(), r.Finish)
 				}
 				if f.counts && (r.Usage.In != 11 || r.Usage.Out != 7) {
@@ -143,7 +144,7 @@ func TestAimockForms(t *testing.T) {
 				}
 				thoughts := ""
 				for _, p := range r.Parts {
-					if p.Kind == engine.PartReasoning {
+					if p.Kind == model.PartReasoning {
 						thoughts += p.Text
 					}
 				}
@@ -155,7 +156,7 @@ func TestAimockForms(t *testing.T) {
 					t.Fatal(err)
 				}
 				calls := r.Calls()
-				if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || r.Finish != engine.FinishCalls {
+				if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || r.Finish != model.FinishCalls {
 					t.Fatalf("calls %+v, %s", calls, r.Finish)
 				}
 				if calls[0].ID == calls[1].ID && calls[0].ID != "" {
@@ -165,7 +166,7 @@ func TestAimockForms(t *testing.T) {
 					t.Errorf("arguments %s and %s", calls[0].Args, calls[1].Args)
 				}
 				r, err = f.exchange(t, base, "talk and look", true, stream)
-				if err != nil || r.Text() != "Let me see — größer." || len(r.Calls()) != 1 || r.Finish != engine.FinishCalls {
+				if err != nil || r.Text() != "Let me see — größer." || len(r.Calls()) != 1 || r.Finish != model.FinishCalls {
 					t.Errorf("text beside a call: %+v, %v", r, err)
 				}
 				for input, kind := range map[string]engine.ErrKind{"too many": engine.KindRateLimit, "no key": engine.KindAuth, "broken": engine.KindServer} {

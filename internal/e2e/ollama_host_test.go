@@ -5,13 +5,12 @@ package e2e
 import (
 	"testing"
 
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
-
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // clients are models as a host may bring them along.
@@ -37,7 +36,7 @@ func TestOllamaHostModel(t *testing.T) {
 		r := local(t, base, llm.WithModel("acme/"+name, m, llm.Caps{Stream: true}))
 		for _, stream := range []bool{false, true} {
 			req := prompt("hello")
-			req.Output = &engine.Output{Type: verdict}
+			req.Output = &model.Output{Type: verdict}
 			out, s := ask(t, r, "acme/"+name, req, stream)
 			if out.Err != nil {
 				t.Fatalf("%s: %v", name, out.Err)

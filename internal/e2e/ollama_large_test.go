@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
@@ -62,7 +63,7 @@ func TestOllamaLargeSchema(t *testing.T) {
 				_, refused := dialect.Compile(typ, provider)
 				for seed := range 3 {
 					req := seeded(seed)
-					req.Output = &engine.Output{Type: typ, Structured: engine.StructuredConstrained}
+					req.Output = &model.Output{Type: typ, Structured: model.StructuredConstrained}
 					out, _ := ask(t, r, provider+"/random", req, seed == 0)
 					switch {
 					case refused != nil && (out.Err == nil || out.Err.Kind != engine.KindUnsupported):
@@ -70,7 +71,7 @@ func TestOllamaLargeSchema(t *testing.T) {
 					case refused != nil:
 					case out.Err != nil:
 						t.Errorf("%s: %v", provider, out.Err)
-					case out.Response.Finish == engine.FinishLength: // as may be with so many fields
+					case out.Response.Finish == model.FinishLength: // as may be with so many fields
 					case !decoded(t, typ, out.Response).OK:
 						t.Errorf("%s: %.300q: %v", provider, out.Response.Text(), decoded(t, typ, out.Response).Errors)
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -18,16 +19,16 @@ import (
 func TestOllamaCutOff(t *testing.T) {
 	base := randomModel(t)
 	list := declared(t)(generable.Limited(generable.ListOfType(generable.StrT), generable.Limits{MinLen: some(50)}))
-	bothWays(t, "random", func(t *testing.T, model string, stream bool) {
+	bothWays(t, "random", func(t *testing.T, m string, stream bool) {
 		req := seeded(3)
 		req.Params.MaxTokens = some(40)
-		req.Output = &engine.Output{Type: list, Structured: engine.StructuredConstrained}
-		out, s := ask(t, local(t, base), model, req, stream)
+		req.Output = &model.Output{Type: list, Structured: model.StructuredConstrained}
+		out, s := ask(t, local(t, base), m, req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
 		text := out.Response.Text()
-		if out.Response.Finish != engine.FinishLength || out.Response.Usage.Out > 41 || !strings.Contains(text, `["`) && !strings.Contains(text, "[") {
+		if out.Response.Finish != model.FinishLength || out.Response.Usage.Out > 41 || !strings.Contains(text, `["`) && !strings.Contains(text, "[") {
 			t.Errorf("%q, %s, %+v", text, out.Response.Finish, out.Response.Usage)
 		}
 		if stream && s.text != text {
@@ -44,10 +45,10 @@ func TestOllamaCutOff(t *testing.T) {
 func TestOllamaWindow(t *testing.T) {
 	base := randomModel(t)
 	for _, stream := range []bool{false, true} {
-		for _, req := range []*engine.Request{
+		for _, req := range []*model.Request{
 			prompt(strings.Repeat("too long ", window)),
 			prompt("first").Extend(
-				engine.TextMessage(engine.RoleAssistant, strings.Repeat("an old answer ", window)), engine.TextMessage(engine.RoleUser, "and now?")),
+				model.TextMessage(model.RoleAssistant, strings.Repeat("an old answer ", window)), model.TextMessage(model.RoleUser, "and now?")),
 		} {
 			out, _ := ask(t, local(t, base), "ollama/random", req, stream)
 			if out.Err == nil || out.Err.Kind != engine.KindContextLength || !strings.Contains(out.Err.Help, "OLLAMA_CONTEXT_LENGTH") || out.Attempt > 1 {
@@ -65,12 +66,12 @@ func TestOllamaWindowFilled(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		req := seeded(3)
 		req.Params.MaxTokens = nil
-		req.Output = &engine.Output{Type: list}
+		req.Output = &model.Output{Type: list}
 		out, _ := ask(t, local(t, base), "ollama/random", req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
-		if u := out.Response.Usage; out.Response.Finish != engine.FinishLength || u.In+u.Out < window-2 || u.In+u.Out > window+2 {
+		if u := out.Response.Usage; out.Response.Finish != model.FinishLength || u.In+u.Out < window-2 || u.In+u.Out > window+2 {
 			t.Errorf("%s, %+v", out.Response.Finish, u)
 		}
 	}
@@ -112,7 +113,7 @@ func TestOllamaOverload(t *testing.T) {
 			for i := range clients {
 				wg.Go(func() {
 					req := seeded(i)
-					req.Output = &engine.Output{Type: list, Structured: engine.StructuredConstrained}
+					req.Output = &model.Output{Type: list, Structured: model.StructuredConstrained}
 					out, _ := ask(t, r, endpoints[i%2]+"/random", req, i%3 == 0)
 					mu.Lock()
 					defer mu.Unlock()
@@ -146,7 +147,7 @@ func TestOllamaHeldBack(t *testing.T) {
 	for i := range 12 {
 		wg.Go(func() {
 			req := seeded(i)
-			req.Output = &engine.Output{Type: generable.IntT, Structured: engine.StructuredConstrained}
+			req.Output = &model.Output{Type: generable.IntT, Structured: model.StructuredConstrained}
 			if out, _ := ask(t, r, "ollama/random", req, i%3 == 0); out.Err != nil {
 				t.Error(out.Err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/tmc/langchaingo/llms"
@@ -51,7 +52,7 @@ func (m asModel) ask(ctx context.Context, messages []llms.MessageContent, option
 	for _, set := range options {
 		set(&o)
 	}
-	req := &engine.Request{}
+	req := &model.Request{}
 	if o.MaxTokens > 0 {
 		req.Params.MaxTokens = &o.MaxTokens
 	}
@@ -68,7 +69,7 @@ func (m asModel) ask(ctx context.Context, messages []llms.MessageContent, option
 			req.System = text
 			continue
 		}
-		req.Messages = append(req.Messages, engine.TextMessage(engine.RoleUser, text))
+		req.Messages = append(req.Messages, model.TextMessage(model.RoleUser, text))
 	}
 	for _, tool := range o.Tools {
 		schema, err := json.Marshal(tool.Function.Parameters)
@@ -82,7 +83,7 @@ func (m asModel) ask(ctx context.Context, messages []llms.MessageContent, option
 		if typ.Kind != generable.RecordType {
 			typ = nil // an object without properties
 		}
-		req.Tools = append(req.Tools, engine.ToolDef{Name: tool.Function.Name, Description: tool.Function.Description, Params: typ})
+		req.Tools = append(req.Tools, model.ToolDef{Name: tool.Function.Name, Description: tool.Function.Description, Params: typ})
 	}
 	out := m.port.Do(ctx, &engine.Effect{Kind: engine.EffectModel, Name: m.name, Req: req, Stream: sink != nil}, sink)
 	if out.Err != nil {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 	"github.com/agentscript/agentscript/generable/lenient"
@@ -142,7 +142,7 @@ func beyond(errs generable.FieldErrors) bool {
 }
 
 // decoded reads an answer in the form that it is in.
-func decoded(t *testing.T, typ *generable.Type, r *engine.Response) lenient.Result {
+func decoded(t *testing.T, typ *generable.Type, r *model.Response) lenient.Result {
 	t.Helper()
 	if r.Dialect == "" {
 		return lenient.Decode(typ, r.Text(), generable.Options{})
@@ -168,7 +168,7 @@ func TestOllamaSchema(t *testing.T) {
 				good, long, off, kinds, texts := 0, 0, 0, map[string]int{}, map[string]bool{}
 				across(n, func(seed int) {
 					req := seeded(seed)
-					req.Output = &engine.Output{Type: s.typ, Structured: engine.StructuredConstrained}
+					req.Output = &model.Output{Type: s.typ, Structured: model.StructuredConstrained}
 					out, streamed := ask(t, r, provider+"/random", req, seed%2 == 1)
 					mu.Lock()
 					defer mu.Unlock()
@@ -180,7 +180,7 @@ func TestOllamaSchema(t *testing.T) {
 					if seed%2 == 1 && streamed.text != text {
 						t.Errorf("seed %d: streamed %q of %q", seed, streamed.text, text)
 					}
-					if out.Response.Finish == engine.FinishLength { // chance may not come to an end
+					if out.Response.Finish == model.FinishLength { // chance may not come to an end
 						long++
 						return
 					}
@@ -226,10 +226,10 @@ func TestOllamaFieldOrder(t *testing.T) {
 		fields[i] = generable.Field{Name: name, Type: generable.IntT}
 	}
 	typ := declared(t)(generable.NewSchema("Ordered", "", fields))
-	bothWays(t, "random", func(t *testing.T, model string, stream bool) {
+	bothWays(t, "random", func(t *testing.T, m string, stream bool) {
 		req := seeded(1)
-		req.Output = &engine.Output{Type: typ, Structured: engine.StructuredConstrained}
-		out, _ := ask(t, local(t, base), model, req, stream)
+		req.Output = &model.Output{Type: typ, Structured: model.StructuredConstrained}
+		out, _ := ask(t, local(t, base), m, req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}
@@ -262,7 +262,7 @@ func TestOllamaUnheld(t *testing.T) {
 		r := local(t, base)
 		across(20, func(seed int) {
 			req := seeded(seed)
-			req.Output = &engine.Output{Type: typ, Structured: engine.StructuredConstrained}
+			req.Output = &model.Output{Type: typ, Structured: model.StructuredConstrained}
 			out, _ := ask(t, r, provider+"/random", req, false)
 			mu.Lock()
 			defer mu.Unlock()

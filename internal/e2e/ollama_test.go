@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/e2e/tinygguf"
 )
 
@@ -101,10 +102,10 @@ func local(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 }
 
 // seeded is a request that asks for another answer with every seed.
-func seeded(seed int) *engine.Request {
+func seeded(seed int) *model.Request {
 	req := prompt(fmt.Sprintf("write as JSON, please, number %d", seed))
 	most := window / 2
-	req.Params = engine.Params{Seed: &seed, MaxTokens: &most}
+	req.Params = model.Params{Seed: &seed, MaxTokens: &most}
 	return req
 }
 
@@ -144,10 +145,10 @@ func bothWays(t *testing.T, model string, f func(t *testing.T, model string, str
 func TestOllamaText(t *testing.T) {
 	base := randomModel(t)
 	said := map[string]int{}
-	bothWays(t, "random", func(t *testing.T, model string, stream bool) {
+	bothWays(t, "random", func(t *testing.T, m string, stream bool) {
 		r := local(t, base)
 		for seed := range 10 {
-			out, s := ask(t, r, model, seeded(seed), stream)
+			out, s := ask(t, r, m, seeded(seed), stream)
 			if out.Err != nil && out.Err.Kind == engine.KindBadResponse { // it may have nothing to say
 				continue
 			}
@@ -158,7 +159,7 @@ func TestOllamaText(t *testing.T) {
 			if stream && s.text != got {
 				t.Errorf("streamed %q of %q", s.text, got)
 			}
-			if u.Estimated || u.In < 20 || u.Out < 1 || out.Response.Finish != engine.FinishStop {
+			if u.Estimated || u.In < 20 || u.Out < 1 || out.Response.Finish != model.FinishStop {
 				t.Errorf("%q: %+v, %s", got, u, out.Response.Finish)
 			}
 			said[got]++

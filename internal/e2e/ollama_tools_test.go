@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // conversation is the template of a model that calls tools: what it says depends on the last
@@ -33,16 +34,16 @@ func caller(t *testing.T, answer ...string) string {
 // TestOllamaTools makes two calls at once and sends both results back.
 func TestOllamaTools(t *testing.T) {
 	base := caller(t, "Both ", "are there.")
-	bothWays(t, "talker", func(t *testing.T, model string, stream bool) {
+	bothWays(t, "talker", func(t *testing.T, m string, stream bool) {
 		r := local(t, base)
 		req := prompt("two lookups")
 		req.Tools = tools()
-		out, s := ask(t, r, model, req, stream)
+		out, s := ask(t, r, m, req, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err, out.Err.Raw)
 		}
 		calls := out.Response.Calls()
-		if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || out.Response.Finish != engine.FinishCalls || calls[0].ID == calls[1].ID || calls[0].ID == "" {
+		if len(calls) != 2 || calls[0].Name != "lookup" || calls[1].Name != "now" || out.Response.Finish != model.FinishCalls || calls[0].ID == calls[1].ID || calls[0].ID == "" {
 			t.Fatalf("calls %+v, %s", calls, out.Response.Finish)
 		}
 		if !sameJSON(calls[0].Args, `{"word":"größe","deep":{"list":[1,"two",null]}}`) || !sameJSON(calls[1].Args, `{}`) {
@@ -51,11 +52,11 @@ func TestOllamaTools(t *testing.T) {
 		if stream && (!strings.Contains(s.args, "größe") || s.text != out.Response.Text()) {
 			t.Errorf("streamed %q, arguments %q", s.text, s.args)
 		}
-		next := req.Extend(engine.Message{Role: engine.RoleAssistant, Parts: out.Response.Parts}, engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
-			{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: calls[0].ID, Name: "lookup", Text: "a size"}},
-			{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: calls[1].ID, Name: "now", Text: "noon"}},
+		next := req.Extend(model.Message{Role: model.RoleAssistant, Parts: out.Response.Parts}, model.Message{Role: model.RoleTool, Parts: []model.Part{
+			{Kind: model.PartResult, Result: &model.ToolResult{CallID: calls[0].ID, Name: "lookup", Text: "a size"}},
+			{Kind: model.PartResult, Result: &model.ToolResult{CallID: calls[1].ID, Name: "now", Text: "noon"}},
 		}})
-		out, s = ask(t, r, model, next, stream)
+		out, s = ask(t, r, m, next, stream)
 		if out.Err != nil {
 			t.Fatal(out.Err)
 		}

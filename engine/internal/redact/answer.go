@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Response takes keys out of an answer, in place: out of all that is text.
-func (s *Set) Response(r *engine.Response) {
+func (s *Set) Response(r *model.Response) {
 	if s == nil {
 		return
 	}

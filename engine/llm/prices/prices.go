@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 //go:embed prices.jsonl
@@ -130,7 +130,7 @@ func (t *Table) Models(providerName string) []Model {
 }
 
 // Cost returns the price of a call in US dollars, and whether it is known.
-func (m Model) Cost(u engine.Usage, at time.Time) (usd float64, known bool) {
+func (m Model) Cost(u model.Usage, at time.Time) (usd float64, known bool) {
 	p := m.at(at)
 	if p == nil || p.In == nil && p.Request == nil {
 		return 0, false

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/prices"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // TestCases holds our choice of the entry and our arithmetic to what the source's own program
@@ -39,7 +39,7 @@ func TestCases(t *testing.T) {
 		if !ok {
 			continue
 		}
-		usd, known := m.Cost(engine.Usage{In: c.In, Out: c.Out, Reasoning: c.Thought, CacheRead: c.Read, CacheWrite: c.Write}, c.When)
+		usd, known := m.Cost(model.Usage{In: c.In, Out: c.Out, Reasoning: c.Thought, CacheRead: c.Read, CacheWrite: c.Write}, c.When)
 		if !known || math.Abs(usd-*c.USD) > 1e-9*math.Max(1, *c.USD) {
 			t.Errorf("%s/%s at %s: $%v, %v; want $%v", c.Provider, c.Model, c.When, usd, known, *c.USD)
 		}
@@ -70,7 +70,7 @@ func TestUnknownIsNotFree(t *testing.T) {
 			t.Errorf("%q is %q", name, m.ID)
 		}
 	}
-	if _, known := (prices.Model{}).Cost(engine.Usage{In: 1}, time.Now()); known {
+	if _, known := (prices.Model{}).Cost(model.Usage{In: 1}, time.Now()); known {
 		t.Error("a model without prices has none")
 	}
 }
@@ -82,16 +82,16 @@ func TestOwnPricesGoFirst(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	m, ok := mine.Find("acme/fast")
-	usd, known := m.Cost(engine.Usage{In: 1_000_000, Out: 500_000, CacheRead: 10}, now)
+	usd, known := m.Cost(model.Usage{In: 1_000_000, Out: 500_000, CacheRead: 10}, now)
 	if !ok || !known || usd != 2 {
 		t.Errorf("acme/fast costs %v, %v", usd, known)
 	}
 	m, _ = mine.Find("openai/gpt-5")
-	if usd, known := m.Cost(engine.Usage{In: 5}, now); usd != 0 || !known || m.Window != 400000 {
+	if usd, known := m.Cost(model.Usage{In: 5}, now); usd != 0 || !known || m.Window != 400000 {
 		t.Errorf("gpt-5 costs %v, %v and reads %d", usd, known, m.Window)
 	}
 	m, _ = mine.Find("openai/gpt-5-mini")
-	if usd, known := m.Cost(engine.Usage{In: 5_000_000}, now); usd <= 0 || !known || m.Window != 1000 {
+	if usd, known := m.Cost(model.Usage{In: 5_000_000}, now); usd <= 0 || !known || m.Window != 1000 {
 		t.Errorf("gpt-5-mini costs %v, %v and reads %d", usd, known, m.Window)
 	}
 	if m, _ := prices.Embedded().Find("openai/gpt-5-mini"); m.Window == 1000 {
@@ -121,7 +121,7 @@ func FuzzOwn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if table, err := prices.Embedded().With(data); err == nil {
 			m, _ := table.Find("a/b")
-			if usd, known := m.Cost(engine.Usage{In: 1, Out: 1}, time.Now()); known && usd < 0 {
+			if usd, known := m.Cost(model.Usage{In: 1, Out: 1}, time.Now()); known && usd < 0 {
 				t.Errorf("a call costs %v", usd)
 			}
 		}

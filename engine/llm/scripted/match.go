@@ -8,11 +8,12 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 // take finds the row for a call and marks it used.
-func (s *Model) take(e *engine.Effect, req *engine.Request) (int, *engine.Error) {
+func (s *Model) take(e *engine.Effect, req *model.Request) (int, *engine.Error) {
 	user, path := lastUser(req), ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,18 +99,18 @@ func under(path, prefix string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func lastUser(r *engine.Request) string {
+func lastUser(r *model.Request) string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == engine.RoleUser {
-			return wire.Joined(r.Messages[i].Parts, engine.PartText, "\n\n")
+		if r.Messages[i].Role == model.RoleUser {
+			return wire.Joined(r.Messages[i].Parts, model.PartText, "\n\n")
 		}
 	}
 	return ""
 }
 
 // lastTold says what the tools answered that were called last, "" when the request ends otherwise.
-func lastTold(r *engine.Request) string {
-	if len(r.Messages) == 0 || r.Messages[len(r.Messages)-1].Role != engine.RoleTool {
+func lastTold(r *model.Request) string {
+	if len(r.Messages) == 0 || r.Messages[len(r.Messages)-1].Role != model.RoleTool {
 		return ""
 	}
 	var told []string
@@ -125,7 +126,7 @@ func lastTold(r *engine.Request) string {
 }
 
 // noRow says which call found nothing and why.
-func (s *Model) noRow(e *engine.Effect, req *engine.Request, user string) *engine.Error {
+func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine.Error {
 	q := s.queueOf(e.Agent)
 	why := fmt.Sprintf("all of its %s are used up", text.Count(len(q.rows), "row"))
 	if len(q.rows) == 1 {

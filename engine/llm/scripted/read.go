@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -26,7 +27,7 @@ type rowJSON struct {
 	JSON   json.RawMessage `json:"json"`
 	Calls  []callJSON      `json:"calls"`
 	Error  *errorJSON      `json:"error"`
-	Finish engine.Finish   `json:"finish"`
+	Finish model.Finish    `json:"finish"`
 	Usage  *usageJSON      `json:"usage"`
 	Delay  seconds         `json:"delay"`
 	Repeat bool            `json:"repeat"`
@@ -268,12 +269,12 @@ func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
 		row.Error = &Error{e.Kind, e.Message, e.Status, time.Duration(e.RetryAfter)}
 	}
 	switch j.Finish {
-	case "", engine.FinishStop, engine.FinishLength, engine.FinishCalls, engine.FinishFilter, engine.FinishRefusal, engine.FinishUnknown:
+	case "", model.FinishStop, model.FinishLength, model.FinishCalls, model.FinishFilter, model.FinishRefusal, model.FinishUnknown:
 	default:
 		return row, fmt.Errorf("there is no finish %q: it is stop, length, tool_calls, content_filter, refusal or unknown", j.Finish)
 	}
 	if u := j.Usage; u != nil {
-		row.Usage = &engine.Usage{In: u.In, Out: u.Out}
+		row.Usage = &model.Usage{In: u.In, Out: u.Out}
 	}
 	return row, nil
 }

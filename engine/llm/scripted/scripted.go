@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -27,8 +28,8 @@ type Row struct {
 	JSON   json.RawMessage // the answer, as JSON
 	Calls  []Call          // tool calls
 	Error  *Error          // the call fails
-	Finish engine.Finish   // "" for stop, or tool_calls with calls
-	Usage  *engine.Usage   // nil estimates: runes/4
+	Finish model.Finish    // "" for stop, or tool_calls with calls
+	Usage  *model.Usage    // nil estimates: runes/4
 	Delay  time.Duration   // before the answer, cut short when the call is cancelled
 	Repeat bool            // may answer any number of times
 	Line   int             // in the file it was read from, 0 otherwise
@@ -75,14 +76,14 @@ type queue struct {
 type seenCall struct {
 	agent string
 	at    *engine.Frame
-	req   *engine.Request
+	req   *model.Request
 }
 
 // Seen is a call that was made.
 type Seen struct {
 	Agent   string
 	Path    string
-	Request *engine.Request
+	Request *model.Request
 }
 
 var _ engine.Handler = (*Model)(nil)
@@ -110,7 +111,7 @@ func Answers(answers map[string][]string) *Model {
 
 // Do implements [engine.Handler] for effects of kind model.
 func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	req, ok := e.Req.(*engine.Request)
+	req, ok := e.Req.(*model.Request)
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
@@ -136,7 +137,7 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
 }
 
-func modelName(e *engine.Effect, req *engine.Request) string {
+func modelName(e *engine.Effect, req *model.Request) string {
 	switch {
 	case e.Name != "":
 		return e.Name
@@ -151,16 +152,16 @@ func pause(ctx context.Context, d time.Duration) *engine.Error {
 	return wire.Interrupted(ctx)
 }
 
-func (row *Row) response(n int, req *engine.Request, model string) *engine.Response {
-	r := &engine.Response{Finish: row.Finish, Model: model}
+func (row *Row) response(n int, req *model.Request, m string) *model.Response {
+	r := &model.Response{Finish: row.Finish, Model: m}
 	switch {
 	case row.Text != nil:
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: *row.Text})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: *row.Text})
 	case row.JSON != nil:
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: string(row.JSON)})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: string(row.JSON)})
 	}
 	for i, c := range row.Calls {
-		call := &engine.ToolCall{ID: c.ID, Name: c.Name, Args: string(c.Args)}
+		call := &model.ToolCall{ID: c.ID, Name: c.Name, Args: string(c.Args)}
 		if call.ID == "" {
 			// The row and the length of the conversation make it unique there, and the same
 			// in every run.
@@ -169,18 +170,18 @@ func (row *Row) response(n int, req *engine.Request, model string) *engine.Respo
 		if call.Args == "" {
 			call.Args = "{}"
 		}
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartCall, Call: call})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartCall, Call: call})
 	}
 	if r.Finish == "" {
-		r.Finish = engine.FinishStop
+		r.Finish = model.FinishStop
 		if len(row.Calls) > 0 {
-			r.Finish = engine.FinishCalls
+			r.Finish = model.FinishCalls
 		}
 	}
 	if row.Usage != nil {
 		r.Usage = *row.Usage
 	} else {
-		r.Usage = engine.EstimateUsage(req, r)
+		r.Usage = model.EstimateUsage(req, r)
 	}
 	return r
 }
@@ -215,7 +216,7 @@ func retryable(kind engine.ErrKind) bool {
 }
 
 // cutShort is a scripted answer as far as it is wanted.
-func cutShort(req *engine.Request, r *engine.Response) {
+func cutShort(req *model.Request, r *model.Response) {
 	w := req.Output.Watch()
 	if w == nil || len(r.Calls()) > 0 {
 		return
@@ -226,7 +227,7 @@ func cutShort(req *engine.Request, r *engine.Response) {
 		}
 	}
 	if w.Met() {
-		r.Parts = []engine.Part{{Kind: engine.PartText, Text: w.Answer()}}
+		r.Parts = []model.Part{{Kind: model.PartText, Text: w.Answer()}}
 	}
 }
 

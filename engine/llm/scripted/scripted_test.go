@@ -12,7 +12,12 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -26,7 +31,7 @@ func read(t *testing.T, lines string) *scripted.Model {
 }
 
 func as(agent, user string) *engine.Effect {
-	return &engine.Effect{Kind: engine.EffectModel, Agent: agent, Name: "openai/gpt-5", Req: &engine.Request{Messages: []engine.Message{engine.TextMessage(engine.RoleUser, user)}}}
+	return &engine.Effect{Kind: engine.EffectModel, Agent: agent, Name: "openai/gpt-5", Req: &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, user)}}}
 }
 
 // said asks and gives the answer's text, or the error's.
@@ -78,9 +83,9 @@ func TestScriptedMatch(t *testing.T) {
 {"agent": "a", "match": "new", "text": "right"}
 `)
 	e := as("a", "the old one")
-	req := e.Req.(*engine.Request)
-	req.Messages = append(req.Messages, engine.TextMessage(engine.RoleAssistant, "old"), engine.TextMessage(engine.RoleUser, "the new one"),
-		engine.Message{Role: engine.RoleTool, Parts: []engine.Part{resultPart("c", "old", "old")}})
+	req := e.Req.(*model.Request)
+	req.Messages = append(req.Messages, model.TextMessage(model.RoleAssistant, "old"), model.TextMessage(model.RoleUser, "the new one"),
+		model.Message{Role: model.RoleTool, Parts: []model.Part{resultPart("c", "old", "old")}})
 	if got := need(t, s.Do(t.Context(), e, nil)).Text(); got != "right" {
 		t.Errorf("%q", got)
 	}
@@ -115,13 +120,13 @@ func TestScriptedCalls(t *testing.T) {
 	e := as("a", "x")
 	r := need(t, s.Do(t.Context(), e, nil))
 	calls := r.Calls()
-	if r.Text() != "Looking." || r.Finish != engine.FinishCalls || len(calls) != 2 || calls[0].Args != "{}" || calls[1].ID != "mine" || calls[1].Args != `{"path": "a.go"}` {
+	if r.Text() != "Looking." || r.Finish != model.FinishCalls || len(calls) != 2 || calls[0].Args != "{}" || calls[1].ID != "mine" || calls[1].Args != `{"path": "a.go"}` {
 		t.Errorf("%+v %+v", r, calls)
 	}
-	if r.Usage != (engine.Usage{In: 3, Out: 4}) {
+	if r.Usage != (model.Usage{In: 3, Out: 4}) {
 		t.Errorf("%+v", r.Usage)
 	}
-	next := e.Req.(*engine.Request).Extend(engine.Message{Role: engine.RoleAssistant, Parts: r.Parts})
+	next := e.Req.(*model.Request).Extend(model.Message{Role: model.RoleAssistant, Parts: r.Parts})
 	again := need(t, s.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Agent: "a", Req: next}, nil))
 	if again.Calls()[0].ID == calls[0].ID {
 		t.Errorf("the id %s comes twice in one conversation", calls[0].ID)
@@ -191,8 +196,8 @@ func TestScriptedRunsOut(t *testing.T) {
 		hasAll(t, "help", err.Help, `{"agent": "`+row.agent+`"`)
 	}
 	called := as("reviewer", "weather?")
-	called.Req = called.Req.(*engine.Request).Extend(engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
-		{Kind: engine.PartResult, Result: &engine.ToolResult{Name: "wether", Text: "error: there is no tool wether", IsError: true}}}})
+	called.Req = called.Req.(*model.Request).Extend(model.Message{Role: model.RoleTool, Parts: []model.Part{
+		{Kind: model.PartResult, Result: &model.ToolResult{Name: "wether", Text: "error: there is no tool wether", IsError: true}}}})
 	hasAll(t, "message", needErr(t, s.Do(t.Context(), called, nil)).Message, `it was asked "weather?"`, `and last told by wether "error: there is no tool wether"`)
 	s = read(t, `{"agent": "a", "match": "apples", "text": "1"}`)
 	hasAll(t, "message", said(s, "a", "pears"), "its only row does not match", `"pears"`)
@@ -296,12 +301,12 @@ func BenchmarkScripted(b *testing.B) {
 // their own by position.
 func TestScriptedByPosition(t *testing.T) {
 	for range 5 {
-		session := engine.NewSession()
-		var nodes []*engine.Node
+		session := flow.NewSession()
+		var nodes []*flow.Node
 		for range 3 {
-			nodes = append(nodes, session.Agent(engine.Site{What: "agent", Name: "critic"}, &engine.AgentSpec{Name: "critic", Prompt: "Judge."}))
+			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.AgentSpec{Name: "critic", Prompt: "Judge."}))
 		}
-		node := session.Par(engine.Site{What: "par"}, engine.ParOptions{}, nodes...)
+		node := session.Par(flow.Site{What: "par"}, flow.ParOptions{}, nodes...)
 		if l := session.Diagnostics(); l.HasErrors() {
 			t.Fatal(l.Error())
 		}
@@ -320,8 +325,8 @@ func TestScriptedByPosition(t *testing.T) {
 	}
 }
 
-func runNode(node *engine.Node, h engine.Handler) (string, error) {
-	out, err := engine.Exec(engine.NewGoSched(context.Background()), &engine.RunSpec{Node: node, Input: generable.StrOf("fix a.go"), Handler: h})
+func runNode(node *flow.Node, h engine.Handler) (string, error) {
+	out, err := run.Exec(sched.NewGoSched(context.Background()), &run.Spec{Node: node, Input: generable.StrOf("fix a.go"), Handler: h})
 	return generable.JSON(out, nil), err
 }
 
@@ -334,11 +339,11 @@ func hasAll(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-func resultPart(id, name, text string) engine.Part {
-	return engine.Part{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: id, Name: name, Text: text}}
+func resultPart(id, name, text string) model.Part {
+	return model.Part{Kind: model.PartResult, Result: &model.ToolResult{CallID: id, Name: name, Text: text}}
 }
 
-func need(t *testing.T, out engine.Outcome) *engine.Response {
+func need(t *testing.T, out engine.Outcome) *model.Response {
 	t.Helper()
 	if out.Err != nil {
 		t.Fatal(out.Err)

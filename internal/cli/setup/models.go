@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/spf13/pflag"
 )
 
 // Ports is what makes a run's model calls.
@@ -98,7 +100,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 
 // callable checks the models of agents without a network. An agent of a main that is a
 // function may never be called: one that names no model is left to the run.
-func callable(s *Script, agents []*engine.Node, choice modelChoice, models *llm.Registry) *term.Failure {
+func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Registry) *term.Failure {
 	var found, unheld diag.List
 	if s.MainNode() != nil {
 		agents = agentsUnder(s.MainNode())
@@ -170,7 +172,7 @@ func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
 	for _, ask := range askers(AgentsOf(m)) {
 		a := ask.AgentSpec
-		if a.Structured != engine.StructuredConstrained || a.Model == "" {
+		if a.Structured != model.StructuredConstrained || a.Model == "" {
 			continue
 		}
 		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
@@ -183,29 +185,29 @@ func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 }
 
 // constrains reports an agent that demands a schema of a model that cannot be held to it.
-func constrains(models *llm.Registry, model string, ask asker) *diag.Diagnostic {
+func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 	a := ask.AgentSpec
-	if a.Structured != engine.StructuredConstrained {
+	if a.Structured != model.StructuredConstrained {
 		return nil
 	}
-	why := models.Constrains(model, a)
+	why := models.Constrains(m, a)
 	if why == "" {
 		return nil
 	}
 	d := &diag.Diagnostic{Code: diag.NoConstraint, Span: a.ModelSpan,
-		Message: fmt.Sprintf("agent %q: structured = \"constrained\" cannot be had of %s: %s", a.Name, model, why),
+		Message: fmt.Sprintf("agent %q: structured = \"constrained\" cannot be had of %s: %s", a.Name, m, why),
 		Help:    []string{"leave it at \"auto\", which takes the best that a model has, or name another model: agentscript models shows which have schema"}}
-	if !d.Span.IsValid() || model != a.Model {
+	if !d.Span.IsValid() || m != a.Model {
 		d.Span = diag.Span{Pos: ask.pos}
 	}
 	return d
 }
 
 // known refuses a --model for an agent that there is not.
-func (choice modelChoice) known(agents []*engine.Node) *term.Failure {
+func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 	var names []string
 	for _, n := range agents {
-		for _, a := range append([]*engine.AgentSpec{n.Agent()}, n.Agent().Asks()...) {
+		for _, a := range append([]*agent.AgentSpec{n.Agent()}, n.Agent().Asks()...) {
 			if !slices.Contains(names, a.Name) {
 				names = append(names, a.Name)
 			}
@@ -225,13 +227,13 @@ func (choice modelChoice) known(agents []*engine.Node) *term.Failure {
 }
 
 // AgentsOf lists the agents that the script and the files it loads declare.
-func AgentsOf(m *agentscript.Module) []*engine.Node {
-	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *engine.Node) bool { return n.Agent() == nil })
+func AgentsOf(m *agentscript.Module) []*flow.Node {
+	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *flow.Node) bool { return n.Agent() == nil })
 }
 
 // agentsUnder lists the agents placed in a node, in the order of the composition.
-func agentsUnder(n *engine.Node) []*engine.Node {
-	var out []*engine.Node
+func agentsUnder(n *flow.Node) []*flow.Node {
+	var out []*flow.Node
 	if n.Agent() != nil {
 		out = append(out, n)
 	}
@@ -243,12 +245,12 @@ func agentsUnder(n *engine.Node) []*engine.Node {
 
 // asker is what asks a model: an agent, or the router that chooses among its skills.
 type asker struct {
-	*engine.AgentSpec
+	*agent.AgentSpec
 	pos diag.Pos // of the agent
 }
 
 // askers lists what of the agents asks models.
-func askers(agents []*engine.Node) []asker {
+func askers(agents []*flow.Node) []asker {
 	var out []asker
 	for _, n := range agents {
 		for _, a := range n.Agent().Asks() {
@@ -330,7 +332,7 @@ func (choice modelChoice) options() []agentscript.RunOption {
 }
 
 // modelOf is the model that an agent will be run with, "" when none is named.
-func (choice modelChoice) modelOf(a *engine.AgentSpec) string {
+func (choice modelChoice) modelOf(a *agent.AgentSpec) string {
 	if m := choice.byAgent[a.Name]; m != "" {
 		return m
 	}

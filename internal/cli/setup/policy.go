@@ -3,12 +3,13 @@ package setup
 import (
 	"errors"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/spf13/pflag"
 )
 
 // policyFlags say which calls of tools may be made, and who is asked.
@@ -29,7 +30,7 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 	if len(f.allow)+len(f.ask)+len(f.deny) == 0 {
 		return nil, nil
 	}
-	p, err := engine.NewPolicy("the command line", engine.Rules{Allow: f.allow, Ask: f.ask, Deny: f.deny})
+	p, err := policy.New("the command line", policy.Rules{Allow: f.allow, Ask: f.ask, Deny: f.deny})
 	if err != nil {
 		var e *engine.Error
 		errors.As(err, &e)
@@ -50,8 +51,8 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 }
 
 // toolsOf lists the tools that the agents of a script have, and reports whether servers add more.
-func toolsOf(m *agentscript.Module) (tools []engine.PolicyCall, served bool) {
-	add := func(list []*engine.Tool, servers []*engine.ServerSpec) {
+func toolsOf(m *agentscript.Module) (tools []policy.Call, served bool) {
+	add := func(list []*agent.Tool, servers []*engine.ServerSpec) {
 		for _, t := range list {
 			tools = append(tools, t.Call())
 		}

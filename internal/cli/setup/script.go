@@ -12,15 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
+	"github.com/spf13/pflag"
 )
 
 // Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
@@ -114,7 +114,7 @@ func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 }
 
 // MainNode is the node that main is, nil when it is a function or missing.
-func (s *Script) MainNode() *engine.Node {
+func (s *Script) MainNode() *flow.Node {
 	if s.MainEntry == nil {
 		return nil
 	}

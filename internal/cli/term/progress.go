@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -23,7 +24,7 @@ type progress struct {
 	seed    maphash.Seed
 	calls   int
 	tools   toolCount
-	usage   engine.Usage
+	usage   model.Usage
 }
 
 func NewProgress(w io.Writer, color bool, unnamed string) *progress {
@@ -118,7 +119,7 @@ func (p *progress) run(e engine.Event, d *engine.RunData) {
 	var sums []string
 	if p.calls > 0 {
 		sums = append(sums, text.Count(p.calls, "model call"))
-		if p.usage != (engine.Usage{}) {
+		if p.usage != (model.Usage{}) {
 			sums = append(sums, tokens(p.usage))
 		}
 	}
@@ -136,7 +137,7 @@ func (p *progress) answer(e engine.Event, d *engine.EffectData, at string) {
 		p.calls++
 	}
 	parts := []string{cmp.Or(d.Name, p.unnamed)}
-	if d.Usage != nil && *d.Usage != (engine.Usage{}) {
+	if d.Usage != nil && *d.Usage != (model.Usage{}) {
 		p.usage = p.usage.Add(*d.Usage)
 		parts = append(parts, tokens(*d.Usage))
 	}
@@ -230,7 +231,7 @@ func isModelCall(path string) bool {
 	return strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "llm")
 }
 
-func tokens(u engine.Usage) string {
+func tokens(u model.Usage) string {
 	about := ""
 	if u.Estimated {
 		about = "about "
@@ -240,7 +241,7 @@ func tokens(u engine.Usage) string {
 
 // money is what calls cost. Of calls without a known price it says so
 // only beside others that have one: where none has, there is nothing to sum up.
-func money(u engine.Usage) string {
+func money(u model.Usage) string {
 	if u.CostUSD == 0 {
 		return ""
 	}

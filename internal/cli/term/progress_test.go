@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 func TestProgressPath(t *testing.T) {
@@ -93,7 +94,7 @@ func TestProgressIsHarmless(t *testing.T) {
 }
 
 func TestProgressOfCost(t *testing.T) {
-	for want, u := range map[string]engine.Usage{
+	for want, u := range map[string]model.Usage{
 		"5+2 tokens": {In: 5, Out: 2, Unpriced: 1},
 		"5+2 tokens, $0.00012 and 1 call without a known price": {In: 5, Out: 2, CostUSD: 0.00012, Unpriced: 1},
 		"5+2 tokens, $0.25":  {In: 5, Out: 2, CostUSD: 0.25},

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/data"
@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Rows are the builtins that make agents and their parts.
@@ -120,16 +121,16 @@ func agentName(c *table.Call) string {
 func agentFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
 	idle(c)
-	spec := &engine.AgentSpec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
+	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
 		Select: selection(c), OnBadOutput: c.FuncArg("on_bad_output"), Repairs: c.Int("repairs", 1),
-		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", engine.DefaultToolsAtOnce)}
+		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", agent.DefaultToolsAtOnce)}
 	settingsGiven(c).over(modelNamed(c)).into(spec)
 	spec.Choice = toolChoice(c)
-	spec.Policy, spec.Hooks = policy(c), hookList(c)
+	spec.Policy, spec.Hooks = policyArg(c), hookList(c)
 	if p, ok := c.Arg("enough").(*value.Predicate); ok {
 		spec.Enough, spec.EnoughSpan = p.Pred, c.ArgSpan("enough")
 	}
-	spec.Onlooker = onlooker(c, spec.Out)
+	spec.Observer = onlooker(c, spec.Out)
 	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
@@ -161,7 +162,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	v, err := c.NodeMade(func(session *engine.Session, site engine.Site) *engine.Node { return session.Agent(site, spec) })
+	v, err := c.NodeMade(func(session *flow.Session, site flow.Site) *flow.Node { return session.Agent(site, spec) })
 	lint.CheckFields(c.State, c.Arg("run"), spec.In) // Agent has settled the types
 	lint.CheckFields(c.State, c.Arg("select"), spec.In)
 	for item := range c.Items("skills") {
@@ -224,8 +225,8 @@ func idle(c *table.Call) {
 }
 
 func skillFunc(c *table.Call) (starlark.Value, error) {
-	sk := &engine.Skill{Name: c.Str("name"), Doc: script.Dedent(c.Str("doc")), In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
-		Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policy(c), Span: c.FuncSpan()}
+	sk := &agent.Skill{Name: c.Str("name"), Doc: script.Dedent(c.Str("doc")), In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
+		Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policyArg(c), Span: c.FuncSpan()}
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
@@ -322,7 +323,7 @@ func hintTool(v starlark.Value) string {
 }
 
 func knowledgeFunc(c *table.Call) (starlark.Value, error) {
-	k := engine.Knowledge{Doc: c.Str("doc"), Text: c.Str("content")}
+	k := agent.Knowledge{Doc: c.Str("doc"), Text: c.Str("content")}
 	if k.Text == "" {
 		k.Load = c.FuncArg("content")
 	}
@@ -336,14 +337,14 @@ func knowledgeFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // knowledge reads {key: knowledge(...)}; a plain str or function has no description.
-func knowledge(c *table.Call) []engine.Knowledge {
+func knowledge(c *table.Call) []agent.Knowledge {
 	d, ok := c.Arg("knowledge").(*starlark.Dict)
 	if !ok {
 		return nil
 	}
-	var out []engine.Knowledge
+	var out []agent.Knowledge
 	for key, item := range d.Entries() {
-		k := engine.Knowledge{}
+		k := agent.Knowledge{}
 		switch item := item.(type) {
 		case *value.Knowledge:
 			k = item.Knowledge
@@ -361,7 +362,7 @@ func knowledge(c *table.Call) []engine.Knowledge {
 }
 
 // Observer reads the functions that are to see the agent's answers; nil when there are none.
-func onlooker(c *table.Call, out *generable.Type) engine.Onlooker {
+func onlooker(c *table.Call, out *generable.Type) engine.Observer {
 	o := &thread.Observer{State: c.State, Token: beside(c, "on_token"), Partial: beside(c, "on_partial")}
 	if o.Partial != nil && (out == nil || !out.HasSchema()) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("on_partial"), "the agent answers with a text, of which no part is a value").Help =

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func budgetParams() []table.Param {
@@ -62,7 +63,7 @@ func hintBudget(v starlark.Value) string {
 
 var (
 	usdKind = table.Vetted(table.FloatKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if usd := table.FloatOf(v); !(usd > 0) || usd > engine.MaxCostUSD {
+		if usd := table.FloatOf(v); !(usd > 0) || usd > model.MaxCostUSD {
 			return table.Faultf("leave usd out to set no bound", "want an amount above 0 and up to a million dollars, got %v", usd)
 		}
 		return nil
@@ -158,7 +159,7 @@ func remainingFunc(c *table.Call) (starlark.Value, error) {
 	if err := c.Env.Thread.Debit(c.Thread().Steps); err != nil { // all of them: they are told of
 		return nil, err
 	}
-	v, err := engine.Remaining(c.Env.Branch)
+	v, err := run.Remaining(c.Env.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // hookDocs say what each hook is called with.
@@ -28,14 +27,14 @@ var hookDocs = map[string]string{
 
 func hookRows() []table.Builtin {
 	var params []table.Param
-	for _, name := range engine.HookNames() {
+	for _, name := range agent.HookNames() {
 		params = append(params, table.Param{Name: name, Kind: hookFuncs, Shape: table.KeywordOnly, Default: "None", Doc: hookDocs[name]})
 	}
 	row := func(name, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: "Intercept", Effect: table.Pure, May: true, Doc: doc, Func: f, Params: params}
 	}
 	return []table.Builtin{
-		{Name: "hooks", Group: table.GroupAgents, Aside: strings.Join(engine.HookNames(), " "), Returns: "hooks", Effect: table.Compose, May: true, Func: hooksFunc, Params: params,
+		{Name: "hooks", Group: table.GroupAgents, Aside: strings.Join(agent.HookNames(), " "), Returns: "hooks", Effect: table.Compose, May: true, Func: hooksFunc, Params: params,
 			Doc: "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."},
 		row("proceed", "What an interceptor gives to let a call go on: as it is, or with something else.", proceedFunc,
 			table.Param{Name: "value", Kind: table.AnyKind, Default: "None", Doc: "other arguments of the tool, or of a model call a dict of system and model"}),
@@ -51,18 +50,18 @@ var hookFuncs = table.AnyOf(table.CallKind, table.ListOf(table.CallKind))
 
 type hooksValue struct {
 	value.Part
-	h *engine.Hooks
+	h *agent.Hooks
 }
 
 func (v *hooksValue) String() string { return "hooks(...)" }
 
 func (v *hooksValue) Type() string { return "hooks" }
 
-var hooksKind = table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", engine.HookNames()...)}
+var hooksKind = table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", agent.HookNames()...)}
 
 func hooksFunc(c *table.Call) (starlark.Value, error) {
-	h := &engine.Hooks{}
-	for _, name := range engine.HookNames() {
+	h := &agent.Hooks{}
+	for _, name := range agent.HookNames() {
 		if f := c.FuncArg(name); f != nil {
 			h.Add(name, f)
 			continue
@@ -80,11 +79,11 @@ func hooksFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // hookList reads hooks = hooks(...), or a list of them.
-func hookList(c *table.Call) []*engine.Hooks {
+func hookList(c *table.Call) []*agent.Hooks {
 	if v, ok := c.Arg("hooks").(*hooksValue); ok {
-		return []*engine.Hooks{v.h}
+		return []*agent.Hooks{v.h}
 	}
-	var all []*engine.Hooks
+	var all []*agent.Hooks
 	for item := range c.Items("hooks") {
 		if v, ok := item.(*hooksValue); ok {
 			all = append(all, v.h)
@@ -95,17 +94,17 @@ func hookList(c *table.Call) []*engine.Hooks {
 
 func proceedFunc(c *table.Call) (starlark.Value, error) {
 	if !c.Has("value") {
-		return value.FromData(engine.Proceed().Value()), nil
+		return value.FromData(agent.Proceed().Value()), nil
 	}
 	v, err := c.Value("value")
 	if err != nil {
 		return nil, value.Prefixed("what proceed takes", err)
 	}
-	return value.FromData(engine.ProceedWith(v).Value()), nil
+	return value.FromData(agent.ProceedWith(v).Value()), nil
 }
 
 func denyFunc(c *table.Call) (starlark.Value, error) {
-	return value.FromData(engine.Refuse(c.Str("reason")).Value()), nil
+	return value.FromData(agent.Refuse(c.Str("reason")).Value()), nil
 }
 
 func substituteFunc(c *table.Call) (starlark.Value, error) {
@@ -113,7 +112,7 @@ func substituteFunc(c *table.Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, value.Prefixed("what substitute takes", err)
 	}
-	return value.FromData(engine.Substitute(v).Value()), nil
+	return value.FromData(agent.Substitute(v).Value()), nil
 }
 
 // guardAside are the parameters of a tool that say when and how it is called.
@@ -150,9 +149,9 @@ var reasonKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Val
 
 // ruled reads them. A tool that is given may have rules, of the host say: more of them make it stricter, and
 // none takes one away.
-func ruled(c *table.Call, t *engine.Tool) {
+func ruled(c *table.Call, t *agent.Tool) {
 	t.Untrusted = t.Untrusted || c.Bool("untrusted", false)
-	var rules engine.ToolRules
+	var rules agent.ToolRules
 	if t.Rules != nil {
 		rules = *t.Rules
 	}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func memoryRows() []table.Builtin {
@@ -18,7 +18,7 @@ func memoryRows() []table.Builtin {
 		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
 	}
 	slot := opt("slot", table.StrKind, "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
-	method := func(name, returns, doc string, op engine.MemoryOp, params ...table.Param) table.Builtin {
+	method := func(name, returns, doc string, op agent.MemoryOp, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, Params: append(params, slot), Doc: doc,
 			Func: func(c *table.Call) (starlark.Value, error) { return memoryCall(c, op) }}
 	}
@@ -32,10 +32,10 @@ func memoryRows() []table.Builtin {
 				opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
 			},
 			Doc: "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."},
-		method("read", "str", `Gives the notes, in a function that runs; "" when there are none.`, engine.MemoryRead),
-		method("write", "None", "Replaces the notes.", engine.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is kept, instead of all before"}),
-		method("append", "None", "Adds lines to the notes.", engine.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is added"}),
-		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", engine.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
+		method("read", "str", `Gives the notes, in a function that runs; "" when there are none.`, agent.MemoryRead),
+		method("write", "None", "Replaces the notes.", agent.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is kept, instead of all before"}),
+		method("append", "None", "Adds lines to the notes.", agent.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is added"}),
+		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
 		{Name: "compress", Group: table.GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: table.Compose, Func: compressFunc, May: true,
 			Params: []table.Param{
 				opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
@@ -59,7 +59,7 @@ const historyDoc = `what an agent sees of what was said before: "fresh" nothing,
 
 type historyValue struct {
 	value.Part
-	h engine.History
+	h agent.History
 }
 
 var _ starlark.HasAttrs = (*value.Memory)(nil)
@@ -87,7 +87,7 @@ func memoryFunc(c *table.Call) (starlark.Value, error) {
 	if c.RefuseInRun() != nil {
 		return nil, script.Errorf(diag.ComposedWhileRunning, "memory composes while the flow runs").WithHelp(table.MemoryAtTop)
 	}
-	m := engine.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}
+	m := agent.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}
 	for _, r := range []struct {
 		name string
 		to   *int
@@ -103,7 +103,7 @@ func memoryFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // memoryCall is one operation of a script on a memory.
-func memoryCall(c *table.Call, op engine.MemoryOp) (starlark.Value, error) {
+func memoryCall(c *table.Call, op agent.MemoryOp) (starlark.Value, error) {
 	v := c.Receiver.(*value.Memory)
 	if !c.RunOnly("notes." + c.Row.Name + "(...)") {
 		return nil, nil
@@ -119,13 +119,13 @@ func memoryCall(c *table.Call, op engine.MemoryOp) (starlark.Value, error) {
 	if len(c.Row.Params) > 1 {
 		text = c.Str(c.Row.Params[0].Name)
 	}
-	out, err := engine.Memory(c.Env.Branch, v.Bank, op, c.Str("slot"), text)
+	out, err := run.Memory(c.Env.Branch, v.Bank, op, c.Str("slot"), text)
 	switch {
 	case err != nil:
 		return nil, err
-	case op == engine.MemoryRead:
+	case op == agent.MemoryRead:
 		return starlark.String(out), nil
-	case op == engine.MemorySearch:
+	case op == agent.MemorySearch:
 		return foundLines(out), nil
 	}
 	return starlark.None, nil
@@ -143,36 +143,36 @@ func foundLines(text string) starlark.Value {
 }
 
 func compressFunc(c *table.Call) (starlark.Value, error) {
-	h := engine.History{Shared: c.Str("history") != "fresh", Compress: &engine.Compression{
-		How: engine.CompressWindow, Keep: c.Int("keep", engine.DefaultCompressKeep), Model: c.Str("model")}}
+	h := agent.History{Shared: c.Str("history") != "fresh", Compress: &agent.Compression{
+		How: agent.CompressWindow, Keep: c.Int("keep", agent.DefaultCompressKeep), Model: c.Str("model")}}
 	if c.Has("how") {
-		h.Compress.How = engine.CompressHow(c.Str("how"))
+		h.Compress.How = agent.CompressHow(c.Str("how"))
 	}
 	if c.Has("tokens") {
 		h.Compress.Tokens = c.Int("tokens", 1)
 	}
 	if c.Has("after") || !c.Has("tokens") {
-		h.Compress.After = c.Int("after", engine.DefaultCompressAfter)
+		h.Compress.After = c.Int("after", agent.DefaultCompressAfter)
 	}
 	if h.Compress.After > 0 && h.Compress.Keep >= h.Compress.After {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("keep"), "keep = %d leaves nothing to shorten after %d messages", h.Compress.Keep, h.Compress.After).Help =
 			[]string{"let keep be less than after"}
 	}
-	if h.Compress.Model != "" && h.Compress.How != engine.CompressSummary {
+	if h.Compress.Model != "" && h.Compress.How != agent.CompressSummary {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("model"), "no model is asked to leave messages out").Help = []string{`how = "summary" sums them up`}
 	}
 	return &historyValue{h: h}, nil
 }
 
 // history reads what an agent or a flow says of its history, nil when it says nothing.
-func history(c *table.Call) *engine.History {
+func history(c *table.Call) *agent.History {
 	switch v := c.Arg("history").(type) {
 	case *historyValue:
 		return &v.h
 	case starlark.String:
-		h := engine.History{Shared: v != "fresh"}
+		h := agent.History{Shared: v != "fresh"}
 		if v == "summary" {
-			h.Compress = &engine.Compression{After: engine.DefaultCompressAfter, Keep: engine.DefaultCompressKeep, How: engine.CompressSummary}
+			h.Compress = &agent.Compression{After: agent.DefaultCompressAfter, Keep: agent.DefaultCompressKeep, How: agent.CompressSummary}
 		}
 		return &h
 	}
@@ -189,7 +189,7 @@ func conversationFunc(c *table.Call) (starlark.Value, error) {
 	}
 	h := history(c)
 	if h == nil {
-		h = &engine.History{Shared: true}
+		h = &agent.History{Shared: true}
 	}
 	c.State.Session.WithHistory(c.FuncSpan(), n.Node, h)
 	return n, nil

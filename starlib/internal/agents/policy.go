@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func policyRows() []table.Builtin {
@@ -30,7 +30,7 @@ func policyRows() []table.Builtin {
 
 type policyValue struct {
 	value.Part
-	p *engine.Policy
+	p *policy.Policy
 }
 
 func (v *policyValue) String() string { return "policy(...)" }
@@ -58,15 +58,15 @@ var patternKind = table.Vetted(table.Hinted(table.StrKind, func(v starlark.Value
 func badPattern(v starlark.Value) *engine.Error {
 	s, _ := v.(starlark.String)
 	var e *engine.Error
-	_, err := engine.NewPolicy("", engine.Rules{Deny: []string{string(s)}})
+	_, err := policy.New("", policy.Rules{Deny: []string{string(s)}})
 	errors.As(err, &e)
 	return e
 }
 
 var policyKind = table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.As[*policyValue], Hint: table.CallHint("policy", "deny", "ask", "allow")}
 
-// policy is the policy argument, nil when it was not given.
-func policy(c *table.Call) *engine.Policy {
+// policyArg is the policy argument, nil when it was not given.
+func policyArg(c *table.Call) *policy.Policy {
 	if v, ok := c.Arg("policy").(*policyValue); ok {
 		return v.p.WithSpan(c.ArgSpan("policy"))
 	}
@@ -74,7 +74,7 @@ func policy(c *table.Call) *engine.Policy {
 }
 
 func policyFunc(c *table.Call) (starlark.Value, error) {
-	var rules engine.Rules
+	var rules policy.Rules
 	var at []diag.Span
 	for _, part := range []struct {
 		name string
@@ -94,7 +94,7 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 			at = append(at, c.PartSpan(c.Refs[c.ParamIndex(part.name)], table.Piece{N: n}))
 		}
 	}
-	p, err := engine.NewPolicy("the script", rules)
+	p, err := policy.New("the script", rules)
 	if err != nil {
 		return nil, err
 	}

@@ -4,15 +4,16 @@ import (
 	"strings"
 	"sync"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // recoveryRows are what a script says about calls of tools that fail. Their names are those that
@@ -49,19 +50,19 @@ func recoveryRows() []table.Builtin {
 		),
 		{Name: "ToolFailure", Group: table.GroupAgents, Returns: "ToolFailure", Effect: table.Pure, May: true,
 			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
-			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.ToolFailureType.FieldNames())}},
-			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.ToolFailureType) }},
+			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(agent.ToolFailureType.FieldNames())}},
+			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, agent.ToolFailureType) }},
 	}
 }
 
 type (
 	remedyValue struct {
 		value.Part
-		r engine.Remedy
+		r agent.Remedy
 	}
 	recoveryValue struct {
 		value.Part
-		r *engine.Recovery
+		r *agent.Recovery
 	}
 )
 
@@ -70,19 +71,19 @@ func (v *remedyValue) String() string { return remedyWord[v.r.Do] + "(...)" }
 func (v *remedyValue) Type() string { return "remedy" }
 
 // Nodes implements [value.Holder].
-func (v *remedyValue) Nodes() []*engine.Node {
-	return value.RecoveryNodes(&engine.Recovery{Failure: []engine.Remedy{v.r}})
+func (v *remedyValue) Nodes() []*flow.Node {
+	return value.RecoveryNodes(&agent.Recovery{Failure: []agent.Remedy{v.r}})
 }
 
 // Nodes implements [value.Holder].
-func (v *recoveryValue) Nodes() []*engine.Node { return value.RecoveryNodes(v.r) }
+func (v *recoveryValue) Nodes() []*flow.Node { return value.RecoveryNodes(v.r) }
 
 func (v *recoveryValue) String() string { return "recover(...)" }
 
 func (v *recoveryValue) Type() string { return "recovery" }
 
-var remedyWord = map[engine.RemedyKind]string{engine.RemedyFix: "fix", engine.RemedyAgain: "again", engine.RemedyEscalate: "escalate",
-	engine.RemedyGiveUp: "give_up", engine.RemedyFixed: "fixed"}
+var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.RemedyAgain: "again", agent.RemedyEscalate: "escalate",
+	agent.RemedyGiveUp: "give_up", agent.RemedyFixed: "fixed"}
 
 var (
 	thenKind = table.OneOf("call", "result")
@@ -127,7 +128,7 @@ var (
 )
 
 // recovery reads on_error or on_tool_error: what is not given by class serves both.
-func recovery(c *table.Call, name string) *engine.Recovery {
+func recovery(c *table.Call, name string) *agent.Recovery {
 	switch v := c.Arg(name).(type) {
 	case nil:
 		return nil
@@ -137,9 +138,9 @@ func recovery(c *table.Call, name string) *engine.Recovery {
 		c.Incomplete = true
 		return nil
 	}
-	r := &engine.Recovery{Failure: remedies(c, name)}
+	r := &agent.Recovery{Failure: remedies(c, name)}
 	for _, one := range r.Failure {
-		if one.Do != engine.RemedyAgain {
+		if one.Do != agent.RemedyAgain {
 			r.BadArgs = append(r.BadArgs, one)
 		}
 	}
@@ -147,7 +148,7 @@ func recovery(c *table.Call, name string) *engine.Recovery {
 }
 
 // remedies reads one remedy or a list of them; a function decides when it is asked.
-func remedies(c *table.Call, name string) []engine.Remedy {
+func remedies(c *table.Call, name string) []agent.Remedy {
 	var list []starlark.Value
 	switch v := c.Arg(name).(type) {
 	case nil:
@@ -157,14 +158,14 @@ func remedies(c *table.Call, name string) []engine.Remedy {
 	default:
 		list = []starlark.Value{v}
 	}
-	var out []engine.Remedy
+	var out []agent.Remedy
 	for _, v := range list {
 		switch v := v.(type) {
 		case *remedyValue:
 			out = append(out, v.r)
 		case *starlark.Function:
-			lint.CheckFields(c.State, v, engine.ToolFailureType)
-			out = append(out, engine.Remedy{Do: engine.RemedyAsk, Judge: &judge{Callback: thread.NewCallback(c.State, v)}, Span: c.ArgSpan(name)})
+			lint.CheckFields(c.State, v, agent.ToolFailureType)
+			out = append(out, agent.Remedy{Do: agent.RemedyAsk, Judge: &judge{Callback: thread.NewCallback(c.State, v)}, Span: c.ArgSpan(name)})
 		case *value.Failed:
 			c.Incomplete = true
 		}
@@ -173,9 +174,9 @@ func remedies(c *table.Call, name string) []engine.Remedy {
 }
 
 func recoverFunc(c *table.Call) (starlark.Value, error) {
-	r := &engine.Recovery{BadArgs: remedies(c, "bad_args"), Failure: remedies(c, "failure")}
+	r := &agent.Recovery{BadArgs: remedies(c, "bad_args"), Failure: remedies(c, "failure")}
 	for _, one := range r.BadArgs {
-		if one.Do == engine.RemedyAgain {
+		if one.Do == agent.RemedyAgain {
 			c.Problemf(diag.WrongArgument, c.ArgSpan("bad_args"), "again does nothing about bad arguments: they would be read the same").Help =
 				[]string{"mend them, with fix(...), or leave bad_args out: the model gets the error and calls again"}
 		}
@@ -187,7 +188,7 @@ func recoverFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func fixFunc(c *table.Call) (starlark.Value, error) {
-	r := engine.Remedy{Do: engine.RemedyFix, Times: c.Int("retries", 1), Args: c.Str("then") == "call", Span: c.FuncSpan()}
+	r := agent.Remedy{Do: agent.RemedyFix, Times: c.Int("retries", 1), Args: c.Str("then") == "call", Span: c.FuncSpan()}
 	if c.Incomplete || len(c.Problems) > 0 {
 		return c.Placeholder(), nil
 	}
@@ -204,23 +205,23 @@ func fixFunc(c *table.Call) (starlark.Value, error) {
 		}
 		r.Fixer = fixer
 	case starlark.Callable:
-		lint.CheckFields(c.State, by, engine.ToolFailureType)
+		lint.CheckFields(c.State, by, agent.ToolFailureType)
 		r.Judge = &judge{Callback: thread.NewCallback(c.State, by), fixes: true}
 	}
 	return &remedyValue{r: r}, nil
 }
 
 func againFunc(c *table.Call) (starlark.Value, error) {
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyAgain, Times: c.Int("times", 1), Span: c.FuncSpan()}}, nil
+	return &remedyValue{r: agent.Remedy{Do: agent.RemedyAgain, Times: c.Int("times", 1), Span: c.FuncSpan()}}, nil
 }
 
 func escalateFunc(c *table.Call) (starlark.Value, error) {
 	s, _ := engine.ParseSeverity(c.Str("severity"))
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.FuncSpan()}}, nil
+	return &remedyValue{r: agent.Remedy{Do: agent.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.FuncSpan()}}, nil
 }
 
 func giveUpFunc(c *table.Call) (starlark.Value, error) {
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyGiveUp, Reason: c.Str("reason"), Span: c.FuncSpan()}}, nil
+	return &remedyValue{r: agent.Remedy{Do: agent.RemedyGiveUp, Reason: c.Str("reason"), Span: c.FuncSpan()}}, nil
 }
 
 func fixedFunc(c *table.Call) (starlark.Value, error) {
@@ -238,7 +239,7 @@ func fixedFunc(c *table.Call) (starlark.Value, error) {
 	if c.Running() {
 		c.Env.Thread.Keep(c.Thread(), c.Arg("value"), v, "fixed")
 	}
-	return &remedyValue{r: engine.Remedy{Do: engine.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.FuncSpan()}}, nil
+	return &remedyValue{r: agent.Remedy{Do: agent.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.FuncSpan()}}, nil
 }
 
 // judge is a function of the script that decides about a call that failed or, as a fixer, mends it.
@@ -247,52 +248,52 @@ type judge struct {
 	fixes bool
 }
 
-// Judge implements [engine.Judge].
-func (j *judge) Judge(b engine.Branch, f *engine.ToolFailure) (engine.Remedy, error) {
+// Judge implements [agent.Judge].
+func (j *judge) Judge(b engine.Branch, f *agent.ToolFailure) (agent.Remedy, error) {
 	if j.Unshared != nil {
-		return engine.Remedy{}, j.Unshared
+		return agent.Remedy{}, j.Unshared
 	}
 	s, err := thread.Enter(j.State, b)
 	if err != nil {
-		return engine.Remedy{}, err
+		return agent.Remedy{}, err
 	}
 	defer s.Done()
 	out, err := starlark.Call(s.Starlark, j.Func, starlark.Tuple{value.FromData(f.Data())}, nil)
 	if err != nil {
-		return engine.Remedy{}, s.Failure(err, j.Code)
+		return agent.Remedy{}, s.Failure(err, j.Code)
 	}
 	if err := s.Settle(); err != nil {
-		return engine.Remedy{}, err
+		return agent.Remedy{}, err
 	}
 	if r, ok := out.(*remedyValue); ok {
 		return r.r, nil
 	}
 	if !j.fixes {
 		if out == starlark.None {
-			return engine.Remedy{}, nil
+			return agent.Remedy{}, nil
 		}
-		return engine.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed, and gives %s", j.Label(), value.Describe(out)).
+		return agent.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed, and gives %s", j.Label(), value.Describe(out)).
 			WithHelp("give fixed(value), fix(...), again(...), escalate(...), give_up(...), or None to tell the model")
 	}
 	v, err := value.ToData(out)
 	if err != nil {
-		return engine.Remedy{}, value.Prefixed("what "+j.Label()+" gives", err)
+		return agent.Remedy{}, value.Prefixed("what "+j.Label()+" gives", err)
 	}
 	value.Freeze(out, v)
-	return engine.Remedy{Do: engine.RemedyFixed, Value: v}, nil
+	return agent.Remedy{Do: agent.RemedyFixed, Value: v}, nil
 }
 
 // askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
 // and its skill both list is offered once.
-var askingTools = sync.OnceValue(func() map[string]*engine.Tool {
-	return map[string]*engine.Tool{"escalate": engine.EscalateTool(), "give_up": engine.GiveUpTool()}
+var askingTools = sync.OnceValue(func() map[string]*agent.Tool {
+	return map[string]*agent.Tool{"escalate": agent.EscalateTool(), "give_up": agent.GiveUpTool()}
 })
 
 // asks is the tool that a builtin is for a model, nil when it is none.
-func asks(v *starlark.Builtin) *engine.Tool { return askingTools()[v.Name()] }
+func asks(v *starlark.Builtin) *agent.Tool { return askingTools()[v.Name()] }
 
 // guarded applies what tool says about failures and bounds of a tool.
-func guarded(c *table.Call, t *engine.Tool) {
+func guarded(c *table.Call, t *agent.Tool) {
 	if r := recovery(c, "on_error"); r != nil {
 		t.OnError = r
 	}
@@ -300,7 +301,7 @@ func guarded(c *table.Call, t *engine.Tool) {
 		t.Timeout = c.Duration("timeout")
 	}
 	if c.Has("max_result") {
-		t.MaxResult = c.Int("max_result", engine.DefaultMaxResult)
+		t.MaxResult = c.Int("max_result", agent.DefaultMaxResult)
 	}
 	ruled(c, t)
 }

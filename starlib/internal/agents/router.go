@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 func routerRows() []table.Builtin {
@@ -36,7 +35,7 @@ func routerRows() []table.Builtin {
 // routerValue is what router gives.
 type routerValue struct {
 	value.Part
-	sel engine.Selection
+	sel agent.Selection
 }
 
 func (v *routerValue) String() string { return "router(...)" }
@@ -69,9 +68,9 @@ var selectKind = table.Kind{Word: "function or router(...)", Stub: "Callable | R
 	}}
 
 func routerFunc(c *table.Call) (starlark.Value, error) {
-	ask := &engine.AgentSpec{Prompt: script.Dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.ArgSpan("model")}
+	ask := &agent.AgentSpec{Prompt: script.Dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.ArgSpan("model")}
 	modelNamed(c).into(ask)
-	sel := engine.Selection{Ask: ask, Threshold: engine.DefaultThreshold, Otherwise: engine.Literal{Text: c.Str("otherwise"), Span: c.ArgSpan("otherwise")}, Span: c.FuncSpan()}
+	sel := agent.Selection{Ask: ask, Threshold: agent.DefaultThreshold, Otherwise: agent.Literal{Text: c.Str("otherwise"), Span: c.ArgSpan("otherwise")}, Span: c.FuncSpan()}
 	if t := c.Float("threshold"); t != nil {
 		sel.Threshold = *t
 	}
@@ -82,7 +81,7 @@ func routerFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // selection reads what chooses among the skills of an agent, nil when nothing does.
-func selection(c *table.Call) *engine.Selection {
+func selection(c *table.Call) *agent.Selection {
 	switch v := c.Arg("select").(type) {
 	case nil, *value.Failed:
 		return nil
@@ -90,7 +89,7 @@ func selection(c *table.Call) *engine.Selection {
 		sel := v.sel
 		return &sel
 	default:
-		sel := &engine.Selection{By: thread.FuncOf(c.State, v), Span: c.ArgSpan("select")}
+		sel := &agent.Selection{By: thread.FuncOf(c.State, v), Span: c.ArgSpan("select")}
 		sel.Names, sel.All = textsGiven(c.State, v)
 		return sel
 	}
@@ -98,7 +97,7 @@ func selection(c *table.Call) *engine.Selection {
 
 // textsGiven lists the texts that a function of the script spells out as its result, and tells
 // whether it gives nothing else.
-func textsGiven(c *script.State, v starlark.Value) (texts []engine.Literal, all bool) {
+func textsGiven(c *script.State, v starlark.Value) (texts []agent.Literal, all bool) {
 	fn, ok := v.(*starlark.Function)
 	if !ok {
 		return nil, false
@@ -121,7 +120,7 @@ func textsGiven(c *script.State, v starlark.Value) (texts []engine.Literal, all 
 				return
 			}
 			at := diag.Span{Pos: script.Position(x.TokenPos), Len: utf8.RuneCountInString(x.Raw)}
-			texts = append(texts, engine.Literal{Text: text, Span: at})
+			texts = append(texts, agent.Literal{Text: text, Span: at})
 		default:
 			all = false
 		}

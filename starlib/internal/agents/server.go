@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 var (
@@ -25,7 +25,7 @@ var (
 	}}), badSettings)
 	globKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
 		glob, _ := v.(starlark.String)
-		if err := engine.CheckGlob(string(glob)); err != nil || glob == "" || glob == "!" {
+		if err := agent.CheckGlob(string(glob)); err != nil || glob == "" || glob == "!" {
 			return badServer(`* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", string(glob))
 		}
 		return nil
@@ -248,7 +248,7 @@ func serverList(c *table.Call, name string) []*engine.ServerSpec {
 }
 
 // hasServers reports whether an agent has tools that only a run knows.
-func hasServers(spec *engine.AgentSpec) bool {
+func hasServers(spec *agent.AgentSpec) bool {
 	n := len(spec.Servers)
 	for _, sk := range spec.Skills {
 		n += len(sk.Servers)

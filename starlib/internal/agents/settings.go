@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // modelDoc describes the parameter that names a model.
@@ -42,14 +42,14 @@ func samplingParams() []table.Param {
 type settings struct {
 	name       string
 	fallbacks  []string
-	structured engine.Structured
-	params     engine.Params
+	structured model.Structured
+	params     model.Params
 }
 
 func settingsGiven(c *table.Call) settings {
-	s := settings{structured: engine.Structured(c.Str("structured"))}
+	s := settings{structured: model.Structured(c.Str("structured"))}
 	p := &s.params
-	*p = engine.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
+	*p = model.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
 	p.MaxTokens = given(c, "max_tokens")
 	p.ReasoningTokens = given(c, "reasoning_tokens")
 	p.Seed = given(c, "seed")
@@ -134,7 +134,7 @@ func modelNamed(c *table.Call) settings {
 }
 
 // into puts the settings into an agent.
-func (s settings) into(spec *engine.AgentSpec) {
+func (s settings) into(spec *agent.AgentSpec) {
 	spec.Model, spec.Fallbacks, spec.Params, spec.Structured = s.name, s.fallbacks, s.params, s.structured
 }
 
@@ -173,21 +173,21 @@ func orElse[T any](p **T, other *T) {
 }
 
 // toolChoice reads what the first answer must do: a word, or the name of a tool.
-func toolChoice(c *table.Call) engine.ToolChoice {
+func toolChoice(c *table.Call) model.ToolChoice {
 	switch word := c.Str("tool_choice"); word {
 	case "", "auto":
-		return engine.ToolChoice{}
+		return model.ToolChoice{}
 	case "required":
-		return engine.ToolChoice{Mode: engine.ChoiceRequired}
+		return model.ToolChoice{Mode: model.ChoiceRequired}
 	case "none":
-		return engine.ToolChoice{Mode: engine.ChoiceNone}
+		return model.ToolChoice{Mode: model.ChoiceNone}
 	default:
-		return engine.ToolChoice{Mode: engine.ChoiceTool, Tool: word}
+		return model.ToolChoice{Mode: model.ChoiceTool, Tool: word}
 	}
 }
 
 // toolNames are the tools that an agent's model may call, whatever skill they belong to.
-func toolNames(spec *engine.AgentSpec) []string {
+func toolNames(spec *agent.AgentSpec) []string {
 	var names []string
 	for _, t := range spec.Tools {
 		names = append(names, t.Name)
@@ -204,14 +204,14 @@ func toolNames(spec *engine.AgentSpec) []string {
 }
 
 // chosen reports a tool that must be called and is not there.
-func chosen(c *table.Call, choice engine.ToolChoice, tools []string) {
-	if !c.Has("tool_choice") || choice.Mode == engine.ChoiceAuto || choice.Mode == engine.ChoiceNone {
+func chosen(c *table.Call, choice model.ToolChoice, tools []string) {
+	if !c.Has("tool_choice") || choice.Mode == model.ChoiceAuto || choice.Mode == model.ChoiceNone {
 		return
 	}
 	switch {
 	case len(tools) == 0:
 		c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"give it tools = [...], or leave out tool_choice"}
-	case choice.Mode == engine.ChoiceTool && !slices.Contains(tools, choice.Tool):
+	case choice.Mode == model.ChoiceTool && !slices.Contains(tools, choice.Tool):
 		d := c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tool %q", choice.Tool)
 		if near, ok := diag.Suggest(choice.Tool, append(tools, "auto", "required", "none")); ok {
 			d.Help = []string{fmt.Sprintf("did you mean %q?", near)}
@@ -231,8 +231,8 @@ func imageRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "Image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true,
 			Doc:    "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.",
-			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.ImageType.FieldNames())}},
-			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.ImageType) }},
+			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(model.ImageType.FieldNames())}},
+			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, model.ImageType) }},
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Func: imageFunc,
 			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},
@@ -262,7 +262,7 @@ func imageFunc(c *table.Call) (starlark.Value, error) {
 	source, at := c.Str("source"), c.ArgSpan("source")
 	for _, scheme := range []string{"http://", "https://", "data:"} {
 		if len(source) >= len(scheme) && strings.EqualFold(source[:len(scheme)], scheme) {
-			return value.FromData(engine.ImageValue(engine.Image{URL: source})), nil
+			return value.FromData(model.ImageValue(model.Image{URL: source})), nil
 		}
 	}
 	data, ok, err := c.ReadFile(source, at)
@@ -275,5 +275,5 @@ func imageFunc(c *table.Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))
-	return value.FromData(engine.ImageValue(engine.Image{URL: url, MIME: mime})), nil
+	return value.FromData(model.ImageValue(model.Image{URL: url, MIME: mime})), nil
 }

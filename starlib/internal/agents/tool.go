@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/data"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func toolFunc(c *table.Call) (starlark.Value, error) {
@@ -53,7 +54,7 @@ func toolFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // changed is a tool with another way to fail: what it is stays.
-func changed(c *table.Call, had *engine.Tool) starlark.Value {
+func changed(c *table.Call, had *agent.Tool) starlark.Value {
 	for _, name := range []string{"params", "effect", "returns", "name"} {
 		if c.Has(name) {
 			c.Problemf(diag.WrongArgument, c.ArgSpan(name), "%s belongs to the function that a tool is made of", name).Help =
@@ -70,8 +71,8 @@ func changed(c *table.Call, had *engine.Tool) starlark.Value {
 }
 
 // toolList reads a list of tools; a function that declares its parameters is one.
-func toolList(c *table.Call, name string) []*engine.Tool {
-	var out []*engine.Tool
+func toolList(c *table.Call, name string) []*agent.Tool {
+	var out []*agent.Tool
 	n := 0
 	for item := range c.Items(name) {
 		n++
@@ -97,7 +98,7 @@ func toolList(c *table.Call, name string) []*engine.Tool {
 
 // tool makes a tool of a function, whose parameters are typed by given, by a default that is
 // a type, or by a plain default; nil when something is wrong.
-func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Span) *engine.Tool {
+func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Span) *agent.Tool {
 	before := len(c.Problems)
 	params := parameters(c, fn, given, at)
 	name := fn.Name()
@@ -135,7 +136,7 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Sp
 	}
 	run := &toolRun{Callback: thread.NewCallback(c.State, fn)}
 	settleAtEnd(c.State, run)
-	return &engine.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: run}
+	return &agent.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: run}
 }
 
 // undescribed warns a strict session, once for each function, of a tool that says nothing about itself.
@@ -313,7 +314,7 @@ func asToolFunc(c *table.Call) (starlark.Value, error) {
 	if doc == "" && name != "" && c.State.Session.Strict && !c.Running() {
 		noDescription(c, name, c.FuncSpan(), `say what it does, and when to use it: as_tool(name, "...")`)
 	}
-	t := engine.AsTool(n, name, doc)
+	t := flow.AsTool(n, name, doc)
 	t.Span = c.FuncSpan()
 	guarded(c, t)
 	if c.Incomplete || len(c.Problems) > 0 {
@@ -322,7 +323,7 @@ func asToolFunc(c *table.Call) (starlark.Value, error) {
 	return &value.Tool{Tool: t}, nil
 }
 
-// Acts implements [engine.Acting].
+// Acts implements [agent.Acting].
 func (t *toolRun) Acts() engine.Class { return t.class }
 
 // settleAtEnd settles whether a tool of the script uses a memory and what the most is that it does, once all

@@ -1,13 +1,13 @@
 package agents
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func verifyRows() []table.Builtin {
@@ -27,7 +27,7 @@ func verifyRows() []table.Builtin {
 				opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
-		table.Generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, engine.CritiqueOf),
+		table.Generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf),
 	}
 }
 
@@ -39,7 +39,7 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	name := agentName(c)
-	spec := &engine.AgentSpec{Name: name, In: c.Type("input"), Out: engine.VerdictType, Repairs: c.Int("repairs", 1), Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Prompt: judging}
+	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Prompt: judging}
 	modelNamed(c).into(spec)
 	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
 	task := script.Dedent(c.Str("task"))

@@ -1,15 +1,14 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // algebraRows are the operators that choose among several nodes or run one more than once. Their
@@ -56,19 +55,19 @@ func algebraRows() []table.Builtin {
 var onNodeError = table.Param{Name: "on_error", Kind: table.OneOf("raise", "keep", "drop"), Shape: table.KeywordOnly, Default: `"raise"`,
 	Doc: `what becomes of failures: "raise" cancels the others and fails; "keep" gives list[Attempt[Y]], an outcome for each, in order; "drop" leaves failures out and tells of them in an event`}
 
-func onError(c *table.Call) engine.OnError {
-	return map[string]engine.OnError{"keep": engine.OnErrorKeep, "drop": engine.OnErrorDrop}[c.Str("on_error")]
+func onError(c *table.Call) flow.OnError {
+	return map[string]flow.OnError{"keep": flow.OnErrorKeep, "drop": flow.OnErrorDrop}[c.Str("on_error")]
 }
 
 func fallbackFunc(c *table.Call) (starlark.Value, error) {
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.State.Session.Fallback(site, engine.FirstOptions{Output: c.Type("output")}, nodes...)
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
+		return c.State.Session.Fallback(site, flow.FirstOptions{Output: c.Type("output")}, nodes...)
 	})
 }
 
 func raceFunc(c *table.Call) (starlark.Value, error) {
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
-		return c.State.Session.Race(site, engine.FirstOptions{Output: c.Type("output")}, nodes...)
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
+		return c.State.Session.Race(site, flow.FirstOptions{Output: c.Type("output")}, nodes...)
 	})
 }
 
@@ -80,7 +79,7 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	body := c.Node("node")
-	o := engine.RetryOptions{Max: c.Int("max", engine.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
+	o := flow.RetryOptions{Max: c.Int("max", flow.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
 		Feedback: c.FuncArg("feedback"), UntilSpan: c.ArgSpan("until"), FeedbackSpan: c.ArgSpan("feedback")}
 	if p, ok := c.Arg("until").(*value.Predicate); ok {
 		o.Until = p.Pred
@@ -97,9 +96,9 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func voteFunc(c *table.Call) (starlark.Value, error) {
-	o := engine.VoteOptions{Output: c.Type("output"), KeySpan: c.ArgSpan("key"), WeightsSpan: c.ArgSpan("weights"), QuorumSpan: c.ArgSpan("quorum")}
+	o := flow.VoteOptions{Output: c.Type("output"), KeySpan: c.ArgSpan("key"), WeightsSpan: c.ArgSpan("weights"), QuorumSpan: c.ArgSpan("quorum")}
 	if c.Str("by") == "max" {
-		o.By = engine.VoteMax
+		o.By = flow.VoteMax
 	}
 	for w := range c.Items("weights") {
 		f, _ := w.(starlark.Float)
@@ -123,12 +122,12 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 		if !c.Has("key") {
 			o.KeySpan = c.ArgSpan("judge")
 		}
-		o.By, o.Judge = engine.VoteJudge, c.Node("judge")
+		o.By, o.Judge = flow.VoteJudge, c.Node("judge")
 	}
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		n := c.State.Session.Vote(site, o, nodes...)
 		if f, ok := o.Key.(*thread.Callback); ok && !n.Failed() {
 			lint.CheckFields(c.State, f.Func, n.Out())

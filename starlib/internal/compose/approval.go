@@ -1,12 +1,12 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func approvalRows() []table.Builtin {
@@ -46,7 +46,7 @@ func approvalFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	t, question := c.Type("input"), c.Str("question")
-	return c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node {
+	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		return s.Fn(site, engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
 			return b.Approved(question, args[0], t)
 		}), t, t)

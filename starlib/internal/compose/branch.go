@@ -1,15 +1,14 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
@@ -39,7 +38,7 @@ var whenKind = table.Kind{Word: "condition, type or function", Stub: "Predicate 
 
 // whenValue is a route with a condition.
 type whenValue struct {
-	route   engine.Route
+	route   flow.Route
 	handler *value.Node
 }
 
@@ -63,7 +62,7 @@ func whenFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	w := &whenValue{handler: c.Arg("handler").(*value.Node)}
-	w.route = engine.Route{Handler: w.handler.Node, Span: c.ArgSpan("predicate"), HandlerSpan: c.ArgSpan("handler")}
+	w.route = flow.Route{Handler: w.handler.Node, Span: c.ArgSpan("predicate"), HandlerSpan: c.ArgSpan("handler")}
 	switch p := c.Arg("predicate").(type) {
 	case *value.Predicate:
 		w.route.Pred = p.Pred
@@ -82,7 +81,7 @@ func branchFunc(c *table.Call) (starlark.Value, error) {
 	if _, failed := c.Arg("routes").(*value.Failed); failed {
 		return c.Placeholder(), nil
 	}
-	var routes []engine.Route
+	var routes []flow.Route
 	if d, ok := c.Arg("routes").(*starlark.Dict); ok {
 		routes = dictRoutes(c, d)
 	} else {
@@ -105,7 +104,7 @@ func branchFunc(c *table.Call) (starlark.Value, error) {
 			lint.CheckFields(c.State, f.Func, source.Out())
 		}
 	}
-	o := engine.BranchOptions{Otherwise: c.Node("otherwise"), Output: c.Type("output")}
+	o := flow.BranchOptions{Otherwise: c.Node("otherwise"), Output: c.Type("output")}
 	if c.Row.Name == "handoff" {
 		return value.NewNode(c.State, c.State.Session.Handoff(site, source, routes, o)), nil
 	}
@@ -113,13 +112,13 @@ func branchFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // dictRoutes reads {key: handler}.
-func dictRoutes(c *table.Call, d *starlark.Dict) []engine.Route {
+func dictRoutes(c *table.Call, d *starlark.Dict) []flow.Route {
 	ref := c.Refs[c.ParamIndex("routes")]
-	var routes []engine.Route
+	var routes []flow.Route
 	i := 0
 	for key, target := range d.Entries() {
 		i++
-		r := engine.Route{Span: c.PartSpan(ref, table.Piece{N: i, Key: key.String(), At: true}), HandlerSpan: c.PartSpan(ref, table.Piece{N: i, Key: key.String()})}
+		r := flow.Route{Span: c.PartSpan(ref, table.Piece{N: i, Key: key.String(), At: true}), HandlerSpan: c.PartSpan(ref, table.Piece{N: i, Key: key.String()})}
 		if !routeKey(c, &r, key) {
 			continue
 		}
@@ -131,7 +130,7 @@ func dictRoutes(c *table.Call, d *starlark.Dict) []engine.Route {
 }
 
 // routeKey reads what a route takes.
-func routeKey(c *table.Call, r *engine.Route, key starlark.Value) bool {
+func routeKey(c *table.Call, r *flow.Route, key starlark.Value) bool {
 	switch key := key.(type) {
 	case *value.Type:
 		r.Type = key.T
@@ -164,12 +163,12 @@ func routeKey(c *table.Call, r *engine.Route, key starlark.Value) bool {
 }
 
 // handler reads the node of a route.
-func handler(c *table.Call, v starlark.Value, at diag.Span) *engine.Node {
+func handler(c *table.Call, v starlark.Value, at diag.Span) *flow.Node {
 	switch v := v.(type) {
 	case *value.Node:
 		return v.Node
 	case *value.Failed:
-		return c.State.Session.Failed(engine.FnNode, c.Site())
+		return c.State.Session.Failed(flow.FnNode, c.Site())
 	}
 	d := c.Problemf(diag.NotANode, at, "the handler of this route is no node, got %s", value.Describe(v))
 	if h := value.HintNode(v); h != "" {
@@ -179,8 +178,8 @@ func handler(c *table.Call, v starlark.Value, at diag.Span) *engine.Node {
 }
 
 // listRoutes reads [when(predicate, handler), ...].
-func listRoutes(c *table.Call, seq starlark.Sequence) []engine.Route {
-	var routes []engine.Route
+func listRoutes(c *table.Call, seq starlark.Sequence) []flow.Route {
+	var routes []flow.Route
 	for item := range starlark.Elements(seq) {
 		switch w := item.(type) {
 		case *whenValue:

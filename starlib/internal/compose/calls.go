@@ -1,16 +1,17 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // CallForms are how builtins that compose nodes are called in a function that runs: there they
@@ -42,7 +43,7 @@ func onBranch(c *table.Call, br engine.Branch, f starlark.Value, args starlark.T
 }
 
 func retryCall(c *table.Call) (starlark.Value, error) {
-	most := c.Int("max", engine.DefaultRetryMax)
+	most := c.Int("max", flow.DefaultRetryMax)
 	if wrong := table.WithoutInput("retry", c.Arg("f"), len(c.Rest()), c.ArgSpan("f")); wrong != nil {
 		c.Problems.Add(wrong)
 		return nil, nil
@@ -52,7 +53,7 @@ func retryCall(c *table.Call) (starlark.Value, error) {
 	}
 	var r thread.Result
 	given, asked := false, error(nil)
-	at, err := engine.CallsAt(c.Env.Branch, c.Row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
+	at, err := run.CallsAt(c.Env.Branch, c.Row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
 		out, err := onBranch(c, br, c.Arg("f"), starlark.Tuple(c.Rest()))
 		if err != nil {
 			return false, err
@@ -130,7 +131,7 @@ func fallbackCall(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	var r thread.Result
-	err := engine.CallsAt(c.Env.Branch, c.Row.Name).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
+	err := run.CallsAt(c.Env.Branch, c.Row.Name).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
 		r, err = onBranch(c, br, calls[i].f, calls[i].args)
 		return err
 	})
@@ -146,7 +147,7 @@ func raceCall(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	results := make([]thread.Result, len(calls))
-	won, err := engine.CallsAt(c.Env.Branch, c.Row.Name).Race(len(calls), func(i int, br engine.Branch) (err error) {
+	won, err := run.CallsAt(c.Env.Branch, c.Row.Name).Race(len(calls), func(i int, br engine.Branch) (err error) {
 		results[i], err = onBranch(c, br, calls[i].f, calls[i].args)
 		return err
 	})
@@ -166,7 +167,7 @@ func attemptRows() []table.Builtin {
 			},
 			Doc: "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. " +
 				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
-		table.Generic("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, engine.AttemptOf),
+		table.Generic("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf),
 		{Name: "Failure", Group: table.GroupScript, Returns: "Failure", Effect: table.Pure, May: true,
 			Doc:    "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.",
 			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.FailureType.FieldNames())}},
@@ -213,6 +214,6 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 
 // attempted is what a call came to, which may have given anything.
 func attempted(v generable.Value, failed *engine.Error) starlark.Value {
-	r, _ := engine.Attempted(engine.AttemptType, v, failed).AsRecord()
+	r, _ := flow.Attempted(flow.AttemptType, v, failed).AsRecord()
 	return value.FromRecord(r)
 }

@@ -3,15 +3,16 @@ package compose
 import (
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Rows are the builtins that compose nodes, and those by which functions that run call them.
@@ -78,7 +79,7 @@ var stepKind = table.Kind{Word: table.CallKind.Word, Stub: table.CallKind.Stub, 
 	}}
 
 // nodes lists the nodes of a composition, given one by one or as one list.
-func nodes(c *table.Call) ([]*engine.Node, engine.Site, bool) {
+func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 	site := c.Site()
 	items, spans := c.Rest(), make([]diag.Span, 0, len(c.Rest()))
 	for _, ref := range c.RestRefs {
@@ -97,13 +98,13 @@ func nodes(c *table.Call) ([]*engine.Node, engine.Site, bool) {
 			}
 		}
 	}
-	var nodes []*engine.Node
+	var nodes []*flow.Node
 	for i, item := range items {
 		switch item := item.(type) {
 		case *value.Node:
 			nodes = append(nodes, item.Node)
 		case *value.Failed:
-			nodes = append(nodes, c.State.Session.Failed(engine.FnNode, site))
+			nodes = append(nodes, c.State.Session.Failed(flow.FnNode, site))
 		default:
 			d := c.Problemf(diag.NotANode, spans[i], "%s composes nodes, got %s", c.Row.Name, value.Describe(item))
 			if h := value.HintNode(item); h != "" {
@@ -116,7 +117,7 @@ func nodes(c *table.Call) ([]*engine.Node, engine.Site, bool) {
 }
 
 // composed finishes a call that composes several nodes.
-func composed(c *table.Call, make func(nodes []*engine.Node, site engine.Site) *engine.Node) (starlark.Value, error) {
+func composed(c *table.Call, make func(nodes []*flow.Node, site flow.Site) *flow.Node) (starlark.Value, error) {
 	if err := c.RefuseInRun(); err != nil {
 		return nil, err
 	}
@@ -128,17 +129,17 @@ func composed(c *table.Call, make func(nodes []*engine.Node, site engine.Site) *
 }
 
 func thenFunc(c *table.Call) (starlark.Value, error) {
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		return c.State.Session.Then(site, nodes...)
 	})
 }
 
 func parFunc(c *table.Call) (starlark.Value, error) {
-	o := engine.ParOptions{Limit: c.Int("limit", 0), Output: c.Type("output"), OnError: onError(c)}
+	o := flow.ParOptions{Limit: c.Int("limit", 0), Output: c.Type("output"), OnError: onError(c)}
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		if c.Has("merge") {
 			o.Merge = step(c, "merge")
 			site.Args = append(site.Args, c.ArgSpan("merge"))
@@ -148,11 +149,11 @@ func parFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func forumFunc(c *table.Call) (starlark.Value, error) {
-	o := engine.ForumOptions{Rounds: c.Int("rounds", 1), ConsensusSpan: c.ArgSpan("consensus")}
+	o := flow.ForumOptions{Rounds: c.Int("rounds", 1), ConsensusSpan: c.ArgSpan("consensus")}
 	if c.Has("consensus") {
 		o.Consensus = c.Int("consensus", 1)
 	}
-	return composed(c, func(nodes []*engine.Node, site engine.Site) *engine.Node {
+	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		o.Captain, o.Otherwise = c.Node("captain"), c.Node("otherwise")
 		for _, name := range []string{"captain", "otherwise"} {
 			if c.Has(name) {
@@ -167,13 +168,13 @@ func eachFunc(c *table.Call) (starlark.Value, error) {
 	if err := c.RefuseInRun(); err != nil {
 		return nil, err
 	}
-	limit := c.Int("limit", engine.DefaultEachLimit)
+	limit := c.Int("limit", flow.DefaultEachLimit)
 	if len(c.Problems) > 0 {
 		return nil, nil
 	}
 	site := c.Site()
 	site.Args = []diag.Span{c.ReceiverSpan()}
-	return value.NewNode(c.State, c.State.Session.Each(site, engine.EachOptions{Limit: limit, OnError: onError(c)}, c.Node("node"))), nil
+	return value.NewNode(c.State, c.State.Session.Each(site, flow.EachOptions{Limit: limit, OnError: onError(c)}, c.Node("node"))), nil
 }
 
 func fnFunc(c *table.Call) (starlark.Value, error) {
@@ -190,7 +191,7 @@ func fnFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	lint.CheckFields(c.State, c.Arg("f"), in)
-	return c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node {
+	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		site.Args = []diag.Span{c.ArgSpan("f")}
 		return s.Fn(site, c.FuncArg("f"), in, out)
 	})
@@ -200,7 +201,7 @@ func pickFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node {
+	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		return s.Pick(site, c.Str("field"), c.Type("input"))
 	})
 }
@@ -209,12 +210,12 @@ func templateFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	text, err := engine.ParseTemplate(script.Dedent(c.Str("text")))
+	text, err := agent.ParseTemplate(script.Dedent(c.Str("text")))
 	if err != nil {
 		c.Problemf(diag.UnknownPlaceholder, c.ArgSpan("text"), "%s", err).Help = []string{"text that keeps its braces is a plain str"}
 		return nil, nil
 	}
-	v, err := c.NodeMade(func(s *engine.Session, site engine.Site) *engine.Node { return s.Template(site, text, c.Type("input")) })
+	v, err := c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node { return s.Template(site, text, c.Type("input")) })
 	if n, ok := v.(*value.Node); ok {
 		n.Template = text
 	}

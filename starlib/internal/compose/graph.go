@@ -3,15 +3,14 @@ package compose
 import (
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func graphRows() []table.Builtin {
@@ -40,7 +39,7 @@ func graphRows() []table.Builtin {
 }
 
 // edgeValue is an edge before it is part of a graph.
-type edgeValue struct{ e engine.Edge }
+type edgeValue struct{ e flow.Edge }
 
 func (e *edgeValue) String() string {
 	to := "FINISH"
@@ -113,7 +112,7 @@ func edgeFunc(c *table.Call) (starlark.Value, error) {
 			return c.Placeholder(), nil
 		}
 	}
-	e := engine.Edge{From: c.Node("source"), To: c.Node("target"), Span: c.FuncSpan()}
+	e := flow.Edge{From: c.Node("source"), To: c.Node("target"), Span: c.FuncSpan()}
 	e.Guard.Span = c.ArgSpan("when")
 	switch when := c.Arg("when").(type) {
 	case nil:
@@ -146,17 +145,17 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	o := engine.GraphOptions{MaxSteps: c.Int("max_steps", engine.DefaultMaxSteps), Output: c.Type("output")}
+	o := flow.GraphOptions{MaxSteps: c.Int("max_steps", flow.DefaultMaxSteps), Output: c.Type("output")}
 	switch v := c.Arg("on_no_match").(type) {
 	case starlark.String:
-		o.OnNoMatch = engine.NoMatchError
+		o.OnNoMatch = flow.NoMatchError
 		if v == "finish" {
-			o.OnNoMatch = engine.NoMatchFinish
+			o.OnNoMatch = flow.NoMatchFinish
 		}
 	case *value.Node:
-		o.OnNoMatch, o.Otherwise = engine.NoMatchNode, v.Node
+		o.OnNoMatch, o.Otherwise = flow.NoMatchNode, v.Node
 	}
-	var edges []engine.Edge
+	var edges []flow.Edge
 	for item := range c.Items("edges") {
 		switch e := item.(type) {
 		case *edgeValue:
@@ -180,12 +179,12 @@ var stepNodeKind = table.Kind{Word: "node or function", Stub: "Node | Callable |
 
 // step reads an argument that is a node, or a function that becomes one: its types are checked
 // when they meet declared ones, as those of fn(f) are.
-func step(c *table.Call, name string) *engine.Node {
+func step(c *table.Call, name string) *flow.Node {
 	v := c.Arg(name)
 	if n, ok := v.(*value.Node); ok {
 		return n.Node
 	}
-	site := engine.Site{Span: c.ArgSpan(name), What: name, Args: []diag.Span{c.ArgSpan(name)}}
+	site := flow.Site{Span: c.ArgSpan(name), What: name, Args: []diag.Span{c.ArgSpan(name)}}
 	out := generable.AnyT
 	if t, ok := v.(*value.Type); ok {
 		out = t.T

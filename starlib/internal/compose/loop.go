@@ -1,13 +1,12 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 var loopParams = []table.Param{
@@ -42,12 +41,12 @@ func loopFunc(c *table.Call) (starlark.Value, error) {
 	if err := c.RefuseInRun(); err != nil {
 		return nil, err
 	}
-	o := engine.LoopOptions{Max: c.Int("max", engine.DefaultLoopMax), Repair: c.Node("repair"),
+	o := flow.LoopOptions{Max: c.Int("max", flow.DefaultLoopMax), Repair: c.Node("repair"),
 		LastWins: c.Str("on_limit") == "last", NextSpan: c.ArgSpan("next"), UntilSpan: c.ArgSpan("until"), RepairSpan: c.ArgSpan("repair")}
 	if p, ok := c.Arg("until").(*value.Predicate); ok {
-		o.UntilData = p.Pred
+		o.Until = p.Pred
 	} else {
-		o.Until = c.FuncArg("until")
+		o.UntilFunc = c.FuncArg("until")
 	}
 	if c.Has("next") {
 		if o.NextNode = c.Node("next"); o.NextNode == nil {

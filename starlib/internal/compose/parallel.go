@@ -1,16 +1,17 @@
 package compose
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func orchestrationRows() []table.Builtin {
@@ -118,7 +119,7 @@ func parallelFunc(c *table.Call) (starlark.Value, error) {
 	if !c.RunOnly("results = parallel(f, items)") {
 		return nil, nil
 	}
-	limit := c.Int("limit", engine.DefaultEachLimit)
+	limit := c.Int("limit", flow.DefaultEachLimit)
 	calls := branchCalls(c)
 	if len(c.Problems) > 0 {
 		return nil, nil
@@ -131,7 +132,7 @@ func parallelFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	out := newOutcomes(c, len(calls))
-	err := engine.CallsAt(c.Env.Branch, c.Row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
+	err := run.CallsAt(c.Env.Branch, c.Row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
 		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(calls[i].f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			return starlark.Call(thread, calls[i].f, calls[i].args, nil)
 		})
@@ -155,11 +156,11 @@ func phaseFunc(c *table.Call) (starlark.Value, error) {
 func limits(c *table.Call, stages int) []int {
 	out := make([]int, stages)
 	for i := range out {
-		out[i] = engine.DefaultEachLimit
+		out[i] = flow.DefaultEachLimit
 	}
 	list, ok := c.Arg("limit").(*starlark.List)
 	if !ok {
-		n := c.Int("limit", engine.DefaultEachLimit)
+		n := c.Int("limit", flow.DefaultEachLimit)
 		for i := range out {
 			out[i] = n
 		}

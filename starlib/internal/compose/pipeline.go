@@ -3,12 +3,12 @@ package compose
 import (
 	"sync"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // rooms counts how many items are in each stage of a stream.
@@ -74,7 +74,7 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 	}
 	free := &rooms{free: limits}
 	out := newOutcomes(c, len(items))
-	err := engine.CallsAt(c.Env.Branch, c.Row.Name).All(len(items), busy, func(i int, br engine.Branch) error {
+	err := run.CallsAt(c.Env.Branch, c.Row.Name).All(len(items), busy, func(i int, br engine.Branch) error {
 		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			v := items[i]
 			for stage, f := range stages {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"go.starlark.net/starlark"
-
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Help is the text that help() prints about a value of the language; about nil, the list of
@@ -144,7 +144,7 @@ func helpNode(v *value.Node) string {
 // mostParts is how many parts of a node are told of.
 const mostParts = 200
 
-func helpParts(out *strings.Builder, n *engine.Node, indent string, rest *int) {
+func helpParts(out *strings.Builder, n *flow.Node, indent string, rest *int) {
 	for _, k := range n.Children() {
 		if *rest--; *rest < 0 {
 			if *rest == -1 {
@@ -158,7 +158,7 @@ func helpParts(out *strings.Builder, n *engine.Node, indent string, rest *int) {
 }
 
 // nodeLine is what a node is, takes and gives, and where it was made.
-func nodeLine(n *engine.Node) string {
+func nodeLine(n *flow.Node) string {
 	line := n.Kind().String()
 	if label := n.Label(); label != line {
 		line += " " + label
@@ -192,7 +192,7 @@ func helpFunction(fn *starlark.Function) string {
 
 // helpAgent tells what an agent can do: how it chooses a skill, its tools, and each skill with the tools
 // and the knowledge that are the skill's alone.
-func helpAgent(out *strings.Builder, a *engine.AgentSpec) {
+func helpAgent(out *strings.Builder, a *agent.AgentSpec) {
 	if by := chooses(a.Select); by != "" {
 		out.WriteString("\n\n" + by)
 	}
@@ -208,7 +208,7 @@ func helpAgent(out *strings.Builder, a *engine.AgentSpec) {
 }
 
 // chooses tells what chooses among skills, "" where their types do.
-func chooses(sel *engine.Selection) string {
+func chooses(sel *agent.Selection) string {
 	switch {
 	case sel == nil:
 		return ""
@@ -230,7 +230,7 @@ func chooses(sel *engine.Selection) string {
 	return text + "."
 }
 
-func toolLines(tools []*engine.Tool) string {
+func toolLines(tools []*agent.Tool) string {
 	lines := []string{"**Tools:**"}
 	for _, t := range tools {
 		var params []string

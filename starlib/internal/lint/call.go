@@ -5,11 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
@@ -17,6 +15,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Linter looks into the functions of files. It needs a file as it is parsed and resolved; what its
@@ -24,7 +24,7 @@ import (
 type Linter struct {
 	*script.State
 	Table *table.Table
-	Heard map[*engine.Node]bool // nodes that functions call, looked into once
+	Heard map[*flow.Node]bool // nodes that functions call, looked into once
 
 	Grants    engine.Grants         // nil grants nothing
 	ServerMay func(engine.Use) bool // decides about MCP servers; nil asks the grants
@@ -229,7 +229,7 @@ func spreads(call *syntax.CallExpr) bool {
 }
 
 // hear looks once into a node that functions call.
-func (l *callLint) hear(n *engine.Node) {
+func (l *callLint) hear(n *flow.Node) {
 	if !n.Failed() && !l.lint.Heard[n] {
 		l.lint.Heard[n] = true
 		l.c.Session.CheckHeard(n)
@@ -244,7 +244,7 @@ func (l *callLint) report(code diag.Code, at syntax.Node, format string, args ..
 }
 
 // nodeCall checks that a node gets one input by position, and one that it takes.
-func (l *callLint) nodeCall(id *syntax.Ident, n *engine.Node, args []syntax.Expr) {
+func (l *callLint) nodeCall(id *syntax.Ident, n *flow.Node, args []syntax.Expr) {
 	switch {
 	case n.Failed():
 	case len(args) != 1:
@@ -256,7 +256,7 @@ func (l *callLint) nodeCall(id *syntax.Ident, n *engine.Node, args []syntax.Expr
 	}
 }
 
-func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *engine.Node) {
+func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *flow.Node) {
 	d.Help = []string{"write " + name + "(x)"}
 	if in := n.In().Deref(); in.Kind == generable.RecordType {
 		d.Help = []string{fmt.Sprintf("write %s(%s)", name, value.Example(in))}
@@ -265,7 +265,7 @@ func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *engine.Node) {
 
 // input checks that a node takes a value: one that is written out, or one of a certain type. It
 // gives what it reports.
-func (l *callLint) input(name string, n *engine.Node, arg syntax.Expr) *diag.Diagnostic {
+func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagnostic {
 	got := ""
 	if v, ok := literal(arg); ok {
 		_, errs := n.In().Convert(v)

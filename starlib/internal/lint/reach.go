@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // search looks for something that a function speaks of, as far as its text tells: by a global, by what it
@@ -230,7 +230,7 @@ func classOf(of, op, method string) engine.Class {
 // CheckEffects warns of tools that are said to do less than their functions may.
 func CheckEffects(c *script.State) {
 	for _, t := range c.Claimed {
-		run, ok := t.Run.(engine.Acting)
+		run, ok := t.Run.(agent.Acting)
 		if !ok {
 			continue
 		}

@@ -4,13 +4,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"go.starlark.net/resolve"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
 )
 
 // CheckUnused warns of agents of the entry script that are declared and then forgotten: they have
@@ -20,10 +19,10 @@ func (c *Linter) CheckUnused(u *script.Unit) {
 	if u.State != script.UnitDone || u.Globals["main"] == nil || c.Session.Diagnostics().HasErrors() {
 		return
 	}
-	idle, declared := map[string]*engine.Node{}, map[string]*syntax.Ident{}
+	idle, declared := map[string]*flow.Node{}, map[string]*syntax.Ident{}
 	for name, v := range u.Globals {
 		n, ok := v.(*value.Node)
-		if ok && name != "main" && !strings.HasPrefix(name, "_") && n.Node.Kind() == engine.AgentNode && n.Node.Free() {
+		if ok && name != "main" && !strings.HasPrefix(name, "_") && n.Node.Kind() == flow.AgentNode && n.Node.Free() {
 			idle[name] = n.Node
 		}
 	}

@@ -5,20 +5,21 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // State is what is known of a script: its session, its files and what they declare. It grows while
 // the script loads and does not change any more after that, when all runs of the module share it.
 type State struct {
 	Context     context.Context
-	Session     *engine.Session
+	Session     *flow.Session
 	Methods     methods
 	Predeclared starlark.StringDict // the names of the language
 	Thread      *starlark.Thread    // of the file that executes; operators have none of their own
@@ -30,7 +31,7 @@ type State struct {
 	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
 	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world
 	AtEnd       []func()                             // called once composing has ended, when all functions are there
-	Claimed     []*engine.Tool                       // whose effect the script says
+	Claimed     []*agent.Tool                        // whose effect the script says
 	Undescribed map[diag.Pos]bool                    // functions of which it was said that they describe no tool
 	Budgets     map[string]NamedBudget               // that have a name
 	Uses        []Use                                // of capabilities

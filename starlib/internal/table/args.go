@@ -4,12 +4,12 @@ import (
 	"context"
 	"iter"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Arg returns the argument of the named parameter, nil when it was not given.
@@ -99,9 +99,9 @@ func (c *Call) Variable() string {
 }
 
 // Site says where a node is made by this call.
-func (c *Call) Site() engine.Site {
+func (c *Call) Site() flow.Site {
 	name := c.Variable()
-	return engine.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: name}
+	return flow.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: name}
 }
 
 var (

@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Call is one call of a builtin: its bound arguments, and where it stands.
@@ -328,10 +327,10 @@ func (c *Call) report(found diag.List) {
 }
 
 // nodeKinds are the kinds of what the builtins make.
-var nodeKinds = map[string]engine.NodeKind{"agent": engine.AgentNode, "fn": engine.FnNode, "pick": engine.PickNode,
-	"template": engine.TemplateNode, "then": engine.PipelineNode, "par": engine.ParallelNode, "forum": engine.ForumNode,
-	"loop": engine.LoopNode, "branch": engine.BranchNode, "each": engine.EachNode, "graph": engine.GraphNode, "fallback": engine.FallbackNode, "race": engine.RaceNode,
-	"retry": engine.RetryNode, "vote": engine.VoteNode, "wrap": engine.WrapNode, "handoff": engine.HandoffNode, "verify": engine.VerifyNode, "bounded": engine.BoundedNode}
+var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "fn": flow.FnNode, "pick": flow.PickNode,
+	"template": flow.TemplateNode, "then": flow.PipelineNode, "par": flow.ParallelNode, "forum": flow.ForumNode,
+	"loop": flow.LoopNode, "branch": flow.BranchNode, "each": flow.EachNode, "graph": flow.GraphNode, "fallback": flow.FallbackNode, "race": flow.RaceNode,
+	"retry": flow.RetryNode, "vote": flow.VoteNode, "wrap": flow.WrapNode, "handoff": flow.HandoffNode, "verify": flow.VerifyNode, "bounded": flow.BoundedNode}
 
 // Placeholder is what a failed call gives.
 func (c *Call) Placeholder() starlark.Value {

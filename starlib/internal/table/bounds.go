@@ -6,10 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"go.starlark.net/starlark"
 )
 
 // The kinds of numbers of which not every one makes sense. What is wrong with one is said while the
@@ -26,8 +25,8 @@ var (
 	})
 	// MendsKind takes how often something is done about one call.
 	MendsKind = Vetted(IntKind, func(_ *Param, v starlark.Value) []Fault {
-		if n := IntOf(v); n < 1 || n > engine.MaxMends {
-			return Faultf("one call is mended in so many steps at most", "want 1 to %d, got %d", engine.MaxMends, n)
+		if n := IntOf(v); n < 1 || n > agent.MaxRecoverySteps {
+			return Faultf("one call is mended in so many steps at most", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
 		}
 		return nil
 	})

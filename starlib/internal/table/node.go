@@ -1,12 +1,11 @@
 package table
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // RefuseInRun refuses to compose in a run; ok is false when there is nothing more to do.
@@ -18,7 +17,7 @@ func (c *Call) RefuseInRun() error {
 }
 
 // Node is the node of an argument, or of the receiver of a method.
-func (c *Call) Node(name string) *engine.Node {
+func (c *Call) Node(name string) *flow.Node {
 	if name == "node" && c.Receiver != nil {
 		return c.Receiver.(*value.Node).Node
 	}
@@ -26,7 +25,7 @@ func (c *Call) Node(name string) *engine.Node {
 	case *value.Node:
 		return v.Node
 	case *value.Failed:
-		return c.State.Session.Failed(engine.FnNode, c.Site())
+		return c.State.Session.Failed(flow.FnNode, c.Site())
 	}
 	return nil
 }
@@ -41,11 +40,11 @@ func (c *Call) ReceiverSpan() diag.Span {
 
 // NodeMade makes a single node: in the session while composing, in one of its own in a run,
 // where a node may be made and called, though not composed.
-func (c *Call) NodeMade(make func(s *engine.Session, site engine.Site) *engine.Node) (starlark.Value, error) {
+func (c *Call) NodeMade(make func(s *flow.Session, site flow.Site) *flow.Node) (starlark.Value, error) {
 	if !c.Running() {
 		return value.NewNode(c.State, make(c.State.Session, c.Site())), nil
 	}
-	s := engine.NewSession()
+	s := flow.NewSession()
 	n := make(s, c.Site())
 	if found := s.Diagnostics(); found.HasErrors() {
 		return nil, script.Raised(found...)

@@ -3,13 +3,12 @@ package thread
 import (
 	"errors"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // callback makes a function of the script callable by the engine, nil for nil.
@@ -139,5 +138,5 @@ func shared(v starlark.Value) bool {
 // Callable is what the callback calls.
 func (f *Callback) Callable() starlark.Callable { return f.Func }
 
-// Acts implements [engine.Acting].
+// Acts implements [agent.Acting].
 func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }

@@ -3,13 +3,12 @@ package thread
 import (
 	"errors"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // onlookerSteps bounds one call of a function that looks at an answer: it holds up the stream.
@@ -24,8 +23,8 @@ type Observer struct {
 
 var tokenShape = value.ShapeOf("Token", "kind", "text", "tool", "attempt")
 
-// Look implements [engine.Onlooker].
-func (o *Observer) Look(say func(string)) engine.Look {
+// Observe implements [engine.Observer].
+func (o *Observer) Observe(say func(string)) engine.StreamObserver {
 	thread := &starlark.Thread{Name: "beside", Print: func(_ *starlark.Thread, text string) { say(text) }}
 	thread.SetLocal(script.EnvKey, &script.Env{State: o.State, Concurrent: true})
 	call := func(fn *starlark.Function, arg starlark.Value) error {
@@ -36,7 +35,7 @@ func (o *Observer) Look(say func(string)) engine.Look {
 		}
 		return besideError(fn, err)
 	}
-	var look engine.Look
+	var look engine.StreamObserver
 	if o.Token != nil {
 		look.Token = func(t engine.Token) error {
 			kind, tool := "text", generable.Value{}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"go.starlark.net/starlark"
 )
 
 // Part is embedded in the values that only agents take: they are opaque.
@@ -18,13 +19,13 @@ type Part struct{}
 func (Part) Opaque() {}
 
 // Holder is a part that nodes stand in.
-type Holder interface{ Nodes() []*engine.Node }
+type Holder interface{ Nodes() []*flow.Node }
 
 // nodesOf are the nodes among flows.
-func nodesOf(flows ...engine.Flow) []*engine.Node {
-	var out []*engine.Node
+func nodesOf(flows ...agent.Flow) []*flow.Node {
+	var out []*flow.Node
 	for _, f := range flows {
-		if n, ok := f.(*engine.Node); ok {
+		if n, ok := f.(*flow.Node); ok {
 			out = append(out, n)
 		}
 	}
@@ -32,13 +33,13 @@ func nodesOf(flows ...engine.Flow) []*engine.Node {
 }
 
 // Nodes are the node that the tool runs and those that mend its calls.
-func (v *Tool) Nodes() []*engine.Node {
+func (v *Tool) Nodes() []*flow.Node {
 	return append(nodesOf(v.Tool.Node), RecoveryNodes(v.Tool.OnError)...)
 }
 
 // Nodes are those of the skill's tools.
-func (v *Skill) Nodes() []*engine.Node {
-	var out []*engine.Node
+func (v *Skill) Nodes() []*flow.Node {
+	var out []*flow.Node
 	for _, t := range v.Skill.Tools {
 		out = append(out, (&Tool{Tool: t}).Nodes()...)
 	}
@@ -46,8 +47,8 @@ func (v *Skill) Nodes() []*engine.Node {
 }
 
 // RecoveryNodes are the nodes that mend calls; r may be nil.
-func RecoveryNodes(r *engine.Recovery) []*engine.Node {
-	var out []*engine.Node
+func RecoveryNodes(r *agent.Recovery) []*flow.Node {
+	var out []*flow.Node
 	if r != nil {
 		for _, one := range slices.Concat(r.BadArgs, r.Failure) {
 			out = append(out, nodesOf(one.Fixer)...)
@@ -66,18 +67,18 @@ func (Part) Hash() (uint32, error) {
 
 type Skill struct {
 	Part
-	Skill *engine.Skill
+	Skill *agent.Skill
 	Run   starlark.Value // its function, nil when it has none
 }
 
 type Tool struct {
 	Part
-	Tool *engine.Tool
+	Tool *agent.Tool
 }
 
 type Knowledge struct {
 	Part
-	Knowledge engine.Knowledge
+	Knowledge agent.Knowledge
 }
 
 type Budget struct {
@@ -127,7 +128,7 @@ func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError,
 
 type Memory struct {
 	Part
-	Bank  *engine.MemoryBank
+	Bank  *agent.MemoryBank
 	State *script.State
 }
 

@@ -3,21 +3,22 @@ package value
 import (
 	"fmt"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Node is an agent, a step or a composition as a value of the language.
 type Node struct {
-	Node     *engine.Node
+	Node     *flow.Node
 	State    *script.State
-	Template *engine.TemplateText // of a template
+	Template *agent.TemplateText // of a template
 }
 
 var (
@@ -99,7 +100,7 @@ func (v *Node) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs
 	if err := e.Thread.Settle(); err != nil { // the node's own budget is not charged for it
 		return nil, err
 	}
-	out, err := engine.Call(e.Branch, v.Node, in)
+	out, err := run.Call(e.Branch, v.Node, in)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 		return nil, ComposedWhileRunning(what)
 	}
 	pos := c.Here()
-	site := engine.Site{Span: diag.Span{Pos: script.Position(pos)}, What: what, ByOp: true}
+	site := flow.Site{Span: diag.Span{Pos: script.Position(pos)}, What: what, ByOp: true}
 	left, right := starlark.Value(v), y
 	if side == starlark.Right {
 		left, right = y, v
@@ -136,7 +137,7 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 		}
 	}
 	if _, failed := y.(*Failed); failed {
-		return NewNode(c, c.Session.Failed(engine.PipelineNode, site)), nil
+		return NewNode(c, c.Session.Failed(flow.PipelineNode, site)), nil
 	}
 	if !known {
 		return misused(c, op, site, y)
@@ -146,7 +147,7 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 			Label: "groups from the left: (... " + other(op) + " ...) " + op.String() + " ...",
 			Help:  []string{"put parentheses around what belongs together, or use forum(...) and par(...)"}}
 		c.Session.Report(d)
-		return NewNode(c, c.Session.Failed(engine.ForumNode, site)), nil
+		return NewNode(c, c.Session.Failed(flow.ForumNode, site)), nil
 	}
 	a, aOK := left.(*Node)
 	b, bOK := right.(*Node)
@@ -157,9 +158,9 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 	case syntax.GTGT:
 		return NewNode(c, c.Session.Then(site, a.Node, b.Node)), nil
 	case syntax.SLASH:
-		return NewNode(c, c.Session.Par(site, engine.ParOptions{}, a.Node, b.Node)), nil
+		return NewNode(c, c.Session.Par(site, flow.ParOptions{}, a.Node, b.Node)), nil
 	}
-	return NewNode(c, c.Session.Forum(site, engine.ForumOptions{}, a.Node, b.Node)), nil
+	return NewNode(c, c.Session.Forum(site, flow.ForumOptions{}, a.Node, b.Node)), nil
 }
 
 func other(op syntax.Token) string {
@@ -170,7 +171,7 @@ func other(op syntax.Token) string {
 }
 
 // notANode reports an operand that no composition takes.
-func notANode(c *script.State, site engine.Site, left, right starlark.Value) starlark.Value {
+func notANode(c *script.State, site flow.Site, left, right starlark.Value) starlark.Value {
 	at, operand := 0, left
 	if _, ok := left.(*Node); ok {
 		at, operand = 1, right
@@ -188,11 +189,11 @@ func notANode(c *script.State, site engine.Site, left, right starlark.Value) sta
 		}
 	}
 	c.Session.Report(d)
-	return NewNode(c, c.Session.Failed(engine.PipelineNode, site))
+	return NewNode(c, c.Session.Failed(flow.PipelineNode, site))
 }
 
 // misused reports operators that nodes do not have.
-func misused(c *script.State, op syntax.Token, site engine.Site, y starlark.Value) (starlark.Value, error) {
+func misused(c *script.State, op syntax.Token, site flow.Site, y starlark.Value) (starlark.Value, error) {
 	if op != syntax.PIPE {
 		return nil, nil // the interpreter says that there is no such operator
 	}
@@ -202,7 +203,7 @@ func misused(c *script.State, op syntax.Token, site engine.Site, y starlark.Valu
 		d.Span.Len = 1
 	}
 	c.Session.Report(d)
-	return NewNode(c, c.Session.Failed(engine.ParallelNode, site)), nil
+	return NewNode(c, c.Session.Failed(flow.ParallelNode, site)), nil
 }
 
 func ComposedWhileRunning(what string) error {
@@ -210,4 +211,4 @@ func ComposedWhileRunning(what string) error {
 		WithHelp("compose at the top level, and call the nodes here one after the other: y = a(x), z = b(y)")
 }
 
-func NewNode(c *script.State, n *engine.Node) *Node { return &Node{Node: n, State: c} }
+func NewNode(c *script.State, n *flow.Node) *Node { return &Node{Node: n, State: c} }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Type is a type as a value of the language. The predeclared ones are at once the
@@ -245,7 +245,7 @@ func (s *Signature) Attr(name string) (starlark.Value, error) {
 	return nil, NoAttribute("a signature", name, s.AttrNames())
 }
 
-func NewSignature(c *script.State, n *engine.Node) starlark.Value {
+func NewSignature(c *script.State, n *flow.Node) starlark.Value {
 	return &Signature{NewType(c, n.In()), NewType(c, n.Out())}
 }
 

@@ -10,22 +10,22 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/tmc/langchaingo/llms"
 )
 
 // Call is a call of a host's own model.
 type Call struct {
-	Request *engine.Request
+	Request *model.Request
 	JSON    bool              // hold the answer to some JSON object
 	OnePart bool              // the model reads the first part of a message alone
 	Text    func(text string) // receives the pieces of the answer while it is written; nil when nobody listens
 }
 
 // Generate makes the call. The error is the model's own.
-func (c *Call) Generate(ctx context.Context, m llms.Model) (*engine.Response, error) {
+func (c *Call) Generate(ctx context.Context, m llms.Model) (*model.Response, error) {
 	opts := c.options()
 	if c.Text != nil {
 		opts = append(opts, llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
@@ -47,7 +47,7 @@ func (c *Call) Generate(ctx context.Context, m llms.Model) (*engine.Response, er
 }
 
 // conversation is the request without its reasoning, which langchaingo's messages cannot carry.
-func conversation(r *engine.Request) []llms.MessageContent {
+func conversation(r *model.Request) []llms.MessageContent {
 	var out []llms.MessageContent
 	add := func(role llms.ChatMessageType, parts ...llms.ContentPart) {
 		out = append(out, llms.MessageContent{Role: role, Parts: parts})
@@ -58,15 +58,15 @@ func conversation(r *engine.Request) []llms.MessageContent {
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		switch m.Role {
-		case engine.RoleTool:
+		case model.RoleTool:
 			for j := range m.Parts {
 				if r := m.Parts[j].Result; r != nil {
 					add(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: r.CallID, Name: r.Name, Content: r.Text})
 				}
 			}
-		case engine.RoleAssistant:
+		case model.RoleAssistant:
 			var parts []llms.ContentPart
-			if text := wire.Joined(m.Parts, engine.PartText, ""); text != "" {
+			if text := wire.Joined(m.Parts, model.PartText, ""); text != "" {
 				parts = append(parts, llms.TextContent{Text: text})
 			}
 			for j := range m.Parts {
@@ -83,8 +83,8 @@ func conversation(r *engine.Request) []llms.MessageContent {
 }
 
 // said is what a user's message says: its text, and pictures.
-func said(parts []engine.Part) []llms.ContentPart {
-	text := llms.TextContent{Text: wire.Joined(parts, engine.PartText, "\n\n")}
+func said(parts []model.Part) []llms.ContentPart {
+	text := llms.TextContent{Text: wire.Joined(parts, model.PartText, "\n\n")}
 	var out []llms.ContentPart
 	for i := range parts {
 		if img := parts[i].Image; img != nil {
@@ -128,7 +128,7 @@ func (c *Call) options() []llms.CallOption {
 		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t)}}
 	}
 	opts = append(opts, llms.WithTools(tools))
-	if choice := c.Request.Choice; choice != (engine.ToolChoice{}) {
+	if choice := c.Request.Choice; choice != (model.ToolChoice{}) {
 		opts = append(opts, llms.WithToolChoice((&wire.OpenAI{}).Choice(choice))) // what langchaingo's clients pass on
 	}
 	return opts
@@ -137,13 +137,13 @@ func (c *Call) options() []llms.CallOption {
 // response gathers the text of all choices and the calls of each, as some clients give
 // every content block a choice of its own. FuncCall repeats a call and is not read where
 // there are calls.
-func response(got *llms.ContentResponse) *engine.Response {
-	r := &engine.Response{}
+func response(got *llms.ContentResponse) *model.Response {
+	r := &model.Response{}
 	var reasoning, text strings.Builder
-	var calls []engine.Part
+	var calls []model.Part
 	addCall := func(id string, f *llms.FunctionCall) {
 		if f != nil {
-			calls = append(calls, engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: id, Name: f.Name, Args: f.Arguments}})
+			calls = append(calls, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: id, Name: f.Name, Args: f.Arguments}})
 		}
 	}
 	for _, ch := range got.Choices {
@@ -165,15 +165,15 @@ func response(got *llms.ContentResponse) *engine.Response {
 		if ch.StopReason != "" {
 			r.RawFinish = ch.StopReason
 		}
-		if r.Usage == (engine.Usage{}) {
+		if r.Usage == (model.Usage{}) {
 			r.Usage = usage(ch.GenerationInfo)
 		}
 	}
 	if reasoning.Len() > 0 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: reasoning.String()})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartReasoning, Text: reasoning.String()})
 	}
 	if text.Len() > 0 {
-		r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: text.String()})
+		r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: text.String()})
 	}
 	r.Parts = append(r.Parts, calls...)
 	r.Finish = wire.FinishOf(r.RawFinish, len(calls) > 0)
@@ -182,7 +182,7 @@ func response(got *llms.ContentResponse) *engine.Response {
 
 // usage reads the names that langchaingo's clients give their counts. Counts that are
 // none make it the zero usage, which is then estimated.
-func usage(info map[string]any) engine.Usage {
+func usage(info map[string]any) model.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			switch v := info[n].(type) {
@@ -198,7 +198,7 @@ func usage(info map[string]any) engine.Usage {
 		}
 		return 0
 	}
-	u := engine.Usage{
+	u := model.Usage{
 		In:         get("PromptTokens", "input_tokens"),
 		Out:        get("CompletionTokens", "OutputTokens", "output_tokens"),
 		Reasoning:  get("ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens"),
@@ -214,14 +214,14 @@ func usage(info map[string]any) engine.Usage {
 	}
 	u.Reasoning, u.CacheRead, u.CacheWrite = max(u.Reasoning, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0)
 	if !u.Plausible() {
-		return engine.Usage{}
+		return model.Usage{}
 	}
 	return u
 }
 
 // bounded is a count, -1 when the number cannot be one.
 func bounded(n float64) int {
-	if !(n >= 0 && n <= engine.MaxUsage) {
+	if !(n >= 0 && n <= model.MaxUsage) {
 		return -1
 	}
 	return int(n)

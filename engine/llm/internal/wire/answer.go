@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // answer gathers what arrives, whole or in pieces.
@@ -27,7 +28,7 @@ type answer struct {
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
 	ended     bool   // an end marker was seen: nothing of the answer is missing
-	usage     *engine.Usage
+	usage     *model.Usage
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(engine.Token)
 	keys      *redact.Set
@@ -154,8 +155,8 @@ func (a *answer) done() {
 }
 
 // response is the answer as decoded: nothing is generated, filled in or judged.
-func (a *answer) response() *engine.Response {
-	r := &engine.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish}
+func (a *answer) response() *model.Response {
+	r := &model.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish}
 	if a.usage != nil {
 		r.Usage = *a.usage
 	}
@@ -166,55 +167,55 @@ func (a *answer) response() *engine.Response {
 	}
 	r.Finish = FinishOf(a.finish, len(a.calls) > 0)
 	if a.gemini.blocked {
-		r.Finish = engine.FinishFilter
+		r.Finish = model.FinishFilter
 	}
 	if a.refusal.Len() > 0 {
-		r.Finish = engine.FinishRefusal
+		r.Finish = model.FinishRefusal
 		if a.text.Len() == 0 {
-			r.Parts = append(r.Parts, engine.Part{Kind: engine.PartText, Text: a.refusal.String()})
+			r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: a.refusal.String()})
 		}
 	}
 	return r
 }
 
 // gathered are the parts of an answer that gives its kinds side by side.
-func (a *answer) gathered() []engine.Part {
-	var parts []engine.Part
+func (a *answer) gathered() []model.Part {
+	var parts []model.Part
 	if opaque := a.opaqueDetails(); a.reasoning.Len() > 0 || opaque != nil {
-		parts = append(parts, engine.Part{Kind: engine.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
+		parts = append(parts, model.Part{Kind: model.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
 	}
 	if a.text.Len() > 0 {
-		parts = append(parts, engine.Part{Kind: engine.PartText, Text: a.text.String()})
+		parts = append(parts, model.Part{Kind: model.PartText, Text: a.text.String()})
 	}
 	for _, c := range a.calls {
-		parts = append(parts, engine.Part{Kind: engine.PartCall, Call: c.made()})
+		parts = append(parts, model.Part{Kind: model.PartCall, Call: c.made()})
 	}
 	return parts
 }
 
 // FinishOf reads a provider's word for why it stopped. Several say "stop" after calls.
-func FinishOf(raw string, calls bool) engine.Finish {
+func FinishOf(raw string, calls bool) model.Finish {
 	f := finishOf(raw)
-	if calls && (f == engine.FinishStop || f == engine.FinishUnknown) {
-		return engine.FinishCalls
+	if calls && (f == model.FinishStop || f == model.FinishUnknown) {
+		return model.FinishCalls
 	}
 	return f
 }
 
-func finishOf(raw string) engine.Finish {
+func finishOf(raw string) model.Finish {
 	switch strings.ToLower(raw) {
 	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed":
-		return engine.FinishStop
+		return model.FinishStop
 	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded", "incomplete":
-		return engine.FinishLength
+		return model.FinishLength
 	case "tool_calls", "tool_call", "function_call", "tool_use", "requires_action":
-		return engine.FinishCalls
+		return model.FinishCalls
 	case "content_filter", "content_filtered", "guardrail_intervened", "sensitive",
 		"safety", "recitation", "blocklist", "prohibited_content", "spii",
 		"image_safety", "image_prohibited_content", "image_recitation", "model_armor", "jailbreak":
-		return engine.FinishFilter
+		return model.FinishFilter
 	case "refusal":
-		return engine.FinishRefusal
+		return model.FinishRefusal
 	}
-	return engine.FinishUnknown
+	return model.FinishUnknown
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // claudeAnswer is what an answer of this dialect gathers beside what all do.
@@ -129,7 +130,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 		return d.document(data, a)
 	case "completion": // of the form before messages, whose last piece has a reason to stop
 		a.model = string(e.Model)
-		a.grow(a.lastBlock(engine.PartText), text(e.Text))
+		a.grow(a.lastBlock(model.PartText), text(e.Text))
 		a.end(string(e.Stop))
 	case "message_start":
 		a.claudeMessage(&e.Message)
@@ -154,7 +155,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 func (a *answer) claudeMessage(m *claudeMessageAnswer) {
 	a.id, a.model = string(m.ID), string(m.Model)
 	if len(m.Content) > 0 && m.Content[0] == '"' {
-		a.grow(a.addBlock(engine.PartText), text(m.Content))
+		a.grow(a.addBlock(model.PartText), text(m.Content))
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(m.Content, &list) == nil {
@@ -180,19 +181,19 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 	o := &openBlock{}
 	switch c.Type {
 	case "text":
-		o.block = a.addBlock(engine.PartText)
+		o.block = a.addBlock(model.PartText)
 		a.grow(o.block, string(c.Text))
 	case thinkingBlock:
-		o.block = a.addBlock(engine.PartReasoning)
+		o.block = a.addBlock(model.PartReasoning)
 		a.grow(o.block, string(c.Thinking+c.Text))
 		o.signature.WriteString(string(c.Signature))
 	case redactedBlock:
-		o.block = a.addBlock(engine.PartReasoning)
+		o.block = a.addBlock(model.PartReasoning)
 		if c.Data != "" {
 			o.opaque = opaqueThought(claudeSeal{Type: redactedBlock, Data: string(c.Data)})
 		}
 	default:
-		o.block = a.addBlock(engine.PartReasoning)
+		o.block = a.addBlock(model.PartReasoning)
 		if state, err := ParseBody(c.raw); err == nil && c.Type != "" {
 			o.state = state
 		}
@@ -230,11 +231,11 @@ func (a *answer) claudePiece(e *claudeEvent) {
 		o.grows = "content"
 		o.added.WriteString(string(d.Content))
 	case o.state != nil:
-	case d.Type == "text_delta" && o.kind == engine.PartText:
+	case d.Type == "text_delta" && o.kind == model.PartText:
 		a.grow(o.block, string(d.Text))
-	case d.Type == "thinking_delta" && o.kind == engine.PartReasoning:
+	case d.Type == "thinking_delta" && o.kind == model.PartReasoning:
 		a.grow(o.block, string(d.Thinking))
-	case d.Type == "signature_delta" && o.kind == engine.PartReasoning:
+	case d.Type == "signature_delta" && o.kind == model.PartReasoning:
 		o.signature.WriteString(string(d.Signature))
 	case d.Type == "input_json_delta" && o.call != nil:
 		a.claudeArgs(o, string(d.Partial))
@@ -278,7 +279,7 @@ func (o *openBlock) keep() {
 		}
 	}
 	if data, err := encode(o.state); err == nil {
-		o.opaque = &engine.Opaque{Provider: claudeFamily, Data: string(data)}
+		o.opaque = &model.Opaque{Provider: claudeFamily, Data: string(data)}
 	}
 }
 
@@ -307,7 +308,7 @@ func (a *answer) claudeUsage(u *claudeUsage) {
 	if u.Details.Thinking == nil {
 		u.Details.Thinking = u.Details.Reasoning
 	}
-	var n engine.Usage
+	var n model.Usage
 	if a.usage != nil {
 		n = *a.usage
 	}
@@ -326,7 +327,7 @@ func (a *answer) claudeUsage(u *claudeUsage) {
 		}
 	}
 	n.In = in + n.CacheRead + n.CacheWrite
-	if n.In > engine.MaxUsage {
+	if n.In > model.MaxUsage {
 		a.usage, a.claude.noUsage = nil, true
 		return
 	}

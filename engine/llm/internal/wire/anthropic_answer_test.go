@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // claudeQuirks are answers of Anthropic's dialect as servers really write them.
@@ -24,8 +25,8 @@ var claudeQuirks = []quirk{
 			{"type":"tool_use","id":"toolu_1","name":"f","input":{"b": 1, "a": [2]}},{"type":"tool_use","id":"toolu_2","name":"g","input":{}}],
 			"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,
 			"cache_creation":{"ephemeral_5m_input_tokens":100,"ephemeral_1h_input_tokens":0},"output_tokens":7,"output_tokens_details":{"thinking_tokens":3},"server_tool_use":{"web_search_requests":1},"service_tier":"standard"}}`,
-		text: "one two", reasoning: "hm so", calls: []engine.ToolCall{{ID: "toolu_1", Name: "f", Args: `{"b":1,"a":[2]}`}, {ID: "toolu_2", Name: "g", Args: "{}"}},
-		finish: engine.FinishCalls, usage: engine.Usage{In: 1110, Out: 7, Reasoning: 3, CacheRead: 1000, CacheWrite: 100},
+		text: "one two", reasoning: "hm so", calls: []model.ToolCall{{ID: "toolu_1", Name: "f", Args: `{"b":1,"a":[2]}`}, {ID: "toolu_2", Name: "g", Args: "{}"}},
+		finish: model.FinishCalls, usage: model.Usage{In: 1110, Out: 7, Reasoning: 3, CacheRead: 1000, CacheWrite: 100},
 	},
 	{
 		name: "a stream with names of events, pings, blanks and citations", dialect: "anthropic",
@@ -38,7 +39,7 @@ var claudeQuirks = []quirk{
 			"event: content_block_stop\ndata: " + `{"type":"content_block_stop","index":0   }` + "\n\n" +
 			"event: message_delta\ndata: " + `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":13}}` + "\n\n" +
 			"event: message_stop\ndata: {\"type\":\"message_stop\"  }\n\n",
-		text: "1\n2", finish: engine.FinishStop, usage: engine.Usage{In: 20, Out: 13, CacheRead: 5},
+		text: "1\n2", finish: model.FinishStop, usage: model.Usage{In: 20, Out: 13, CacheRead: 5},
 	},
 	{
 		name: "thoughts, their signature and calls in pieces", dialect: "anthropic",
@@ -59,8 +60,8 @@ var claudeQuirks = []quirk{
 			`{"type":"content_block_stop","index":2}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"input_tokens":472,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":89,"output_tokens_details":{"thinking_tokens":40}}}`,
 			`{"type":"message_stop"}`),
-		reasoning: "hm", calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x": 1}`}, {ID: "b", Name: "g", Args: "{}"}},
-		finish: engine.FinishCalls, usage: engine.Usage{In: 472, Out: 89, Reasoning: 40},
+		reasoning: "hm", calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"x": 1}`}, {ID: "b", Name: "g", Args: "{}"}},
+		finish: model.FinishCalls, usage: model.Usage{In: 472, Out: 89, Reasoning: 40},
 	},
 	{
 		name: "blocks that are open at once", dialect: "anthropic",
@@ -71,14 +72,14 @@ var claudeQuirks = []quirk{
 			`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"u"}}`,
 			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"1}"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`),
-		text: "tu", calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}, finish: engine.FinishCalls,
+		text: "tu", calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "a call that is whole where it begins", dialect: "anthropic",
 		body: sse(`{"type":"message_start","message":{"id":"m"}}`,
 			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":{"x": "1"}}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":"1"}`}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"x":"1"}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "blocks of the provider's own tools in pieces", dialect: "anthropic",
@@ -97,61 +98,61 @@ var claudeQuirks = []quirk{
 			`{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"t"}}`,
 			`{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"not of this block"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`),
-		text: "t", finish: engine.FinishStop,
+		text: "t", finish: model.FinishStop,
 	},
 	{
 		name: "pieces of a block that never began", dialect: "anthropic",
 		body: sse(`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}`, `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"a"}}`,
 			`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`, `{"type":"content_block_stop","index":7}`,
 			`{"type":"message_delta","delta":{"stop_reason":"stop_sequence","stop_sequence":"END"}}`, `{"type":"message_stop"}`),
-		text: "a", reasoning: "hm", finish: engine.FinishStop,
+		text: "a", reasoning: "hm", finish: model.FinishStop,
 	},
 	{
 		name: "what the first event holds already", dialect: "anthropic",
 		body: sse(`{"type":"message_start","message":{"id":"m","content":[{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input":{"x":1}}],"stop_reason":"tool_use","usage":{"input_tokens":2,"output_tokens":3}}}`,
 			`{"type":"message_delta","delta":{"stop_reason":null},"usage":{"input_tokens":0,"output_tokens":4}}`, `{"type":"message_stop"}`),
-		text: "a", calls: []engine.ToolCall{{ID: "t", Name: "f", Args: `{"x":1}`}}, finish: engine.FinishCalls, usage: engine.Usage{In: 2, Out: 4},
+		text: "a", calls: []model.ToolCall{{ID: "t", Name: "f", Args: `{"x":1}`}}, finish: model.FinishCalls, usage: model.Usage{In: 2, Out: 4},
 	},
 	{
 		name: "the whole message in one event", dialect: "anthropic",
-		body: sse(`{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`), text: "a", finish: engine.FinishStop,
+		body: sse(`{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`), text: "a", finish: model.FinishStop,
 	},
 	{
-		name: "content that is a string", dialect: "anthropic", body: `{"type":"message","content":"a","stop_reason":"end_turn"}`, text: "a", finish: engine.FinishStop,
+		name: "content that is a string", dialect: "anthropic", body: `{"type":"message","content":"a","stop_reason":"end_turn"}`, text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "nothing, as after a tool's result", dialect: "anthropic",
-		body: `{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":2}}`, finish: engine.FinishStop, usage: engine.Usage{In: 9, Out: 2},
+		body: `{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":2}}`, finish: model.FinishStop, usage: model.Usage{In: 9, Out: 2},
 	},
 	{
-		name: "cut by the limit", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"max_tokens"}`, text: "a", finish: engine.FinishLength,
+		name: "cut by the limit", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"max_tokens"}`, text: "a", finish: model.FinishLength,
 	},
 	{
-		name: "cut by the window", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"model_context_window_exceeded"}`, text: "a", finish: engine.FinishLength,
+		name: "cut by the window", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"model_context_window_exceeded"}`, text: "a", finish: model.FinishLength,
 	},
 	{
-		name: "a pause", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"pause_turn"}`, text: "a", finish: engine.FinishUnknown,
+		name: "a pause", dialect: "anthropic", body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"pause_turn"}`, text: "a", finish: model.FinishUnknown,
 	},
 	{
 		name: "a refusal that says why", dialect: "anthropic",
 		body:   `{"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":"It is dangerous."},"usage":{"input_tokens":5,"output_tokens":1}}`,
-		finish: engine.FinishRefusal, usage: engine.Usage{In: 5, Out: 1},
+		finish: model.FinishRefusal, usage: model.Usage{In: 5, Out: 1},
 	},
 	{
 		name: "counts that no call has", dialect: "anthropic",
 		body: sse(`{"type":"message_start","message":{"content":[],"usage":{"input_tokens":-5,"output_tokens":1}}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":4}}`, `{"type":"message_stop"}`),
-		text: "a", finish: engine.FinishStop,
+		text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "null for counts", dialect: "anthropic",
 		body: `{"content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","stop_details":null,"usage":{"input_tokens":3,"output_tokens":2,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens_details":null}}`,
-		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 3, Out: 2},
+		text: "a", finish: model.FinishStop, usage: model.Usage{In: 3, Out: 2},
 	},
 	{
 		name: "the word error in an answer", dialect: "anthropic",
 		body: `{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input":{"error":{"type":"x"}}}],"stop_reason":"tool_use","error":null}`,
-		text: "a", calls: []engine.ToolCall{{ID: "t", Name: "f", Args: `{"error":{"type":"x"}}`}}, finish: engine.FinishCalls,
+		text: "a", calls: []model.ToolCall{{ID: "t", Name: "f", Args: `{"error":{"type":"x"}}`}}, finish: model.FinishCalls,
 	},
 }
 
@@ -170,10 +171,10 @@ func TestThoughtsGoBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := append(r.Parts, engine.Part{Kind: engine.PartReasoning, Text: "unsigned"},
-		engine.Part{Kind: engine.PartReasoning, Text: "foreign", Opaque: &engine.Opaque{Provider: "openrouter", Data: `{"type":"thinking","signature":"x"}`}},
-		engine.Part{Kind: engine.PartReasoning, Text: "broken", Opaque: &engine.Opaque{Provider: "anthropic", Data: `{"type":`}})
-	blocks, blockErr := (&Anthropic{}).blocks(&engine.Message{Role: engine.RoleAssistant, Parts: parts})
+	parts := append(r.Parts, model.Part{Kind: model.PartReasoning, Text: "unsigned"},
+		model.Part{Kind: model.PartReasoning, Text: "foreign", Opaque: &model.Opaque{Provider: "openrouter", Data: `{"type":"thinking","signature":"x"}`}},
+		model.Part{Kind: model.PartReasoning, Text: "broken", Opaque: &model.Opaque{Provider: "anthropic", Data: `{"type":`}})
+	blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: parts})
 	if blockErr != nil {
 		t.Fatal(blockErr)
 	}
@@ -203,7 +204,7 @@ func TestStateGoesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks, blockErr := (&Anthropic{}).blocks(&engine.Message{Role: engine.RoleAssistant, Parts: r.Parts})
+		blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: r.Parts})
 		got, encodeErr := encode(blocks)
 		if blockErr != nil || encodeErr != nil {
 			t.Fatal(blockErr, encodeErr)
@@ -224,7 +225,7 @@ func TestOmittedThoughtGoesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Parts) != 2 || r.Parts[0].Kind != engine.PartReasoning {
+	if len(r.Parts) != 2 || r.Parts[0].Kind != model.PartReasoning {
 		t.Fatalf("parts %+v", r.Parts)
 	}
 	block, encodeErr := encode(thoughtBlock(&r.Parts[0]))

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 type claudeMessages []*claudeMessage
@@ -61,7 +61,7 @@ type claudeResult struct {
 
 // messages writes the conversation. Turns of one side that follow each other are one message, so
 // that the results of parallel calls stand together in the one behind the calls, as they must.
-func (d *Anthropic) messages(r *engine.Request) (claudeMessages, error) {
+func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 	var out claudeMessages
 	add := func(role string, blocks ...claudeBlock) {
 		if n := len(out); n > 0 && out[n-1].Role == role {
@@ -75,7 +75,7 @@ func (d *Anthropic) messages(r *engine.Request) (claudeMessages, error) {
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		role := "user"
-		if m.Role == engine.RoleAssistant {
+		if m.Role == model.RoleAssistant {
 			role = "assistant"
 		}
 		blocks, err := d.blocks(m)
@@ -84,13 +84,13 @@ func (d *Anthropic) messages(r *engine.Request) (claudeMessages, error) {
 		}
 		add(role, blocks...)
 	}
-	if n := len(out); n == 0 || out[n-1].Role == "assistant" && r.Messages[len(r.Messages)-1].Role == engine.RoleUser {
+	if n := len(out); n == 0 || out[n-1].Role == "assistant" && r.Messages[len(r.Messages)-1].Role == model.RoleUser {
 		add("user", &claudeText{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is needed
 	}
 	return out, nil
 }
 
-func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
+func (d *Anthropic) blocks(m *model.Message) ([]claudeBlock, error) {
 	var out []claudeBlock
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -109,7 +109,7 @@ func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
 				return nil, err
 			}
 			out = append(out, &claudeImage{Type: "image", Source: source})
-		case p.Kind == engine.PartReasoning:
+		case p.Kind == model.PartReasoning:
 			if block := stateBlock(p); block != nil {
 				out = append(out, block)
 			}
@@ -120,7 +120,7 @@ func (d *Anthropic) blocks(m *engine.Message) ([]claudeBlock, error) {
 	return out, nil
 }
 
-func sourceOf(img *engine.Image) (claudeSource, error) {
+func sourceOf(img *model.Image) (claudeSource, error) {
 	if !strings.HasPrefix(img.URL, "data:") {
 		return claudeSource{Type: "url", URL: img.URL}, nil
 	}
@@ -164,8 +164,8 @@ const (
 
 // thoughtBlock is a thought of this family as it goes back: with the signature that it came
 // with, without which the provider takes none. It is nil for any other.
-func thoughtBlock(p *engine.Part) *claudeSeal {
-	if p.Kind != engine.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily {
+func thoughtBlock(p *model.Part) *claudeSeal {
+	if p.Kind != model.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily {
 		return nil
 	}
 	var s claudeSeal
@@ -185,7 +185,7 @@ func thoughtBlock(p *engine.Part) *claudeSeal {
 
 // stateBlock is what goes back of a part that shows in no answer: a thought, or a block of the
 // provider's own as it came. It is nil for what is another family's.
-func stateBlock(p *engine.Part) claudeBlock {
+func stateBlock(p *model.Part) claudeBlock {
 	if thought := thoughtBlock(p); thought != nil {
 		return thought
 	}
@@ -199,10 +199,10 @@ func stateBlock(p *engine.Part) claudeBlock {
 	return json.RawMessage(p.Opaque.Data)
 }
 
-func opaqueThought(s claudeSeal) *engine.Opaque {
+func opaqueThought(s claudeSeal) *model.Opaque {
 	data, err := encode(s)
 	if err != nil {
 		return nil
 	}
-	return &engine.Opaque{Provider: claudeFamily, Data: string(data)}
+	return &model.Opaque{Provider: claudeFamily, Data: string(data)}
 }

@@ -3,7 +3,7 @@ package wire
 import (
 	"fmt"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // longAnswer is a max_tokens from which on an answer may take more than ten minutes, by the
@@ -54,18 +54,18 @@ func claudeCallOf(p *Plan) (*claudeCall, error) {
 	return c, c.sampling(&p.Request.Params)
 }
 
-func (c *claudeCall) choose(r *engine.Request) error {
+func (c *claudeCall) choose(r *model.Request) error {
 	if len(r.Tools) == 0 {
 		return nil
 	}
 	single := r.Params.ParallelCalls != nil && !*r.Params.ParallelCalls
 	switch r.Choice.Mode {
-	case engine.ChoiceNone:
+	case model.ChoiceNone:
 		c.choice = &claudeChoice{Type: "none"}
 		return nil
-	case engine.ChoiceRequired:
+	case model.ChoiceRequired:
 		c.choice = &claudeChoice{Type: "any", Single: single}
-	case engine.ChoiceTool:
+	case model.ChoiceTool:
 		c.choice = &claudeChoice{Type: "tool", Name: r.Choice.Tool, Single: single}
 	default:
 		if single {
@@ -80,7 +80,7 @@ func (c *claudeCall) choose(r *engine.Request) error {
 }
 
 // think settles whether and how much the model thinks. max_tokens counts thoughts and answer.
-func (c *claudeCall) think(r *engine.Request) error {
+func (c *claudeCall) think(r *model.Request) error {
 	word, tokens := r.Params.Effort, r.Params.ReasoningTokens
 	m := &c.model
 	switch {
@@ -128,13 +128,13 @@ func (c *claudeCall) think(r *engine.Request) error {
 
 // midCalls reports whether the model's last turn called tools without signed thoughts before
 // them. Thinking by the token cannot begin in the middle of such a turn.
-func midCalls(r *engine.Request) bool {
+func midCalls(r *model.Request) bool {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		m := &r.Messages[i]
 		switch m.Role {
-		case engine.RoleTool:
+		case model.RoleTool:
 			continue
-		case engine.RoleAssistant:
+		case model.RoleAssistant:
 			for j := range m.Parts {
 				if thoughtBlock(&m.Parts[j]) != nil {
 					return false
@@ -150,7 +150,7 @@ func midCalls(r *engine.Request) bool {
 }
 
 // sampling refuses what the model does. 1 is the default of both numbers: it need not be said.
-func (c *claudeCall) sampling(p *engine.Params) error {
+func (c *claudeCall) sampling(p *model.Params) error {
 	t, top := p.Temperature, p.TopP
 	thinks := c.thinking != nil && c.thinking.Type != "disabled"
 	switch {

@@ -3,20 +3,20 @@ package wire
 import (
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // block is one part of an answer whose provider gives a list of parts: their order, and what
 // each carries to be sent back, are kept.
 type block struct {
-	kind   engine.PartKind
+	kind   model.PartKind
 	text   strings.Builder
 	call   *callPieces
-	opaque *engine.Opaque
+	opaque *model.Opaque
 }
 
 // addBlock begins a part: text or reasoning that is still empty.
-func (a *answer) addBlock(kind engine.PartKind) *block {
+func (a *answer) addBlock(kind model.PartKind) *block {
 	b := &block{kind: kind}
 	a.blocks = append(a.blocks, b)
 	return b
@@ -24,7 +24,7 @@ func (a *answer) addBlock(kind engine.PartKind) *block {
 
 // addCallBlock begins a part that is a call.
 func (a *answer) addCallBlock(c *callPieces) *block {
-	b := a.addBlock(engine.PartCall)
+	b := a.addBlock(model.PartCall)
 	b.call = c
 	return b
 }
@@ -32,7 +32,7 @@ func (a *answer) addCallBlock(c *callPieces) *block {
 // grow adds text to a part, and to what the sink hears.
 func (a *answer) grow(b *block, s string) {
 	b.text.WriteString(s)
-	if b.kind == engine.PartReasoning {
+	if b.kind == model.PartReasoning {
 		a.addReasoning(s)
 		return
 	}
@@ -41,7 +41,7 @@ func (a *answer) grow(b *block, s string) {
 
 // lastBlock is the part that text of a kind continues: the last one, unless it is of another
 // kind or sealed by what it carries.
-func (a *answer) lastBlock(kind engine.PartKind) *block {
+func (a *answer) lastBlock(kind model.PartKind) *block {
 	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == kind && a.blocks[n-1].opaque == nil {
 		return a.blocks[n-1]
 	}
@@ -49,10 +49,10 @@ func (a *answer) lastBlock(kind engine.PartKind) *block {
 }
 
 // parts are the blocks as parts of a message. Those that hold nothing are left out.
-func (a *answer) parts() []engine.Part {
-	var parts []engine.Part
+func (a *answer) parts() []model.Part {
+	var parts []model.Part
 	for _, b := range a.blocks {
-		p := engine.Part{Kind: b.kind, Text: b.text.String(), Opaque: b.opaque}
+		p := model.Part{Kind: b.kind, Text: b.text.String(), Opaque: b.opaque}
 		if b.call != nil {
 			p.Call = b.call.made()
 		}
@@ -63,6 +63,6 @@ func (a *answer) parts() []engine.Part {
 	return parts
 }
 
-func (c *callPieces) made() *engine.ToolCall {
-	return &engine.ToolCall{ID: c.id, Name: c.name, Args: c.args.String()}
+func (c *callPieces) made() *model.ToolCall {
+	return &model.ToolCall{ID: c.id, Name: c.name, Args: c.args.String()}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Cohere is the form of Cohere's chat. What a model plans to do with tools is its reasoning.
@@ -120,6 +121,6 @@ func (a *answer) cohereEnd(finish string, u *cohereUsage) {
 		t = u.Billed
 	}
 	if t.In != nil && *t.In != noCount && t.Out != noCount {
-		a.usage = &engine.Usage{In: int(*t.In), Out: int(t.Out), CacheRead: int(max(u.Cached, 0))}
+		a.usage = &model.Usage{In: int(*t.In), Out: int(t.Out), CacheRead: int(max(u.Cached, 0))}
 	}
 }

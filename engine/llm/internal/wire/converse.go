@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Converse is the form of Amazon Bedrock's Converse and ConverseStream, and of Amazon's own models
@@ -141,20 +141,20 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	case p.Call != nil:
 		a.claudeArgs(o, arguments(p.Call.Input))
 	case p.Text != nil:
-		if o == nil || o.kind != engine.PartText {
-			o = &openBlock{block: a.addBlock(engine.PartText)}
+		if o == nil || o.kind != model.PartText {
+			o = &openBlock{block: a.addBlock(model.PartText)}
 		}
 		a.grow(o.block, string(*p.Text))
 	case p.Cited != nil:
-		if o == nil || o.kind != engine.PartText {
-			o = &openBlock{block: a.addBlock(engine.PartText)}
+		if o == nil || o.kind != model.PartText {
+			o = &openBlock{block: a.addBlock(model.PartText)}
 		}
 		for i := range p.Cited.Content {
 			a.grow(o.block, string(p.Cited.Content[i].Text))
 		}
 	case p.Reasoning != nil:
-		if o == nil || o.kind != engine.PartReasoning {
-			o = &openBlock{block: a.addBlock(engine.PartReasoning)}
+		if o == nil || o.kind != model.PartReasoning {
+			o = &openBlock{block: a.addBlock(model.PartReasoning)}
 		}
 		r := p.Reasoning
 		a.grow(o.block, string(r.Whole.Text+r.Text))
@@ -166,7 +166,7 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 // converseClose seals a thought with its signature.
 func (a *answer) converseClose(o *openBlock) {
 	if o != nil && o.signature.Len() > 0 {
-		o.opaque = &engine.Opaque{Provider: bedrockFamily, Data: o.signature.String()}
+		o.opaque = &model.Opaque{Provider: bedrockFamily, Data: o.signature.String()}
 	}
 }
 
@@ -177,5 +177,5 @@ func (a *answer) converseUsage(u *converseUsage) {
 		return
 	}
 	read, written := int(max(u.CacheRead, 0)), int(max(u.CacheWrite, 0))
-	a.usage = &engine.Usage{In: int(u.In) + read + written, Out: int(u.Out), Reasoning: int(max(u.Reasoning, u.Details.Reasoning, 0)), CacheRead: read, CacheWrite: written}
+	a.usage = &model.Usage{In: int(u.In) + read + written, Out: int(u.Out), Reasoning: int(max(u.Reasoning, u.Details.Reasoning, 0)), CacheRead: read, CacheWrite: written}
 }

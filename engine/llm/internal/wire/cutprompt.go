@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // cutPrompt is the failure of an answer to a part of the prompt alone. Some servers cut a prompt
 // that is longer than their window and say nothing; what they give away is how many tokens they
 // read. Tokenizers make at least one token of a word, so that far fewer tokens than words prove
 // it. The reverse does not hold: a prompt that is but a little too long is not found out.
-func (p *Plan) cutPrompt(u engine.Usage) *failure {
+func (p *Plan) cutPrompt(u model.Usage) *failure {
 	if d, ok := p.Dialect.(*OpenAI); !ok || !d.MayCut || u.Estimated || u.In == 0 {
 		return nil
 	}
@@ -38,7 +39,7 @@ func (p *Plan) cutPrompt(u engine.Usage) *failure {
 }
 
 // said yields the texts of a request.
-func said(r *engine.Request) func(yield func(string) bool) {
+func said(r *model.Request) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if !yield(r.System) {
 			return
@@ -47,7 +48,7 @@ func said(r *engine.Request) func(yield func(string) bool) {
 			for j := range r.Messages[i].Parts {
 				part := &r.Messages[i].Parts[j]
 				text := part.Text
-				if part.Kind == engine.PartReasoning {
+				if part.Kind == model.PartReasoning {
 					continue // which is not always sent back
 				}
 				if part.Result != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // maxAnswer bounds one answer, far above what any model writes.
@@ -266,7 +267,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
 // makes it an answer at all.
-func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*engine.Response, *engine.Error) {
+func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*model.Response, *engine.Error) {
 	a := &answer{sink: p.Sink, keys: p.Keys}
 	if f := p.read(status, header, body, a); f != nil {
 		return nil, p.error(f)
@@ -274,7 +275,7 @@ func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*engine.R
 	return a.named(header), nil
 }
 
-func (a *answer) named(header http.Header) *engine.Response {
+func (a *answer) named(header http.Header) *model.Response {
 	r := a.response()
 	if id := requestID(header); id != "" {
 		r.RequestID = id

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}, "gemini": &Gemini{}}
@@ -19,7 +20,7 @@ var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "ant
 var forms = map[string]Form{"responses": &Responses{}, "converse": &Converse{}, "interactions": &Interactions{}, "cohere": &Cohere{}}
 
 func planFor(dialect string) *Plan {
-	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Form: forms[dialect], Request: &engine.Request{}}
+	return &Plan{Provider: dialect, Model: "m", Dialect: dialects[dialect], Form: forms[dialect], Request: &model.Request{}}
 }
 
 func sse(events ...string) string {
@@ -34,39 +35,39 @@ func sse(events ...string) string {
 type quirk struct {
 	name, dialect, body string
 	text, reasoning     string
-	calls               []engine.ToolCall
-	finish              engine.Finish
-	usage               engine.Usage
-	parts               []engine.Part // all of them, where their order or state is what counts
+	calls               []model.ToolCall
+	finish              model.Finish
+	usage               model.Usage
+	parts               []model.Part // all of them, where their order or state is what counts
 }
 
 var quirks = []quirk{
 	{
 		name: "blanks before the body", dialect: "openai",
 		body: "\n\n         \n\n" + `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`,
-		text: "hi", finish: engine.FinishStop, usage: engine.Usage{In: 3, Out: 1},
+		text: "hi", finish: model.FinishStop, usage: model.Usage{In: 3, Out: 1},
 	},
 	{
 		name: "comments, CRLF, no blank lines, no space", dialect: "openai",
 		body: ": OPENROUTER PROCESSING\r\n\r\nid: 1\r\nevent: chunk\r\ndata:{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\r\ndata: [DONE]\r\n",
-		text: "ab", finish: engine.FinishStop,
+		text: "ab", finish: model.FinishStop,
 	},
 	{
 		name: "data over several lines", dialect: "openai",
-		body: "data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n", text: "a", finish: engine.FinishStop,
+		body: "data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n", text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "no [DONE], no last line end", dialect: "openai",
-		body: "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}", text: "a", finish: engine.FinishStop,
+		body: "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}", text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "[DONE] without a reason", dialect: "openai",
-		body: sse(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), text: "a", finish: engine.FinishUnknown,
+		body: sse(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), text: "a", finish: model.FinishUnknown,
 	},
 	{
 		name: "the reason is not erased by what trails", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`, `{"choices":[{"delta":{"content":""},"finish_reason":null}],"usage":{"prompt_tokens":5,"completion_tokens":6,"total_tokens":11}}`, "[DONE]"),
-		text: "a", finish: engine.FinishLength, usage: engine.Usage{In: 5, Out: 6},
+		text: "a", finish: model.FinishLength, usage: model.Usage{In: 5, Out: 6},
 	},
 	{
 		name: "calls in turns, index going backwards, no type", dialect: "openai",
@@ -74,156 +75,156 @@ var quirks = []quirk{
 			`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}},{"index":1,"function":{"arguments":"}"}}]}}]}`,
 			`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}, {ID: "b", Name: "g", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}, {ID: "b", Name: "g", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "a trailing piece with empty arguments is no call", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"type":"function","function":{"arguments":""}}]},"finish_reason":"stop"}]}`, "[DONE]"),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "all calls under one index", dialect: "openai",
 		body:  sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":0,"id":"b","function":{"name":"f","arguments":"{\"y\":2}"}}]},"finish_reason":"tool_calls"}]}`),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "f", Args: `{"y":2}`}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "f", Args: `{"y":2}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "no index", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{"}}]}}]}`, `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "g", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "g", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "a name in every piece, and in two", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"get_","arguments":""}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"}"}},{"index":1,"function":{"name":"it","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`),
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "get_it", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: "{}"}, {ID: "b", Name: "get_it", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "arguments that are an object", dialect: "openai",
 		body:  `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`,
-		calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "the older form of a call", dialect: "openai",
 		body:  sse(`{"choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":"}"}},"finish_reason":"function_call"}]}`),
-		calls: []engine.ToolCall{{Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{Name: "f", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "content in pieces with thinking", dialect: "openai",
 		body: `{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"14"},{"type":"text","text":"4"}]},"finish_reason":"stop"}]}`,
-		text: "144", reasoning: "hm", finish: engine.FinishStop,
+		text: "144", reasoning: "hm", finish: model.FinishStop,
 	},
 	{
 		name: "content in pieces, streamed", dialect: "openai",
 		body: sse(`{"p":"abc","choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}`, `{"choices":[{"delta":{"content":"1"}}]}`, `{"choices":[{"delta":{"content":"44"},"finish_reason":"model_length"}]}`),
-		text: "144", reasoning: "hm", finish: engine.FinishLength,
+		text: "144", reasoning: "hm", finish: model.FinishLength,
 	},
 	{
 		name: "reasoning under its other name", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"content":"","reasoning":"hm"}}]}`, `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`),
-		text: "a", reasoning: "hm", finish: engine.FinishStop,
+		text: "a", reasoning: "hm", finish: model.FinishStop,
 	},
 	{
 		name: "reasoning under both names", dialect: "openai",
 		body: `{"choices":[{"message":{"content":"a","reasoning":"hm","reasoning_content":"hm"},"finish_reason":"stop"}]}`,
-		text: "a", reasoning: "hm", finish: engine.FinishStop,
+		text: "a", reasoning: "hm", finish: model.FinishStop,
 	},
 	{
 		name: "cached and hidden tokens", dialect: "openai",
 		body: `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":66,"completion_tokens":6,"total_tokens":100,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":null}}`,
-		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 66, Out: 34, Reasoning: 28, CacheRead: 64},
+		text: "a", finish: model.FinishStop, usage: model.Usage{In: 66, Out: 34, Reasoning: 28, CacheRead: 64},
 	},
 	{
 		name: "usage beside the chunk", dialect: "openai",
 		body: sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":6,"total_tokens":11}}}`),
-		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+		text: "a", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 6},
 	},
 	{
 		name: "the text in both forms", dialect: "openai",
-		body: sse(`{"choices":[{"index":0,"text":"a","delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"text":"","delta":{"content":""},"finish_reason":"eos"}]}`), text: "a", finish: engine.FinishStop,
+		body: sse(`{"choices":[{"index":0,"text":"a","delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"text":"","delta":{"content":""},"finish_reason":"eos"}]}`), text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "padding", dialect: "openai",
 		body: sse(`{"id":7,"p":"abcdefgh","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null,"p":"x"}]}`, `{"p":"ab","choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":6,"num_cached_tokens":4}}`, "[DONE]"),
-		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6, CacheRead: 4},
+		text: "a", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 6, CacheRead: 4},
 	},
 	{
 		name: "the whole so far beside each piece, usage with all", dialect: "openai",
 		body: sse(`{"object":"chat.completion.chunk","choices":[{"index":0,"message":{"content":"a"},"delta":{"content":"a"}}],"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6,"cost":{"total_cost":0.1}}}`,
 			`{"object":"chat.completion.done","choices":[{"index":0,"message":{"content":"ab"},"delta":{"content":"b"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":9,"total_tokens":14,"reasoning_tokens":7}}`),
-		text: "ab", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 9, Reasoning: 7},
+		text: "ab", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 9, Reasoning: 7},
 	},
 	{
 		name: "calls without id and type", dialect: "openai",
 		body:  `{"choices":[{"message":{"content":"","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}},{"id":null,"function":{"name":"g","arguments":{"x":[1, 2]}}}]},"finish_reason":"tool_calls"}]}`,
-		calls: []engine.ToolCall{{Name: "f", Args: "{}"}, {Name: "g", Args: `{"x":[1,2]}`}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{Name: "f", Args: "{}"}, {Name: "g", Args: `{"x":[1,2]}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "a first chunk without choices, filter results in all", dialect: "openai",
 		body: sse(`{"choices":[],"prompt_filter_results":[{"prompt_index":0}],"id":"","model":""}`, `{"choices":[{"index":0,"delta":{"content":"a","refusal":null},"content_filter_results":{}}],"model":"m"}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","content_filter_offsets":{}}]}`, "[DONE]"),
-		text: "a", finish: engine.FinishStop,
+		text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "events that keep the connection open", dialect: "openai",
-		body: "data: null\n\nevent: ping\ndata: \"\"\n\n" + sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: engine.FinishStop,
+		body: "data: null\n\nevent: ping\ndata: \"\"\n\n" + sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "content of one piece, a call that takes text", dialect: "openai",
 		body: `{"choices":[{"message":{"content":{"type":"text","text":"a"},"tool_calls":[{"id":"c","type":"custom","custom":{"name":"f","input":"x = 1"}}]},"finish_reason":"tool_calls"}]}`,
-		text: "a", calls: []engine.ToolCall{{ID: "c", Name: "f", Args: "x = 1"}}, finish: engine.FinishCalls,
+		text: "a", calls: []model.ToolCall{{ID: "c", Name: "f", Args: "x = 1"}}, finish: model.FinishCalls,
 	},
 	{
-		name: "a text completed", dialect: "ollama", body: `{"model":"m","response":"a","done":false}` + "\n" + `{"model":"m","response":"b","thinking":"","done":true,"done_reason":"stop","context":[1]}`, text: "ab", finish: engine.FinishStop,
+		name: "a text completed", dialect: "ollama", body: `{"model":"m","response":"a","done":false}` + "\n" + `{"model":"m","response":"b","thinking":"","done":true,"done_reason":"stop","context":[1]}`, text: "ab", finish: model.FinishStop,
 	},
 	{
 		name: "numbers that are no integers", dialect: "openai",
 		body: `{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5.0,"completion_tokens":"6","total_tokens":null,"prompt_tokens_details":{"cached_tokens":null}}}`,
-		text: "a", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+		text: "a", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 6},
 	},
 	{
 		name: "only the first choice counts", dialect: "openai",
 		body: sse(`{"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`),
-		text: "a", finish: engine.FinishStop,
+		text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "the whole answer in one event", dialect: "openai",
-		body: sse(`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, "[DONE]"), text: "a", finish: engine.FinishStop,
+		body: sse(`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, "[DONE]"), text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "the answer again at the end", dialect: "openai",
-		body: sse(`{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":""},"message":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: engine.FinishStop,
+		body: sse(`{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":""},"message":{"content":"a"},"finish_reason":"stop"}]}`), text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "a word of its own", dialect: "openai",
-		body: `{"choices":[{"message":{"content":"a"},"finish_reason":"because"}]}`, text: "a", finish: engine.FinishUnknown,
+		body: `{"choices":[{"message":{"content":"a"},"finish_reason":"because"}]}`, text: "a", finish: model.FinishUnknown,
 	},
 	{
 		name: "a refusal", dialect: "openai",
-		body: `{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}`, text: "No.", finish: engine.FinishRefusal,
+		body: `{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}`, text: "No.", finish: model.FinishRefusal,
 	},
 	{
 		name: "the word error in an answer", dialect: "openai",
 		body: `{"choices":[{"message":{"content":"a","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"error":"x"}}}]},"finish_reason":"stop"}],"error":null}`,
-		text: "a", calls: []engine.ToolCall{{ID: "a", Name: "f", Args: `{"error":"x"}`}}, finish: engine.FinishCalls,
+		text: "a", calls: []model.ToolCall{{ID: "a", Name: "f", Args: `{"error":"x"}`}}, finish: model.FinishCalls,
 	},
 	{
 		name: "lines", dialect: "ollama",
 		body: `{"model":"m","message":{"role":"assistant","content":"a","thinking":"hm"},"done":false}` + "\n\n" + `{"message":{"content":"b"},"done":false}` + "\r\n" + `{"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":6}`,
-		text: "ab", reasoning: "hm", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 6},
+		text: "ab", reasoning: "hm", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 6},
 	},
 	{
 		name: "spread over lines", dialect: "ollama",
-		body: "{\n  \"message\": {\n    \"content\": \"a\"\n  },\n  \"done\": true\n}\n", text: "a", finish: engine.FinishStop,
+		body: "{\n  \"message\": {\n    \"content\": \"a\"\n  },\n  \"done\": true\n}\n", text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "calls of one index and without id", dialect: "ollama",
 		body: `{"message":{"content":"","tool_calls":[{"function":{"index":0,"name":"f","arguments":{"x":1}}}]},"done":false}` + "\n" +
 			`{"message":{"tool_calls":[{"function":{"index":0,"name":"f","arguments":{}}}]},"done":false}` + "\n" + `{"done":true,"done_reason":"stop"}`,
-		calls: []engine.ToolCall{{Name: "f", Args: `{"x":1}`}, {Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{Name: "f", Args: `{"x":1}`}, {Name: "f", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
-		name: "cut by the limit", dialect: "ollama", body: `{"message":{"content":"a"},"done":true,"done_reason":"length"}`, text: "a", finish: engine.FinishLength,
+		name: "cut by the limit", dialect: "ollama", body: `{"message":{"content":"a"},"done":true,"done_reason":"length"}`, text: "a", finish: model.FinishLength,
 	},
 }
 
@@ -251,11 +252,11 @@ func TestQuirks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var calls []engine.ToolCall
+				var calls []model.ToolCall
 				for _, c := range r.Calls() {
 					calls = append(calls, *c)
 				}
-				if r.Text() != q.text || Joined(r.Parts, engine.PartReasoning, "") != q.reasoning || !reflect.DeepEqual(calls, q.calls) {
+				if r.Text() != q.text || Joined(r.Parts, model.PartReasoning, "") != q.reasoning || !reflect.DeepEqual(calls, q.calls) {
 					t.Errorf("parts %+v, calls %+v", r.Parts, calls)
 				}
 				if r.Finish != q.finish || r.Usage != q.usage {
@@ -264,7 +265,7 @@ func TestQuirks(t *testing.T) {
 				if q.parts != nil && !reflect.DeepEqual(r.Parts, q.parts) {
 					t.Errorf("parts %+v", r.Parts)
 				}
-				if q.finish != engine.FinishRefusal && streamed.String() != q.text || thought.String() != q.reasoning {
+				if q.finish != model.FinishRefusal && streamed.String() != q.text || thought.String() != q.reasoning {
 					t.Errorf("streamed %q and %q", streamed.String(), thought.String())
 				}
 			})
@@ -329,7 +330,7 @@ func (endless) Read(p []byte) (int, error) {
 // the whole answer when nothing of it is missing.
 func TestEveryCutIsSeen(t *testing.T) {
 	for _, q := range allQuirks() {
-		if strings.Contains(q.body, "[DONE]") && q.finish == engine.FinishUnknown {
+		if strings.Contains(q.body, "[DONE]") && q.finish == model.FinishUnknown {
 			continue
 		}
 		p := planFor(q.dialect)

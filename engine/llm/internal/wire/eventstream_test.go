@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // message writes one message of an event stream, with a header of every type beside those given.
@@ -76,14 +77,14 @@ var converseQuirks = []quirk{
 			"contentBlockStart", `{"contentBlockIndex":5,"start":{"toolResult":{"toolUseId":"s1","type":"server_tool_result","status":"success"}}}`,
 			"messageStop", `{"stopReason":"tool_use"}`,
 			"metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":10,"outputTokens":5,"cacheReadInputTokens":100,"cacheWriteInputTokens":1000,"totalTokens":1115}}`),
-		text: "größer", reasoning: "hm", calls: []engine.ToolCall{{ID: "t1", Name: "f", Args: `{"x": 1}`}, {ID: "t2", Name: "g"}},
-		finish: engine.FinishCalls, usage: engine.Usage{In: 1110, Out: 5, CacheRead: 100, CacheWrite: 1000},
+		text: "größer", reasoning: "hm", calls: []model.ToolCall{{ID: "t1", Name: "f", Args: `{"x": 1}`}, {ID: "t2", Name: "g"}},
+		finish: model.FinishCalls, usage: model.Usage{In: 1110, Out: 5, CacheRead: 100, CacheWrite: 1000},
 	},
 	{
 		name: "Amazon's own model in chunks", dialect: "converse",
 		body: chunks(`{"messageStart":{"role":"assistant"}}`, `{"contentBlockDelta":{"delta":{"text":"a"},"contentBlockIndex":0}}`, `{"contentBlockStop":{"contentBlockIndex":0}}`,
 			`{"messageStop":{"stopReason":"max_tokens"}}`, `{"metadata":{"usage":{"inputTokens":1,"outputTokens":2},"metrics":{},"trace":{}},"amazon-bedrock-invocationMetrics":{}}`),
-		text: "a", finish: engine.FinishLength, usage: engine.Usage{In: 1, Out: 2},
+		text: "a", finish: model.FinishLength, usage: model.Usage{In: 1, Out: 2},
 	},
 	{
 		name: "Claude in chunks", dialect: "anthropic",
@@ -91,16 +92,16 @@ var converseQuirks = []quirk{
 			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"yes"}}`,
 			`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`,
 			`{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":3,"outputTokenCount":5}}`),
-		text: "yes", finish: engine.FinishStop, usage: engine.Usage{In: 3, Out: 7},
+		text: "yes", finish: model.FinishStop, usage: model.Usage{In: 3, Out: 7},
 	},
 	{
 		name: "whole, with a thought, what it quotes and a filter", dialect: "converse",
 		body: `{"metrics":{"latencyMs":1},"output":{"message":{"content":[{"reasoningContent":{"reasoningText":{"signature":"s","text":"hm"}}},{"reasoningContent":{"redactedContent":"cg=="}},
 			{"citationsContent":{"content":[{"text":"one "}],"citations":[{"title":"t"}]}},{"text":"two"}],"role":"assistant"}},"stopReason":"guardrail_intervened","usage":{"inputTokens":3,"outputTokens":1,"totalTokens":4}}`,
-		text: "one two", reasoning: "hm", finish: engine.FinishFilter, usage: engine.Usage{In: 3, Out: 1},
-		parts: []engine.Part{
-			{Kind: engine.PartReasoning, Text: "hm", Opaque: &engine.Opaque{Provider: "bedrock", Data: "s"}}, {Kind: engine.PartReasoning, Opaque: &engine.Opaque{Provider: "bedrock", Data: "cg=="}},
-			{Kind: engine.PartText, Text: "one "}, {Kind: engine.PartText, Text: "two"},
+		text: "one two", reasoning: "hm", finish: model.FinishFilter, usage: model.Usage{In: 3, Out: 1},
+		parts: []model.Part{
+			{Kind: model.PartReasoning, Text: "hm", Opaque: &model.Opaque{Provider: "bedrock", Data: "s"}}, {Kind: model.PartReasoning, Opaque: &model.Opaque{Provider: "bedrock", Data: "cg=="}},
+			{Kind: model.PartText, Text: "one "}, {Kind: model.PartText, Text: "two"},
 		},
 	},
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // failure is what went wrong before it is put into words for a model and provider.
@@ -25,7 +26,7 @@ type failure struct {
 	wait      time.Duration // what the provider asks to wait
 	retryable bool
 	raw       string // what had arrived of the answer
-	usage     engine.Usage
+	usage     model.Usage
 	cause     error
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Gemini is the dialect of Google's generateContent.
@@ -86,14 +86,14 @@ func geminiTools(tools []Tool) any {
 	return []any{map[string]any{"functionDeclarations": functions}}
 }
 
-func geminiChoice(b *Body, c engine.ToolChoice) error {
+func geminiChoice(b *Body, c model.ToolChoice) error {
 	config := map[string]any{}
 	switch c.Mode {
-	case engine.ChoiceRequired:
+	case model.ChoiceRequired:
 		config["mode"] = "ANY"
-	case engine.ChoiceNone:
+	case model.ChoiceNone:
 		config["mode"] = "NONE"
-	case engine.ChoiceTool:
+	case model.ChoiceTool:
 		config["mode"], config["allowedFunctionNames"] = "ANY", []string{c.Tool}
 	default:
 		return nil

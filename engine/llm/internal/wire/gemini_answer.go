@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // geminiAnswer is an answer of generateContent and a piece of a streamed one, which have the
@@ -127,12 +127,12 @@ func (d *Gemini) event(data []byte, a *answer) error {
 }
 
 // normal counts what the provider's own tools fed back as input, and thoughts as output.
-func (u *geminiUsage) normal() *engine.Usage {
+func (u *geminiUsage) normal() *model.Usage {
 	if u.In == noCount || u.Out == noCount {
 		return nil
 	}
 	thoughts := int(max(u.Thoughts, 0))
-	n := &engine.Usage{
+	n := &model.Usage{
 		In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts,
 		Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
 	}
@@ -153,17 +153,17 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return wrongForm("part", err)
 	}
-	var opaque *engine.Opaque
+	var opaque *model.Opaque
 	if p.Signature != "" {
-		opaque = &engine.Opaque{Provider: geminiFamily, Data: p.Signature}
+		opaque = &model.Opaque{Provider: geminiFamily, Data: p.Signature}
 	}
 	switch {
 	case p.Call != nil:
 		a.geminiCall(p.Call, opaque)
 	case p.Text != nil:
-		kind := engine.PartText
+		kind := model.PartText
 		if p.Thought {
-			kind = engine.PartReasoning
+			kind = model.PartReasoning
 		}
 		b := a.lastBlock(kind)
 		if opaque != nil && b.text.Len() > 0 {
@@ -179,7 +179,7 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 		if err := json.Compact(&part, raw); err != nil {
 			return err
 		}
-		a.addBlock(engine.PartReasoning).opaque = &engine.Opaque{Provider: geminiFamily, Data: part.String()}
+		a.addBlock(model.PartReasoning).opaque = &model.Opaque{Provider: geminiFamily, Data: part.String()}
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ type geminiCalled struct {
 	More    bool            `json:"willContinue"`
 }
 
-func (a *answer) geminiCall(c *geminiCalled, opaque *engine.Opaque) {
+func (a *answer) geminiCall(c *geminiCalled, opaque *model.Opaque) {
 	g := a.gemini.building
 	if g == nil && len(c.Partial) == 0 && !c.More {
 		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Args))).opaque = opaque

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // geminiPartial is a piece of a call's arguments: a value, or more of a text, at a path such
@@ -20,7 +20,7 @@ type geminiPartial struct {
 // geminiArgs gathers a call whose arguments come in pieces.
 type geminiArgs struct {
 	id, name string
-	opaque   *engine.Opaque
+	opaque   *model.Opaque
 	args     argNode
 }
 

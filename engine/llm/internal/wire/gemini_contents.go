@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 type geminiContent struct {
@@ -62,7 +62,7 @@ const unsigned = "skip_thought_signature_validator"
 
 // geminiContents writes the turns. All results that follow each other are one turn, as as many
 // of them have to come together as there were calls.
-func geminiContents(r *engine.Request, version float64) ([]geminiContent, error) {
+func geminiContents(r *model.Request, version float64) ([]geminiContent, error) {
 	out := []geminiContent{}
 	results := false // the last turn is one of results
 	for i := range r.Messages {
@@ -70,9 +70,9 @@ func geminiContents(r *engine.Request, version float64) ([]geminiContent, error)
 		turn := geminiContent{Role: "user"}
 		var err error
 		switch m.Role {
-		case engine.RoleTool:
+		case model.RoleTool:
 			turn.Parts, err = geminiResults(m.Parts)
-		case engine.RoleAssistant:
+		case model.RoleAssistant:
 			turn.Role, turn.Parts = "model", geminiSaid(m.Parts, version)
 		default:
 			turn.Parts, err = geminiAsked(m.Parts)
@@ -83,26 +83,26 @@ func geminiContents(r *engine.Request, version float64) ([]geminiContent, error)
 		switch {
 		case len(turn.Parts) == 0:
 			continue
-		case results && m.Role == engine.RoleTool:
+		case results && m.Role == model.RoleTool:
 			last := &out[len(out)-1]
 			last.Parts = append(last.Parts, turn.Parts...)
 		default:
 			out = append(out, turn)
 		}
-		results = m.Role == engine.RoleTool
+		results = m.Role == model.RoleTool
 	}
-	if n := len(out); n == 0 || out[n-1].Role == "model" && r.Messages[len(r.Messages)-1].Role == engine.RoleUser {
+	if n := len(out); n == 0 || out[n-1].Role == "model" && r.Messages[len(r.Messages)-1].Role == model.RoleUser {
 		nothing := "(no input)" // an empty text is refused, and a turn is needed
 		out = append(out, geminiContent{Role: "user", Parts: []geminiPart{{Text: &nothing}}})
 	}
 	return out, nil
 }
 
-func geminiAsked(parts []engine.Part) ([]geminiPart, error) {
+func geminiAsked(parts []model.Part) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Kind == engine.PartText && p.Text != "":
+		case p.Kind == model.PartText && p.Text != "":
 			out = append(out, geminiPart{Text: &p.Text})
 		case p.Image != nil:
 			image, err := geminiImage(p.Image)
@@ -117,7 +117,7 @@ func geminiAsked(parts []engine.Part) ([]geminiPart, error) {
 
 // geminiImage holds a picture, or names it: Google reads http and https addresses and those of
 // its own stores.
-func geminiImage(img *engine.Image) (geminiPart, error) {
+func geminiImage(img *model.Image) (geminiPart, error) {
 	if !strings.HasPrefix(img.URL, "data:") {
 		mime := img.MIME
 		if mime == "" {
@@ -138,7 +138,7 @@ var imageTypes = map[string]string{
 
 // geminiSaid is a turn of the model's, with each signature at the part that it came with.
 // Thoughts go back only where they are signed. Another provider's state is left out.
-func geminiSaid(parts []engine.Part, version float64) []geminiPart {
+func geminiSaid(parts []model.Part, version float64) []geminiPart {
 	var out []geminiPart
 	first, signed := -1, false // the first call, and whether some call is signed
 	for i := range parts {
@@ -150,9 +150,9 @@ func geminiSaid(parts []engine.Part, version float64) []geminiPart {
 		switch {
 		case strings.HasPrefix(state, "{") && json.Valid([]byte(state)):
 			out = append(out, geminiPart{whole: json.RawMessage(state)})
-		case p.Kind == engine.PartText && (p.Text != "" || state != ""):
+		case p.Kind == model.PartText && (p.Text != "" || state != ""):
 			out = append(out, geminiPart{Text: &p.Text, Signature: state})
-		case p.Kind == engine.PartReasoning && state != "":
+		case p.Kind == model.PartReasoning && state != "":
 			out = append(out, geminiPart{Text: &p.Text, Thought: true, Signature: state})
 		case p.Call != nil:
 			if first < 0 {
@@ -170,7 +170,7 @@ func geminiSaid(parts []engine.Part, version float64) []geminiPart {
 
 // geminiResults gives each result as the object that the interface wants: a JSON object or list
 // as it is, anything else as text.
-func geminiResults(parts []engine.Part) ([]geminiPart, error) {
+func geminiResults(parts []model.Part) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {
 		res := parts[i].Result

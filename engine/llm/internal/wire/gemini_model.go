@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 var geminiNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`) })
@@ -38,7 +38,7 @@ type geminiThought struct {
 // geminiThinking is what a request says of thinking: a level from Gemini 3 on, a budget in
 // tokens before, and a budget that the request names everywhere. Thoughts are asked for
 // wherever there are to be some. Nothing is sent when the request says nothing.
-func geminiThinking(model string, p *engine.Params) *geminiThought {
+func geminiThinking(model string, p *model.Params) *geminiThought {
 	v := GeminiVersion(model)
 	switch {
 	case p.ReasoningTokens != nil:

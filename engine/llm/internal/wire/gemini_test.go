@@ -7,17 +7,20 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
-func signed(p engine.Part, data string) engine.Part {
-	p.Opaque = &engine.Opaque{Provider: "google", Data: data}
+func signed(p model.Part, data string) model.Part {
+	p.Opaque = &model.Opaque{Provider: "google", Data: data}
 	return p
 }
 
-func textPart(s string) engine.Part    { return engine.Part{Kind: engine.PartText, Text: s} }
-func thoughtPart(s string) engine.Part { return engine.Part{Kind: engine.PartReasoning, Text: s} }
-func calledPart(id, name, args string) engine.Part {
-	return engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: id, Name: name, Args: args}}
+func textPart(s string) model.Part { return model.Part{Kind: model.PartText, Text: s} }
+
+func thoughtPart(s string) model.Part { return model.Part{Kind: model.PartReasoning, Text: s} }
+
+func calledPart(id, name, args string) model.Part {
+	return model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: id, Name: name, Args: args}}
 }
 
 // part writes a candidate of one part.
@@ -29,44 +32,44 @@ var geminiQuirks = []quirk{
 	{
 		name: "thoughts are reasoning", dialect: "gemini",
 		body: `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"}],"role":"model"},"finishReason":"STOP","index":0,"avgLogprobs":-0.1}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":2,"thoughtsTokenCount":30,"totalTokenCount":37},"modelVersion":"gemini-2.5-flash","responseId":"r1"}`,
-		text: "a", reasoning: "hm", finish: engine.FinishStop, usage: engine.Usage{In: 5, Out: 32, Reasoning: 30},
+		text: "a", reasoning: "hm", finish: model.FinishStop, usage: model.Usage{In: 5, Out: 32, Reasoning: 30},
 	},
 	{
 		name: "signatures stay at their parts", dialect: "gemini",
 		body:  candidate(`{"text":"a","thoughtSignature":"AA=="},{"functionCall":{"name":"f","args":{"x":1},"id":"c1"},"thoughtSignature":"BB=="},{"functionCall":{"name":"g","args":{}}}`, `,"finishReason":"STOP"`),
 		text:  "a",
-		calls: []engine.ToolCall{{ID: "c1", Name: "f", Args: `{"x":1}`}, {Name: "g", Args: "{}"}}, finish: engine.FinishCalls,
-		parts: []engine.Part{signed(textPart("a"), "AA=="), signed(calledPart("c1", "f", `{"x":1}`), "BB=="), calledPart("", "g", "{}")},
+		calls: []model.ToolCall{{ID: "c1", Name: "f", Args: `{"x":1}`}, {Name: "g", Args: "{}"}}, finish: model.FinishCalls,
+		parts: []model.Part{signed(textPart("a"), "AA=="), signed(calledPart("c1", "f", `{"x":1}`), "BB=="), calledPart("", "g", "{}")},
 	},
 	{
 		name: "a signature on an empty last piece", dialect: "gemini",
 		body:  sse(candidate(`{"text":"Hel"}`, ""), candidate(`{"text":"lo"}`, ""), candidate(`{"text":"","thoughtSignature":"AA=="}`, `,"finishReason":"STOP"`)),
 		text:  "Hello",
-		parts: []engine.Part{textPart("Hello"), signed(textPart(""), "AA==")}, finish: engine.FinishStop,
+		parts: []model.Part{textPart("Hello"), signed(textPart(""), "AA==")}, finish: model.FinishStop,
 	},
 	{
 		name: "what follows a signed piece is another part", dialect: "gemini",
 		body:  sse(candidate(`{"text":"a","thoughtSignature":"AA=="}`, ""), candidate(`{"text":"b"}`, ""), candidate(`{"text":"c"}`, `,"finishReason":"STOP"`)),
 		text:  "abc",
-		parts: []engine.Part{signed(textPart("a"), "AA=="), textPart("bc")}, finish: engine.FinishStop,
+		parts: []model.Part{signed(textPart("a"), "AA=="), textPart("bc")}, finish: model.FinishStop,
 	},
 	{
 		name: "the last usage counts", dialect: "gemini",
 		body: sse(`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":9,"totalTokenCount":9}}`,
 			`{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"cachedContentTokenCount":3,"toolUsePromptTokenCount":20,"totalTokenCount":33}}`,
 			`{"usageMetadata":{"trafficType":"ON_DEMAND"}}`),
-		text: "ab", finish: engine.FinishStop, usage: engine.Usage{In: 29, Out: 4, CacheRead: 3},
+		text: "ab", finish: model.FinishStop, usage: model.Usage{In: 29, Out: 4, CacheRead: 3},
 	},
 	{
 		name: "a stream as a list, with numbers for words", dialect: "gemini",
 		body: "[" + candidate(`{"text":"a"}`, "") + "\n,\r\n" + `{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":2}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4}}` + "\n]\n",
-		text: "ab", finish: engine.FinishLength, usage: engine.Usage{In: 9, Out: 4},
+		text: "ab", finish: model.FinishLength, usage: model.Usage{In: 9, Out: 4},
 	},
 	{
 		name: "code that the provider ran goes back as it came", dialect: "gemini",
 		body: candidate(`{"executableCode":{"language":"PYTHON","code":"print( 1 )"},"thoughtSignature":"AA=="},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1\n"}},{"text":"1"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`, `,"finishReason":"STOP"`),
-		text: "1", finish: engine.FinishStop,
-		parts: []engine.Part{
+		text: "1", finish: model.FinishStop,
+		parts: []model.Part{
 			signed(thoughtPart(""), `{"executableCode":{"language":"PYTHON","code":"print( 1 )"},"thoughtSignature":"AA=="}`),
 			signed(thoughtPart(""), `{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1\n"}}`), textPart("1"),
 		},
@@ -74,25 +77,25 @@ var geminiQuirks = []quirk{
 	{
 		name: "a part that nobody knows yet", dialect: "gemini",
 		body: candidate(`{"text":"a"},{"hologram":{"x":[1]}},{},{"text":null}`, `,"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["q"]}`),
-		text: "a", finish: engine.FinishStop,
+		text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "a blocked prompt", dialect: "gemini", body: `{"promptFeedback":{"blockReason":"OTHER"},"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7}}`,
-		finish: engine.FinishFilter, usage: engine.Usage{In: 7},
+		finish: model.FinishFilter, usage: model.Usage{In: 7},
 	},
 	{
-		name: "a blocked prompt, streamed", dialect: "gemini", body: sse(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]}}`), finish: engine.FinishFilter,
+		name: "a blocked prompt, streamed", dialect: "gemini", body: sse(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]}}`), finish: model.FinishFilter,
 	},
-	{name: "safety", dialect: "gemini", body: `{"candidates":[{"finishReason":"SAFETY","safetyRatings":[{"category":"HARM","probability":"HIGH","blocked":true}]}]}`, finish: engine.FinishFilter},
-	{name: "recitation", dialect: "gemini", body: sse(candidate(`{"text":"a"}`, ""), `{"candidates":[{"finishReason":"RECITATION","index":0}]}`), text: "a", finish: engine.FinishFilter},
-	{name: "a broken call", dialect: "gemini", body: `{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: f(x"}]}`, finish: engine.FinishUnknown},
+	{name: "safety", dialect: "gemini", body: `{"candidates":[{"finishReason":"SAFETY","safetyRatings":[{"category":"HARM","probability":"HIGH","blocked":true}]}]}`, finish: model.FinishFilter},
+	{name: "recitation", dialect: "gemini", body: sse(candidate(`{"text":"a"}`, ""), `{"candidates":[{"finishReason":"RECITATION","index":0}]}`), text: "a", finish: model.FinishFilter},
+	{name: "a broken call", dialect: "gemini", body: `{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: f(x"}]}`, finish: model.FinishUnknown},
 	{
 		name: "all tokens went into thoughts", dialect: "gemini", body: `{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":5,"thoughtsTokenCount":90,"totalTokenCount":95}}`,
-		finish: engine.FinishLength, usage: engine.Usage{In: 5, Out: 90, Reasoning: 90},
+		finish: model.FinishLength, usage: model.Usage{In: 5, Out: 90, Reasoning: 90},
 	},
 	{
 		name: "only the first candidate counts", dialect: "gemini",
-		body: `{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]}},{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`, text: "a", finish: engine.FinishStop,
+		body: `{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]}},{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`, text: "a", finish: model.FinishStop,
 	},
 	{
 		name: "arguments in pieces", dialect: "gemini",
@@ -100,8 +103,8 @@ var geminiQuirks = []quirk{
 			candidate(`{"functionCall":{"partialArgs":[{"jsonPath":"$.place.city","stringValue":"Pa\"","willContinue":true}],"willContinue":true}}`, ""),
 			candidate(`{"functionCall":{"partialArgs":[{"jsonPath":"$.place.city","stringValue":"ris"},{"jsonPath":"$.days[0]","numberValue":1},{"jsonPath":"$.days[1]","numberValue":2.5},{"jsonPath":"$['a b']","boolValue":true},{"jsonPath":"$.n","nullValue":"NULL_VALUE"}],"willContinue":true}}`, ""),
 			candidate(`{"functionCall":{}}`, ""), candidate(`{"text":""}`, `,"finishReason":"STOP"`)),
-		calls: []engine.ToolCall{{ID: "c1", Name: "f", Args: `{"place":{"city":"Pa\"ris"},"days":[1,2.5],"a b":true,"n":null}`}}, finish: engine.FinishCalls,
-		parts: []engine.Part{signed(calledPart("c1", "f", `{"place":{"city":"Pa\"ris"},"days":[1,2.5],"a b":true,"n":null}`), "AA==")},
+		calls: []model.ToolCall{{ID: "c1", Name: "f", Args: `{"place":{"city":"Pa\"ris"},"days":[1,2.5],"a b":true,"n":null}`}}, finish: model.FinishCalls,
+		parts: []model.Part{signed(calledPart("c1", "f", `{"place":{"city":"Pa\"ris"},"days":[1,2.5],"a b":true,"n":null}`), "AA==")},
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Interactions is the form of Gemini's Interactions: a list of steps, of which outputs, thoughts
@@ -114,7 +115,7 @@ func (*Interactions) event(data []byte, a *answer) error {
 				o.call.name = string(e.Delta.Name)
 			}
 			a.claudeArgs(o, arguments(e.Delta.Args))
-		case e.Delta.Signature != "" && o.kind == engine.PartReasoning:
+		case e.Delta.Signature != "" && o.kind == model.PartReasoning:
 			o.signature.WriteString(string(e.Delta.Signature))
 		case e.Delta.Type == "text", e.Delta.Type == "thought_summary":
 			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
@@ -139,14 +140,14 @@ func (a *answer) steps(r *interaction) {
 func (a *answer) step(s *interactionStep) *openBlock {
 	switch s.Type {
 	case "model_output", "text":
-		o := &openBlock{block: a.addBlock(engine.PartText)}
+		o := &openBlock{block: a.addBlock(model.PartText)}
 		a.grow(o.block, string(s.Text))
 		for _, t := range s.Content {
 			a.grow(o.block, string(t.Text))
 		}
 		return o
 	case "thought":
-		o := &openBlock{block: a.addBlock(engine.PartReasoning)}
+		o := &openBlock{block: a.addBlock(model.PartReasoning)}
 		for _, t := range s.Summary {
 			a.grow(o.block, string(t.Text))
 		}
@@ -170,7 +171,7 @@ func (a *answer) interactionClose(o *openBlock) {
 		a.claudeArgs(o, arguments(o.input))
 	}
 	if o.signature.Len() > 0 {
-		o.opaque = &engine.Opaque{Provider: geminiFamily, Data: o.signature.String()}
+		o.opaque = &model.Opaque{Provider: geminiFamily, Data: o.signature.String()}
 	}
 }
 
@@ -183,7 +184,7 @@ func (a *answer) interactionEnd(r *interaction) {
 	}
 	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
 		thoughts := int(max(u.Thoughts, 0))
-		a.usage = &engine.Usage{
+		a.usage = &model.Usage{
 			In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts, Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Ollama is the dialect of Ollama's own chat endpoint.
@@ -50,7 +50,7 @@ func (d *Ollama) write(p *Plan) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Tools) > 0 && r.Choice.Mode != engine.ChoiceNone {
+	if len(r.Tools) > 0 && r.Choice.Mode != model.ChoiceNone {
 		if err := b.Set("tools", ollamaTools(p.Tools)); err != nil {
 			return nil, err
 		}
@@ -83,9 +83,9 @@ func (d *Ollama) write(p *Plan) (*Body, error) {
 }
 
 // ollamaTakes refuses what the server would pass over in silence.
-func ollamaTakes(r *engine.Request) error {
+func ollamaTakes(r *model.Request) error {
 	switch {
-	case len(r.Tools) > 0 && (r.Choice.Mode == engine.ChoiceRequired || r.Choice.Mode == engine.ChoiceTool):
+	case len(r.Tools) > 0 && (r.Choice.Mode == model.ChoiceRequired || r.Choice.Mode == model.ChoiceTool):
 		return &Unsupported{"cannot be made to call a tool", "leave out tool_choice, or say in the prompt that the tool is to be called"}
 	case len(r.Tools) > 0 && r.Params.ParallelCalls != nil && !*r.Params.ParallelCalls:
 		return &Unsupported{"cannot be held to one call at a time", "leave out parallel_tool_calls, or say in the prompt that one tool is to be called at a time"}
@@ -97,7 +97,7 @@ func ollamaTakes(r *engine.Request) error {
 
 // ollamaThink turns thinking off or on, or to one of three degrees for the family of models that
 // has them: of any other the server refuses a degree.
-func ollamaThink(b *Body, model string, p *engine.Params) error {
+func ollamaThink(b *Body, model string, p *model.Params) error {
 	degree := map[string]string{"minimal": "low", "low": "low", "medium": "medium"}[p.Effort]
 	switch {
 	case p.Effort == "none" || p.ReasoningTokens != nil:
@@ -112,7 +112,7 @@ func ollamaThink(b *Body, model string, p *engine.Params) error {
 	return b.Set("think", degree)
 }
 
-func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
+func ollamaMessages(r *model.Request) ([]ollamaMessage, error) {
 	var out []ollamaMessage
 	if r.System != "" {
 		out = append(out, ollamaMessage{Role: "system", Content: r.System})
@@ -120,14 +120,14 @@ func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		switch m.Role {
-		case engine.RoleTool:
+		case model.RoleTool:
 			for j := range m.Parts {
 				if res := m.Parts[j].Result; res != nil {
 					out = append(out, ollamaMessage{Role: "tool", Content: res.Text, ToolName: res.Name, CallID: res.CallID})
 				}
 			}
-		case engine.RoleAssistant:
-			msg := ollamaMessage{Role: "assistant", Content: Joined(m.Parts, engine.PartText, ""), Thinking: Joined(m.Parts, engine.PartReasoning, "")}
+		case model.RoleAssistant:
+			msg := ollamaMessage{Role: "assistant", Content: Joined(m.Parts, model.PartText, ""), Thinking: Joined(m.Parts, model.PartReasoning, "")}
 			for j := range m.Parts {
 				if c := m.Parts[j].Call; c != nil {
 					call := ollamaCall{ID: c.ID}
@@ -137,7 +137,7 @@ func ollamaMessages(r *engine.Request) ([]ollamaMessage, error) {
 			}
 			out = append(out, msg)
 		default:
-			msg := ollamaMessage{Role: "user", Content: Joined(m.Parts, engine.PartText, "\n\n")}
+			msg := ollamaMessage{Role: "user", Content: Joined(m.Parts, model.PartText, "\n\n")}
 			for j := range m.Parts {
 				if img := m.Parts[j].Image; img != nil {
 					_, data, ok := DataURL(img.URL)
@@ -239,7 +239,7 @@ func (d *Ollama) event(data []byte, a *answer) error {
 		a.end("stop") // servers before done_reason
 	}
 	if in, out := orZero(o.In), orZero(o.Out); in != noCount && out != noCount {
-		a.usage = &engine.Usage{In: int(in), Out: int(out)}
+		a.usage = &model.Usage{In: int(in), Out: int(out)}
 	}
 	a.done()
 	return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // paused is Anthropic's word for an answer that took long because of tools that the provider runs
@@ -16,10 +17,10 @@ const mostPauses = 8
 // onward makes the requests of a call: one, and another one for each time that its answer was
 // paused. What they give is one answer, and what they cost is counted together, also when the last
 // one fails.
-func (x *Exchange) onward(once func() (*engine.Response, *engine.Error)) (*engine.Response, *engine.Error) {
+func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.Response, *engine.Error) {
 	asked := x.Request
 	defer func() { x.Request = asked }()
-	var said *engine.Response
+	var said *model.Response
 	for pauses := 0; ; pauses++ {
 		r, fail := once()
 		if said != nil && fail != nil {
@@ -37,6 +38,6 @@ func (x *Exchange) onward(once func() (*engine.Response, *engine.Error)) (*engin
 			return r, nil
 		}
 		said = r
-		x.Request = asked.Extend(engine.Message{Role: engine.RoleAssistant, Parts: r.Parts})
+		x.Request = asked.Extend(model.Message{Role: model.RoleAssistant, Parts: r.Parts})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // SchemaForm is how a provider takes a constraint on its answer.
@@ -74,7 +74,7 @@ func (d *OpenAI) write(p *Plan) (*Body, error) {
 		member{p.Stream, "stream", true},
 		member{p.Stream && !d.NoStreamOptions, "stream_options", map[string]bool{"include_usage": true}},
 		member{p.Output != nil, "response_format", responseFormat(p.Output)},
-		member{tools && p.Request.Choice != (engine.ToolChoice{}), "tool_choice", d.Choice(p.Request.Choice)},
+		member{tools && p.Request.Choice != (model.ToolChoice{}), "tool_choice", d.Choice(p.Request.Choice)},
 		member{tools && params.ParallelCalls != nil, "parallel_tool_calls", params.ParallelCalls},
 	); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func responseFormat(o *Output) any {
 }
 
 // Joined returns the texts of the parts of a kind as one.
-func Joined(parts []engine.Part, kind engine.PartKind, sep string) string {
+func Joined(parts []model.Part, kind model.PartKind, sep string) string {
 	var texts []string
 	for i := range parts {
 		if parts[i].Kind == kind {

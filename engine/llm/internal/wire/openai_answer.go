@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // completion is a chat completion, and a chunk of one, in all the shapes that the speakers
@@ -276,11 +277,11 @@ func arguments(raw json.RawMessage) string {
 // normal counts cached tokens as input and reasoning as output. Where the total is larger
 // than the parts, the rest is reasoning that the provider left out of the output. It is nil when
 // the counts are none.
-func (u *completionUsage) normal() *engine.Usage {
+func (u *completionUsage) normal() *model.Usage {
 	if *u.In == noCount || u.Out == noCount {
 		return nil
 	}
-	n := &engine.Usage{
+	n := &model.Usage{
 		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, u.Reasoning, 0)),
 		CacheRead: int(max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached, 0)), CacheWrite: int(max(u.Details.Written, 0)),
 		CostUSD: float64(u.Cost),
@@ -290,7 +291,7 @@ func (u *completionUsage) normal() *engine.Usage {
 }
 
 // withHidden counts what a total has beyond input and output as reasoning.
-func withHidden(n *engine.Usage, total count) {
+func withHidden(n *model.Usage, total count) {
 	if hidden := int(total) - n.In - n.Out; hidden > 0 {
 		n.Out += hidden
 		n.Reasoning = max(n.Reasoning, hidden)
@@ -309,7 +310,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	*c = noCount
-	if f, err := n.Float64(); err == nil && f >= 0 && f <= engine.MaxUsage {
+	if f, err := n.Float64(); err == nil && f >= 0 && f <= model.MaxUsage {
 		*c = count(f)
 	}
 	return nil
@@ -327,7 +328,7 @@ func (c *cost) UnmarshalJSON(data []byte) error {
 		data = parts.Total
 	}
 	var f float64
-	if json.Unmarshal(data, &f) == nil && f > 0 && f <= engine.MaxCostUSD {
+	if json.Unmarshal(data, &f) == nil && f > 0 && f <= model.MaxCostUSD {
 		*c = cost(f)
 	}
 	return nil

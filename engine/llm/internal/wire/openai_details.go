@@ -3,7 +3,7 @@ package wire
 import (
 	"encoding/json"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // detailsOf is the family of reasoning_details: OpenRouter's form for the state of the models
@@ -65,7 +65,7 @@ func thoughtsIn(raw json.RawMessage) string {
 }
 
 // opaqueDetails is what was gathered, to be sent back as it came.
-func (a *answer) opaqueDetails() *engine.Opaque {
+func (a *answer) opaqueDetails() *model.Opaque {
 	if len(a.details) == 0 {
 		return nil
 	}
@@ -73,5 +73,5 @@ func (a *answer) opaqueDetails() *engine.Opaque {
 	if err != nil {
 		return nil
 	}
-	return &engine.Opaque{Provider: detailsOf, Data: string(data)}
+	return &model.Opaque{Provider: detailsOf, Data: string(data)}
 }

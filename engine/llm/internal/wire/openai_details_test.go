@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // TestReasoningDetails: the pieces of a detail become one again, whatever else each of them says,
@@ -36,7 +36,7 @@ data: [DONE]
 				t.Fatal(err)
 			}
 			part := r.Parts[0]
-			if part.Kind != engine.PartReasoning || part.Text != row.reasoning || part.Opaque == nil || part.Opaque.Data != row.details {
+			if part.Kind != model.PartReasoning || part.Text != row.reasoning || part.Opaque == nil || part.Opaque.Data != row.details {
 				t.Errorf("got %+v %+v", part, part.Opaque)
 			}
 			if r.Text() != "5" {

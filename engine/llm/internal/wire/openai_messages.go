@@ -3,7 +3,7 @@ package wire
 import (
 	"encoding/json"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // escaped is a text in which JSON writes <, > and & as \u003c, \u003e and \u0026. The conversations
@@ -66,20 +66,20 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 	bridges := d.Bridges != nil && d.Bridges(p.Model)
 	asked := -1 // where the user spoke last
 	for i := range r.Messages {
-		if r.Messages[i].Role == engine.RoleUser {
+		if r.Messages[i].Role == model.RoleUser {
 			asked = i
 		}
 	}
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		switch m.Role {
-		case engine.RoleTool:
+		case model.RoleTool:
 			for j := range m.Parts {
 				if res := m.Parts[j].Result; res != nil {
 					out = append(out, openAIMessage{Role: "tool", Content: escaped(res.Text), CallID: escaped(d.callID(res.CallID))})
 				}
 			}
-		case engine.RoleAssistant:
+		case model.RoleAssistant:
 			out = append(out, d.turn(p.Model, m, i > asked))
 		default:
 			if n := len(out); bridges && n > 0 && out[n-1].Role == "tool" {
@@ -93,8 +93,8 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 
 // turn writes a turn of the model's, and its reasoning where the provider demands it back: of the
 // turns since the user spoke last, or of all.
-func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage {
-	out := openAIMessage{Role: "assistant", Content: escaped(Joined(m.Parts, engine.PartText, ""))}
+func (d *OpenAI) turn(mo string, m *model.Message, since bool) openAIMessage {
+	out := openAIMessage{Role: "assistant", Content: escaped(Joined(m.Parts, model.PartText, ""))}
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
 			call := openAICall{ID: escaped(d.callID(c.ID)), Type: "function"}
@@ -106,8 +106,8 @@ func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage
 		}
 	}
 	if d.EchoReasoning {
-		thoughts := Joined(m.Parts, engine.PartReasoning, "")
-		if d.EchoAll != nil && d.EchoAll(model) || since && thoughts != "" {
+		thoughts := Joined(m.Parts, model.PartReasoning, "")
+		if d.EchoAll != nil && d.EchoAll(mo) || since && thoughts != "" {
 			out.Thoughts = &thoughts
 		}
 	}
@@ -115,11 +115,11 @@ func (d *OpenAI) turn(model string, m *engine.Message, since bool) openAIMessage
 }
 
 // openAIContent is what a user's turn says: one text, or texts and pictures in their order.
-func openAIContent(parts []engine.Part) any {
+func openAIContent(parts []model.Part) any {
 	var out []any
 	from, pictures := 0, false
 	text := func(to int) {
-		if s := Joined(parts[from:to], engine.PartText, "\n\n"); s != "" {
+		if s := Joined(parts[from:to], model.PartText, "\n\n"); s != "" {
 			out = append(out, openAIText{escaped(s), "text"})
 		}
 		from = to
@@ -132,7 +132,7 @@ func openAIContent(parts []engine.Part) any {
 		}
 	}
 	if !pictures {
-		return escaped(Joined(parts, engine.PartText, "\n\n"))
+		return escaped(Joined(parts, model.PartText, "\n\n"))
 	}
 	text(len(parts))
 	return out

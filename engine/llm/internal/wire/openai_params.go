@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"github.com/agentscript/agentscript/engine"
-)
+import "github.com/agentscript/agentscript/engine/model"
 
 // Thinking is how a speaker of chat completions takes what a request says of thinking.
 type Thinking string
@@ -50,11 +48,11 @@ func (d *OpenAI) think(b *Body, p *Plan) error {
 }
 
 // Choice is a request's word on tools.
-func (d *OpenAI) Choice(c engine.ToolChoice) any {
+func (d *OpenAI) Choice(c model.ToolChoice) any {
 	switch c.Mode {
-	case engine.ChoiceTool:
+	case model.ChoiceTool:
 		return map[string]any{"type": "function", "function": map[string]string{"name": c.Tool}}
-	case engine.ChoiceRequired:
+	case model.ChoiceRequired:
 		if d.AnyTool != "" {
 			return d.AnyTool
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Plan is one model call as the transport has to make it.
@@ -22,7 +23,7 @@ type Plan struct {
 	Model    string // as the provider knows it
 	Origin   string // scheme://host[:port]: the only place that this call may reach
 	Dialect  Dialect
-	Request  *engine.Request
+	Request  *model.Request
 	Tools    []Tool             // as the provider is to be told of them
 	Output   *Output            // nil when the prompt alone holds the model to its type
 	Stream   bool               // ask for a stream
@@ -67,7 +68,7 @@ type Hints struct {
 // sent, neither when it never was.
 type Exchange struct {
 	Plan
-	Response *engine.Response
+	Response *model.Response
 	Err      *engine.Error
 }
 

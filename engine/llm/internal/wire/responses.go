@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Responses is the form of OpenAI's Responses API: a list of items, of which messages,
@@ -103,9 +104,9 @@ func (*Responses) event(data []byte, a *answer) error {
 	}
 	switch e.Type {
 	case "response.output_text.delta":
-		a.grow(a.itemBlock(e.Output, engine.PartText, e.Content), string(e.Delta))
+		a.grow(a.itemBlock(e.Output, model.PartText, e.Content), string(e.Delta))
 	case "response.reasoning_summary_text.delta":
-		a.grow(a.itemBlock(e.Output, engine.PartReasoning, e.Summary), string(e.Delta))
+		a.grow(a.itemBlock(e.Output, model.PartReasoning, e.Summary), string(e.Delta))
 	case "response.reasoning_text.delta":
 		a.grow(a.itemFull(e.Output, e.Content), string(e.Delta))
 	case "response.refusal.delta":
@@ -165,14 +166,14 @@ func (a *answer) item(index int, it *responsesItem) {
 		return
 	}
 	a.itemSeen(index)
-	kind := engine.PartText
+	kind := model.PartText
 	if it.Type == "reasoning" {
-		kind = engine.PartReasoning
+		kind = model.PartReasoning
 	}
 	for i, t := range it.Summary {
-		a.grow(a.itemBlock(index, engine.PartReasoning, i), string(t.Text))
+		a.grow(a.itemBlock(index, model.PartReasoning, i), string(t.Text))
 	}
-	if kind == engine.PartReasoning && len(it.Summary) > 0 {
+	if kind == model.PartReasoning && len(it.Summary) > 0 {
 		return // the full text beside its summary says the same at length
 	}
 	for i, t := range it.Content {
@@ -201,7 +202,7 @@ func (a *answer) itemSeen(index int) {
 }
 
 // itemBlock is a part of an item of the answer.
-func (a *answer) itemBlock(index int, kind engine.PartKind, part int) *block {
+func (a *answer) itemBlock(index int, kind model.PartKind, part int) *block {
 	a.itemSeen(index)
 	key := fmt.Sprint(index, kind, part)
 	if b := a.items.blocks[key]; b != nil {
@@ -218,7 +219,7 @@ func (a *answer) itemBlock(index int, kind engine.PartKind, part int) *block {
 // itemFull is a thought at length of an item.
 func (a *answer) itemFull(index, part int) *block {
 	known := len(a.items.blocks)
-	b := a.itemBlock(index, engine.PartReasoning, -1-part) // apart from the parts of its summary
+	b := a.itemBlock(index, model.PartReasoning, -1-part) // apart from the parts of its summary
 	if len(a.items.blocks) > known {
 		if a.items.full == nil {
 			a.items.full = map[int][]*block{}
@@ -236,7 +237,7 @@ func (a *answer) responsesEnd(r *responsesAnswer) {
 		a.model = string(r.Model)
 	}
 	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
-		a.usage = &engine.Usage{
+		a.usage = &model.Usage{
 			In: int(u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)), CacheRead: int(max(u.Details.Cached, 0)),
 			CacheWrite: int(max(u.Details.Written, 0)), CostUSD: float64(u.Cost),
 		}

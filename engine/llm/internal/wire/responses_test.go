@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 func events(list ...string) string {
@@ -29,26 +30,26 @@ var responsesQuirks = []quirk{
 			{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]},{"type":"output_text","text":"b"}]},
 			{"id":"fc_1","type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}","status":"completed"},
 			{"id":"ct_1","type":"custom_tool_call","call_id":"call_2","name":"g","input":"free text"}],` + responsesUsage + `}`,
-		text: "ab", reasoning: "onetwo", finish: engine.FinishCalls, usage: engine.Usage{In: 36, Out: 87, Reasoning: 64, CacheRead: 6},
-		calls: []engine.ToolCall{{ID: "call_1", Name: "f", Args: `{"x":1}`}, {ID: "call_2", Name: "g", Args: "free text"}},
-		parts: []engine.Part{thoughtPart("one"), thoughtPart("two"), textPart("a"), textPart("b"), calledPart("call_1", "f", `{"x":1}`), calledPart("call_2", "g", "free text")},
+		text: "ab", reasoning: "onetwo", finish: model.FinishCalls, usage: model.Usage{In: 36, Out: 87, Reasoning: 64, CacheRead: 6},
+		calls: []model.ToolCall{{ID: "call_1", Name: "f", Args: `{"x":1}`}, {ID: "call_2", Name: "g", Args: "free text"}},
+		parts: []model.Part{thoughtPart("one"), thoughtPart("two"), textPart("a"), textPart("b"), calledPart("call_1", "f", `{"x":1}`), calledPart("call_2", "g", "free text")},
 	},
 	{
 		name: "reasoning without a summary", dialect: "responses",
 		body: `{"object":"response","status":"completed","output":[{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]},{"type":"message","content":[{"type":"output_text","text":"a"}]}]}`,
-		text: "a", reasoning: "hm", finish: engine.FinishStop,
+		text: "a", reasoning: "hm", finish: model.FinishStop,
 	},
 	{
 		name: "a refusal", dialect: "responses",
-		body: `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"No."}]}]}`, text: "No.", finish: engine.FinishRefusal,
+		body: `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"No."}]}]}`, text: "No.", finish: model.FinishRefusal,
 	},
 	{
 		name: "cut by the limit", dialect: "responses",
 		body: `{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"message","status":"incomplete","content":[{"type":"output_text","text":"a"}]}]}`,
-		text: "a", finish: engine.FinishLength,
+		text: "a", finish: model.FinishLength,
 	},
 	{
-		name: "filtered", dialect: "responses", body: `{"object":"response","status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}`, finish: engine.FinishFilter,
+		name: "filtered", dialect: "responses", body: `{"object":"response","status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}`, finish: model.FinishFilter,
 	},
 	{
 		name: "a stream", dialect: "responses",
@@ -72,31 +73,31 @@ var responsesQuirks = []quirk{
 			`{"type":"response.function_call_arguments.done","item_id":"fc_1","output_index":2,"arguments":"{\"x\":1}"}`,
 			`{"type":"response.output_item.done","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}}`,
 			`{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"gpt-5","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"message","content":[{"type":"output_text","text":"ab"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}],`+responsesUsage+`}}`),
-		text: "ab", reasoning: "hm", finish: engine.FinishCalls, usage: engine.Usage{In: 36, Out: 87, Reasoning: 64, CacheRead: 6},
-		calls: []engine.ToolCall{{ID: "call_1", Name: "f", Args: `{"x":1}`}},
-		parts: []engine.Part{thoughtPart("hm"), textPart("ab"), calledPart("call_1", "f", `{"x":1}`)},
+		text: "ab", reasoning: "hm", finish: model.FinishCalls, usage: model.Usage{In: 36, Out: 87, Reasoning: 64, CacheRead: 6},
+		calls: []model.ToolCall{{ID: "call_1", Name: "f", Args: `{"x":1}`}},
+		parts: []model.Part{thoughtPart("hm"), textPart("ab"), calledPart("call_1", "f", `{"x":1}`)},
 	},
 	{
 		name: "a stream without pieces", dialect: "responses",
 		body: sse(`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}}`,
 			`{"type":"response.completed","response":{"status":"completed","output":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}}`),
-		calls: []engine.ToolCall{{ID: "c", Name: "f", Args: "{}"}}, finish: engine.FinishCalls,
+		calls: []model.ToolCall{{ID: "c", Name: "f", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
 		name: "all of it in the last event", dialect: "responses",
 		body: sse(`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}]}}`),
-		text: "a", finish: engine.FinishLength,
+		text: "a", finish: model.FinishLength,
 	},
 	{
 		name: "a refusal in pieces", dialect: "responses",
 		body: sse(`{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"N"}`, `{"type":"response.refusal.delta","output_index":0,"delta":"o."}`,
 			`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"refusal","refusal":"No."}]}}`, `{"type":"response.completed","response":{"status":"completed","output":[]}}`),
-		text: "No.", finish: engine.FinishRefusal,
+		text: "No.", finish: model.FinishRefusal,
 	},
 	{
 		name: "converse", dialect: "converse",
 		body: `{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"s"}}},{"text":"a"},{"toolUse":{"toolUseId":"t1","name":"f","input":{"x": 1}}}]}},"stopReason":"tool_use","usage":{"inputTokens":5,"outputTokens":6,"totalTokens":16,"cacheReadInputTokens":3,"cacheWriteInputTokens":2},"metrics":{"latencyMs":1}}`,
-		text: "a", reasoning: "hm", calls: []engine.ToolCall{{ID: "t1", Name: "f", Args: `{"x":1}`}}, finish: engine.FinishCalls, usage: engine.Usage{In: 10, Out: 6, CacheRead: 3, CacheWrite: 2},
+		text: "a", reasoning: "hm", calls: []model.ToolCall{{ID: "t1", Name: "f", Args: `{"x":1}`}}, finish: model.FinishCalls, usage: model.Usage{In: 10, Out: 6, CacheRead: 3, CacheWrite: 2},
 	},
 }
 
@@ -111,7 +112,7 @@ func FuzzForms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n int, body string) {
 		decodes(t, planFor(names[uint(n)%uint(len(names))]), 200, body)
 		if form := FormOf([]byte(body)); form != nil {
-			decodes(t, &Plan{Form: form, Request: &engine.Request{}}, 200, body)
+			decodes(t, &Plan{Form: form, Request: &model.Request{}}, 200, body)
 		}
 	})
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Settle judges a complete answer: what cannot be used becomes an error, so that no call
 // ends in silent success; keys are taken out, calls get ids and arguments, missing usage is
 // estimated.
-func (p *Plan) Settle(r *engine.Response) (*engine.Response, *engine.Error) {
+func (p *Plan) Settle(r *model.Response) (*model.Response, *engine.Error) {
 	if r.Usage.In == 0 && r.Usage.Out == 0 {
-		r.Usage = engine.EstimateUsage(p.Request, r)
+		r.Usage = model.EstimateUsage(p.Request, r)
 	}
 	p.Keys.Response(r)
 	f := p.judge(r)
@@ -29,13 +30,13 @@ func (p *Plan) Settle(r *engine.Response) (*engine.Response, *engine.Error) {
 	return r, nil
 }
 
-func (p *Plan) judge(r *engine.Response) *failure {
+func (p *Plan) judge(r *model.Response) *failure {
 	switch r.Finish {
-	case engine.FinishFilter:
+	case model.FinishFilter:
 		return &failure{kind: engine.KindRefused, what: "the provider's content filter stopped the answer", code: r.RawFinish}
-	case engine.FinishRefusal:
+	case model.FinishRefusal:
 		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(p.Keys.String(strings.TrimSpace(r.Text() + " " + p.refusal)))}
-	case engine.FinishUnknown:
+	case model.FinishUnknown:
 		if r.RawFinish == unfinished {
 			return &failure{kind: engine.KindTruncated, what: "the server gave the answer up without saying why", retryable: true, help: "try again; a model that repeats itself may be stopped by its server"}
 		}
@@ -51,14 +52,14 @@ func (p *Plan) judge(r *engine.Response) *failure {
 		if c.Name == "" {
 			return &failure{kind: engine.KindBadResponse, what: "the answer calls a tool without naming it", retryable: true, help: "try again, or use another model"}
 		}
-		if r.Finish == engine.FinishLength && c.Args != "" && !json.Valid([]byte(c.Args)) {
+		if r.Finish == model.FinishLength && c.Args != "" && !json.Valid([]byte(c.Args)) {
 			return &failure{kind: engine.KindTruncated, what: "the token limit cut off the arguments of a call of " + quote(c.Name), help: "raise max_tokens"}
 		}
 	}
 	if len(calls) > 0 || r.Text() != "" {
 		return nil
 	}
-	if r.Finish == engine.FinishLength {
+	if r.Finish == model.FinishLength {
 		return &failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"}
 	}
 	return &failure{kind: engine.KindBadResponse, what: "the answer is empty", code: r.RawFinish, retryable: true, help: "try again; if it stays so, the prompt leaves the model nothing to say"}
@@ -69,7 +70,7 @@ var brokenCall = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TO
 
 // tidyCalls gives every call an id that is unique in the conversation, as results are joined
 // to calls by it, and arguments that are at least an empty object.
-func (p *Plan) tidyCalls(r *engine.Response) {
+func (p *Plan) tidyCalls(r *model.Response) {
 	calls := r.Calls()
 	if len(calls) == 0 {
 		return
@@ -95,7 +96,7 @@ func (p *Plan) tidyCalls(r *engine.Response) {
 
 // ToolSchema gives a tool's parameters as a JSON Schema of an object, verbatim where the tool has
 // one of its own; without either it takes none.
-func ToolSchema(t *engine.ToolDef) json.RawMessage {
+func ToolSchema(t *model.ToolDef) json.RawMessage {
 	switch {
 	case t.Schema != "":
 		return json.RawMessage(t.Schema)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Transport makes the calls. It is safe for concurrent use.
@@ -33,7 +34,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		req.Body.Close()
 	}
-	x.Response, x.Err = x.onward(func() (*engine.Response, *engine.Error) { return x.once(t.Base, req) })
+	x.Response, x.Err = x.onward(func() (*model.Response, *engine.Error) { return x.once(t.Base, req) })
 	if x.Err == nil {
 		x.Response, x.Err = x.Settle(x.Response)
 	}
@@ -41,7 +42,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // once makes one request of the call and reads its answer.
-func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*engine.Response, *engine.Error) {
+func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*model.Response, *engine.Error) {
 	out, fail := x.rewrite(req)
 	if fail != nil {
 		return nil, fail
@@ -187,7 +188,8 @@ func Interrupted(ctx context.Context) *engine.Error {
 
 type interrupted struct{ err, cause error }
 
-func (i *interrupted) Error() string   { return i.cause.Error() }
+func (i *interrupted) Error() string { return i.cause.Error() }
+
 func (i *interrupted) Unwrap() []error { return []error{i.err, i.cause} }
 
 // NewBase returns a transport that connects within the limit and reads no more of the

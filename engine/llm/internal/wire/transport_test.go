@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 func TestWithoutExchangeNothingIsTouched(t *testing.T) {
@@ -30,7 +30,7 @@ func TestOtherHostIsRefused(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Text: "x"})
 	defer s.Close()
 	client := &http.Client{Transport: &wire.Transport{Base: http.DefaultTransport}}
-	x := &wire.Exchange{Plan: wire.Plan{Provider: "openai", Model: "m", Origin: "https://api.openai.com", Dialect: &wire.OpenAI{}, Request: &engine.Request{}, Bearer: "canary"}}
+	x := &wire.Exchange{Plan: wire.Plan{Provider: "openai", Model: "m", Origin: "https://api.openai.com", Dialect: &wire.OpenAI{}, Request: &model.Request{}, Bearer: "canary"}}
 	req, err := http.NewRequestWithContext(wire.With(t.Context(), x), http.MethodPost, s.OpenAI()+"/chat/completions", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,300 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Check settles the defaults of an agent that is declared at a place of a script, and reports what is
+// wrong with it: a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill or
+// more than one yields the output. The specification belongs to one agent; skills and tools may be shared.
+func (a *AgentSpec) Check(r *diag.Reporter, at diag.Span) bool {
+	a.In, a.Out = orStr(a.In), orStr(a.Out)
+	return (&checker{r, at}).checkAgent(a)
+}
+
+// checker checks what an agent is declared with.
+type checker struct {
+	*diag.Reporter
+	at diag.Span // of the agent
+}
+
+func orStr(t *generable.Type) *generable.Type {
+	if t == nil {
+		return generable.StrT
+	}
+	return t
+}
+
+func (c *checker) checkAgent(a *AgentSpec) bool {
+	what := "agent " + a.Name // of the one skill that a run function is
+	switch {
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
+		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
+		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
+		return false
+	case a.Run != nil:
+		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: c.at}}
+	case len(a.Skills) > 0:
+		what = ""
+	case a.Prompt == "" && a.Template == nil:
+		d := c.Errorf(diag.NoSkill, c.at, "agent %q has nothing to do", a.Name)
+		d.Helpf("give it prompt = \"...\", run = f or skills = [...]")
+		return false
+	default:
+		a.Skills = []*Skill{{Name: a.Name, Span: c.at}}
+	}
+	prompt := a.PromptSpan.Or(c.at)
+	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
+	c.literalBraces(prompt, a.Prompt, a.In)
+	ok = c.checkTools(a.Tools, nil) && ok
+	ok = c.checkRecovery(c.at, a.OnToolError) && ok
+	ok = c.checkServers(a.Servers, nil) && ok
+	ok = c.checkSkills(a, what) && ok
+	ok = c.checkPolicies(a) && c.checkHooks(a) && ok
+	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEnough(a)
+	if a.OnBadOutput != nil {
+		ok = Arity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
+	}
+	return ok
+}
+
+// beside names what an agent has that its run function excludes.
+func beside(a *AgentSpec) string {
+	switch {
+	case len(a.Skills) > 0:
+		return "skills"
+	case len(a.Tools)+len(a.Servers) > 0:
+		return "tools"
+	case a.Select != nil:
+		return "select"
+	case a.Template != nil:
+		return "a template"
+	}
+	return "a prompt"
+}
+
+// checkSkills gives the skills their types and checks each by itself. what names the one skill
+// of an agent that has no others.
+func (c *checker) checkSkills(a *AgentSpec, what string) bool {
+	ok := true
+	seen := map[string]*Skill{}
+	skills := make([]*Skill, len(a.Skills))
+	for i, sk := range a.Skills {
+		own := *sk // its types are settled by this agent
+		sk = &own
+		skills[i] = sk
+		at := sk.Span.Or(c.at)
+		if prev := seen[sk.Name]; prev != nil {
+			d := c.Errorf(diag.DuplicateName, at, "agent %q has two skills named %q", a.Name, sk.Name)
+			d.Notef(prev.Span.Pos, "the first is made")
+			d.Helpf("rename one: skill(\"...\", doc)")
+			ok = false
+		}
+		seen[sk.Name] = sk
+		if sk.In == nil {
+			sk.In = a.In
+		}
+		if sk.Out == nil {
+			sk.Out = a.Out
+		}
+		if sk.Run != nil && len(sk.Tools)+len(sk.Servers) > 0 {
+			d := c.Errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
+			d.Helpf("run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
+			ok = false
+		}
+		if sk.Run != nil {
+			who := what
+			if who == "" {
+				who = "skill " + sk.Name
+			}
+			ok = Arity(c.Reporter, at, sk.Run.Info(), RunArity(sk.Run), who) && ok
+		}
+		ok = c.checkServers(sk.Servers, a.Servers) && ok
+		if !c.checkKnowledge(at, sk) {
+			ok = false
+			continue
+		}
+		ok = c.checkTools(append(sk.Tools[:len(sk.Tools):len(sk.Tools)], sk.keys()...), a.Tools) && ok
+	}
+	a.Skills = skills
+	return ok
+}
+
+// RunArity is one argument, or two for a forum's captain that takes the transcript as well.
+func RunArity(f engine.Func) int {
+	if f.Info().Needs == 2 {
+		return 2
+	}
+	return 1
+}
+
+// checkYield checks that of the skills that give the agent's output exactly one takes each
+// case of its input: the engine does not guess.
+func (c *checker) checkYield(a *AgentSpec) bool {
+	fit := a.Candidates()
+	if len(fit) == 0 {
+		d := c.Errorf(diag.NoSkill, c.at, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
+		for _, sk := range a.Skills {
+			d.Notef(sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
+		}
+		d.Helpf("set output = %s on the skill that answers, or change the agent's output", a.Out)
+		return false
+	}
+	for _, in := range typing.Cases(a.In) {
+		var taking []*Skill
+		possible := false
+		for _, sk := range fit {
+			possible = possible || generable.Assignable(in, sk.In) == nil
+			if typing.Proven(in, sk.In) {
+				taking = append(taking, sk)
+			}
+		}
+		switch {
+		case !possible:
+			d := c.Errorf(diag.NoSkill, c.at, "agent %q has no skill that takes %s", a.Name, in)
+			for _, sk := range fit {
+				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+			}
+			d.Helpf("add a skill with input = %s and output = %s, or change the agent's input", in, a.Out)
+			return false
+		case len(taking) > 1 && a.Select == nil:
+			d := c.Errorf(diag.NoSkill, c.at, "agent %q has several skills for %s: %s", a.Name, in, strings.Join(namesOf(taking), ", "))
+			for _, sk := range taking {
+				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
+			}
+			d.Helpf("%s", skillsHelp(a))
+			return false
+		}
+	}
+	return true
+}
+
+func skillsHelp(a *AgentSpec) string {
+	return "give the skills different input types, or say how to choose: select = router() asks a model, select = lambda x: \"...\" names one"
+}
+
+// checkTools checks names and effect classes of tools; inherited are the agent's.
+func (c *checker) checkTools(tools, inherited []*Tool) bool {
+	ok := true
+	seen := map[string]*Tool{}
+	for _, t := range inherited {
+		seen[t.Name] = t
+	}
+	for _, t := range tools {
+		at := t.Span.Or(c.at)
+		ok = !c.reserved(t, at) && ok
+		if prev := seen[t.Name]; prev != nil && prev != t {
+			d := c.Errorf(diag.DuplicateName, at, "two tools are named %q", t.Name)
+			d.Notef(prev.Span.Or(c.at).Pos, "the first is made")
+			d.Helpf("rename one: tool(f, name = \"...\")")
+			ok = false
+		}
+		seen[t.Name] = t
+		if bad := badToolName(t.Name); bad != "" {
+			d := c.Errorf(diag.WrongArgument, at, "no model can call a tool named %q: %s", text.Clip(t.Name, MaxToolName), bad)
+			d.Helpf("use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
+			ok = false
+		}
+		if ok = c.checkRecovery(at, t.OnError) && ok; ok {
+			c.checkMended(at, t, t.OnError)
+		}
+		if (t.Run != nil || t.Node != nil) && t.Class == engine.ClassOnce {
+			d := c.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
+			d.Helpf("leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// checkServers checks the names of MCP servers; inherited are the agent's.
+func (c *checker) checkServers(list, inherited []*engine.ServerSpec) bool {
+	ok := true
+	for i, spec := range list {
+		for _, prev := range append(inherited[:len(inherited):len(inherited)], list[:i]...) {
+			if prev.Name != spec.Name || prev == spec {
+				continue
+			}
+			d := c.Errorf(diag.ServerClash, spec.Span.Or(c.at), "two MCP servers are named %q", spec.Name)
+			d.Notef(prev.Span.Or(c.at).Pos, "the first is declared")
+			d.Helpf("name one: mcp(..., name = \"...\")")
+			ok = false
+		}
+	}
+	return ok
+}
+
+// Candidates are the skills that give the agent's output.
+func (a *AgentSpec) Candidates() []*Skill {
+	var out []*Skill
+	for _, sk := range a.Skills {
+		if generable.Assignable(sk.Out, a.Out) == nil {
+			out = append(out, sk)
+		}
+	}
+	return out
+}
+
+// SkillFor picks the one skill for an input that composing could not decide about.
+func (a *AgentSpec) SkillFor(v generable.Value) (*Skill, error) {
+	var fit []*Skill
+	for _, sk := range a.Candidates() {
+		if sk.In.Conforms(v) == nil {
+			fit = append(fit, sk)
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return nil, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", a.Name, v.TypeName()).
+			WithHelp("add a skill with that input")
+	}
+	return nil, engine.Errorf(engine.KindType, diag.NoSkill, "agent %q has several skills for %s: %s", a.Name, v.TypeName(), strings.Join(namesOf(fit), ", ")).
+		WithHelp("%s", skillsHelp(a))
+}
+
+// AgentSpec declares an agent: a typed function that a model or code carries out.
+type AgentSpec struct {
+	Name        string
+	In, Out     *generable.Type // default str
+	Model       string          // "provider/model"; "" takes the run's default
+	Fallbacks   []string        // models to ask, in order, when Model cannot answer
+	ModelSpan   diag.Span       // where the script says so
+	Params      model.Params
+	Choice      model.ToolChoice // of the model's first answer in a call of the agent
+	Structured  model.Structured
+	Enough      *predicate.Predicate // ends an answer early: holds of fields of Out
+	EnoughSpan  diag.Span
+	Prompt      string               // the system text, literal
+	Template    *TemplateText        // the system text with the input's fields, instead of Prompt
+	PromptSpan  diag.Span            // of either
+	Skills      []*Skill             // none: Run or Prompt makes the one obvious skill
+	Select      *Selection           // chooses among the skills; nil: their types decide
+	Tools       []*Tool              // of every skill that a model carries out
+	Servers     []*engine.ServerSpec // whose tools every such skill has
+	Run         engine.Func          // deterministic: no model
+	Budget      engine.Limits        // of one call of the agent
+	OnBadOutput engine.Func          // raw text → a value of Out
+	Observer    engine.Observer      // is told of answers while they arrive
+	Repairs     int                  // how often a model is asked again for an answer that fits
+
+	OnToolError *Recovery      // of tools that have none of their own
+	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]
+	Of          *AgentSpec     // of a router, which is asked like an agent: the agent that it chooses for
+	Policy      *policy.Policy // over the calls of tools in all skills, beside the host's
+	Hooks       []*Hooks       // around its calls, beside the run's
+
+	Memory     *MemoryBank // notes that its tools read and write; nil: none
+	MemorySpan diag.Span
+	History    *History // what it sees of a conversation; nil: what the flow around it says, else nothing
+}

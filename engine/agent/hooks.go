@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Hooks are functions around what agents do. They run on the composition side, before an effect has
+// its id, and again on a replay: so they must give the same for the same arguments, and must not
+// read clocks, files or networks. A function may take fewer arguments than it is given.
+//
+// Interceptors decide: each gives an [Intercept], or nothing to let the call go on. All of a list
+// run, in order, with what the call was asked with; the first that does not let it go on as it is
+// decides. One that fails denies. Observers look on: what they give is not used, and one that fails
+// makes a log event and no more. Those of a run come before those of an agent.
+type Hooks struct {
+	BeforeTool  []engine.Func // (name, args)
+	AfterTool   []engine.Func // (name, args, result)
+	BeforeModel []engine.Func // (a [ModelCallType])
+	AfterModel  []engine.Func // (a [ModelCallType], a [ModelAnswerType])
+
+	OnTool      []engine.Func // (name, args, result), after a call succeeded
+	OnKnowledge []engine.Func // (key, text), after a text that a skill knows was read
+	OnSkill     []engine.Func // (name), when a skill begins
+	OnModel     []engine.Func // (a [ModelCallType], a [ModelAnswerType])
+	OnError     []engine.Func // (a [engine.FailureType]), when a call of a tool or of the agent failed
+}
+
+// Intercept is what an interceptor decides about a call.
+type Intercept struct {
+	Action, reason string
+	Payload        generable.Value
+}
+
+// Proceed lets the call go on as it is.
+func Proceed() Intercept { return Intercept{Action: "proceed"} }
+
+// ProceedWith lets it go on with something else: arguments of a tool, which are checked again, or of
+// a model call a dict of system and model.
+func ProceedWith(v generable.Value) Intercept { return Intercept{Action: "with", Payload: v} }
+
+// Refuse has the call not made, or its result not used: of a tool the model is told the reason, of a
+// model the agent fails with it.
+func Refuse(reason string) Intercept { return Intercept{Action: "deny", reason: reason} }
+
+// Substitute gives a result in place of the call's own.
+func Substitute(v generable.Value) Intercept { return Intercept{Action: "substitute", Payload: v} }
+
+// InterceptType is the schema of an [Intercept].
+var InterceptType = &generable.Type{Kind: generable.RecordType, Name: "Intercept", Doc: "What an interceptor decides", Fields: []generable.Field{
+	{Name: "action", Type: generable.StrT}, {Name: "value", Type: generable.AnyT}, {Name: "reason", Type: generable.StrT},
+}}
+
+// Value is the decision as a function of a script gives it.
+func (i Intercept) Value() generable.Value {
+	return generable.NewRecord(InterceptType, []generable.Value{generable.StrOf(i.Action), i.Payload, generable.StrOf(i.reason)}).Value()
+}
+
+// ModelCallType is what hooks see of a model call.
+var ModelCallType = &generable.Type{Kind: generable.RecordType, Name: "ModelCall", Doc: "A call of a model", Fields: []generable.Field{
+	{Name: "agent", Type: generable.StrT}, {Name: "model", Type: generable.StrT, Guide: "as the script or the run names it"},
+	{Name: "system", Type: generable.StrT}, {Name: "messages", Type: generable.ListOfType(generable.AnyT), Guide: "dicts of role and text"},
+	{Name: "turn", Type: generable.IntT, Guide: "from 0"},
+}}
+
+// ModelAnswerType is what hooks see of a model's answer.
+var ModelAnswerType = &generable.Type{Kind: generable.RecordType, Name: "ModelAnswer", Doc: "An answer of a model", Fields: []generable.Field{
+	{Name: "text", Type: generable.StrT}, {Name: "calls", Type: generable.ListOfType(generable.AnyT), Guide: "dicts of name and args, a text"},
+}}
+
+// hookKind is one of the lists of hooks.
+type hookKind struct {
+	Name string
+	args int
+	Of   func(*Hooks) *[]engine.Func
+}
+
+var HookKinds = []hookKind{
+	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
+	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
+	{"before_model", 1, func(h *Hooks) *[]engine.Func { return &h.BeforeModel }},
+	{"after_model", 2, func(h *Hooks) *[]engine.Func { return &h.AfterModel }},
+	{"on_tool_use", 3, func(h *Hooks) *[]engine.Func { return &h.OnTool }},
+	{"on_knowledge_used", 2, func(h *Hooks) *[]engine.Func { return &h.OnKnowledge }},
+	{"on_skill_chosen", 1, func(h *Hooks) *[]engine.Func { return &h.OnSkill }},
+	{"on_model_call", 2, func(h *Hooks) *[]engine.Func { return &h.OnModel }},
+	{"on_error", 1, func(h *Hooks) *[]engine.Func { return &h.OnError }},
+}
+
+// HookNames are the names of hooks as scripts give them.
+func HookNames() []string {
+	names := make([]string, len(HookKinds))
+	for i, k := range HookKinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// Add adds a function to the list of a name, one of [HookNames].
+func (h *Hooks) Add(name string, f engine.Func) {
+	for _, k := range HookKinds {
+		if k.Name == name {
+			list := k.Of(h)
+			*list = append(*list, f)
+		}
+	}
+}
+
+// Places of the kinds in HookKinds.
+const (
+	BeforeTool = iota
+	AfterTool
+	BeforeModel
+	AfterModel
+	OnTool
+	OnKnowledge
+	OnSkill
+	OnModel
+	OnError
+)
+
+// checkHooks demands that each hook can be called as it will be.
+func (c *checker) checkHooks(a *AgentSpec) bool {
+	ok := true
+	for _, h := range a.Hooks {
+		for _, k := range HookKinds {
+			for _, f := range *k.Of(h) {
+				if info := f.Info(); info.Needs > k.args {
+					ok = Arity(c.Reporter, c.at, f.Info(), k.args, k.Name) && ok
+				}
+			}
+		}
+	}
+	return ok
+}
+
+func InterceptOf(v generable.Value) (i Intercept, err error) {
+	r, ok := v.AsRecord()
+	if !ok || r.Type() != InterceptType {
+		return i, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "an interceptor gives proceed(), deny(reason), substitute(value) or None, got %s", v.TypeName()).
+			WithHelp("return one of them; a call is denied by one that decides nothing")
+	}
+	i.Action, _ = r.At(0).AsStr()
+	i.Payload = r.At(1)
+	i.reason, _ = r.At(2).AsStr()
+	return i, nil
+}
+
+// Refusal is what a call comes to that an interceptor does not let go on.
+func (i Intercept) Refusal(what string) *engine.Error {
+	return engine.Errorf(engine.KindPolicy, diag.Denied, "%s was denied: %s", what, i.reason).WithHelp("an interceptor denies it")
+}

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+)
+
+// The names of the tools that memory gives an agent. No other tool may have them.
+const (
+	ToolMemoryRead   = "memory_read"
+	ToolMemoryWrite  = "memory_write"
+	ToolMemoryAppend = "memory_append"
+	ToolMemorySearch = "memory_search"
+)
+
+var MemoryToolNames = []string{ToolMemoryRead, ToolMemoryWrite, ToolMemoryAppend, ToolMemorySearch}
+
+// SlotOf is the slot of an agent in the bank.
+func (m *MemoryBank) SlotOf(agent string) string {
+	if m.Shared {
+		return ""
+	}
+	return agent
+}
+
+// reserved reports a tool that has the name of one of memory's.
+func (c *checker) reserved(t *Tool, at diag.Span) bool {
+	if !slices.Contains(MemoryToolNames, t.Name) {
+		return false
+	}
+	d := c.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
+	d.Helpf("rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
+	return true
+}
+
+// MemoryBank is a place for notes, declared by a script and shared by runs. Each agent that is
+// given the bank has a slot of its own in it, by its name, and sees no other.
+type MemoryBank struct {
+	Name string
+	// Session keeps the notes in the run's session, for the runs that follow; else they end with
+	// the run.
+	Session bool
+	// Shared gives all agents one slot.
+	Shared bool
+	// MaxLines and MaxTokens keep the last lines alone: so many, or as many as have together about
+	// so many tokens, at 4 characters a token. 0 keeps all.
+	MaxLines, MaxTokens int
+}
+
+// MaxMemoryBytes bounds one slot of a bank, and so what one write may hold.
+const MaxMemoryBytes = 1 << 20
+
+// MemoryOp is what is done with a slot.
+type MemoryOp string
+
+// The operations on a slot.
+const MemoryRead MemoryOp = "read" // gives the text, "" when there is none
+
+const MemoryWrite MemoryOp = "write" // replaces the text
+
+const MemoryAppend MemoryOp = "append" // adds lines at the end
+
+const MemorySearch MemoryOp = "search" // gives the lines that hold a text, upper and lower case alike
+
+// Writes reports whether an operation changes the slot.
+func (o MemoryOp) Writes() bool { return o == MemoryWrite || o == MemoryAppend }

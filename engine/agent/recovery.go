@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Recovery says what is done about calls of a tool that fail, before the model hears of it. Of each
+// list the first remedy is tried until it does not help, then the next. A tool's own list goes before
+// its agent's, and that before the run's. Without any, and when none has helped, the failure goes
+// back to the model as the call's result.
+type Recovery struct {
+	BadArgs []Remedy // of arguments that cannot be read or do not fit
+	Failure []Remedy // of a tool that failed
+}
+
+// RemedyKind is what a remedy does.
+type RemedyKind uint8
+
+// The kinds of remedies.
+const (
+	RemedyTell     RemedyKind = iota // the model is told of the failure: the default
+	RemedyFix                        // Fixer or Judge gives the arguments, or of a failure the result
+	RemedyAgain                      // the same call again, at most Times more; nothing for bad arguments
+	RemedyEscalate                   // the model is told that people are; an event tells them
+	RemedyGiveUp                     // the agent ends with an error
+	RemedyFixed                      // Value is what a fix would give
+	RemedyAsk                        // Judge gives the remedy
+)
+
+var RemedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
+
+// MaxRecoverySteps is how many steps of mending one call may take: executions after the first, runs of a
+// fixer, and decisions of a function together.
+const MaxRecoverySteps = 8
+
+// Remedy is one thing to do about a call that failed.
+type Remedy struct {
+	Do       RemedyKind
+	Fixer    Flow            // of a fix: takes a [ToolFailureType] or a str, see [flow.Session.Fix]
+	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
+	Args     bool            // of a fix: of a failure, too, it gives arguments, with which the call is executed again
+	Times    int             // of a fix: how often it may fail itself; of again: further executions; default 1
+	Value    generable.Value // of RemedyFixed
+	Reason   string          // of escalate and give up
+	Severity engine.Severity // of escalate
+	Span     diag.Span
+}
+
+func (r *Remedy) MaxTimes() int { return max(r.Times, 1) }
+
+// Judge is a function that decides about a call which failed. Of a fix, it may give RemedyFixed.
+type Judge interface {
+	Judge(b engine.Branch, f *ToolFailure) (Remedy, error)
+	Info() engine.FuncInfo
+}
+
+// JudgeFunc makes a Go function a [Judge].
+func JudgeFunc(name string, f func(b engine.Branch, f *ToolFailure) (Remedy, error)) Judge {
+	return &goJudge{engine.FuncInfo{Name: name, Params: 1, Needs: 1}, f}
+}
+
+type goJudge struct {
+	info engine.FuncInfo
+	f    func(b engine.Branch, f *ToolFailure) (Remedy, error)
+}
+
+func (g *goJudge) Judge(b engine.Branch, f *ToolFailure) (Remedy, error) { return g.f(b, f) }
+
+func (g *goJudge) Info() engine.FuncInfo { return g.info }
+
+// The classes of failures, as a [ToolFailure] names them.
+const (
+	FailedArgs = "bad_args" // the arguments cannot be read, or do not fit
+	FailedRun  = "failure"  // the tool failed
+)
+
+// ToolFailure is a call of a tool that failed, as fixers and judges see it.
+type ToolFailure struct {
+	Tool    string
+	Args    string          // what the model wrote, or what a fix made of it
+	Value   generable.Value // the arguments as read; null when they do not fit
+	Err     *engine.Error
+	Kind    string // [FailedArgs] or [FailedRun]
+	Schema  string // the JSON Schema of the arguments
+	Attempt int    // which failure of this call it is, from 1
+
+	Again bool // arguments are wanted
+}
+
+// ToolFailureType is the schema of a [ToolFailure] as a value.
+var ToolFailureType = &generable.Type{Kind: generable.RecordType, Name: "ToolFailure", Doc: "A call of a tool that failed", Fields: []generable.Field{
+	{Name: "tool", Type: generable.StrT, Guide: "the name of the tool"},
+	{Name: "args", Type: generable.StrT, Guide: "the arguments as they were written"},
+	{Name: "value", Type: generable.AnyT, Guide: "the arguments as they were read; None when they do not fit"},
+	{Name: "error", Type: generable.StrT, Guide: "what is wrong"},
+	{Name: "kind", Type: generable.StrT, Guide: "bad_args when the arguments do not fit, failure when the tool failed"},
+	{Name: "schema", Type: generable.StrT, Guide: "the JSON Schema of the arguments"},
+	{Name: "attempt", Type: generable.IntT, Guide: "which failure of this call it is, from 1"},
+}}
+
+// Data is the failure as a value of [ToolFailureType].
+func (f *ToolFailure) Data() generable.Value {
+	return generable.NewRecord(ToolFailureType, []generable.Value{
+		generable.StrOf(f.Tool), generable.StrOf(f.Args), f.Value, generable.StrOf(f.Err.Message),
+		generable.StrOf(f.Kind), generable.StrOf(f.Schema), generable.IntOf(int64(f.Attempt)),
+	}).Value()
+}
+
+// Text is the failure for a fixer that takes a str.
+func (f *ToolFailure) Text() string {
+	want := "Answer with the arguments that the call should have had, as JSON and nothing else."
+	if f.Kind == FailedRun && !f.Again {
+		want = "Answer with what the tool should have given, and nothing else."
+	}
+	return "A call of the tool " + strconv.Quote(f.Tool) + " failed: " + f.Err.Message +
+		"\n\n## Arguments\n\n" + f.Args + "\n\n## Schema of the arguments\n\n" + f.Schema + "\n\n" + want
+}
+
+// Of gives the remedies of a class.
+func (r *Recovery) Of(kind string) []Remedy {
+	if r == nil {
+		return nil
+	}
+	if kind == FailedArgs {
+		return r.BadArgs
+	}
+	return r.Failure
+}
+
+// Fixers are the flows that mend the calls of an agent's tools, each once.
+func (a *AgentSpec) Fixers() []Flow {
+	var flows []Flow
+	add := func(r *Recovery) {
+		if r == nil {
+			return
+		}
+		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+			for i := range list {
+				if f := list[i].Fixer; f != nil && !slices.Contains(flows, f) {
+					flows = append(flows, f)
+				}
+			}
+		}
+	}
+	add(a.OnToolError)
+	for _, t := range a.Tools {
+		add(t.OnError)
+	}
+	for _, sk := range a.Skills {
+		for _, t := range sk.Tools {
+			add(t.OnError)
+		}
+	}
+	return flows
+}
+
+// checkRecovery checks that functions which decide about failures can be called.
+func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
+	if r == nil {
+		return true
+	}
+	ok := true
+	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+		for i := range list {
+			if j := list[i].Judge; j != nil {
+				ok = Arity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, RemedyWords[list[i].Do]) && ok
+			}
+		}
+	}
+	return ok
+}
+
+// mayBe reports whether a value of one type may be converted to another.
+func mayBe(from, to *generable.Type) bool {
+	if generable.Assignable(from, to) == nil {
+		return true
+	}
+	switch from.Deref().Kind {
+	case generable.AnyType, generable.DictType, generable.UnionType, generable.IntType:
+		return true // it depends on the value
+	}
+	return false
+}
+
+// checkMended warns of what a tool's own remedies give in place of its result when that is not what the
+// tool returns: it would help no call that failed. A fixer for bad arguments gives arguments.
+func (c *checker) checkMended(at diag.Span, t *Tool, r *Recovery) {
+	if r == nil || t.Returns == nil {
+		return
+	}
+	for i := range r.Failure {
+		m := &r.Failure[i]
+		by, gives := "", ""
+		switch {
+		case m.Args || m.Do != RemedyFix && m.Do != RemedyFixed:
+			continue
+		case m.Do == RemedyFixed:
+			if _, errs := t.Returns.Convert(m.Value); errs == nil {
+				continue
+			}
+			by, gives = "the value", m.Value.TypeName()
+		case m.Fixer == nil || mayBe(m.Fixer.Out(), t.Returns):
+			continue
+		default:
+			by, gives = m.Fixer.Label(), m.Fixer.Out().String()
+		}
+		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "of a failure %s gives the result of tool %q, and this one is of another type", RemedyWords[m.Do], t.Name)
+		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
+		d.Notef(t.Span.Or(at).Pos, "the tool is made")
+		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
+	}
+}

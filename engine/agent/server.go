@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"encoding/hex"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// ChooseTools are the tools that the spec's globs choose, in the server's order. A glob that fits none
+// is an error: a name that is misspelt would be missed only by the model.
+func ChooseTools(s *engine.ServerSpec, listed []engine.ServerTool) ([]engine.ServerTool, error) {
+	var names []string
+	for i := range listed {
+		if slices.Contains(names, listed[i].Name) {
+			return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q lists the tool %q twice", s.Name, text.Clip(listed[i].Name, MaxToolName)).
+				WithHelp("tell the server's author: a call names its tool, and each name is one tool's")
+		}
+		names = append(names, listed[i].Name)
+	}
+	for _, glob := range s.Tools {
+		bare := strings.TrimPrefix(glob, "!")
+		if slices.ContainsFunc(names, func(n string) bool { return globbed(bare, n) }) {
+			continue
+		}
+		e := engine.Errorf(engine.KindConfig, diag.ServerTools, "MCP server %q has no tool %q", s.Name, bare)
+		if hint := diag.DidYouMean(bare, names); hint != "" {
+			return nil, e.WithHelp("%s", hint)
+		}
+		return nil, e.WithHelp("its tools are: %s", text.Clip(strings.Join(names, ", "), 600))
+	}
+	only := slices.ContainsFunc(s.Tools, func(g string) bool { return !strings.HasPrefix(g, "!") })
+	var out []engine.ServerTool
+	for _, t := range listed {
+		in := !only
+		for _, glob := range s.Tools { // the last that fits decides
+			if bare, not := strings.CutPrefix(glob, "!"); globbed(bare, t.Name) {
+				in = !not
+			}
+		}
+		if in {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// globbed reports whether a name fits a glob, in which * stands for anything, also for slashes.
+func globbed(glob, name string) bool {
+	const slash = "\x00"
+	ok, err := path.Match(strings.ReplaceAll(glob, "/", slash), strings.ReplaceAll(name, "/", slash))
+	return ok && err == nil
+}
+
+// CheckGlob says what is wrong with a glob of tools, nil when nothing is.
+func CheckGlob(glob string) error {
+	_, err := path.Match(strings.TrimPrefix(glob, "!"), "")
+	return err
+}
+
+// NameTools gives the tools of servers the names under which a model calls them: their own where
+// that is free, else server__tool. Providers take letters, digits, _ and - alone, 64 at most and
+// no digit or - in front: what else a name holds becomes _, and where two names come to the same,
+// part of a hash tells them apart. The same lists give the same names.
+func NameTools(local, tools []*Tool) {
+	taken := map[string]int{}
+	for _, t := range local {
+		taken[t.Name]++
+	}
+	for _, t := range tools {
+		taken[callable(t.Remote)]++
+	}
+	used := map[string]bool{}
+	for _, t := range local {
+		used[t.Name] = true
+	}
+	for _, t := range tools {
+		name := callable(t.Remote)
+		if taken[name] > 1 {
+			name = callable(t.Server.Name + "__" + t.Remote)
+		}
+		if used[name] || len(name) > MaxToolName {
+			sum := abi.Hash([]byte(t.Handled()))
+			name = name[:min(len(name), MaxToolName-9)] + "_" + hex.EncodeToString(sum[:4])
+		}
+		used[name] = true
+		t.Name = name
+	}
+}
+
+// callable is a name in the letters that every provider takes. It may be too long.
+func callable(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	if out == "" || out[0] == '-' || '0' <= out[0] && out[0] <= '9' {
+		out = "_" + out
+	}
+	return out
+}
+
+// Offered is one tool that a server lists: as agents get it that have no other tools, or why they
+// cannot.
+type Offered struct {
+	Listed engine.ServerTool
+	Tool   *Tool // nil where Err says why there is none
+	Err    *engine.Error
+}
+
+// ToolsOf reads a list of the server's tools, as [engine.ToolList] makes one. It is what the agents of a
+// script that declares the server would get, without what Tools takes out; they end with the first
+// Err. An error says what is wrong with the list as a whole.
+func ToolsOf(s *engine.ServerSpec, list generable.Value) ([]Offered, error) {
+	listed, err := engine.ToolsIn(list)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := ChooseTools(s, listed)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Offered, len(chosen))
+	var tools []*Tool
+	for i := range chosen {
+		out[i].Listed = chosen[i]
+		t, err := NewServerTool(s, &chosen[i])
+		if err != nil {
+			out[i].Err = engine.AsError(err)
+			continue
+		}
+		out[i].Tool, tools = t, append(tools, t)
+	}
+	NameTools(nil, tools)
+	return out, nil
+}

@@ -1,0 +1,320 @@
+// Package agent declares agents: their skills, tools, memory, hooks, rules of recovery and servers, and what is wrong with a declaration.
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Selection says how an agent chooses among its skills, where their types alone do not decide:
+// by a function, or by a model that reads their descriptions.
+type Selection struct {
+	By    engine.Func // gets the input and gives the name of a skill; asked for every input
+	Names []Literal   // names that By gives, as far as it spells them out
+	All   bool        // By gives none but these
+	Ask   *AgentSpec  // the model that is asked, when several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
+
+	Threshold float64 // of Ask: how sure, from 0 to 1, the model must be
+	Otherwise Literal // of Ask: the skill for when it is less sure, or comes to no choice; "" is an error
+	Span      diag.Span
+}
+
+// DefaultThreshold is how sure a model must be of the skill that it chooses.
+const DefaultThreshold = 0.6
+
+// Literal is a text that stands in a script.
+type Literal struct {
+	Text string
+	Span diag.Span
+}
+
+// Asks gives the agents that a model carries out in a: itself, and what chooses among its skills.
+// They are named apart, triage and triage.router.
+func (a *AgentSpec) Asks() []*AgentSpec {
+	var out []*AgentSpec
+	for _, sk := range a.Skills {
+		if sk.Run == nil {
+			out = append(out, a)
+			break
+		}
+	}
+	if r := a.routes(); r != nil {
+		out = append(out, r)
+	}
+	return out
+}
+
+// routes is the router that may be asked, nil when there is none.
+func (a *AgentSpec) routes() *AgentSpec {
+	if a.Select == nil || a.Select.Ask == nil || !a.ambiguous() {
+		return nil
+	}
+	return a.Select.Ask
+}
+
+// ambiguous reports whether several skills may take one input.
+func (a *AgentSpec) ambiguous() bool {
+	fit := a.Candidates()
+	for _, c := range typing.Cases(a.In) {
+		taking := 0
+		for _, sk := range fit {
+			if generable.Assignable(c, sk.In) == nil {
+				taking++
+			}
+		}
+		if taking > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSelect checks how an agent chooses among its skills, whose types are settled, and reports
+// skills that nothing chooses.
+func (c *checker) checkSelect(a *AgentSpec) bool {
+	ok := true
+	if sel := a.Select; sel != nil {
+		at := sel.Span.Or(c.at)
+		if sel.By != nil {
+			ok = Arity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
+		}
+		if sel.Ask != nil {
+			ok = c.checkRouter(at, a, sel) && ok
+		}
+	}
+	if ok {
+		c.unreached(a)
+	}
+	return ok
+}
+
+// checkNames checks the names that a function is seen to give.
+func (c *checker) checkNames(a *AgentSpec, sel *Selection) bool {
+	ok := true
+	for _, name := range sel.Names {
+		ok = c.known(a, name, "select") && ok
+	}
+	return ok
+}
+
+// known checks that a name is that of a skill which gives the agent's output.
+func (c *checker) known(a *AgentSpec, name Literal, what string) bool {
+	names := namesOf(a.Candidates())
+	for _, sk := range a.Candidates() {
+		if sk.Name == name.Text {
+			return true
+		}
+	}
+	d := c.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
+	for _, sk := range a.Skills {
+		if sk.Name == name.Text {
+			d.Message = fmt.Sprintf("%s cannot choose skill %q: it gives %s, and agent %q gives %s", what, sk.Name, sk.Out, a.Name, a.Out)
+			d.Notef(sk.Span.Pos, "the skill is made")
+		}
+	}
+	if hint := diag.DidYouMean(name.Text, names); hint != "" {
+		d.Helpf("%s", hint)
+	}
+	d.Helpf("its skills are: %s", strings.Join(names, ", "))
+	return false
+}
+
+// checkRouter settles what a router takes over from its agent.
+func (c *checker) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
+	own := *sel.Ask // one router may choose for several agents
+	own.Name, own.In, own.Of = a.Name+".router", a.In, a
+	kept := *sel
+	kept.Ask, a.Select = &own, &kept
+	if sel.Otherwise.Text != "" && !c.known(a, sel.Otherwise, "otherwise") {
+		return false
+	}
+	if !a.ambiguous() {
+		d := c.Warnf(diag.Unreachable, at, "the router of agent %q is never asked", a.Name)
+		d.Helpf("no input is taken by two of its skills: leave out select, or add a skill to choose from")
+	}
+	return true
+}
+
+// unreached warns of skills that no input leads to.
+func (c *checker) unreached(a *AgentSpec) {
+	for _, sk := range a.Skills {
+		why := ""
+		switch {
+		case generable.Assignable(sk.Out, a.Out) != nil:
+			why = fmt.Sprintf("it gives %s, and the agent gives %s", sk.Out, a.Out)
+		case !anyCase(a.In, func(c *generable.Type) bool { return generable.Assignable(c, sk.In) == nil }):
+			why = fmt.Sprintf("it takes %s, and the agent takes %s", sk.In, a.In)
+		case a.Select != nil && a.Select.By != nil && a.Select.All && !a.Select.gives(sk.Name):
+			why = "select never gives its name"
+		default:
+			continue
+		}
+		d := c.Warnf(diag.Unreachable, sk.Span.Or(c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
+		d.Helpf("leave the skill out, or let something choose it")
+	}
+}
+
+func (sel *Selection) gives(name string) bool {
+	for _, l := range sel.Names {
+		if l.Text == name {
+			return true
+		}
+	}
+	return false
+}
+
+func anyCase(t *generable.Type, is func(*generable.Type) bool) bool {
+	for _, c := range typing.Cases(t) {
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func namesOf(skills []*Skill) []string {
+	names := make([]string, len(skills))
+	for i, sk := range skills {
+		names[i] = sk.Name
+	}
+	return names
+}
+
+// KnowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
+// only when asked for.
+func KnowledgeTools(sk *Skill) []*Tool {
+	var tools []*Tool
+	for _, k := range sk.Knowledge {
+		t := &Tool{Name: k.Key, Doc: k.Doc, Class: engine.ClassRead, Returns: generable.StrT, Span: sk.Span, Knows: true,
+			Run: &knowledgeRun{k}}
+		if k.searched() {
+			t.Params = queryType
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// knowledgeRun gives a piece of knowledge.
+type knowledgeRun struct{ Knowledge }
+
+// Info is that of the function which loads the text: what fails in it is its own.
+func (k *knowledgeRun) Info() engine.FuncInfo {
+	info := engine.FuncInfo{Name: k.Key, Params: 1, Needs: 1}
+	if k.Load != nil {
+		load := k.Load.Info()
+		info.Name, info.Pos = load.Name, load.Pos
+	}
+	return info
+}
+
+func (k *knowledgeRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
+	switch {
+	case k.Load == nil:
+		return generable.StrOf(k.Text), nil
+	case k.searched():
+		query, _ := typing.Field(args[0], "query")
+		return k.Load.Call(b, []generable.Value{query})
+	}
+	return k.Load.Call(b, nil)
+}
+
+// searched reports whether the text depends on what the model looks for.
+func (k *Knowledge) searched() bool { return k.Load != nil && k.Load.Info().Needs == 1 }
+
+var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Fields: []generable.Field{
+	{Name: "query", Type: generable.StrT, Guide: "what to look for"},
+}}
+
+// keys are the names under which a model asks for what the skill knows, as tools that have nothing else.
+func (sk *Skill) keys() []*Tool {
+	keys := make([]*Tool, len(sk.Knowledge))
+	for i, k := range sk.Knowledge {
+		keys[i] = &Tool{Name: k.Key, Span: sk.Span}
+	}
+	return keys
+}
+
+// checkKnowledge checks that each piece of knowledge has a key of its own, and can be read.
+func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
+	seen := map[string]bool{}
+	for _, k := range sk.Knowledge {
+		if seen[k.Key] {
+			d := c.Errorf(diag.DuplicateName, at, "skill %q knows two texts by the key %q", sk.Name, k.Key)
+			d.Helpf("a model asks for a text by its key: rename one")
+			return false
+		}
+		seen[k.Key] = true
+		if k.Load != nil && k.Load.Info().Needs > 1 && !Arity(c.Reporter, at, k.Load.Info(), 1, "knowledge "+k.Key) {
+			return false
+		}
+	}
+	return true
+}
+
+// SystemText is the system text that an agent sends for a skill, before a template is rendered: its
+// prompt, the skill's description where the script gave one, what the types were declared to mean
+// where that does not stand there already, and the format of the answer.
+func (a *AgentSpec) SystemText(sk *Skill) string {
+	var parts []string
+	if a.Prompt != "" {
+		parts = append(parts, a.Prompt)
+	}
+	switch {
+	case sk.Description != "":
+		parts = append(parts, sk.Description)
+	case sk.Doc != "":
+		parts = append(parts, sk.Describe())
+	}
+	if own := sk.In.Deref().Description; own != "" && sk.In.Deref() != sk.Out.Deref() {
+		parts = append(parts, own)
+	}
+	switch out := sk.Out.Deref(); { // the format does not say what the answer is about
+	case out.Description != "":
+		parts = append(parts, out.Description)
+	case out.Doc != "" && sk.Description == "" && sk.Doc == "":
+		parts = append(parts, out.String()+": "+out.Doc)
+	}
+	if sk.Out.Deref().Kind != generable.StrType {
+		parts = append(parts, sk.Out.PromptFragment())
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Describe is the text that tells a model about the skill: what it takes, gives and knows.
+func (sk *Skill) Describe() string {
+	if sk.Description != "" {
+		return sk.Description
+	}
+	known := make([]generable.Knowledge, len(sk.Knowledge))
+	for i, k := range sk.Knowledge {
+		known[i] = generable.Knowledge{Key: k.Key, Description: k.Doc}
+	}
+	return generable.SkillDescription(sk.Name, sk.Doc, orStr(sk.In), orStr(sk.Out), known)
+}
+
+// Skill is one thing that an agent can do.
+type Skill struct {
+	Name, Doc   string
+	In, Out     *generable.Type // nil: the agent's
+	Run         engine.Func     // deterministic; excludes Tools
+	Tools       []*Tool
+	Servers     []*engine.ServerSpec // whose tools it has as well
+	Knowledge   []Knowledge
+	Description string         // replaces the generated description verbatim, when not empty
+	Policy      *policy.Policy // over its calls of tools, beside the agent's and the host's
+	Span        diag.Span
+}
+
+// Knowledge is a text that a model can ask for. It is not part of the prompt.
+type Knowledge struct {
+	Key, Doc string
+	Text     string
+	Load     engine.Func // called when the model asks, instead of Text; one that needs an argument gets what the model looks for
+}

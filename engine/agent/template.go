@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// TemplateText is a text with placeholders {{field}}, {{a.b}} or {{input}}.
+type TemplateText struct {
+	parts []templatePart
+}
+
+// templatePart is literal text with the placeholder that follows it, if any.
+type templatePart struct {
+	text string
+	path []string
+}
+
+func (p *templatePart) String() string { return strings.Join(p.path, ".") }
+
+// wholeInput is the placeholder for all of the input, where that has no field of the name.
+const wholeInput = "input"
+
+// ParseTemplate reads a template. Braces that are not doubled are literal.
+func ParseTemplate(src string) (*TemplateText, error) {
+	t := &TemplateText{}
+	for at := 0; ; {
+		open := strings.Index(src[at:], "{{")
+		if open < 0 {
+			t.parts = append(t.parts, templatePart{text: src[at:]})
+			return t, nil
+		}
+		open += at
+		end := strings.Index(src[open:], "}}")
+		if end < 0 {
+			return nil, fmt.Errorf("the placeholder %q is not closed with }}", text.Clip(src[open:], 20))
+		}
+		inner := strings.TrimSpace(src[open+2 : open+end])
+		path := strings.Split(inner, ".")
+		for _, p := range path {
+			if !isName(p) {
+				return nil, fmt.Errorf("{{%s}} is no placeholder: want a field name, as in {{title}} or {{author.name}}", inner)
+			}
+		}
+		t.parts = append(t.parts, templatePart{text: src[at:open], path: path})
+		at = open + end + 2
+	}
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') && r < 0x80 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Check reports placeholders of a template, written at a place of a script, that the type of its input
+// does not have, and warns of text that looks like a placeholder.
+func (t *TemplateText) Check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
+	ok := true
+	for i := range t.parts {
+		if p := &t.parts[i]; p.path != nil {
+			ok = p.check(r, at, in.Deref()) && ok
+		}
+	}
+	if ok {
+		t.singleBraces(r, at, in)
+	}
+	return ok
+}
+
+func (p *templatePart) check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
+	cur := in
+	for i, name := range p.path {
+		typ, lacks := typing.FieldType(cur, name)
+		switch {
+		case lacks == nil:
+			cur = typ.Deref()
+			continue
+		case i == 0 && name == wholeInput:
+			continue
+		case lacks != cur:
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template asks for {{%s}}, and not every %s has a field %q", p, cur, name)
+			d.Label = fmt.Sprintf("%s has none", lacks)
+			d.Helpf("route the cases first: branch(node, {%s})", typing.Routes(cur))
+		case cur.Kind == generable.RecordType:
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} is no field of %s", p, cur)
+			typing.FieldHelp(d, name, cur, "; {{"+wholeInput+"}} is the whole input")
+		case i == 0:
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but the input is %s", p, cur)
+			d.Helpf("{{%s}} is the whole input", wholeInput)
+		default:
+			d := r.Errorf(diag.UnknownPlaceholder, at, "the template's {{%s}} asks for a field, but {{%s}} is %s, which has no fields",
+				p, strings.Join(p.path[:i], "."), cur)
+			d.Helpf("write {{%s}}", strings.Join(p.path[:i], "."))
+		}
+		return false
+	}
+	return true
+}
+
+// Render fills the template from a value of type in: strings verbatim, anything else as JSON.
+func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, error) {
+	var b strings.Builder
+	for i := range t.parts {
+		p := &t.parts[i]
+		b.WriteString(p.text)
+		cur, typ := v, in
+		for i, name := range p.path {
+			next, ok := typing.Field(cur, name)
+			if !ok && i == 0 && name == wholeInput {
+				continue
+			}
+			if !ok {
+				return "", fmt.Errorf("the template's {{%s}} is not in %s", p, cur.TypeName())
+			}
+			cur = next
+			if typ != nil { // for the discriminator of a union
+				typ, _ = typing.FieldType(typ, name)
+			}
+		}
+		if p.path != nil {
+			b.WriteString(InputText(cur, typ))
+		}
+	}
+	return b.String(), nil
+}
+
+// InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
+// union's discriminator first.
+func InputText(v generable.Value, t *generable.Type) string {
+	text, _ := model.Pictured(v, t)
+	return text
+}

@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Acting is a [engine.Func] or a [Judge] that says what the most is that it may do by itself. One that does
+// not say reads.
+type Acting interface{ Acts() engine.Class }
+
+// Acts is the class that rules know a tool by: what is said of it, and no less than what its function
+// and those that mend its calls may do. What an agent inside calls is ruled there, and no part of it.
+func (t *Tool) Acts() engine.Class {
+	if t.Run == nil && t.Node == nil {
+		if t.Class == "" {
+			return engine.ClassOnce
+		}
+		return t.Class
+	}
+	class := engine.ClassRead.Stronger(t.Class).Stronger(Acts(t.Run))
+	if t.Node != nil {
+		class = class.Stronger(t.Node.Acts())
+	}
+	if r := t.OnError; r != nil {
+		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+			for i := range list {
+				if class = class.Stronger(Acts(list[i].Judge)); list[i].Fixer != nil {
+					class = class.Stronger(list[i].Fixer.Acts())
+				}
+			}
+		}
+	}
+	return class
+}
+
+// Acts is the most that a callback does.
+func Acts(f any) engine.Class {
+	if a, ok := f.(Acting); ok {
+		return a.Acts()
+	}
+	return ""
+}
+
+// Call is the tool as rules see it. Its class is found when the tool is asked for it: see [Tool.Acts].
+func (t *Tool) Call() policy.Call {
+	c := policy.Call{Name: t.Name, Remote: t.Remote, Params: t.Parameters()}
+	if t.Server != nil {
+		c.Server = t.Server.Name
+	}
+	return c
+}
+
+func callsOf(tools []*Tool) []policy.Call {
+	calls := make([]policy.Call, len(tools))
+	for i, t := range tools {
+		calls[i] = t.Call()
+	}
+	return calls
+}
+
+// checkPolicies reports rules of a script that would never hold.
+func (c *checker) checkPolicies(a *AgentSpec) bool {
+	all := a.Tools[:len(a.Tools):len(a.Tools)]
+	ok, served := true, len(a.Servers) > 0
+	for _, sk := range a.Skills {
+		ok = c.checkToolRules(append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
+		all = append(all, sk.Tools...)
+		if sk.Policy != nil {
+			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
+		}
+		served = served || len(sk.Servers) > 0
+	}
+	if a.Policy != nil {
+		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), all, served) && ok
+	}
+	return ok
+}
+
+func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, served bool) bool {
+	calls := callsOf(tools)
+	found := p.Unknown(calls)
+	if served { // a server's tools are known when it is asked
+		found = slices.DeleteFunc(found, func(u policy.Unknown) bool { return u.Arg == "" })
+	}
+	for _, u := range found {
+		d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who))
+		d.Helpf("%s", u.Help(calls))
+	}
+	return len(found) == 0
+}
+
+// Parameters are the tool's parameters, none when it declares none.
+func (t *Tool) Parameters() *generable.Type {
+	if t.Params == nil {
+		return &generable.Type{Kind: generable.RecordType, Name: t.Name}
+	}
+	return t.Params
+}
+
+// Flow is a composition that an agent calls: as a tool, or to mend a call that failed. A [flow.Node] is one.
+type Flow interface {
+	Label() string        // for people
+	Out() *generable.Type // of what it gives
+	Acting
+}
+
+// Tool is a function that a model can call.
+type Tool struct {
+	Name, Doc string
+	Params    *generable.Type // a schema; its fields are the parameters
+	Returns   *generable.Type // nil: any
+	Class     engine.Class
+	Run       engine.Func        // runs inline and again on replay; nil without a Node: an effect handled under Name
+	Version   string             // of a handled tool
+	Server    *engine.ServerSpec // that runs it, nil when none does
+	Remote    string             // its name there
+	Schema    string             // of its parameters, verbatim, where Params cannot say all of it
+	Span      diag.Span
+	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
+	Rules     *ToolRules // when it may be called; nil: always
+
+	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
+	Timeout   time.Duration // of one execution; 0 is without
+	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
+	Node      Flow          // runs inline instead of Run, see [flow.AsTool]
+	Knows     bool          // it gives a piece of knowledge
+}
+
+// Handled is the name under which a handler and a policy know the tool: server.tool of a server's.
+func (t *Tool) Handled() string {
+	if t.Server != nil {
+		return t.Server.Name + "." + t.Remote
+	}
+	return t.Name
+}
+
+// badToolName says what is wrong with a tool's name for the providers of models, "" when nothing is.
+func badToolName(name string) string {
+	switch i := strings.IndexFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.", r)
+	}); {
+	case name == "":
+		return "it is empty"
+	case i >= 0:
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return fmt.Sprintf("it holds %q", r)
+	case len(name) > MaxToolName:
+		return fmt.Sprintf("it is longer than %d characters", MaxToolName)
+	}
+	return ""
+}
+
+// What holds of tools unless they or their agents say otherwise.
+const DefaultToolsAtOnce = 8 // calls of one answer that run at once
+
+const DefaultMaxResult = 256 * 1024 // bytes of a result's text that a model is told
+
+// MaxToolName bounds the part of a position that a model makes up: the name of a tool that
+// does not exist.
+const MaxToolName = 64

@@ -1,0 +1,132 @@
+// Package flow composes nodes to flows, places them, and proves that their types fit.
+package flow
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Fix gives a node its one place as the fixer of calls that fail, so that it is checked, drawn and
+// counted like any other. It takes a [agent.ToolFailureType] or a str. The recipe that it stands in may be
+// shared by any number of tools and agents; the node is what [agent.Remedy].Fixer wants.
+func (s *Session) Fix(site Site, fixer *Node) *Node {
+	n := &Node{kind: FixNode, site: site}
+	if placed := s.structure(n, []*Node{fixer}, func(*Node) bool { return s.fix(n) }); placed.failed {
+		return placed
+	}
+	return n.kids[0]
+}
+
+func (s *Session) fix(n *Node) bool {
+	k := n.kids[0]
+	n.in, n.out = agent.ToolFailureType, k.out
+	if k.failed {
+		return true
+	}
+	if !s.follow(k, agent.ToolFailureType) {
+		return false
+	}
+	for _, t := range []*generable.Type{agent.ToolFailureType, generable.StrT} {
+		if generable.Assignable(t, k.in) == nil {
+			n.in = t
+			return true
+		}
+	}
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "a fixer takes a ToolFailure or a str")
+	d.Label = k.Label() + " takes " + k.in.String()
+	node.NoteDefined(d, k)
+	d.Helpf("set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
+	return false
+}
+
+// Agent declares an agent, see [agent.AgentSpec.Check]. The nodes that are tools of it get their place in it.
+func (s *Session) Agent(site Site, spec *agent.AgentSpec) *Node {
+	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
+	n.failed = !spec.Check(&s.Reporter, site.Span)
+	n.in, n.out = spec.In, spec.Out
+	return s.equip(n)
+}
+
+// AsTool makes a node, an agent or any flow, a tool of that name. The fields of a schema that it takes
+// are the tool's parameters; what takes anything else has one, input. What it gives is the result.
+// It runs at the place of the call, within the budgets around it. The agent whose tool it is gives the
+// node its one place.
+func AsTool(n *Node, name, doc string) *agent.Tool {
+	t := &agent.Tool{Name: name, Doc: doc, Returns: n.out, Span: n.site.Span, Node: n}
+	if t.Params = n.in.Deref(); t.Params.Kind != generable.RecordType {
+		t.Params = &generable.Type{Kind: generable.RecordType, Name: name, Fields: []generable.Field{{Name: "input", Type: n.in}}}
+	}
+	return t
+}
+
+// nodeTools are the tools of an agent and its skills that are nodes, each once.
+func nodeTools(a *agent.AgentSpec) []*agent.Tool {
+	var tools []*agent.Tool
+	seen := map[*agent.Tool]bool{}
+	add := func(list []*agent.Tool) {
+		for _, t := range list {
+			if t.Node != nil && !seen[t] {
+				seen[t] = true
+				tools = append(tools, t)
+			}
+		}
+	}
+	add(a.Tools)
+	for _, sk := range a.Skills {
+		add(sk.Tools)
+	}
+	return tools
+}
+
+// ToolOf gives the tool that a child of the agent is, nil for other children.
+func ToolOf(a *agent.AgentSpec, n *Node) *agent.Tool {
+	for _, t := range nodeTools(a) {
+		if t.Node == n {
+			return t
+		}
+	}
+	return nil
+}
+
+// twiceTools says where tools stand of which one agent has two of the same node; the others are where
+// the agent is.
+func twiceTools(tools []*agent.Tool, a diag.Span) []diag.Span {
+	times := map[agent.Flow]int{}
+	for _, t := range tools {
+		times[t.Node]++
+	}
+	at := make([]diag.Span, len(tools))
+	for i, t := range tools {
+		if at[i] = a; times[t.Node] > 1 {
+			at[i] = t.Span.Or(a)
+		}
+	}
+	return at
+}
+
+// equip gives the nodes that are tools of an agent their place in it, and adds what mends their calls.
+func (s *Session) equip(n *Node) *Node {
+	tools, fixers := nodeTools(n.agent), n.agent.Fixers()
+	in, out, sound := n.in, n.out, !n.failed
+	if len(tools) > 0 && sound {
+		nodes := make([]*Node, len(tools))
+		for i, t := range tools {
+			nodes[i] = t.Node.(*Node)
+		}
+		n.site.Args = twiceTools(tools, n.site.Span)
+		placed := s.structure(n, nodes, func(*Node) bool { return true })
+		if placed != n || n.failed {
+			return placed
+		}
+		n.name, n.in, n.out = n.agent.Name, in, out
+	} else {
+		s.add(n)
+	}
+	for _, f := range fixers {
+		k := f.(*Node)
+		n.kids, n.depth = append(n.kids, k), max(n.depth, k.depth+1)
+	}
+	return n
+}

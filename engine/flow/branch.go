@@ -1,0 +1,297 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Route is one way out of a branch.
+type Route struct {
+	Type    *generable.Type      // values of this type, or
+	Value   *generable.Value     // this very value (of a bool, an enum, None), or
+	Pred    *predicate.Predicate // values for which the condition holds, or
+	When    engine.Func          // values for which the callback gives True
+	Handler *Node
+
+	Span, HandlerSpan diag.Span // of the key and of the handler
+}
+
+// Key names the route as the script wrote it.
+func (r *Route) Key() string {
+	switch {
+	case r.Type != nil:
+		return r.Type.String()
+	case r.Pred != nil:
+		return r.Pred.String()
+	case r.Value != nil && r.Value.IsNull():
+		return "None"
+	case r.Value != nil:
+		if b, ok := r.Value.AsBool(); ok {
+			if b {
+				return "True"
+			}
+			return "False"
+		}
+		return generable.JSON(*r.Value, nil)
+	}
+	return "when(...)"
+}
+
+// BranchOptions are the options of a branch.
+type BranchOptions struct {
+	Otherwise *Node
+	Output    *generable.Type // declared output of the handlers, nil to infer it
+}
+
+// Branch routes a node's output to the first route that takes it. Without Otherwise every
+// value must be taken.
+func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	return s.routed(BranchNode, site, source, routes, o)
+}
+
+// Handoff is a branch whose choice is told, as an event: from whom, to whom, with what. The
+// targets get what their route sends them and nothing else, no transcript of a forum either.
+func (s *Session) Handoff(site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	return s.routed(HandoffNode, site, source, routes, o)
+}
+
+func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route, o BranchOptions) *Node {
+	if len(routes) == 0 && o.Otherwise == nil {
+		d := s.Errorf(diag.EmptyComposition, site.Span, "a %s needs at least one route", kind)
+		d.Helpf("%s(node, {Variant: handler, ...})", kind)
+		return s.failedNode(kind, site)
+	}
+	kids := []*Node{source}
+	for i := range routes {
+		kids = append(kids, routes[i].Handler)
+	}
+	if o.Otherwise != nil {
+		kids = append(kids, o.Otherwise)
+	}
+	n := &Node{kind: kind, site: site, routes: slices.Clone(routes), declared: o.Output}
+	return s.structure(n, kids, func(*Node) bool {
+		ok := true
+		if o.Otherwise != nil {
+			n.other = n.kids[len(n.kids)-1]
+		}
+		for i := range n.routes {
+			r := &n.routes[i]
+			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
+			if r.When != nil {
+				ok = agent.Arity(&s.Reporter, r.Span.Or(site.Span), r.When.Info(), 1, "when") && ok
+			}
+		}
+		return s.branch(n) && ok
+	})
+}
+
+func (s *Session) branch(n *Node) bool {
+	source, handlers := n.kids[0], n.kids[1:]
+	n.in = source.in
+	ok := true
+	strange := map[*Node]bool{}
+	if !source.failed {
+		w := Ways(source.out, n.routes)
+		n.spec.Sent, n.spec.Rest = w.sent()
+		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
+		if ok && n.other != nil {
+			s.idleOtherwise(n, w)
+		}
+		for i, h := range handlers {
+			sent, at, route := w.rest, n.site.Arg(i+1), "otherwise"
+			if i < len(n.routes) {
+				r := &n.routes[i]
+				sent, at, route = w.Routes[i].sent, r.HandlerSpan.Or(r.Span.Or(n.site.Span)), "the route for "+r.Key()
+			}
+			if !s.receives(at, h, sent, route) {
+				ok, strange[h] = false, true
+			}
+		}
+	}
+	at := Site{Span: n.site.Span, What: n.site.What}
+	if len(n.site.Args) > 1 {
+		at.Args = n.site.Args[1:]
+	}
+	out, ok2 := s.commonOutput(at, n.declared, handlers, n.routes, strange)
+	n.out = out
+	return ok && ok2
+}
+
+// receives checks that a handler accepts what its route sends it.
+func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route string) bool {
+	if h.failed || len(sent) == 0 { // nothing comes: that is reported where it is a mistake
+		return true
+	}
+	in := generable.OneOf(sent...)
+	if !s.follow(h, in) {
+		return false
+	}
+	why := generable.Assignable(in, h.in)
+	if why == nil {
+		s.edge(edgeTo{h, false}, edge{at, route, in, h.in})
+		return true
+	}
+	d := s.Errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
+	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
+	s.reasons(d, why, in)
+	node.NoteDefined(d, h)
+	joinHelp(d, in, h.in)
+	return false
+}
+
+// sensible checks that the conditions of a branch can be asked of what comes.
+func (s *Session) sensible(n *Node) bool {
+	ok := true
+	for i := range n.routes {
+		if r := &n.routes[i]; r.Pred != nil {
+			ok = s.asks(r.Span.Or(n.site.Span), r.Pred, n.kids[0]) && ok
+		}
+	}
+	return ok
+}
+
+// asks checks that a condition can be asked of what a node gives.
+func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
+	why := p.Mismatches(from.out)
+	if len(why) == 0 {
+		return true
+	}
+	d := s.Errorf(diag.BadCondition, at, "this condition cannot be asked of %s", from.out)
+	d.Label = why[0]
+	for _, more := range why[1:] {
+		d.Notef(diag.Pos{}, "%s", more)
+	}
+	node.NoteDefined(d, from)
+	if meant := p.NearField(from.out); meant != "" {
+		d.Helpf("did you mean %q?", meant)
+		return false
+	}
+	d.Helpf("test a field by its name, ge(\"score\", 80), the value itself without one, ge(80)")
+	return false
+}
+
+// reachable checks that every key is a case of the source that no earlier key has taken.
+func (s *Session) reachable(n *Node, w *routing) bool {
+	source, ok := n.kids[0], true
+	if len(n.routes) > 1 && !slices.ContainsFunc(w.Routes, func(y way) bool { return y.fits }) && !w.open {
+		d := s.Errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
+		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
+		node.NoteDefined(d, source)
+		keys := typing.Keys(typing.Cases(source.out))
+		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
+			d.Helpf("write %s without quotes", typing.Listed(keys))
+		} else {
+			d.Helpf("the cases are %s", typing.Listed(keys))
+		}
+		return false
+	}
+	for i := range n.routes {
+		r, way := &n.routes[i], w.Routes[i]
+		at := r.Span.Or(n.site.Span)
+		switch {
+		case r.When != nil || way.Fresh:
+		case way.fits:
+			ok = false
+			d := s.Errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
+			d.Helpf("the first route that takes a value wins; remove this one or put it first")
+		case r.Pred != nil: // it is false for all: what it asks was checked
+			ok = false
+			d := s.Errorf(diag.BadBranchKey, at, "%s never holds for %s", r.Key(), source.out)
+			d.Helpf("remove it, or test something else")
+		default:
+			ok = false
+			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
+			d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
+			s.keyHelp(d, r, source.out)
+		}
+	}
+	return ok
+}
+
+// idleOtherwise warns of a handler for the rest where there is none.
+func (s *Session) idleOtherwise(n *Node, w *routing) {
+	if w.open || w.vague || len(w.Missing) > 0 {
+		return
+	}
+	d := s.Warnf(diag.Unreachable, n.site.Arg(len(n.kids)-1), "otherwise is never reached")
+	d.Label = fmt.Sprintf("the routes take all of %s", n.kids[0].out)
+	node.NoteDefined(d, n.kids[0])
+	d.Helpf("leave it out: a case that the type gets later is then named by the check")
+}
+
+// keyHelp tells which keys a branch can have.
+func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
+	keys := typing.Keys(typing.Cases(t))
+	if text, ok := quotedKey(r, keys); ok {
+		d.Helpf("write %s without quotes", text)
+		return
+	}
+	if near, ok := diag.Suggest(r.Key(), keys); ok {
+		d.Helpf("did you mean %s?", near)
+		return
+	}
+	if r.Value != nil {
+		if field, ok := r.Value.AsStr(); ok {
+			if of, why := predicate.SubjectType(t, field); why == "" && field != "" && of.Kind != generable.AnyType {
+				d.Helpf("that is a field: test it by a condition, eq(%q, ...)", field)
+				return
+			}
+		}
+		for _, c := range typing.Cases(t) {
+			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
+				d.Helpf("choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
+				return
+			}
+		}
+	}
+	if len(keys) == 1 {
+		d.Helpf("the only case is %s", keys[0])
+		return
+	}
+	d.Helpf("the cases are %s", typing.Listed(keys))
+}
+
+// quotedKey is the key that a route has in quotes: True, None, the name of a type.
+func quotedKey(r *Route, keys []string) (string, bool) {
+	if r.Value == nil {
+		return "", false
+	}
+	text, ok := r.Value.AsStr()
+	return text, ok && !strings.HasPrefix(text, `"`) && slices.Contains(keys, text)
+}
+
+// exhaustive checks that some route takes every value that can come.
+func (s *Session) exhaustive(n *Node, w *routing) bool {
+	if n.other != nil || len(w.Missing) == 0 {
+		return true
+	}
+	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
+		d := s.Errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
+		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
+		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
+		return false
+	}
+	if w.open {
+		return true
+	}
+	if w.told {
+		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", typing.Listed(w.Missing))
+		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
+		node.NoteDefined(d, n.kids[0])
+		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
+		return false
+	}
+	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(w.Missing))
+	node.NoteDefined(d, n.kids[0])
+	d.Helpf("add a route for each, or otherwise = handler")
+	return false
+}

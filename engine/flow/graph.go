@@ -1,0 +1,427 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Edge leads from one node of a graph to another one. The first edge of a node that takes its
+// output is followed.
+type Edge struct {
+	From, To *Node // To: nil finishes the graph
+	Guard    Route // without Handler: what the edge takes; the zero Route takes all
+	Map      *Node // changes the value on the way; may be nil
+
+	Span diag.Span
+}
+
+// Key names what the edge takes as the script wrote it, "" for everything.
+func (e *Edge) Key() string {
+	if !e.Guarded() {
+		return ""
+	}
+	return e.Guard.Key()
+}
+
+// Guarded reports whether the edge takes only some values.
+func (e *Edge) Guarded() bool {
+	return e.Guard.Type != nil || e.Guard.Value != nil || e.Guard.Pred != nil || e.Guard.When != nil
+}
+
+// NoMatch tells what becomes of a value that no edge of its node takes.
+type NoMatch uint8
+
+const (
+	NoMatchUnsaid NoMatch = iota // it is a mistake that such values can come
+	NoMatchError                 // the run fails
+	NoMatchFinish                // the graph ends with the value
+	NoMatchNode                  // GraphOptions.Otherwise gets it
+)
+
+// GraphOptions are the options of a graph.
+type GraphOptions struct {
+	OnNoMatch NoMatch
+	Otherwise *Node
+	MaxSteps  int             // nodes executed at most, default 1000
+	Output    *generable.Type // declared output, nil to infer it
+}
+
+// DefaultMaxSteps bounds a graph unless it says otherwise.
+const DefaultMaxSteps = 1000
+
+// Graph runs nodes along edges, beginning with start: cycles and joins, which no other
+// composition has. A node without edges finishes the graph with its output.
+func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *Node {
+	g := &node.Graph{Other: -1, Finishes: o.OnNoMatch == NoMatchFinish, MaxSteps: o.MaxSteps}
+	if g.MaxSteps == 0 {
+		g.MaxSteps = DefaultMaxSteps
+	}
+	kids := []*Node{start}
+	spans := []diag.Span{site.Arg(0)}
+	index := map[*Node]int{}
+	if start != nil {
+		index[start] = 0
+	}
+	add := func(n *Node, at diag.Span) int { // -1 when there is none
+		if n == nil {
+			return -1
+		}
+		if _, ok := index[n]; !ok {
+			index[n] = len(kids)
+			kids, spans = append(kids, n), append(spans, at)
+		}
+		return index[n]
+	}
+	from := make([]int, len(edges))
+	for i := range edges {
+		from[i] = add(edges[i].From, edges[i].Span)
+		g.To = append(g.To, add(edges[i].To, edges[i].Span))
+	}
+	if o.OnNoMatch == NoMatchNode {
+		g.Other = add(o.Otherwise, site.Span)
+	}
+	g.Nodes, g.At = len(kids), slices.Clone(spans)
+	g.Out = make([][]int, g.Nodes)
+	for i, k := range from {
+		if k >= 0 {
+			g.Out[k] = append(g.Out[k], i)
+		}
+	}
+	for i := range edges {
+		if m := edges[i].Map; m != nil { // given to another edge as well, it is placed twice
+			kids, spans = append(kids, m), append(spans, edges[i].Span)
+		}
+	}
+	site.Args = spans
+	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, spec: node.Spec{Graph: g}}
+	return s.structure(n, kids, func(*Node) bool {
+		ok := true
+		if g.MaxSteps < 0 {
+			d := s.Errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.MaxSteps)
+			d.Helpf("the default is %d", DefaultMaxSteps)
+			ok = false
+		}
+		n.takeMaps()
+		for i := range n.edges {
+			if w := n.edges[i].Guard.When; w != nil {
+				ok = agent.Arity(&s.Reporter, n.edges[i].Guard.Span.Or(n.edges[i].Span), w.Info(), 1, "when") && ok
+			}
+		}
+		return s.graph(n) && ok
+	})
+}
+
+// takeMaps has the edges hold the kids that are their maps, which stand in for those left out.
+func (n *Node) takeMaps() {
+	maps := n.spec.Graph.Nodes
+	for i := range n.edges {
+		if e := &n.edges[i]; e.Map != nil {
+			e.Map = n.kids[maps]
+			maps++
+		}
+	}
+}
+
+// graph checks every edge of a graph and finds its output.
+func (s *Session) graph(n *Node) bool {
+	g, ok := n.spec.Graph, true
+	n.in = n.kids[0].in
+	n.spec.Sent, n.spec.Rest = make([]*generable.Type, len(n.edges)), nil
+	var ends []*generable.Type
+	var names []string
+	end := func(t *generable.Type, from *Node) {
+		ends, names = append(ends, t), append(names, from.Label())
+	}
+	leads := make([][]int, g.Nodes) // nodes that a node may lead to; -1 is the end
+	for _, k := range g.Order() {
+		from := n.kids[k]
+		if from.failed { // its edges may take whatever it was to give
+			leads[k] = append(leads[k], -1)
+			for _, i := range g.Out[k] {
+				leads[k] = append(leads[k], g.To[i])
+			}
+			if n.noMatch == NoMatchNode {
+				leads[k] = append(leads[k], g.Other)
+			}
+			end(generable.ErrorT, from)
+			continue
+		}
+		if len(g.Out[k]) == 0 {
+			leads[k] = []int{-1}
+			end(from.out, from)
+			continue
+		}
+		var routes []Route
+		var alive []int // the edges that can be followed: one for each route, then the one for the rest
+		whole := -1
+		for _, i := range g.Out[k] {
+			e := &n.edges[i]
+			switch {
+			case whole >= 0:
+				ok = false
+				d := s.Errorf(diag.DeadEdge, e.Span, "this edge of %s is never followed", from.Label())
+				d.Notef(n.edges[whole].Span.Pos, "this one takes everything before it")
+				d.Helpf("edges are tried in order: put those with when = first")
+			case e.Guarded():
+				routes, alive = append(routes, e.Guard), append(alive, i)
+			default:
+				whole, alive = i, append(alive, i)
+			}
+		}
+		w := Ways(from.out, routes)
+		if !s.edgesMakeSense(n, from, routes, alive, w) {
+			ok = false
+			leads[k] = []int{-1}
+			end(generable.ErrorT, from)
+			continue
+		}
+		for r, i := range alive {
+			e := &n.edges[i]
+			sent := w.rest
+			if r < len(routes) {
+				sent = w.Routes[r].sent
+			}
+			if len(sent) == 0 { // nothing is left for it
+				leads[k] = append(leads[k], g.To[i])
+				continue
+			}
+			n.spec.Sent[i] = generable.OneOf(sent...)
+			t, good := s.carried(e, from, n.spec.Sent[i])
+			ok = ok && good
+			to := g.To[i]
+			leads[k] = append(leads[k], to)
+			if to < 0 {
+				end(t, from)
+			}
+		}
+		if whole < 0 && (len(w.rest) > 0 || w.open) {
+			good := s.unmatched(n, k, w, func(t *generable.Type) { end(t, from) })
+			ok = ok && good
+			switch n.noMatch {
+			case NoMatchFinish:
+				leads[k] = append(leads[k], -1)
+			case NoMatchNode:
+				leads[k] = append(leads[k], g.Other)
+			}
+		}
+	}
+	ok = ok && s.connected(n, leads)
+	out, good := s.ending(n, ends, names)
+	n.out = out
+	return ok && good
+}
+
+// edgesMakeSense checks the guards of the edges that leave a node: each can be asked, and takes something
+// that no earlier one does.
+func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *routing) bool {
+	ok := true
+	for i := range routes {
+		r := &routes[i]
+		at := r.Span.Or(n.edges[edges[i]].Span)
+		switch {
+		case r.Pred != nil && !s.asks(at, r.Pred, from):
+			ok = false
+		case r.When != nil || w.Routes[i].Fresh:
+		case w.Routes[i].fits:
+			ok = false
+			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d.Label = "earlier edges take all that " + r.Key() + " does"
+			d.Helpf("edges are tried in order: put this one first, or remove it")
+		default:
+			ok = false
+			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
+			d.Label = fmt.Sprintf("%s never holds for %s", r.Key(), from.out)
+			node.NoteDefined(d, from)
+			s.keyHelp(d, r, from.out)
+		}
+	}
+	return ok
+}
+
+// carried checks what an edge carries and gives the type that arrives.
+func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Type, bool) {
+	giver, at := from.Label(), e.Span
+	if m := e.Map; m != nil {
+		if m.failed {
+			return generable.ErrorT, true
+		}
+		if !s.follow(m, t) {
+			return generable.ErrorT, false
+		}
+		if why := generable.Assignable(t, m.in); why != nil {
+			s.cannotCarry(e, giver, t, m.Label(), m.in, why, from, m)
+			return generable.ErrorT, false
+		}
+		s.edge(edgeTo{m, false}, edge{e.Span, giver, t, m.in})
+		giver, t = m.Label(), m.out
+		if m.kind == FnNode && m.site.What == "map" { // a function that stands there itself
+			giver, at = "map", m.site.Span.Or(e.Span)
+		}
+	}
+	to := e.To
+	if to == nil || to.failed {
+		return t, true
+	}
+	if !s.follow(to, t) {
+		return t, false
+	}
+	if why := generable.Assignable(t, to.in); why != nil {
+		s.cannotCarry(e, giver, t, to.Label(), to.in, why, from, to)
+		return t, false
+	}
+	s.edge(edgeTo{to, false}, edge{at, giver, t, to.in})
+	return t, true
+}
+
+func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker string, in *generable.Type, why []generable.Reason, nodes ...*Node) {
+	at := e.Span
+	if e.Map != nil {
+		at = e.Map.site.Span.Or(at)
+	}
+	d := s.Errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
+	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
+	s.reasons(d, why, t)
+	node.NoteDefined(d, nodes...)
+	if e.Map == nil {
+		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
+		return
+	}
+	if nodes[len(nodes)-1] == e.Map { // what the map takes
+		d.Helpf("let map take %s: map = fn(f, input = %s, output = ...)", t, t)
+		return
+	}
+	if f := fieldFor(t, in); f != "" {
+		d.Helpf("let map give %s: map = then(..., pick(%q))", in, f)
+		return
+	}
+	d.Helpf("let map give %s: map = fn(f, output = %s)", in, in)
+}
+
+// unmatched handles what no edge of node k takes.
+func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type)) bool {
+	g, from := n.spec.Graph, n.kids[k]
+	rest := from.out
+	if len(w.rest) > 0 {
+		rest = generable.OneOf(w.rest...)
+	}
+	switch n.noMatch {
+	case NoMatchError:
+		return true
+	case NoMatchFinish:
+		end(rest)
+		return true
+	case NoMatchNode:
+		if n.spec.Rest != nil {
+			n.spec.Rest = generable.OneOf(n.spec.Rest, rest)
+		} else {
+			n.spec.Rest = rest
+		}
+		e := &Edge{From: from, To: n.kids[g.Other], Span: n.site.Span}
+		_, ok := s.carried(e, from, rest)
+		return ok
+	}
+	var message string
+	if len(w.Missing) > 0 && !w.vague && !w.open {
+		message = fmt.Sprintf("no edge of %s takes %s", from.Label(), typing.Listed(w.Missing))
+	} else if len(w.rest) > 0 {
+		message = fmt.Sprintf("the conditions on the edges of %s may all be false", from.Label())
+	} else {
+		return true
+	}
+	d := s.Errorf(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, "%s", message)
+	d.Label = fmt.Sprintf("%s gives %s", from.Label(), from.out)
+	node.NoteDefined(d, from)
+	d.Helpf("end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
+	return false
+}
+
+// connected checks that every node is reached from the start, and that the end is.
+func (s *Session) connected(n *Node, leads [][]int) bool {
+	g, ok := n.spec.Graph, true
+	reached := make([]bool, g.Nodes)
+	exits := false // a node that is reached can end the graph
+	var walk []int
+	visit := func(k int) {
+		if k < 0 {
+			exits = true
+		} else if !reached[k] {
+			reached[k] = true
+			walk = append(walk, k)
+		}
+	}
+	visit(0)
+	for len(walk) > 0 {
+		k := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		for _, to := range leads[k] {
+			visit(to)
+		}
+	}
+	for k := range g.Nodes {
+		switch {
+		case n.kids[k].failed:
+		case !reached[k]:
+			ok = false
+			d := s.Errorf(diag.Unreachable, g.At[k], "%s is never reached", n.kids[k].Label())
+			node.NoteDefined(d, n.kids[k])
+			if k == g.Other {
+				d.Helpf("the edges take every value that comes: leave on_no_match out")
+			} else {
+				d.Helpf("the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+			}
+		}
+	}
+	if ok && !exits && n.noMatch != NoMatchError { // one message for a cycle: at the start
+		ok = false
+		d := s.Errorf(diag.NoExit, n.site.Span, "this graph never ends")
+		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"
+		d.Helpf("let some edge lead to FINISH: edge(node, FINISH, when = ...)")
+	}
+	return ok
+}
+
+// ending finds the type of what a graph gives.
+func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*generable.Type, bool) {
+	for _, t := range ends {
+		if t.Deref().Kind == generable.ErrorType {
+			return t, true
+		}
+	}
+	switch {
+	case n.declared != nil:
+		ok := true
+		for i, t := range ends {
+			if generable.Assignable(t, n.declared) != nil {
+				ok = false
+				d := s.Errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
+				d.Label = fmt.Sprintf("it ends with %s of %s", t, names[i])
+				d.Helpf("widen it: output = %s", generable.OneOf(n.declared, t))
+			}
+		}
+		return n.declared, ok
+	case len(ends) == 0:
+		return generable.AnyT, true
+	}
+	if t, ok := generable.Join(ends, s.unions); ok {
+		return t, true
+	}
+	other := 0
+	for i, t := range ends {
+		if t.Deref().Kind == generable.AnyType {
+			return generable.AnyT, true
+		}
+		if other == 0 && !generable.Same(ends[0], t) {
+			other = i
+		}
+	}
+	d := s.Errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
+	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
+	d.Helpf("declare it: output = %s", generable.OneOf(ends...))
+	return generable.ErrorT, false
+}

@@ -1,0 +1,246 @@
+package flow
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// NodeKind is what a node is made of.
+type NodeKind uint8
+
+// The kinds of nodes. Every kind goes wherever a node goes.
+const (
+	AgentNode NodeKind = iota
+	FnNode
+	PickNode
+	TemplateNode
+	PipelineNode // then
+	ParallelNode // par
+	ForumNode
+	LoopNode
+	BranchNode
+	EachNode
+	GraphNode
+	FallbackNode
+	RaceNode
+	RetryNode
+	AttemptNode
+	VoteNode
+	WrapNode
+	HandoffNode // a branch whose choice is told
+	VerifyNode
+	FixNode // the place of what mends failed calls of tools
+	BoundedNode
+)
+
+// The words are those of positions and messages.
+var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
+
+var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
+
+// String returns the word used in messages: "pipeline", "parallel", "agent".
+func (k NodeKind) String() string { return nodeWords[k] }
+
+// Segment returns the word used in positions: "then", "par", "agent".
+func (k NodeKind) Segment() string { return nodeSegments[k] }
+
+// Node is a typed step or composition in build form. A [Session] makes nodes; they do not
+// change after the session is sealed, and are then safe for any number of runs.
+type Node struct {
+	kind    NodeKind
+	name    string
+	in      *generable.Type
+	out     *generable.Type
+	site    Site // where it was made
+	kids    []*Node
+	session *Session
+	place   *placement // nil while free
+	mark    *placement // the claim that looked at the node last
+	depth   int        // of nodes inside each other
+	flat    bool       // made by an operator that has no options: the next one may open it
+	open    bool       // its types follow what comes before it, which is not known yet
+	failed  bool       // a mistake was reported: says nothing more about its types
+
+	endsWrong bool // of a pipeline: its last joint is wrong
+
+	agent    *agent.AgentSpec
+	field    string          // of a pick
+	declared *generable.Type // of par and branch: what the script says that a branch gives
+	loop     *LoopOptions
+	routes   []Route // of a branch; kids are the source and then the handlers
+	other    *Node   // of a branch: the route for the rest
+	edges    []Edge  // of a graph
+	noMatch  NoMatch // of a graph
+	retry    *RetryOptions
+	vote     *VoteOptions
+	bound    *engine.Limits    // of a bounded node
+	onError  OnError           // of par and each
+	gives    []*generable.Type // of a flat par: what its branches give, each type once
+	merges   bool              // of a par: the last kid makes something of the list
+	history  *agent.History    // of the agents inside that have none of their own
+	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
+
+	spec node.Spec
+}
+
+// Spec returns what the engine runs the node by.
+func (n *Node) Spec() *node.Spec { return &n.spec }
+
+// Site returns where the node was made.
+func (n *Node) Site() Site { return n.site }
+
+// Loop returns the options of a loop, nil for other nodes.
+func (n *Node) Loop() *LoopOptions { return n.loop }
+
+// Retry returns the options of a retry, nil for other nodes.
+func (n *Node) Retry() *RetryOptions { return n.retry }
+
+// Vote returns the options of a vote, nil for other nodes.
+func (n *Node) Vote() *VoteOptions { return n.vote }
+
+// Kind tells what the node is made of.
+func (n *Node) Kind() NodeKind { return n.kind }
+
+// Name is the declared name, or "".
+func (n *Node) Name() string { return n.name }
+
+// In is the type of the input.
+func (n *Node) In() *generable.Type { return n.in }
+
+// Out is the type of the output.
+func (n *Node) Out() *generable.Type { return n.out }
+
+// Pos is where the node was made.
+func (n *Node) Pos() diag.Pos { return n.site.Span.Pos }
+
+// Children are the nodes placed in this one: of a branch the source first, then the handlers; of an
+// agent what mends the calls of its tools.
+func (n *Node) Children() []*Node { return n.kids }
+
+// Failed reports whether a mistake was already reported for the node.
+func (n *Node) Failed() bool { return n.failed }
+
+// Agent returns the specification of an agent, nil for other nodes.
+func (n *Node) Agent() *agent.AgentSpec { return n.agent }
+
+// Free reports whether the node has no place in another one.
+func (n *Node) Free() bool { return n.place == nil }
+
+// Routes returns the routes of a branch in order, and its otherwise node.
+func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
+
+// Edges returns the edges of a graph in order, and the node for what no edge takes. It is nil
+// for other nodes.
+func (n *Node) Edges() ([]Edge, *Node) {
+	if g := n.spec.Graph; g != nil && g.Other >= 0 {
+		return n.edges, n.kids[g.Other]
+	}
+	return n.edges, nil
+}
+
+// Carried gives the type of what edge i of a graph takes from its node, nil where nothing is left
+// for it.
+func (n *Node) Carried(i int) *generable.Type { return n.spec.Sent[i] }
+
+// Merge returns the node that makes something of a parallel's list, nil when there is none.
+func (n *Node) Merge() *Node {
+	if !n.merges {
+		return nil
+	}
+	return n.kids[len(n.kids)-1]
+}
+
+// branches are the kids of a parallel that run at once.
+func (n *Node) branches() []*Node {
+	if n.merges {
+		return n.kids[:len(n.kids)-1]
+	}
+	return n.kids
+}
+
+// Decides tells who ends a forum: the captain or, where the participants have to agree, the
+// node for when they do not; nil when there is neither.
+func (n *Node) Decides() *Node {
+	if n.kind != ForumNode || n.quorum > 0 && n.other == nil {
+		return nil
+	}
+	return n.kids[len(n.kids)-1]
+}
+
+// Consensus is how many participants of a forum must agree, 0 where a captain decides.
+func (n *Node) Consensus() int { return n.quorum }
+
+// OnError tells what a parallel or an each does with failures.
+func (n *Node) OnError() OnError { return n.onError }
+
+// Field is the field that a pick projects.
+func (n *Node) Field() string { return n.field }
+
+// Label names the node for people: its name, that of the script's function that a step is made
+// of, or its kind. Positions hold the name alone.
+func (n *Node) Label() string {
+	if n.name != "" {
+		return n.name
+	}
+	if n.kind == FnNode && n.spec.Func != nil {
+		if info := n.spec.Func.Info(); info.Pos.IsValid() && info.Name != "lambda" {
+			return info.Name
+		}
+	}
+	if n.kind == PickNode {
+		return `pick("` + n.field + `")`
+	}
+	return n.kind.String()
+}
+
+// Acts is the most that the functions of a node do, with those of the nodes inside.
+func (n *Node) Acts() (class engine.Class) {
+	n.Callbacks(func(f engine.Func) { class = class.Stronger(agent.Acts(f)) })
+	return class
+}
+
+// Callbacks gives the functions that a node calls, with those of the nodes inside: of agents those that
+// are run instead of a model alone.
+func (n *Node) Callbacks(give func(engine.Func)) {
+	if n == nil { // the map of an edge that has none
+		return
+	}
+	each := func(fs ...engine.Func) {
+		for _, f := range fs {
+			if f != nil {
+				give(f)
+			}
+		}
+	}
+	each(n.spec.Func)
+	if a := n.agent; a != nil {
+		each(a.Run)
+		for _, sk := range a.Skills {
+			each(sk.Run)
+		}
+	}
+	if l := n.loop; l != nil {
+		each(l.Next, l.UntilFunc)
+	}
+	for i := range n.routes {
+		each(n.routes[i].When)
+	}
+	for i := range n.edges {
+		each(n.edges[i].Guard.When)
+		n.edges[i].Map.Callbacks(give)
+	}
+	if r := n.retry; r != nil {
+		each(r.UntilFunc, r.Feedback)
+	}
+	if v := n.vote; v != nil {
+		each(v.Key)
+	}
+	for _, kid := range n.kids {
+		kid.Callbacks(give)
+	}
+}

@@ -1,0 +1,166 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// DefaultLoopMax bounds a loop unless it says otherwise.
+const DefaultLoopMax = 1000
+
+// LoopOptions are the options of a loop. Either Next or NextNode gives the input of the next
+// turn or None to stop; or Until ends the loop and Repair makes the next input.
+type LoopOptions struct {
+	Next       engine.Func
+	NextNode   *Node
+	UntilFunc  engine.Func          // gives True for the output that ends the loop; or
+	Until      *predicate.Predicate // what that output is like
+	Repair     *Node
+	Max        int  // turns, default 1000
+	LastWins   bool // at Max, give the last output instead of failing
+	NextSpan   diag.Span
+	UntilSpan  diag.Span
+	RepairSpan diag.Span
+}
+
+// Loop repeats a node X→Y on inputs that next derives from its outputs, until next gives None;
+// the last output is the loop's.
+func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
+	kids := []*Node{body}
+	until := o.Until != nil || o.UntilFunc != nil
+	switch {
+	case until && o.Repair != nil && o.Next == nil && o.NextNode == nil:
+		kids = append(kids, o.Repair)
+	case o.NextNode != nil && o.Next == nil && !until && o.Repair == nil:
+		kids = append(kids, o.NextNode)
+	case o.Next != nil && o.NextNode == nil && !until && o.Repair == nil:
+	default:
+		d := s.Errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
+		d.Helpf("loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
+		return s.failedNode(LoopNode, site)
+	}
+	if o.Max == 0 {
+		o.Max = DefaultLoopMax
+	}
+	n := &Node{kind: LoopNode, site: site, loop: &o}
+	return s.structure(n, kids, func(*Node) bool {
+		ok := true
+		if o.Max < 0 {
+			d := s.Errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", o.Max)
+			d.Helpf("the default is %d", DefaultLoopMax)
+			ok = false
+		}
+		if o.Next != nil {
+			ok = agent.Arity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next.Info(), 1, "loop") && ok
+		}
+		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, body) && ok
+		return s.loop(n) && ok
+	})
+}
+
+func (s *Session) loop(n *Node) bool {
+	body := n.kids[0]
+	n.in, n.out = body.in, body.out
+	if len(n.kids) == 1 || body.failed || n.kids[1].failed {
+		return true
+	}
+	return s.feedback(n.site, body, n.kids[1], n.loop.NextNode != nil)
+}
+
+// feedback checks the edge from a loop's body back to its input.
+func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
+	if !s.join(Site{Span: site.Arg(1), What: site.What}, body, back, nil) {
+		return false
+	}
+	want := body.in
+	if optional {
+		want = generable.OneOf(body.in, generable.NoneT)
+	}
+	if generable.Assignable(back.out, want) == nil {
+		s.edge(edgeTo{body, true}, edge{site.Arg(1), back.Label(), back.out, want})
+		return true
+	}
+	d := s.Errorf(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again")
+	wants := body.in.String()
+	if optional {
+		wants += ", or None to stop"
+	}
+	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), wants)
+	node.NoteDefined(d, body, back)
+	d.Helpf("let %s give %s", back.Label(), want)
+	return false
+}
+
+// DefaultRetryMax bounds a retry unless it says otherwise.
+const DefaultRetryMax = 3
+
+// RetryOptions are the options of a retry.
+type RetryOptions struct {
+	Max          int                  // attempts, default 3
+	Until        *predicate.Predicate // what the output must be like; or
+	UntilFunc    engine.Func          // gives True for an output that will do
+	LastWins     bool                 // at Max, give the last output instead of failing
+	Feedback     engine.Func          // the output or Failure → what to say to the model before it tries again
+	UntilSpan    diag.Span
+	FeedbackSpan diag.Span
+}
+
+// Retry runs a node again on the same input after a failure that may be handled, and while its
+// output is not what it must be. With Feedback the next attempt of the agent in it goes on with
+// the conversation.
+func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
+	if o.Max == 0 {
+		o.Max = DefaultRetryMax
+	}
+	n := &Node{kind: RetryNode, site: site, retry: &o}
+	return s.structure(n, []*Node{node}, func(*Node) bool { return s.retry(n) })
+}
+
+func (s *Session) retry(n *Node) bool {
+	o, body, ok := n.retry, n.kids[0], true
+	n.in, n.out = body.in, body.out
+	if o.Max < 0 {
+		d := s.Errorf(diag.LoopBound, n.site.Span, "max must be at least 1, not %d", o.Max)
+		d.Helpf("the default is %d", DefaultRetryMax)
+		ok = false
+	}
+	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
+	if o.Feedback != nil {
+		at := o.FeedbackSpan.Or(n.site.Span)
+		ok = agent.Arity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
+			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
+	}
+	return ok
+}
+
+// decides checks a condition on what a node gives: that it can be asked, and that it is not the
+// same for all values. One that never holds runs to the bound, one that always does is none.
+func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, from *Node) bool {
+	if fn != nil {
+		return agent.Arity(&s.Reporter, at, fn.Info(), 1, "until")
+	}
+	if data == nil || from.failed {
+		return true
+	}
+	if !s.asks(at, data, from) {
+		return false
+	}
+	never, always := data.Settled(from.out)
+	if !never && !always {
+		return true
+	}
+	how, mend := "never holds", "remove what contradicts: & needs both, | needs one"
+	if always {
+		how, mend = "always holds", "test something that can fail, or leave the node alone"
+	}
+	d := s.Errorf(diag.BadCondition, at, "%s %s for %s", data, how, from.out)
+	node.NoteDefined(d, from)
+	d.Helpf("%s", mend)
+	return false
+}

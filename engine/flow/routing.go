@@ -1,0 +1,277 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// routing says how the values of a type part among the routes of a branch.
+type routing struct {
+	Routes  []way
+	rest    []*generable.Type // what no route takes for certain
+	Missing []string          // the keys of the rest
+	open    bool              // any or an opaque condition: what is left is only known at run time
+	told    bool              // conditions as data tell what is missing
+	vague   bool              // as far as they can: some ask what cannot be followed
+	Visits  int               // of parts and of what they are divided into
+}
+
+// way is what one route gets.
+type way struct {
+	sent  []*generable.Type
+	fits  bool // it can take values of the type
+	Fresh bool // and some that no earlier route has taken
+}
+
+// part is one case of a type and what is left of it.
+type part struct {
+	of    *generable.Type
+	taken bool
+
+	// What routes have left over, as far as the first subject of their conditions tells. Of a bool
+	// or enum, whose values are keys as well, it is known from the beginning.
+	subject string
+	space   *predicate.Space
+	rest    *predicate.Remaining // nil until a condition asks of it
+	conds   predicate.Set
+}
+
+// Ways follows the values of a type through routes, of which the first that takes a value
+// gets it.
+func Ways(from *generable.Type, routes []Route) *routing {
+	w := &routing{}
+	var conditions []*predicate.Predicate
+	for i := range routes {
+		if p := routes[i].Pred; p != nil {
+			conditions = append(conditions, p)
+		}
+	}
+	var parts []*part
+	for _, c := range typing.Cases(from) {
+		p := &part{of: c}
+		if typing.Values(c) != nil {
+			p.divide("", c, conditions)
+		}
+		parts = append(parts, p)
+	}
+	index := indexOf(parts)
+	for i := range routes {
+		r := &routes[i]
+		var to way
+		for _, k := range index.of(r) {
+			p := parts[k]
+			w.Visits++
+			if r.When != nil {
+				w.open = true
+				if !p.taken {
+					to.sent = append(to.sent, p.of)
+				}
+				continue
+			}
+			if r.Pred != nil {
+				w.told = true
+				w.vague = p.condition(r.Pred, conditions, &to) || w.vague
+				continue
+			}
+			sent, how := p.takes(r)
+			switch {
+			case how == takesNone:
+				continue
+			case p.taken:
+				to.fits = true
+				continue
+			case how == takesPart:
+				w.open = true
+			case how == takesValue:
+				value := p.space.Only(*r.Value, -1)
+				if !p.rest.Meets(value) {
+					to.fits = true
+					continue
+				}
+				p.rest.Take(value)
+				p.taken = p.rest.Empty()
+			default:
+				p.taken = true
+			}
+			to.fits, to.Fresh = true, true
+			to.sent = append(to.sent, sent)
+		}
+		all := from
+		if r.Type != nil && len(to.sent) == len(parts) && typing.Proven(r.Type, from) { // the narrower name
+			all = r.Type
+		}
+		to.sent = whole(to.sent, all, parts)
+		w.Routes = append(w.Routes, to)
+	}
+	for _, p := range parts {
+		if p.rest != nil {
+			w.Visits += p.space.Visits + p.rest.Visits
+		}
+		if p.taken {
+			continue
+		}
+		w.rest = append(w.rest, p.of)
+		var gap []string
+		if p.rest != nil {
+			gap = p.space.Describe(p.subject, p.rest.Has)
+		}
+		if len(gap) == 0 {
+			gap = []string{p.of.String()}
+		}
+		w.Missing = append(w.Missing, gap...)
+	}
+	w.rest = whole(w.rest, from, parts)
+	return w
+}
+
+// sent gives the type of what each route gets, and of the rest, nil where nothing is known to come.
+func (w *routing) sent() (routes []*generable.Type, rest *generable.Type) {
+	union := func(types []*generable.Type) *generable.Type {
+		if len(types) == 0 {
+			return nil
+		}
+		return generable.OneOf(types...)
+	}
+	for _, way := range w.Routes {
+		routes = append(routes, union(way.sent))
+	}
+	return routes, union(w.rest)
+}
+
+// divide begins to follow what conditions take of a case, by one subject of type t.
+func (p *part) divide(subject string, t *generable.Type, conditions []*predicate.Predicate) {
+	p.subject, p.space, p.conds = subject, predicate.NewSpace(t, subject, conditions), predicate.Set{}
+	p.rest = p.space.Remaining()
+}
+
+// condition follows the values of a case to a route that takes those for which c holds. It
+// reports whether it takes values of which that cannot be told.
+func (p *part) condition(c *predicate.Predicate, all []*predicate.Predicate, to *way) (vague bool) {
+	if p.rest == nil {
+		subject := p.subjectOf(c)
+		t, why := predicate.SubjectType(p.of, subject)
+		if why != "" {
+			return false // a field that this case does not have
+		}
+		p.divide(subject, t, all)
+	}
+	sure, may := p.space.Region(c, p.subject)
+	if len(may) == 0 {
+		return false
+	}
+	to.fits = true
+	if p.taken || !p.rest.Meets(may) {
+		return false
+	}
+	to.Fresh = true
+	to.sent = append(to.sent, p.of)
+	p.rest.Take(sure)
+	// A condition or its opposite, whatever it asks.
+	p.taken = p.rest.Empty() || p.conds.Has(c.Not())
+	p.conds.Add(c)
+	return !slices.Equal(sure, may)
+}
+
+// subjectOf chooses what of a case its conditions are followed by: the first thing tested that
+// the case has.
+func (p *part) subjectOf(c *predicate.Predicate) string {
+	subjects := c.Subjects()
+	for _, s := range subjects {
+		if _, why := predicate.SubjectType(p.of, s); why == "" {
+			return s
+		}
+	}
+	return subjects[0]
+}
+
+// partIndex finds the parts that a route can take something of.
+type partIndex struct {
+	all    []int
+	others []int            // those that are no records
+	byID   map[string][]int // those that are, by their type, which is nominal
+}
+
+func indexOf(parts []*part) *partIndex {
+	x := &partIndex{byID: map[string][]int{}}
+	for i, p := range parts {
+		x.all = append(x.all, i)
+		if p.of.Kind == generable.RecordType {
+			x.byID[p.of.ID()] = append(x.byID[p.of.ID()], i)
+		} else {
+			x.others = append(x.others, i)
+		}
+	}
+	return x
+}
+
+// of lists the parts that a route is held against, in their order.
+func (x *partIndex) of(r *Route) []int {
+	switch {
+	case r.Value != nil && r.Type == nil:
+		return x.others
+	case r.Type == nil:
+		return x.all
+	}
+	list := slices.Clone(x.others)
+	for _, c := range typing.Cases(r.Type) {
+		if c.Kind != generable.RecordType {
+			return x.all
+		}
+		list = append(list, x.byID[c.ID()]...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// whole names all cases of a type by a type that holds them.
+func whole(sent []*generable.Type, all *generable.Type, parts []*part) []*generable.Type {
+	if len(sent) != len(parts) {
+		return sent
+	}
+	for i, p := range parts {
+		if sent[i] != p.of {
+			return sent
+		}
+	}
+	return []*generable.Type{all}
+}
+
+// taking is how much of a case a route takes.
+type taking uint8
+
+const (
+	takesNone  taking = iota
+	takesValue        // one value of a bool or enum
+	takesPart         // what turns out to be of its type
+	takesAll
+)
+
+// takes tells how much of the case a route takes, and the type of that.
+func (p *part) takes(r *Route) (*generable.Type, taking) {
+	c := p.of
+	vague := typing.Untyped(c)
+	switch {
+	case r.Type != nil && vague:
+		return r.Type, takesPart
+	case r.Type != nil:
+		if generable.Assignable(c, r.Type) != nil {
+			return nil, takesNone
+		}
+		if generable.Unchecked(c, r.Type) {
+			return r.Type, takesPart
+		}
+		return c, takesAll
+	case r.Value == nil:
+		return nil, takesNone
+	case vague:
+		return c, takesPart
+	case r.Value.IsNull() && c.Kind == generable.NoneType:
+		return c, takesAll
+	case (c.Kind == generable.BoolType || c.Kind == generable.EnumType) && c.Conforms(*r.Value) == nil:
+		return c, takesValue
+	}
+	return nil, takesNone
+}

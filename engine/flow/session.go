@@ -1,0 +1,160 @@
+package flow
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Site says where in a script something is composed.
+type Site struct {
+	Span diag.Span   // the operator, or the call
+	What string      // how it was written: "`>>`", "par"
+	Name string      // the variable it is assigned to, or ""
+	ByOp bool        // written as an operator
+	Args []diag.Span // of the operands, where known
+
+	opened int // nodes that the left operand held, but for one: they stand where it does
+}
+
+// Arg returns where operand i of the structure that was made here is written.
+func (s Site) Arg(i int) diag.Span {
+	i = max(0, i-s.opened)
+	if i < len(s.Args) && s.Args[i].IsValid() {
+		return s.Args[i]
+	}
+	return s.Span
+}
+
+// at is the site of operand i of a function; an operator stands where it is written.
+func (s Site) at(i int) Site {
+	if !s.ByOp {
+		s.Span = s.Arg(i)
+	}
+	return s
+}
+
+// Session is one composing of a script: it builds nodes, holds each to one place and collects
+// what is wrong. A node that fails is reported once and stands in for itself from then on, so
+// that one mistake yields one message and the rest is still checked. A Session belongs to one
+// goroutine until it is sealed.
+type Session struct {
+	diag.Reporter // of what is wrong; a run that composes by mistake reports here, too
+
+	Strict bool // note edges that are only checked at run time; see [Session.Seal]
+
+	mu     sync.Mutex
+	nodes  []*Node
+	sealed bool
+
+	unions []*generable.Type
+	edges  map[edgeTo]edge
+	banks  map[string]diag.Span // of memory, by name
+	kept   *agent.MemoryBank    // the first of them that needs a session
+}
+
+// NewSession begins composing.
+func NewSession() *Session { return &Session{} }
+
+// DeclareUnion makes a union known as a candidate for the joined type of branches.
+func (s *Session) DeclareUnion(u *generable.Type) { s.unions = append(s.unions, u) }
+
+// Nodes returns every node made, in order.
+func (s *Session) Nodes() []*Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Node(nil), s.nodes...)
+}
+
+// Seal ends composing. From now on the nodes can run, and composing them is an error. A strict
+// session reports only now which edges are not proven: until then a type may still be settled
+// by what a node is placed behind.
+func (s *Session) Seal() {
+	s.mu.Lock()
+	again := s.sealed
+	s.sealed = true
+	s.mu.Unlock()
+	if !again {
+		s.Detach()
+		s.noteUnchecked()
+	}
+}
+
+// Extend returns a session in which composing goes on after s was sealed, as at a prompt: its nodes
+// can be placed together with those of s. No node of s may run meanwhile.
+func (s *Session) Extend() *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := &Session{Strict: s.Strict, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
+	for _, n := range next.nodes {
+		n.session = next
+	}
+	return next
+}
+
+// Release gives back the places in structures that keep refuses: nothing holds them any more, and
+// what stood in them can be placed anew.
+func (s *Session) Release(keep func(*Node) bool) {
+	for _, n := range s.Nodes() {
+		if keep(n) {
+			continue
+		}
+		for _, k := range n.kids {
+			if k.place != nil && k.place.in == n {
+				k.place = nil
+			}
+		}
+	}
+}
+
+// Sealed reports whether composing has ended.
+func (s *Session) Sealed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sealed
+}
+
+// add registers a node of a structure or step.
+func (s *Session) add(n *Node) *Node {
+	n.session = s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes = append(s.nodes, n)
+	return n
+}
+
+// failedNode stands in for a composition that could not be made. Its types fit everywhere.
+func (s *Session) failedNode(kind NodeKind, site Site) *Node {
+	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
+}
+
+// Failed returns a node that stands in for one that could not be made, so that checking goes
+// on. Its types fit everywhere, and nothing more is said about it.
+func (s *Session) Failed(kind NodeKind, site Site) *Node { return s.failedNode(kind, site) }
+
+// Memory declares a bank. Its name is the only one in a script, since it names what is kept.
+func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {
+	if before, ok := s.banks[m.Name]; ok {
+		d := s.Errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
+		d.Notef(before.Pos, "the first is made")
+		d.Helpf("give both agents the one memory: each has a slot of its own; or rename one")
+	} else {
+		if s.banks == nil {
+			s.banks = map[string]diag.Span{}
+		}
+		s.banks[m.Name] = at
+		if m.Session && s.kept == nil {
+			s.kept = &m
+		}
+	}
+	return &m
+}
+
+// Banks is how many memories were declared.
+func (s *Session) Banks() int { return len(s.banks) }
+
+// Kept is the first memory that was declared to be kept in a session, nil for none: see [run.Spec.Keeps].
+func (s *Session) Kept() *agent.MemoryBank { return s.kept }

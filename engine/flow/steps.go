@@ -1,0 +1,47 @@
+package flow
+
+import (
+	"cmp"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Fn makes a pure step of a callback. Types that are not declared are any and checked when
+// they meet a declared one.
+func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
+	if f == nil {
+		d := s.Errorf(diag.MissingArgument, site.Span, "fn needs a function")
+		d.Helpf("fn(lambda x: ..., input = T, output = U)")
+		return s.failedNode(FnNode, site)
+	}
+	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: node.Spec{Func: f}}
+	n.failed = !agent.Arity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
+	return s.add(n)
+}
+
+// Pick makes a projection of one field. Its types follow the declared input, or else the node
+// before it.
+func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
+	n := s.add(&Node{kind: PickNode, name: site.Name, site: site, field: field,
+		in: generable.AnyT, out: generable.AnyT, open: true})
+	if in != nil {
+		s.follow(n, in)
+	}
+	return n
+}
+
+// Template makes a step that renders a text from its input. Its placeholders are checked
+// against the input, declared or given by the node before it.
+func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type) *Node {
+	n := &Node{kind: TemplateNode, name: site.Name, site: site, in: typing.OrAny(in), out: generable.StrT, spec: node.Spec{Text: t}}
+	if in != nil {
+		n.failed = !t.Check(&s.Reporter, site.Span, in)
+	}
+	n.open = isOpen(n)
+	return s.add(n)
+}

@@ -1,0 +1,396 @@
+package conversation
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Agent runs an agent once, within its budget.
+func Agent(b *exec.Branch, p *AgentPlan, v generable.Value) (generable.Value, error) {
+	said := promptContext{b.Transcript, b.Instructions}
+	b.Transcript, b.Instructions = exec.Transcript{}, nil
+	agents, deepest := b.Agents, b.Deepest
+	err := b.Nest(p.Spec)
+	if err != nil {
+		return v, err
+	}
+	if p.bounds || p.Spec.Budget.Wall > 0 {
+		v, err = bounded(b, p, v, said)
+	} else {
+		v, err = skill(b, p, v, said)
+	}
+	b.Agents, b.Deepest = agents, deepest
+	return v, err
+}
+
+// bounded is skill within the agent's own budget.
+func bounded(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (out generable.Value, err error) {
+	a := p.Spec
+	if p.bounds && (a.Budget.Name == "" || !b.Budget.Within(a.Budget.Name)) {
+		outer := b.Budget
+		b.Budget = exec.NewBudget(outer, b.At, a.Name, &a.Budget, false)
+		defer func() { b.Budget = outer }()
+	}
+	if a.Budget.Wall <= 0 {
+		return skill(b, p, v, said)
+	}
+	err = b.Within(a.Budget.Wall, exec.OutOfTime(a.Name, a.Budget.Wall), func() error {
+		out, err = skill(b, p, v, said)
+		return err
+	})
+	return out, err
+}
+
+// skill carries out the skill for an input, by its function or by a model.
+func skill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (generable.Value, error) {
+	sk, err := pickSkill(b, p, v, said)
+	if err != nil {
+		return v, err
+	}
+	if err := begins(b, sk); err != nil {
+		return v, err
+	}
+	if sk.Run == nil {
+		sk, err := withServers(b, sk)
+		if err != nil {
+			return v, err
+		}
+		t := &conversation{Dialogue: exec.Dialogue{A: sk.agent, Outer: b.Dialogue}, b: b, sk: sk, input: v, said: said}
+		acting := b.EffectRank
+		b.Dialogue, b.EffectRank = &t.Dialogue, 0 // its calls are ruled by themselves
+		if t.begin(); t.closes() {
+			v, err = t.lasting()
+		} else {
+			v, err = t.run()
+		}
+		b.Dialogue, b.EffectRank = t.Outer, acting
+		return v, failed(b, sk.agent, err)
+	}
+	args := []generable.Value{v}
+	if agent.RunArity(sk.Run) == 2 {
+		if !said.Inside {
+			return v, unheard(sk.agent.Name)
+		}
+		args = append(args, said.Value())
+	}
+	out, err := b.Invoke(sk.Run, args...)
+	if err != nil {
+		return out, err
+	}
+	if out, err = engine.Converted(out, sk.Out, sk.agent.Name); err != nil {
+		return out, err
+	}
+	return sk.give(out)
+}
+
+// promptContext is what an agent is told beside its input.
+type promptContext struct {
+	exec.Transcript
+	instructions *exec.Instructions
+}
+
+// conversation is the conversation of one agent call.
+type conversation struct {
+	exec.Dialogue
+	b     *exec.Branch
+	sk    *skillPlan
+	input generable.Value
+	said  promptContext
+	usage model.Usage
+	made  int32         // tool calls
+	asked int32         // how often the model was asked again
+	calls *exec.Tally   // of each tool, for positions; nil before the first
+	stuck failureStreak // on a tool
+	words []model.Part  // of the model's last answer
+	same  repeatGuard
+	end   ending
+	ruled *ruledCalls // nil as long as no tool has rules
+	own   int         // where in the messages the agent's own input stands, of a history
+}
+
+// Run talks to the model until it gives an answer that fits, or a budget ends.
+func (t *conversation) run() (generable.Value, error) {
+	req, err := t.request()
+	if err != nil {
+		return generable.Value{}, err
+	}
+	for ; ; t.Turn++ {
+		if req, err = t.next(req); err == nil && t.Turn > 0 {
+			req, err = t.compressed(req, int(t.Turn))
+		}
+		if err != nil {
+			return generable.Value{}, t.stuck.explain(t.partial(err))
+		}
+		var resp *model.Response
+		if req, resp, err = t.ask(req); err != nil {
+			return generable.Value{}, t.stuck.explain(t.partial(err))
+		}
+		var next *model.Request
+		var v generable.Value
+		parts := resp.Parts
+		if calls := resp.Calls(); len(calls) > 0 {
+			next, err = t.called(req, parts, calls)
+		} else {
+			next, v, err = t.acceptAnswer(req, resp)
+		}
+		if t.said.instructions != nil && t.said.instructions.Talk != nil {
+			t.said.instructions.Talk.Keep(t.sk, req, parts, next)
+			t.said.instructions.Talk.Own = t.own
+		}
+		if next == nil {
+			t.shares(req, parts, err)
+			return v, t.stuck.explain(t.partial(err))
+		}
+		req = next
+	}
+}
+
+// Ask makes one model call, and gives the request that was made in the end. A run that is parked stands
+// here, so its frames are kept small.
+func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response, error) {
+	if hooked(t.b, t.A) {
+		return t.askHooked(req, int(t.Turn))
+	}
+	resp, err := t.askModel(req)
+	if err == nil && resp == nil {
+		return t.askLast(req, nil)
+	}
+	return req, resp, err
+}
+
+// askLast asks for a last answer instead of a call that a budget refused, changed as that was to be.
+func (t *conversation) askLast(req *model.Request, change func(*model.Request) (*model.Request, error)) (*model.Request, *model.Response, error) {
+	req = t.close(req, t.end.why)
+	made, err := req, error(nil)
+	if change != nil {
+		if made, err = change(req); err != nil {
+			return req, nil, err
+		}
+	}
+	resp, err := t.askModel(made)
+	if err != nil && engine.AsError(err).Kind == engine.KindBudget {
+		err = t.end.why
+	}
+	return req, resp, err
+}
+
+// askModel makes one model call as it is asked for. Without a response and an error a budget refused it,
+// and a last answer is to be asked for.
+func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
+	a := t.modelAsk()
+	t.b.Observer = t.A.Observer
+	out := t.b.Model(req, t.A.Name, int(t.Turn), &a)
+	t.b.Observer = nil
+	t.usage = t.usage.Add(out.Usage)
+	if out.Err != nil {
+		return nil, t.refused(req, out.Err, out.Attempt)
+	}
+	t.words, t.Seen = out.Response.Parts, 0
+	if !out.Usage.Estimated && out.Usage.In > 0 {
+		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
+	}
+	return out.Response, finished(out.Response, t.A.Name)
+}
+
+// atModel puts what is wrong with the name of a model where the script gives it.
+func atModel(a *agent.AgentSpec, asked string, e *engine.Error) error {
+	if e.Code != diag.UnknownProvider || asked != a.Model || !a.ModelSpan.IsValid() {
+		return e
+	}
+	own := *e
+	own.Pos = a.ModelSpan.Pos
+	own.Cause = &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: a.ModelSpan, Cause: e.Cause}
+	return &own
+}
+
+// called makes the calls that an answer asks for. A run whose call waits for a person stands here, so
+// the frames down to there are kept small.
+func (t *conversation) called(req *model.Request, parts []model.Part, calls []*model.ToolCall) (*model.Request, error) {
+	if t.Closing {
+		return nil, t.calledLast(calls[0].Name)
+	}
+	results, err := t.tools(calls)
+	if err != nil {
+		return nil, err
+	}
+	return withPictures(withResults(req, parts, results), results), nil
+}
+
+//go:noinline
+func withResults(r *model.Request, parts, results []model.Part) *model.Request {
+	return r.Extend(model.Message{Role: model.RoleAssistant, Parts: parts}, model.Message{Role: model.RoleTool, Parts: results}).Called()
+}
+
+// acceptAnswer does what an answer without calls comes to: it is the result, or it does not fit and is asked
+// for again. Without a next request the conversation is over.
+func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
+	text := resp.Text()
+	if t.sk.output == nil {
+		v, err = t.sk.give(generable.StrOf(text))
+		return nil, v, err
+	}
+	v, complaint, err := t.decode(text, resp.Dialect)
+	if err == nil {
+		v, err = t.sk.give(v)
+		return nil, v, err
+	}
+	if complaint == "" { // no other answer would do
+		return nil, v, err
+	}
+	if int(t.asked) >= t.A.Repairs || t.Closing {
+		v, err = t.badOutput(text, err)
+		return nil, v, err
+	}
+	t.asked++
+	if t.b.Wants(engine.EventRepair) {
+		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: t.A.Name, Text: "asked again: " + complaint}})
+	}
+	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
+}
+
+// request is the first turn's request.
+func (t *conversation) request() (*model.Request, error) {
+	system := t.sk.system
+	switch brief := t.said.instructions; {
+	case brief == nil:
+	case brief.Talk != nil && brief.Talk.Request != nil:
+		t.own = brief.Talk.Own
+		return t.compressed(brief.Talk.Request, 0)
+	case brief.System != nil:
+		system = t.taught(*brief.System)
+	}
+	if t.A.Template != nil && (t.said.instructions == nil || t.said.instructions.System == nil) {
+		text, err := t.A.Template.Render(t.input, t.A.In)
+		if err != nil {
+			return nil, engine.Errorf(engine.KindType, diag.UnknownPlaceholder, "%w", err)
+		}
+		system = strings.Trim(text+"\n\n"+system, "\n")
+	}
+	after := ""
+	if t.said.Last != nil {
+		after = "\n\n## Transcript\n\n" + t.said.Text()
+	}
+	user := model.Message{Role: model.RoleUser, Parts: model.InputParts(t.input, t.sk.In, after)}
+	m, fallbacks := modelFor(t.b.Run, t.A)
+	req := &model.Request{
+		Model: m, Fallbacks: fallbacks, Choice: t.A.Choice, System: system, Messages: []model.Message{user},
+		Tools: t.sk.defs, Output: t.sk.output, Params: t.A.Params,
+	}
+	req.CacheHead(&t.sk.head)
+	if t.sk.History == nil {
+		return req, nil
+	}
+	return t.continued(req)
+}
+
+// finished refuses answers that are none. Tool calls of an answer that was cut off are cut
+// off as well, though they may parse.
+func finished(r *model.Response, agent string) error {
+	switch r.Finish {
+	case model.FinishLength:
+		e := engine.Errorf(engine.KindTruncated, diag.ProviderError, "the answer to agent %q was cut off by the token limit", agent)
+		e.Raw = r.Text()
+		return e.WithHelp("raise max_tokens, or ask for less")
+	case model.FinishRefusal, model.FinishFilter:
+		e := engine.Errorf(engine.KindRefused, diag.ProviderError, "the model refused to answer agent %q (%s)", agent, r.Finish)
+		e.Raw = r.Text()
+		return e.WithHelp("see what it said, change the prompt, or use another model")
+	}
+	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" {
+		return engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the model gave agent %q an empty answer", agent).
+			WithHelp("say in the prompt what to answer when there is nothing to say, or use another model")
+	}
+	return nil
+}
+
+// decode reads an answer, in the form that a schema of the dialect gave it, as the skill's
+// output.
+func (t *conversation) decode(text, form string) (generable.Value, string, error) {
+	res, err := decode(t.b, t.sk.Out, text, form)
+	if err != nil {
+		return generable.Value{}, "", err
+	}
+	emitRepairs(t.b, res.Repairs)
+	if res.OK {
+		return res.Value, "", nil
+	}
+	e := engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is no %s: %w", t.A.Name, t.sk.Out, res.Errors)
+	e.Raw, e.Partial, e.Usage = text, res.Partial, t.usage
+	return res.Value, res.Complaint(), e.WithHelp("%s", t.badOutputHelp())
+}
+
+func (t *conversation) badOutputHelp() string {
+	if t.asked == 0 {
+		return "ask again with repairs = 1, or set on_bad_output"
+	}
+	return fmt.Sprintf("it was asked again %s: say in the prompt what is wanted, raise repairs, or set on_bad_output", times(int(t.asked)))
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// badOutput is the last resort for an answer that does not fit.
+func (t *conversation) badOutput(raw string, cause error) (generable.Value, error) {
+	if t.A.OnBadOutput == nil {
+		return generable.Value{}, cause
+	}
+	out, err := t.b.Invoke(t.A.OnBadOutput, generable.StrOf(raw))
+	if err != nil {
+		return out, err
+	}
+	return engine.Converted(out, t.A.Out, "on_bad_output of "+t.A.Name)
+}
+
+func (t *conversation) spent(n int64) error {
+	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.A.Name, text.CountInWords(int(n), "turn"))
+	e.Usage = t.usage
+	if t.asked > 0 && t.made == 0 {
+		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")
+	}
+	return e.WithHelp("raise it with budget(turns = ...), or see in the events which tools it keeps calling")
+}
+
+// unheard is the failure of an agent that was called where nothing could be proven before.
+func unheard(agent string) error {
+	message, help := node.Unheard(agent)
+	return engine.Errorf(engine.KindScript, diag.CallbackArity, "%s: its run takes two parameters", message).WithHelp("%s", help)
+}
+
+// modelFor gives the model of an agent: the caller's for this one, the caller's for all, the
+// script's with those that stand in for it, the default. A router that names none takes its agent's.
+func modelFor(r *exec.Run, a *agent.AgentSpec) (model string, fallbacks []string) {
+	if m, ok := r.Spec.Models[a.Name]; ok {
+		return m, nil
+	}
+	if r.Spec.Override == "" && a.Model != "" {
+		return a.Model, a.Fallbacks
+	}
+	if a.Of != nil && a.Model == "" {
+		return modelFor(r, a.Of)
+	}
+	return cmp.Or(r.Spec.Override, r.Spec.Model), nil
+}
+
+// taught is the system text that a teacher wrote, with what the skill itself says.
+func (t *conversation) taught(text string) string {
+	own := *t.A
+	own.Prompt, own.Template = "", nil
+	return strings.Trim(text+"\n\n"+own.SystemText(t.sk.Skill), "\n")
+}

@@ -1,0 +1,137 @@
+package conversation
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// shares adds a call that has come to an answer to what agents share. Its frame is not to be one
+// with that of [conversation.run], on which parked runs stand.
+//
+//go:noinline
+func (t *conversation) shares(req *model.Request, parts []model.Part, err error) {
+	if err == nil && t.sk.History.Shares() {
+		t.b.Thread = req.Thread(parts)
+	}
+}
+
+// continued puts what was said before in front of an agent's first request.
+func (t *conversation) continued(req *model.Request) (*model.Request, error) {
+	if c := t.b.Thread; c != nil && t.sk.History.Shares() {
+		input := req.Messages
+		if len(req.Tools) == 0 && hasCalls(c.Messages) {
+			req.Replace(withoutCalls(c.Messages))
+		} else {
+			req.Resume(c)
+		}
+		t.own = len(req.Messages)
+		req = req.Extend(input...)
+	}
+	return t.compressed(req, 0)
+}
+
+func hasCalls(messages []model.Message) bool {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			if k := messages[i].Parts[j].Kind; k == model.PartCall || k == model.PartResult {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withoutCalls tells of calls and results in words, for an agent that has no tools: providers
+// refuse calls where no tool is declared. Thoughts belong to the calls and go with them.
+func withoutCalls(messages []model.Message) []model.Message {
+	out := make([]model.Message, 0, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		if !hasCalls(messages[i : i+1]) {
+			out = append(out, *m)
+			continue
+		}
+		said := model.Message{Role: m.Role}
+		if m.Role == model.RoleTool {
+			said.Role = model.RoleUser
+		}
+		for j := range m.Parts {
+			switch p := m.Parts[j]; p.Kind {
+			case model.PartReasoning:
+			case model.PartCall:
+				said.Parts = append(said.Parts, model.Part{Kind: model.PartText, Text: "(called " + p.Call.Name + " with " + p.Call.Args + ")"})
+			case model.PartResult:
+				said.Parts = append(said.Parts, model.Part{Kind: model.PartText, Text: "(" + p.Result.Name + " gave: " + p.Result.Text + ")"})
+			default:
+				p.Opaque = nil
+				said.Parts = append(said.Parts, p)
+			}
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// memoryUser is a [engine.Func] of a tool that says whether it uses memory.
+type memoryUser interface{ UsesMemory() bool }
+
+// usesMemory reports whether a call reads or writes notes: by a tool of the agent's memory, or by one of
+// the script that does so itself.
+func (t *conversation) usesMemory(c *model.ToolCall) bool {
+	tool := t.sk.tool(c.Name)
+	if tool == nil {
+		return false
+	}
+	if f, ok := tool.Run.(memoryUser); ok {
+		return f.UsesMemory()
+	}
+	return t.A.Memory != nil && slices.Contains(agent.MemoryToolNames, c.Name)
+}
+
+// lanes are the calls of an answer by what runs at once: each call by itself, but those that use memory
+// one after the other, in the order of the answer, so that what was written is read by the call behind
+// it, whatever the order of branches is. nil is the common case, in which each is by itself.
+func (t *conversation) lanes(calls []*model.ToolCall) [][]int {
+	using := 0
+	for _, c := range calls {
+		if len(calls) > 1 && t.usesMemory(c) {
+			using++
+		}
+	}
+	if using < 2 {
+		return nil
+	}
+	var lanes [][]int
+	memory := -1
+	for i, c := range calls {
+		switch {
+		case !t.usesMemory(c):
+			lanes = append(lanes, []int{i})
+		case memory < 0:
+			memory = len(lanes)
+			lanes = append(lanes, []int{i})
+		default:
+			lanes[memory] = append(lanes[memory], i)
+		}
+	}
+	return lanes
+}
+
+// atOnce runs the calls of an answer, at most limit at once.
+func (t *conversation) atOnce(calls []*model.ToolCall, limit int, call func(i int, s engine.Sched) error) error {
+	lanes := t.lanes(calls)
+	if lanes == nil {
+		return t.b.Sched.Par(len(calls), limit, call)
+	}
+	return t.b.Sched.Par(len(lanes), limit, func(n int, s engine.Sched) error {
+		for _, i := range lanes[n] {
+			if err := call(i, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

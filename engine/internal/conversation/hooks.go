@@ -1,0 +1,308 @@
+package conversation
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// hooked reports whether anything is to be told or asked of an agent.
+func hooked(b *exec.Branch, a *agent.AgentSpec) bool {
+	return a.Hooks != nil || b.Run.Spec.Hooks != nil
+}
+
+// hooks lists the functions of a kind, the run's before the agent's.
+func hooks(b *exec.Branch, a *agent.AgentSpec, kind int) []engine.Func {
+	var all []engine.Func
+	for _, list := range [][]*agent.Hooks{b.Run.Spec.Hooks, a.Hooks} {
+		for _, h := range list {
+			all = append(all, *agent.HookKinds[kind].Of(h)...)
+		}
+	}
+	return all
+}
+
+// call calls a hook with as many of the arguments as it takes.
+func callHook(b *exec.Branch, kind, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
+	return b.InvokeAs(agent.HookKinds[kind].Name, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
+}
+
+// intercept asks all interceptors of a kind. Without one that decides the action is proceed. Only an
+// error that ends the run is one.
+func intercept(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...generable.Value) (agent.Intercept, error) {
+	decided := agent.Proceed()
+	list := hooks(b, a, kind)
+	for n, f := range list {
+		v, err := callHook(b, kind, turn*len(list)+n, f, args)
+		i := agent.Proceed()
+		switch {
+		case err != nil:
+			e := b.Catch(err)
+			if e == nil {
+				return decided, err
+			}
+			emitHookFailure(b, kind, f, e)
+			i = agent.Refuse(f.Info().Name + " failed: " + e.Message)
+		case !v.IsNull():
+			if i, err = agent.InterceptOf(v); err != nil {
+				e := engine.AsError(err)
+				emitHookFailure(b, kind, f, e)
+				i = agent.Refuse(f.Info().Name + " decided nothing")
+			}
+		}
+		if decided.Action == "proceed" {
+			decided = i
+		}
+	}
+	return decided, nil
+}
+
+// notify tells all observers of a kind. Only an error that ends the run is one.
+func notify(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...generable.Value) error {
+	list := hooks(b, a, kind)
+	for n, f := range list {
+		if _, err := callHook(b, kind, turn*len(list)+n, f, args); err != nil {
+			e := b.Catch(err)
+			if e == nil {
+				return err
+			}
+			emitHookFailure(b, kind, f, e)
+		}
+	}
+	return nil
+}
+
+// emitHookFailure makes an event of a hook that failed: nothing is silent.
+func emitHookFailure(b *exec.Branch, kind int, f engine.Func, e *engine.Error) {
+	if b.Wants(engine.EventLog) {
+		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Name: agent.HookKinds[kind].Name, Text: agent.HookKinds[kind].Name + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
+	}
+}
+
+// beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its
+// place, which is made then, or put other arguments in place of those.
+func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, made bool, failure *engine.Error, ends bool) {
+	i, err := intercept(b, sk.agent, agent.BeforeTool, 0, generable.StrOf(t.Name), *args)
+	if err != nil {
+		return out, false, engine.AsError(err), true
+	}
+	who := "before_tool of " + t.Name
+	switch i.Action {
+	case "deny":
+		failure = callRefused(b, t, i)
+	case "substitute":
+		b.EmitPolicy(engine.PhaseEnd, t.Name, "substituted", nil)
+		out, failure = callFits(b, t, i.Payload, t.Returns, who)
+		return out, true, failure, false
+	case "with":
+		if out, failure = callFits(b, t, i.Payload, t.Parameters(), who); failure == nil {
+			b.EmitPolicy(engine.PhaseEnd, t.Name, "changed", nil)
+			*args = out
+		}
+	}
+	return out, false, failure, false
+}
+
+// afterCall asks the interceptors after a call has succeeded. They may refuse its result, or put
+// another one in its place.
+func afterCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value) (generable.Value, *engine.Error, bool) {
+	i, err := intercept(b, sk.agent, agent.AfterTool, 0, generable.StrOf(t.Name), args, out)
+	switch {
+	case err != nil:
+		return generable.Value{}, engine.AsError(err), true
+	case i.Action == "deny":
+		return generable.Value{}, callRefused(b, t, i), false
+	case i.Action != "proceed":
+		b.EmitPolicy(engine.PhaseEnd, t.Name, "result changed", nil)
+		out, failure := callFits(b, t, i.Payload, t.Returns, "after_tool of "+t.Name)
+		return out, failure, false
+	}
+	return out, nil, false
+}
+
+// callRefused is the failure of a call that an interceptor refuses.
+func callRefused(b *exec.Branch, t *agent.Tool, i agent.Intercept) *engine.Error {
+	e := i.Refusal("the call of " + strconv.Quote(t.Name))
+	e.Pos = t.Span.Pos
+	b.EmitPolicy(engine.PhaseEnd, t.Name, "denied", e)
+	return e
+}
+
+// callFits converts what an interceptor put into a call. What does not fit refuses the call.
+func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Type, who string) (generable.Value, *engine.Error) {
+	out, err := engine.Converted(v, typing.OrAny(as), who)
+	if err != nil {
+		return generable.Value{}, callRefused(b, t, agent.Refuse(err.Error()))
+	}
+	return out, nil
+}
+
+// notifyToolCall tells observers of what a call of a tool came to. A call that failed may be of no tool.
+func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value, failure *engine.Error) error {
+	switch {
+	case !hooked(b, sk.agent):
+		return nil
+	case failure != nil:
+		return notify(b, sk.agent, agent.OnError, 0, engine.AsError(b.Locate(failure, nil)).Value())
+	case t.Knows:
+		return notify(b, sk.agent, agent.OnKnowledge, 0, generable.StrOf(t.Name), out)
+	}
+	return notify(b, sk.agent, agent.OnTool, 0, generable.StrOf(t.Name), args, out)
+}
+
+// begins tells observers which skill an agent begins with.
+func begins(b *exec.Branch, sk *skillPlan) error {
+	if !hooked(b, sk.agent) {
+		return nil
+	}
+	return notify(b, sk.agent, agent.OnSkill, 0, generable.StrOf(sk.Name))
+}
+
+// failed tells observers what an agent failed by, and gives that on.
+func failed(b *exec.Branch, a *agent.AgentSpec, err error) error {
+	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
+		return err
+	}
+	if ends := notify(b, a, agent.OnError, 1, engine.AsError(b.Locate(err, nil)).Value()); ends != nil {
+		return ends
+	}
+	return err
+}
+
+// askHooked makes one model call of an agent, with what stands around it. Where a budget refuses the call,
+// what was decided about it holds for the last answer that is asked for instead: it is the call of the
+// same turn.
+func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, *model.Response, error) {
+	resp, err := around(t.b, t.A, t.A.Name, req, turn, func(change func(*model.Request) (*model.Request, error)) (*model.Response, error) {
+		made, err := change(req)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := t.askModel(made)
+		if err == nil && resp == nil {
+			req, resp, err = t.askLast(req, change)
+		}
+		return resp, err
+	})
+	if e, ok := err.(*engine.Error); ok && e.Kind == engine.KindPolicy {
+		own := *e
+		own.Usage = t.usage
+		err = &own
+	}
+	return req, resp, err
+}
+
+// around makes a model call with what stands around those of an agent; name is in whose name it is made.
+// ask makes the call, changed as an interceptor says.
+func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request, turn int, ask func(change func(*model.Request) (*model.Request, error)) (*model.Response, error)) (*model.Response, error) {
+	denied := func(i agent.Intercept) error {
+		e := i.Refusal("the model call of agent " + strconv.Quote(name))
+		b.EmitPolicy(engine.PhaseEnd, name, "denied", e)
+		return e
+	}
+	call := modelCall(name, req, turn)
+	i, err := intercept(b, a, agent.BeforeModel, turn, call)
+	var resp *model.Response
+	switch {
+	case err != nil:
+		return nil, err
+	case i.Action == "deny":
+		return nil, denied(i)
+	case i.Action == "substitute":
+		resp = substituted(i.Payload)
+		b.EmitPolicy(engine.PhaseEnd, name, "model call substituted", nil)
+	default:
+		if i.Action == "with" {
+			if _, err := changedRequest(req, i.Payload); err != nil {
+				return nil, denied(agent.Refuse(err.Error()))
+			}
+			b.EmitPolicy(engine.PhaseEnd, name, "model call changed", nil)
+		}
+		resp, err = ask(func(req *model.Request) (*model.Request, error) {
+			if i.Action != "with" {
+				return req, nil
+			}
+			return changedRequest(req, i.Payload)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	answer := modelAnswer(resp)
+	after, err := intercept(b, a, agent.AfterModel, turn, call, answer)
+	if err != nil {
+		return nil, err
+	}
+	switch after.Action {
+	case "deny":
+		return nil, denied(after)
+	case "substitute", "with":
+		resp = substituted(after.Payload)
+		answer = modelAnswer(resp)
+		b.EmitPolicy(engine.PhaseEnd, name, "answer substituted", nil)
+	}
+	return resp, notify(b, a, agent.OnModel, turn, call, answer)
+}
+
+// substituted is an answer that no model gave.
+func substituted(v generable.Value) *model.Response {
+	return &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: agent.InputText(v, nil)}}, Finish: model.FinishStop}
+}
+
+// changedRequest is a request with another system text or model, for this call alone.
+func changedRequest(req *model.Request, v generable.Value) (*model.Request, error) {
+	next := *req
+	next.Reheaded()
+	for key, field := range policy.FieldsOf(v) {
+		text, ok := field.AsStr()
+		switch {
+		case ok && key == "system":
+			next.System = text
+		case ok && key == "model":
+			next.Model, next.Fallbacks = text, nil
+		default:
+			return nil, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "before_model changes system and model, each a str, not %q", key)
+		}
+	}
+	return &next, nil
+}
+
+func modelCall(a string, req *model.Request, turn int) generable.Value {
+	messages := make([]generable.Value, len(req.Messages))
+	for i := range req.Messages {
+		m := generable.NewMap(2)
+		m.Set("role", generable.StrOf(string(req.Messages[i].Role)))
+		text := ""
+		for _, p := range req.Messages[i].Parts {
+			switch {
+			case p.Kind == model.PartText:
+				text += p.Text
+			case p.Result != nil:
+				text += p.Result.Text
+			}
+		}
+		m.Set("text", generable.StrOf(text))
+		messages[i] = m.Value()
+	}
+	return generable.NewRecord(agent.ModelCallType, []generable.Value{generable.StrOf(a), generable.StrOf(req.Model), generable.StrOf(req.System),
+		generable.ListOf(messages...), generable.IntOf(int64(turn))}).Value()
+}
+
+func modelAnswer(r *model.Response) generable.Value {
+	calls := make([]generable.Value, 0, 2)
+	for _, c := range r.Calls() {
+		m := generable.NewMap(2)
+		m.Set("name", generable.StrOf(c.Name))
+		m.Set("args", generable.StrOf(c.Args))
+		calls = append(calls, m.Value())
+	}
+	return generable.NewRecord(agent.ModelAnswerType, []generable.Value{generable.StrOf(r.Text()), generable.ListOf(slices.Clip(calls)...)}).Value()
+}

@@ -1,0 +1,117 @@
+// Package conversation carries out one call of an agent: what the model is told and asked, the calls of its tools, and its answer.
+package conversation
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// AgentPlan is what a run needs of an agent and need not build again.
+type AgentPlan struct {
+	Spec   *agent.AgentSpec
+	only   *skillPlan // the skill for every input; nil when the input decides
+	Skills []*skillPlan
+	bounds bool // it has a budget over what it calls
+}
+
+// skillPlan is a skill that gives the agent's output.
+type skillPlan struct {
+	*agent.Skill
+	agent  *agent.AgentSpec
+	loose  bool   // what it gives is not proven to be of the agent's output type
+	system string // of a model: the system text; of a template agent, what follows the rendered template
+	tools  []*agent.Tool
+
+	hasRules bool // some tool may not always be called
+	defs     []model.ToolDef
+	output   *model.Output
+	head     model.HeadCache
+	servers  *servers       // whose tools it has as well, nil without
+	History  *agent.History // nil: each call begins anew
+}
+
+func PlanAgent(a *agent.AgentSpec) *AgentPlan {
+	p := &AgentPlan{Spec: a, bounds: a.Budget.Over()}
+	for _, sk := range a.Candidates() {
+		p.Skills = append(p.Skills, planSkill(a, sk))
+	}
+	if len(p.Skills) == 1 && typing.Proven(a.In, p.Skills[0].In) && (a.Select == nil || a.Select.By == nil) {
+		p.only = p.Skills[0]
+	}
+	return p
+}
+
+// give makes what the skill came to a value of the agent's output type.
+func (p *skillPlan) give(v generable.Value) (generable.Value, error) {
+	if !p.loose {
+		return v, nil
+	}
+	return engine.Converted(v, p.agent.Out, p.agent.Name)
+}
+
+func planSkill(a *agent.AgentSpec, sk *agent.Skill) *skillPlan {
+	p := &skillPlan{Skill: sk, agent: a, loose: !typing.Proven(sk.Out, a.Out)}
+	if sk.Run != nil {
+		return p
+	}
+	seen := map[*agent.Tool]bool{} // one that agent and skill both list is offered once
+	for _, list := range [][]*agent.Tool{a.Tools, sk.Tools, agent.KnowledgeTools(sk), memoryTools(a)} {
+		for _, t := range list {
+			if !seen[t] {
+				seen[t] = true
+				p.tools = append(p.tools, runnable(t))
+				p.defs = append(p.defs, def(t))
+			}
+		}
+	}
+	p.servers = serversOf(a, sk)
+	p.system = a.SystemText(sk)
+	p.rules()
+	if sk.Out.Deref().Kind != generable.StrType {
+		p.output = &model.Output{Type: sk.Out, Structured: a.Structured}
+		if sk.Out.ID() == a.Out.ID() {
+			p.output.Enough = a.Enough
+		}
+	}
+	return p
+}
+
+// runnable gives a tool that is a node the function that calls it.
+func runnable(t *agent.Tool) *agent.Tool {
+	if t.Node == nil {
+		return t
+	}
+	n := t.Node.(*flow.Node)
+	own := *t
+	own.Run = &nodeTool{n: n, name: t.Name, boxed: n.In().Deref().Kind != generable.RecordType}
+	return &own
+}
+
+// nodeTool calls a node with the arguments of a tool.
+type nodeTool struct {
+	n     *flow.Node
+	name  string
+	boxed bool // the input is a parameter of its own
+}
+
+func (t *nodeTool) Info() engine.FuncInfo {
+	return engine.FuncInfo{Name: t.name, Pos: t.n.Pos(), Params: 1, Needs: 1}
+}
+
+func (t *nodeTool) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
+	in := args[0]
+	if r, ok := in.AsRecord(); ok && t.boxed {
+		in = r.At(0)
+	}
+	out, err := b.(*exec.Branch).Call(t.n, in)
+	if e, ok := err.(*engine.Error); ok && e.Verdict != nil { // it ended the agent inside, not the one that asks
+		own := *e
+		own.Verdict, err = nil, &own
+	}
+	return out, err
+}

@@ -1,0 +1,368 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// recovery is one call of a tool that failed, and what is done about it. All of it is composition: a
+// replay does the same again.
+type recovery struct {
+	b       *exec.Branch
+	sk      *skillPlan
+	t       *agent.Tool
+	raw     string // the arguments as they are now
+	dialect string // of raw
+	args    generable.Value
+	made    *generable.Value // what the last execution took, after interceptors and people
+	out     generable.Value
+	failure *engine.Error // nil once mended
+	kind    string        // of the failure
+	ends    bool          // nothing more may be done, nor may the agent go on
+
+	steps int
+	runs  int // executions
+	fails int
+	next  map[string]int  // by kind: which remedy is tried
+	tried []*engine.Error // failures of fixers and judges
+}
+
+// recoverCall does about a failed call what its remedies say.
+func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
+	first := c.failure
+	m := &recovery{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: agent.FailedArgs, runs: int(c.runs), next: map[string]int{}}
+	if c.runs > 0 {
+		m.kind = agent.FailedRun
+	}
+	m.fail(first)
+	by := ""
+	for m.failure != nil && !m.ends {
+		list := remedies(b, c.sk, c.t, m.kind)
+		i := m.next[m.kind]
+		if i >= len(list) {
+			break
+		}
+		if m.kind == agent.FailedRun && !recoverable(m.failure) {
+			break
+		}
+		r := &list[i]
+		by = label(r)
+		if m.do(r) {
+			break
+		}
+	}
+	c.runs = int32(m.runs)
+	if m.failure != nil {
+		c.failure, c.ends = engine.WithNotes(m.failure, m.tried), m.ends
+		return m.out
+	}
+	c.failure, c.ends = nil, false
+	if b.Wants(engine.EventRepair) {
+		b.Emit(engine.Event{Kind: engine.EventRepair, Attempt: m.runs, Data: &engine.RepairData{Name: c.Name, Value: &engine.Datum{Value: m.out},
+			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message}})
+	}
+	return m.out
+}
+
+// label names a remedy for people.
+func label(r *agent.Remedy) string {
+	switch {
+	case r.Fixer != nil:
+		return agent.RemedyWords[r.Do] + " " + r.Fixer.Label()
+	case r.Judge != nil:
+		return agent.RemedyWords[r.Do] + " " + r.Judge.Info().Name
+	}
+	return agent.RemedyWords[r.Do]
+}
+
+// recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is
+// what is not allowed.
+func recoverable(e *engine.Error) bool {
+	return e.Kind != engine.KindBudget && e.Kind != engine.KindPolicy
+}
+
+func (m *recovery) fail(e *engine.Error) {
+	m.failure = e
+	m.fails++
+}
+
+// step takes one of the steps that a call may be mended in, and tells whether there was one.
+func (m *recovery) step() bool {
+	if m.steps++; m.steps <= agent.MaxRecoverySteps {
+		return true
+	}
+	m.steps--
+	e := engine.Errorf(engine.KindTool, diag.ToolNotMended, "tool %q was not mended in %s: %w", m.t.Name, text.CountInWords(agent.MaxRecoverySteps, "step"), m.failure)
+	e.Pos = m.t.Span.Pos
+	m.fail(e.WithHelp("see in the events what its fixers made of it"))
+	return false
+}
+
+// do carries out a remedy as far as it goes, and tells whether the mending is over.
+func (m *recovery) do(r *agent.Remedy) (over bool) {
+	switch r.Do {
+	case agent.RemedyFix, agent.RemedyAsk:
+		return m.fix(r)
+	case agent.RemedyAgain:
+		return m.again(r, true)
+	case agent.RemedyEscalate, agent.RemedyGiveUp:
+		m.decided(r)
+		return true
+	case agent.RemedyFixed:
+		return !m.step() || m.accept(r.Value, r.Args)
+	}
+	return true
+}
+
+// again executes the call again until it succeeds or the remedy's times are used up.
+func (m *recovery) again(r *agent.Remedy, listed bool) (over bool) {
+	for range r.MaxTimes() {
+		if m.kind == agent.FailedArgs || m.failure == nil || m.ends || !recoverable(m.failure) {
+			break
+		}
+		if !m.step() {
+			return true
+		}
+		m.execute()
+	}
+	if listed && m.failure != nil {
+		m.next[m.kind]++
+	}
+	return false
+}
+
+// execute calls the tool with the arguments as they are now. What comes after the first execution has
+// a position of its own: it is another effect.
+func (m *recovery) execute() {
+	b, at := m.b, m.b.At
+	if m.runs > 0 {
+		b.At = at.Child("again", "", m.runs-1)
+		defer func() { b.At = at }()
+	}
+	m.runs++
+	*m.made = m.args
+	out, failure, ends := tryCall(b, m.sk, m.t, m.made)
+	m.out, m.failure, m.ends, m.kind = out, nil, ends, agent.FailedRun
+	if failure != nil {
+		m.fail(failure)
+	}
+}
+
+// fix asks a fixer or judge, at most so many times when it fails itself.
+func (m *recovery) fix(r *agent.Remedy) (over bool) {
+	for range r.MaxTimes() {
+		if !m.step() {
+			return true
+		}
+		v, verdict, err := m.consult(r)
+		switch {
+		case err == nil && verdict.Do == agent.RemedyFixed:
+			return m.accept(v, r.Args || verdict.Args)
+		case err == nil:
+			return m.follow(&verdict)
+		}
+		failed := m.b.Catch(err)
+		switch {
+		case failed == nil:
+			m.failure, m.ends = engine.AsError(err), true
+			return true
+		case failed.Verdict != nil:
+			m.decided(remedyOf(failed.Verdict))
+			return true
+		}
+		m.tried = append(m.tried, failed)
+		m.emitFailure(r, failed)
+	}
+	m.next[m.kind]++
+	return false
+}
+
+// follow does what a function decided; then it is asked again.
+func (m *recovery) follow(r *agent.Remedy) (over bool) {
+	switch r.Do {
+	case agent.RemedyAgain:
+		if m.kind == agent.FailedArgs { // there is nothing to execute
+			return true
+		}
+		return m.again(r, false)
+	case agent.RemedyFix:
+		at := m.next[m.kind]
+		kind := m.kind
+		over = m.fix(r)
+		m.next[kind] = at
+		return over
+	case agent.RemedyAsk:
+		return true
+	}
+	return m.do(r)
+}
+
+// emitFailure makes an event of a fixer or judge that failed: it may be mended by another one, and is not to
+// be silent.
+func (m *recovery) emitFailure(r *agent.Remedy, failed *engine.Error) {
+	if m.b.Wants(engine.EventRepair) {
+		m.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed}})
+	}
+}
+
+// consult runs a fixer or judge at a position of its own.
+func (m *recovery) consult(r *agent.Remedy) (v generable.Value, verdict agent.Remedy, err error) {
+	b := m.b
+	outer := b.Recovering
+	b.Recovering = true
+	defer func() { b.Recovering = outer }()
+	word := "fix"
+	if r.Do == agent.RemedyAsk {
+		word = "ask"
+	}
+	f := m.report()
+	f.Again = r.Args
+	if r.Fixer != nil {
+		fixer, in := r.Fixer.(*flow.Node), f.Data()
+		if fixer.In().Conforms(in) != nil {
+			in = generable.StrOf(f.Text())
+		}
+		v, err = b.InvokeAs(word, m.steps-1, engine.GoFunc(word, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+			return b.Call(fixer, args[0])
+		}), in)
+		return v, agent.Remedy{Do: agent.RemedyFixed}, err
+	}
+	info := r.Judge.Info()
+	_, err = b.InvokeAs(word, m.steps-1, &judging{r.Judge, info, f, &verdict})
+	return verdict.Value, verdict, err
+}
+
+// judging is a judge as a callback, so that it has a place in the run.
+type judging struct {
+	agent.Judge
+	info    engine.FuncInfo
+	failure *agent.ToolFailure
+	verdict *agent.Remedy
+}
+
+func (j *judging) Info() engine.FuncInfo { return j.info }
+
+func (j *judging) Call(b engine.Branch, _ []generable.Value) (v generable.Value, err error) {
+	*j.verdict, err = j.Judge.Judge(b, j.failure)
+	return v, err
+}
+
+func (m *recovery) report() *agent.ToolFailure {
+	return &agent.ToolFailure{Tool: m.t.Name, Args: m.raw, Value: m.args, Err: m.failure, Kind: m.kind,
+		Schema: m.t.Parameters().JSONSchema(), Attempt: m.fails}
+}
+
+// accept takes what a fix gave: of bad arguments the arguments, which are read anew and executed, of a
+// failure the result, or with again the arguments likewise.
+func (m *recovery) accept(v generable.Value, again bool) (over bool) {
+	if m.kind == agent.FailedRun && !again {
+		out, err := m.result(v)
+		if err != nil {
+			m.fail(misfixed(m.b, err))
+			m.next[m.kind]++
+			return false
+		}
+		m.out, m.failure = out, nil
+		return false
+	}
+	if m.kind == agent.FailedRun && !recoverable(m.failure) {
+		return true
+	}
+	text, ok := v.AsStr()
+	if !ok {
+		text = generable.JSON(v, nil)
+		_, ok = v.AsRecord() // of a schema of the fixer's own
+	}
+	m.raw, m.dialect = text, ""
+	if failure := tooLong(m.b, m.sk.agent, text); failure != nil {
+		m.fail(failure)
+		return false
+	}
+	if ok {
+		args, failure, ends := arguments(m.b, m.t, text, "")
+		if m.ends = ends; failure != nil {
+			m.fail(failure)
+			return ends
+		}
+		m.args = args
+	} else {
+		args, errs := m.t.Parameters().Convert(v)
+		if errs != nil {
+			m.fail(badArgs(m.t, "%w", errs))
+			return false
+		}
+		m.args = args
+	}
+	m.execute()
+	return m.ends
+}
+
+// result reads what a fix gave for a result: what the tool returns. Where that is text, something that
+// looks like the call's own arguments is none.
+func (m *recovery) result(v generable.Value) (generable.Value, error) {
+	who := "the fix of tool " + m.t.Name
+	out, err := engine.Converted(v, typing.OrAny(m.t.Returns), who)
+	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
+		return out, err
+	}
+	given, ok := out.AsStr()
+	if !ok || len(m.t.Parameters().Fields) == 0 || !strings.HasPrefix(strings.TrimSpace(given), "{") {
+		return out, nil
+	}
+	if _, failure, _ := arguments(m.b, m.t, given, ""); failure == nil {
+		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, text.Clip(given, engine.MaxShown)).
+			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer give the result")
+	}
+	return out, nil
+}
+
+func misfixed(b *exec.Branch, err error) *engine.Error { return engine.AsError(b.Locate(err, nil)) }
+
+// decided ends the mending as a verdict says.
+func (m *recovery) decided(r *agent.Remedy) {
+	var e *engine.Error
+	switch r.Do {
+	case agent.RemedyEscalate:
+		e = escalated(m.b, m.t.Name, r, m.failure)
+	default:
+		e = engine.Errorf(engine.KindTool, diag.ToolGaveUp, "tool %q of agent %q gave up: %s", m.t.Name, m.sk.agent.Name, reason(r, m.failure))
+		e.Verdict, m.ends = &engine.Verdict{Reason: r.Reason}, true
+		e.WithHelp("the script ends the agent here; see the cause for what failed")
+	}
+	e.Cause, e.Pos = m.failure, r.Span.Or(m.t.Span).Pos
+	m.fail(e)
+}
+
+// remedyOf is what a fixer decided instead of a fix.
+func remedyOf(v *engine.Verdict) *agent.Remedy {
+	if v.Escalate {
+		return &agent.Remedy{Do: agent.RemedyEscalate, Reason: v.Reason, Severity: v.Severity}
+	}
+	return &agent.Remedy{Do: agent.RemedyGiveUp, Reason: v.Reason}
+}
+
+// reason is why, as the script says, or else as the failure does.
+func reason(r *agent.Remedy, failure *engine.Error) string {
+	if r.Reason != "" || failure == nil {
+		return r.Reason
+	}
+	return failure.Message
+}
+
+// remedies are those that hold for a tool of a skill: its own, its agent's, or the run's.
+func remedies(b *exec.Branch, sk *skillPlan, t *agent.Tool, kind string) []agent.Remedy {
+	for _, r := range [...]*agent.Recovery{t.OnError, sk.agent.OnToolError, b.Run.Spec.OnToolError} {
+		if list := r.Of(kind); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package conversation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// repeatGuard counts calls of one tool with the same arguments, one after the other.
+type repeatGuard struct {
+	call *model.ToolCall // the last, nil before the first
+	n    int64
+}
+
+// add counts a call and gives how often it was asked for in a row.
+func (r *repeatGuard) add(c *model.ToolCall) int64 {
+	if r.call == nil || r.call.Name != c.Name || !sameArgs(r.call.Args, c.Args) {
+		r.n = 0
+	}
+	r.call = c
+	r.n++
+	return r.n
+}
+
+// sameArgs compares arguments as a model wrote them, apart from white space between their parts.
+func sameArgs(a, b string) bool {
+	if a == b {
+		return true
+	}
+	i, j, quoted := 0, 0, false
+	for {
+		if !quoted {
+			for i < len(a) && blank(a[i]) {
+				i++
+			}
+			for j < len(b) && blank(b[j]) {
+				j++
+			}
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if a[i] != b[j] {
+			return false
+		}
+		switch {
+		case a[i] == '"':
+			quoted = !quoted
+		case quoted && a[i] == '\\' && i+1 < len(a) && j+1 < len(b):
+			if i, j = i+1, j+1; a[i] != b[j] {
+				return false
+			}
+		}
+		i, j = i+1, j+1
+	}
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// permit looks at the bounds on a turn's calls before any is made: none is made when not all can
+// be. At a limit it gives an error or, for an agent that then answers once more, results that say
+// so.
+func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
+	before := int64(t.made)
+	after := before + int64(len(calls))
+	var over error
+	for after > t.end.maxToolCalls && over == nil {
+		more, err := t.extend(units.ResToolCalls, &t.end.maxToolCalls, before)
+		switch {
+		case err != nil:
+			return nil, err
+		case !more:
+			over = exec.Overspent(t.label(), t.end.maxToolCalls, units.ResToolCalls)
+		}
+	}
+	if over == nil {
+		over = t.repeats(calls)
+	}
+	switch {
+	case over == nil:
+		t.made = int32(after)
+		t.warn(units.ResToolCalls, before, after, t.end.maxToolCalls)
+		return nil, nil
+	case !t.closes():
+		return nil, over
+	}
+	t.end.due, t.end.why = true, over
+	results := make([]model.Part, len(calls))
+	for i, c := range calls {
+		results[i] = model.Part{Kind: model.PartResult, Result: &model.ToolResult{CallID: c.ID, Name: c.Name, IsError: true,
+			Text: "error: the call was not made: the budget of this task is used up"}}
+	}
+	return results, nil
+}
+
+// repeats refuses a call that was asked for too often in a row.
+func (t *conversation) repeats(calls []*model.ToolCall) error {
+	most := t.A.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(engine.DefaultSameCall))
+	for i, c := range calls {
+		if i > 0 && c.Name == calls[i-1].Name && sameArgs(c.Args, calls[i-1].Args) {
+			continue // at once, not one after the other
+		}
+		if t.same.add(c) > most {
+			return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.A.Name, times(int(t.same.n)), text.Clip(c.Name, agent.MaxToolName)).
+				WithHelp("say in the prompt what to do with its result, let the result differ, or raise it with budget(same_call = ...)")
+		}
+	}
+	return nil
+}
+
+// tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
+// model is told of it.
+func tooLong(b *exec.Branch, a *agent.AgentSpec, args string) *engine.Error {
+	own := a.Budget.ArgBytes
+	if !own.Set() {
+		own = b.Run.Spec.Limits.ArgBytes
+	}
+	if !own.Set() || int64(len(args)) <= own.N() {
+		return nil
+	}
+	return engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: they are %d bytes long, and at most %d are taken; send less at once", len(args), own.N()).
+		WithHelp("raise it with budget(arg_bytes = ...)")
+}
+
+// failureStreak is what a model keeps doing wrong with its tools. It is told each time; when a budget
+// ends because of that, the error says so.
+type failureStreak struct {
+	tool  string
+	on    *engine.Error // nil when the last calls succeeded
+	turns int           // one after the other in which the same call failed
+}
+
+// turn takes in the calls of one turn: the first that failed, if any.
+func (s *failureStreak) turn(made []toolCall) {
+	for i := range made {
+		name, f := made[i].Name, made[i].failure
+		if f == nil {
+			continue
+		}
+		if s.on == nil || s.tool != name || s.on.Code != f.Code {
+			s.turns = 0
+		}
+		s.tool, s.on, s.turns = name, f, s.turns+1
+		return
+	}
+	*s = failureStreak{}
+}
+
+// explain adds to a spent budget what it was spent on.
+func (s *failureStreak) explain(err error) error {
+	e, ok := err.(*engine.Error)
+	if !ok || s.on == nil || e.Kind != engine.KindBudget {
+		return err
+	}
+	own := *e
+	name := text.Clip(s.tool, agent.MaxToolName)
+	if s.on.Code == diag.UnknownTool {
+		own.Message += fmt.Sprintf("; the model asked for the tool %q, which does not exist, %s", name, times(s.turns))
+	} else {
+		own.Message += fmt.Sprintf("; the tool %q failed %s in a row: %s", name, times(s.turns), s.on.Message)
+	}
+	switch {
+	case s.on.Code == diag.UnknownTool:
+		own.Help = s.on.Help
+	case s.on.Help != "":
+		own.Help += "; " + s.on.Help
+	}
+	if own.Cause == nil {
+		own.Cause = s.on
+	}
+	return &own
+}
+
+// unknownTool is the failure of a call of a tool that the skill does not have.
+func (p *skillPlan) unknownTool(name string) *engine.Error {
+	names := make([]string, len(p.tools))
+	for i, t := range p.tools {
+		names[i] = t.Name
+	}
+	name = text.Clip(name, agent.MaxToolName)
+	if len(names) == 0 {
+		return engine.Errorf(engine.KindTool, diag.UnknownTool, "there is no tool %q; there are no tools", name).
+			WithHelp("give the agent tools = [...], or say in the prompt that there are none")
+	}
+	e := engine.Errorf(engine.KindTool, diag.UnknownTool, "there is no tool %q; the tools are: %s", name, strings.Join(names, ", "))
+	if hint := diag.DidYouMean(name, names); hint != "" {
+		return e.WithHelp("the tools are %s; %s: say its name in the prompt, or rename it", strings.Join(names, ", "), strings.TrimSuffix(hint, "?"))
+	}
+	return e.WithHelp("the tools are %s: say in the prompt which to use, or give it the one that it asks for", strings.Join(names, ", "))
+}

@@ -1,0 +1,136 @@
+package conversation
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// servers are the MCP servers of a skill, and what their tools made of it the last time.
+type servers struct {
+	specs []*engine.ServerSpec
+	last  atomic.Pointer[served]
+}
+
+// served is a skill with the tools of its servers.
+type served struct {
+	lists [sha256.Size]byte // of what the servers listed
+	plan  *skillPlan
+}
+
+// serversOf are those of an agent and one of its skills.
+func serversOf(a *agent.AgentSpec, sk *agent.Skill) *servers {
+	s := &servers{}
+	for _, list := range [][]*engine.ServerSpec{a.Servers, sk.Servers} {
+		for _, spec := range list {
+			if !slices.Contains(s.specs, spec) {
+				s.specs = append(s.specs, spec)
+			}
+		}
+	}
+	if len(s.specs) == 0 {
+		return nil
+	}
+	return s
+}
+
+// withServers gives a skill the tools of its servers. What a server lists is asked for before the
+// agent's first model call, of all servers at once, and holds for this call of the agent: it is
+// an effect, so that a replay needs no server.
+func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
+	if sk.servers == nil {
+		return sk, nil
+	}
+	specs := sk.servers.specs
+	lists := make([]generable.Value, len(specs))
+	err := b.Sched.Par(len(specs), 0, func(i int, s engine.Sched) error {
+		br := b.Fork(s, b.At.Child("mcp", specs[i].Name, 0))
+		return br.Guard(func() (err error) {
+			lists[i], err = list(br, specs[i], sk.agent.Name)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	var canon []byte
+	for _, l := range lists {
+		canon = generable.AppendCanon(canon, l)
+	}
+	sum := abi.Hash(canon)
+	if last := sk.servers.last.Load(); last != nil && last.lists == sum {
+		return last.plan, nil
+	}
+	plan, err := sk.with(specs, lists)
+	if err != nil {
+		return nil, err
+	}
+	sk.servers.last.Store(&served{sum, plan})
+	return plan, nil
+}
+
+// list asks one server for its tools.
+func list(b *exec.Branch, spec *engine.ServerSpec, agent string) (generable.Value, error) {
+	out := b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.At, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}}).Begin(), &exec.Ask{})
+	if out.Err != nil {
+		return out.Value, b.Locate(spec.At(out.Err), nil)
+	}
+	return out.Value, nil
+}
+
+// with is the skill with the tools that its servers listed.
+func (p *skillPlan) with(specs []*engine.ServerSpec, lists []generable.Value) (*skillPlan, error) {
+	own := &skillPlan{Skill: p.Skill, agent: p.agent, loose: p.loose, system: p.system, output: p.output,
+		tools: slices.Clone(p.tools), defs: slices.Clone(p.defs)}
+	var tools []*agent.Tool
+	for i, spec := range specs {
+		listed, err := engine.ToolsIn(lists[i])
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := agent.ChooseTools(spec, listed)
+		if err != nil {
+			return nil, spec.At(engine.AsError(err))
+		}
+		for j := range chosen {
+			t, err := agent.NewServerTool(spec, &chosen[j])
+			if err != nil {
+				return nil, spec.At(engine.AsError(err))
+			}
+			tools = append(tools, t)
+		}
+	}
+	agent.NameTools(p.tools, tools)
+	for _, t := range tools {
+		own.tools = append(own.tools, t)
+		own.defs = append(own.defs, def(t))
+	}
+	own.rules()
+	if c := p.agent.Choice; c.Mode == model.ChoiceTool && own.tool(c.Tool) == nil {
+		return nil, engine.Errorf(engine.KindConfig, diag.ServerTools, "tool_choice of agent %q names %q, which neither the agent nor its servers have", p.agent.Name, c.Tool).
+			WithHelp("its tools are %s", strings.Join(own.toolNames(), ", "))
+	}
+	return own, nil
+}
+
+func (p *skillPlan) toolNames() []string {
+	names := make([]string, len(p.tools))
+	for i, t := range p.tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// def is what a model is told of the tool.
+func def(t *agent.Tool) model.ToolDef {
+	return model.ToolDef{Name: t.Name, Description: t.Doc, Params: t.Parameters(), Schema: t.Schema}
+}

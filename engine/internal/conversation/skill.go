@@ -1,0 +1,129 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// skillFor finds the plan of the skill for an input.
+func (p *AgentPlan) skillFor(v generable.Value) (*skillPlan, error) {
+	if p.only != nil {
+		return p.only, nil
+	}
+	sk, err := p.Spec.SkillFor(v)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.Skills {
+		if s.Skill == sk {
+			return s, nil
+		}
+	}
+	return nil, engine.Errorf(engine.KindScript, diag.NoSkill, "agent %q has no skill %q", p.Spec.Name, sk.Name)
+}
+
+// pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
+// several skills take it, by asking the router.
+func pickSkill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (*skillPlan, error) {
+	sel := p.Spec.Select
+	switch {
+	case p.only != nil:
+		return p.only, nil
+	case said.instructions != nil && said.instructions.Talk != nil && said.instructions.Talk.Plan != nil:
+		return said.instructions.Talk.Plan.(*skillPlan), nil // a conversation goes on as it began
+	case sel == nil:
+		sk, err := p.skillFor(v)
+		return chose(b, p, sk, choice{}, err)
+	case sel.By != nil:
+		sk, err := selected(b, p, v)
+		return chose(b, p, sk, choice{}, err)
+	}
+	fit := p.taking(v)
+	if len(fit) < 2 || sel.Ask == nil {
+		sk, err := p.skillFor(v)
+		return chose(b, p, sk, choice{}, err)
+	}
+	sk, c, err := routed(b, p, fit, v, said)
+	return chose(b, p, sk, c, err)
+}
+
+// chose tells which skill of several it is to be.
+func chose(b *exec.Branch, p *AgentPlan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
+	if err == nil && len(p.Skills) > 1 && b.Wants(engine.EventSkill) {
+		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &engine.SkillData{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
+	}
+	return sk, err
+}
+
+// event is what a call of a tool is told as: reading what a skill knows is an event of its own.
+func (p *skillPlan) event(name string) engine.EventKind {
+	if t := p.tool(name); t != nil && t.Knows {
+		return engine.EventKnowledge
+	}
+	return engine.EventTool
+}
+
+// taking lists the skills that take an input.
+func (p *AgentPlan) taking(v generable.Value) []*skillPlan {
+	var fit []*skillPlan
+	for _, sk := range p.Skills {
+		if sk.In.Conforms(v) == nil {
+			fit = append(fit, sk)
+		}
+	}
+	return fit
+}
+
+// selected asks the function for the name of a skill.
+func selected(b *exec.Branch, p *AgentPlan, v generable.Value) (*skillPlan, error) {
+	out, err := b.InvokeAs("select", 0, p.Spec.Select.By, v)
+	if err != nil {
+		return nil, err
+	}
+	name, ok := out.AsStr()
+	if !ok {
+		return nil, p.notChosen(v, "select of agent %q gives %s, want the name of a skill", p.Spec.Name, out.TypeName())
+	}
+	return p.named(name, v, "select")
+}
+
+// named finds the skill of a name, which has to take the input.
+func (p *AgentPlan) named(name string, v generable.Value, by string) (*skillPlan, error) {
+	for _, sk := range p.Skills {
+		if sk.Name != name {
+			continue
+		}
+		if errs := sk.In.Conforms(v); errs != nil {
+			return nil, p.notChosen(v, "%s chose skill %q for agent %q, which takes %s, not %s", by, name, p.Spec.Name, sk.In, v.TypeName())
+		}
+		return sk, nil
+	}
+	for _, sk := range p.Spec.Skills {
+		if sk.Name == name {
+			return nil, p.notChosen(v, "%s chose skill %q for agent %q, which gives %s, not %s", by, name, p.Spec.Name, sk.Out, p.Spec.Out)
+		}
+	}
+	return nil, p.notChosen(v, "%s chose skill %q, which agent %q does not have", by, text.Clip(name, agent.MaxToolName), p.Spec.Name)
+}
+
+// notChosen is the failure of a choice. It lists the skills that take the input.
+func (p *AgentPlan) notChosen(v generable.Value, format string, args ...any) *engine.Error {
+	e := engine.Errorf(engine.KindSkill, diag.NotChosen, format, args...)
+	var names []string
+	for _, sk := range p.taking(v) {
+		names = append(names, sk.Name)
+	}
+	if sel := p.Spec.Select; sel != nil {
+		e.Pos = sel.Span.Pos
+	}
+	if len(names) == 0 {
+		return e.WithHelp("no skill takes %s", v.TypeName())
+	}
+	return e.WithHelp("the skills for this input are: %s", strings.Join(names, ", "))
+}

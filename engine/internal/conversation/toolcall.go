@@ -1,0 +1,325 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// toolCall is one call of a tool on its way: what is known of it, and what came of it. A run whose call
+// waits for a person holds one, and stands on the frames of the functions below, which are kept small.
+type toolCall struct {
+	*model.ToolCall
+	at      *engine.Frame
+	sk      *skillPlan
+	t       *agent.Tool        // nil when there is none of that name
+	args    generable.Value    // as they were read
+	repairs []generable.Repair // made to read them
+	made    generable.Value    // what it was last executed with, which interceptors, people and fixers change
+	failure *engine.Error      // that the model is to see, or by which the run ends
+	result  *model.ToolResult
+	runs    int32 // executions
+	barred  bool  // the failure is why it may not be made
+	ends    bool  // the failure ends the run
+}
+
+// tools runs the calls that one answer of the model asks for, and returns their results in order.
+// What a model can correct, an unknown tool, bad arguments, a tool that failed, goes back to it as a
+// result. Nine mechanisms stand around a call. Each has a place of its own; their order is that of
+// this function, of toolCall and of tryCall, and is written nowhere else.
+func (t *conversation) tools(calls []*model.ToolCall) ([]model.Part, error) {
+	// 1. The bounds of the conversation: how many calls, and the same one how often in a row.
+	if unmade, err := t.permit(calls); err != nil || unmade != nil {
+		return unmade, err
+	}
+	// 2. The rules of the tools: how often, and after which others.
+	barred := t.barred(calls)
+	// 3. The arguments are read, before any call begins: that takes more stack than a call that
+	// waits may stand on.
+	made := t.callings(calls, barred)
+	err := t.atOnce(calls, cmp.Or(t.A.ToolsAtOnce, agent.DefaultToolsAtOnce), func(i int, s engine.Sched) error {
+		return runToolCall(t.b.Fork(s, made[i].at), &made[i]) // 4 to 8
+	})
+	// 9. The failure streak, the last answer and the rules of the turns that follow.
+	return t.settleToolCalls(made, err)
+}
+
+// runToolCall runs one call, with events around it. The error ends the run.
+func runToolCall(b *exec.Branch, c *toolCall) (err error) {
+	defer b.Recovered(&err)
+	emitToolCall(b, c, engine.PhaseStart, "", nil)
+	emitRepairs(b, c.repairs)
+	var out generable.Value
+	if !c.barred {
+		kind := agent.FailedArgs
+		if c.failure == nil {
+			c.runs, kind = 1, agent.FailedRun
+			out, c.failure, c.ends = tryCall(b, c.sk, c.t, &c.made) // 4 to 6
+		}
+		// 7. Recovery: remedies for what failed, which may try the call again.
+		if c.failure != nil && !c.ends && remedies(b, c.sk, c.t, kind) != nil {
+			out = recoverCall(b, c)
+		}
+	}
+	// 8. The result: observers see it, and it becomes the text that the model is told.
+	return settleToolCall(b, c, out)
+}
+
+// tryCall makes a call once with the arguments as they are, which interceptors and people may
+// replace. It returns the failure of the call, and whether that ends the run.
+func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (generable.Value, *engine.Error, bool) {
+	hooked := !t.Knows && hooked(b, sk.agent)
+	// 4. The interceptors before the call.
+	if hooked {
+		if out, made, failure, ends := beforeCall(b, sk, t, args); made || failure != nil {
+			return out, failure, ends
+		}
+	}
+	// 5. The budget of calls, policies and people, and then the tool itself.
+	out, tried, err := runTool(b, sk, t, args)
+	if err != nil {
+		failure, ends := toolFailure(b, t, err, tried)
+		return out, failure, ends
+	}
+	// 6. The interceptors after the call.
+	if hooked {
+		return afterCall(b, sk, t, *args, out)
+	}
+	return out, nil, false
+}
+
+// runTool runs a tool of the script inline, any other as an effect. It reports whether a handler
+// tried the call.
+func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
+	if t.Run == nil {
+		a, err := permitHosted(b, sk, t, args) // reserves as well
+		if err != nil {
+			return out, false, err
+		}
+		return runHosted(b, sk, t, *args, a)
+	}
+	if err := b.ReserveToolCall(sk.agent.Name); err != nil {
+		return out, false, err
+	}
+	if err = permit(b, sk, t, args); err != nil {
+		return out, false, err
+	}
+	acting := b.EffectRank
+	b.EffectRank = ruledAs(b, sk, t)
+	if t.Timeout > 0 {
+		out, err = b.InTime(t, *args)
+	} else {
+		out, err = b.Invoke(t.Run, *args)
+	}
+	b.EffectRank = acting
+	if err != nil {
+		out, err = escalates(b, err)
+		return out, false, err
+	}
+	out, err = engine.Converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
+	return out, false, err
+}
+
+// callings finds the tools that are called and reads their arguments. What is barred is not read.
+func (t *conversation) callings(calls []*model.ToolCall, barred barring) []toolCall {
+	if t.calls == nil {
+		t.calls = &exec.Tally{}
+	}
+	made := make([]toolCall, len(calls))
+	for i, call := range calls {
+		name := text.Clip(call.Name, agent.MaxToolName)
+		c := &made[i]
+		*c = toolCall{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.At.Child("tool", name, t.calls.Count(exec.CallKey{Word: name}))}
+		if c.failure = barred.of(i); c.t == nil {
+			c.failure = t.sk.unknownTool(call.Name)
+		}
+		if c.barred = c.failure != nil; c.barred {
+			continue
+		}
+		if c.failure = tooLong(t.b, t.A, call.Args); c.failure == nil {
+			c.args, c.repairs, c.failure, c.ends = read(t.b, c.t, call.Args, call.Dialect)
+			c.made = c.args
+		}
+	}
+	return made
+}
+
+// settleToolCalls settles what the calls of a turn came to. When a budget refused some of them, the run ends by the
+// first of these in their order: the others came to their end before, so that it does not depend on
+// which was refused earlier, and a replay gives the same.
+func (t *conversation) settleToolCalls(made []toolCall, err error) ([]model.Part, error) {
+	results := make([]model.Part, len(made))
+	for i := range made {
+		c := &made[i]
+		if c.failure != nil && c.result == nil {
+			if err == nil {
+				err = c.failure
+			}
+			c.failure = nil
+		}
+		results[i] = model.Part{Kind: model.PartResult, Result: c.result}
+	}
+	t.stuck.turn(made)
+	t.spentOn(made)
+	t.ended(made)
+	return results, err
+}
+
+// settleToolCall settles what a call came to: the result that the model is told, with the failure in it, or the
+// error that ends the run. What a budget refused ends it once the other calls have ended, and has no
+// result.
+func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
+	text, pictures, failure, ends := words(b, c, out)
+	emitToolCall(b, c, engine.PhaseEnd, text, failure)
+	c.failure = failure
+	switch {
+	case !ends:
+		c.result = marked(model.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, c.t, failure)
+		c.result.KeepPictures(pictures)
+	case failure.Kind != engine.KindBudget:
+		c.failure = nil
+		return failure
+	}
+	return nil
+}
+
+// words gives the text of a call's result, the pictures beside it and, when it failed, the failure, and
+// whether that ends the run.
+func words(b *exec.Branch, c *toolCall, out generable.Value) (text string, pictures []model.Image, failure *engine.Error, ends bool) {
+	if err := notifyToolCall(b, c.sk, c.t, c.made, out, c.failure); err != nil {
+		return "", nil, engine.AsError(err), true
+	}
+	if c.failure == nil {
+		return toldResult(c.t, out), picturesIn(out), nil, false
+	}
+	return toldFailure(c.failure), nil, blame(b, c.failure, c.sk, c.Name, int(c.runs)), c.ends && !answersAfter(c.sk.agent, c.failure)
+}
+
+// emitToolCall emits the event of a call. Reading what a skill knows has no start.
+func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, failure *engine.Error) {
+	kind := c.sk.event(c.Name)
+	if !b.Wants(kind) || phase == engine.PhaseStart && kind != engine.EventTool {
+		return
+	}
+	if phase == engine.PhaseStart {
+		text = c.Args
+	}
+	var d engine.EventData = &engine.ToolData{Phase: phase, Name: c.Name, Text: text, Err: failure}
+	if kind == engine.EventKnowledge {
+		d = &engine.KnowledgeData{Phase: phase, Name: c.Name, Text: text, Err: failure}
+	}
+	b.Emit(engine.Event{Kind: kind, Data: d})
+}
+
+// arguments reads what a fixer wrote as a tool's parameters.
+func arguments(b *exec.Branch, t *agent.Tool, text, form string) (generable.Value, *engine.Error, bool) {
+	args, repairs, failure, ends := read(b, t, text, form)
+	emitRepairs(b, repairs)
+	return args, failure, ends
+}
+
+// read reads what a model wrote as a tool's parameters.
+func read(b *exec.Branch, t *agent.Tool, text, form string) (generable.Value, []generable.Repair, *engine.Error, bool) {
+	args, err := decode(b, t.Parameters(), orEmptyObject(text), form)
+	switch {
+	case err != nil:
+		return args.Value, nil, engine.AsError(err), true
+	case !args.OK:
+		return generable.Value{}, args.Repairs, badArgs(t, "%w", args.Errors), false
+	case cutOff(text, args.Repairs):
+		return generable.Value{}, args.Repairs, badArgs(t, "they end in the midst of a value; send them whole"), false
+	}
+	return args.Value, args.Repairs, nil, false
+}
+
+func badArgs(t *agent.Tool, format string, args ...any) *engine.Error {
+	e := engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: "+format, args...)
+	e.Pos = t.Span.Pos
+	return e
+}
+
+// toolFailure is the failure of a call whose tool failed, and whether it ends the run.
+func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure *engine.Error, ends bool) {
+	if stop := b.Sched.Err(); stop != nil { // the call failed because the branch is to end
+		return engine.Because(stop, err), true
+	}
+	failure = engine.AsError(err)
+	if !failure.Pos.IsValid() {
+		own := *failure
+		own.Pos = t.Span.Pos
+		failure = &own
+	}
+	return failure, !mendable(b, failure, tried)
+}
+
+// mendable reports whether it helps to tell a model of a failure. A refused call, and what is
+// wrong with the run rather than with the call, ends the run. A handler that reports a spent
+// budget or a cancellation speaks of something of its own, as does an agent inside that used up what
+// it alone was given.
+func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
+	switch e.Kind {
+	case engine.KindStore, engine.KindReplay, engine.KindConfig, engine.KindApproval:
+		return false
+	case engine.KindBudget:
+		return tried || !held(b, e)
+	}
+	return !e.OfRun && !e.Decides() && !engine.IsControl(e)
+}
+
+// held reports whether what a failure used up bounds more than the branch's own position: nothing
+// would be won by telling a model about that, whose next call is refused as well.
+func held(b *exec.Branch, e *engine.Error) bool {
+	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.At.Path()+"/")
+}
+
+func (p *skillPlan) tool(name string) *agent.Tool {
+	for _, t := range p.tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// cutOff reports whether arguments end within a text, number or word, of which the rest is
+// missing: an answer may be read that far, but a tool would act on it. Brackets that are not
+// closed lose nothing.
+func cutOff(args string, repairs []generable.Repair) bool {
+	args = strings.TrimSpace(args)
+	return args != "" && !strings.ContainsRune("\"]}", rune(args[len(args)-1])) &&
+		slices.ContainsFunc(repairs, func(r generable.Repair) bool { return r.Kind == "truncated" })
+}
+
+func orEmptyObject(args string) string {
+	if strings.TrimSpace(args) == "" {
+		return "{}"
+	}
+	return args
+}
+
+// runHosted runs a tool of the host or of a server as an effect.
+func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value, a *exec.Ask) (out generable.Value, tried bool, err error) {
+	if o := b.Do(hosted(b, sk, t, args), a); o.Err != nil {
+		return o.Value, o.Attempt > 0, o.Err
+	} else if t.Server != nil {
+		out, err = t.Given(o.Value)
+	} else {
+		out, err = engine.Converted(o.Value, typing.OrAny(t.Returns), "tool "+t.Name)
+	}
+	return out, true, err
+}
+
+// hosted is the effect of calling a tool of the host or of a server.
+func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) *engine.Effect {
+	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: t.Handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.At,
+		Req: &engine.ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout}}).Begin()
+}

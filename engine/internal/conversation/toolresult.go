@@ -1,0 +1,79 @@
+package conversation
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// toldResult is what a model is told of a call that succeeded.
+func toldResult(t *agent.Tool, out generable.Value) string {
+	return capped(agent.InputText(out, t.Returns), t.MaxResult)
+}
+
+// toldFailure is what a model is told of a call that failed.
+func toldFailure(e *engine.Error) string { return capped("error: "+e.Message, 0) }
+
+// capped cuts a text that is longer than a model is to be told, and says so behind it.
+func capped(text string, most int) string {
+	if most <= 0 {
+		most = agent.DefaultMaxResult
+	}
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + fmt.Sprintf("\n\n[cut off: these are the first %d of %d bytes; ask for less at once]", cut, len(text))
+}
+
+// blame says of a failed call which it is and what can be done, for whoever reads the error.
+func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int) *engine.Error {
+	own := *engine.AsError(b.Locate(e, nil))
+	if own.Tool == nil {
+		own.Tool = &engine.FailedCall{Agent: sk.agent.Name, Skill: sk.Name, Name: text.Clip(tool, agent.MaxToolName), Attempt: runs}
+	}
+	if own.Help == "" {
+		own.Help = "mend such calls before the model hears of them: tool(f, on_error = fix(...))"
+	}
+	return &own
+}
+
+// withPictures is a request with the pictures that the tools of its last turn gave. Results of tools
+// are text for most providers, so that the pictures stand in a message of their own behind them.
+func withPictures(req *model.Request, results []model.Part) *model.Request {
+	msg := model.Message{Role: model.RoleUser}
+	for _, p := range results {
+		r := p.Result
+		pictures := r.TakePictures()
+		if len(pictures) == 0 {
+			continue
+		}
+		msg.Parts = append(msg.Parts, model.Part{Kind: model.PartText, Text: "What " + text.Clip(r.Name, agent.MaxToolName) + " gave beside its text:"})
+		for i := range pictures {
+			msg.Parts = append(msg.Parts, model.Part{Kind: model.PartImage, Image: &pictures[i]})
+		}
+	}
+	if msg.Parts == nil {
+		return req
+	}
+	return req.Extend(msg)
+}
+
+// picturesIn are the pictures in a value, nil when it holds none.
+func picturesIn(v generable.Value) []model.Image {
+	if !model.HoldsPictures(v) {
+		return nil
+	}
+	var images []model.Image
+	model.WithoutPictures(v, &images)
+	return images
+}

@@ -1,0 +1,196 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Branch is the [engine.Branch] of every run: what the engine itself knows of a line of execution.
+type Branch struct {
+	Run   *Run
+	Sched engine.Sched
+	host  any
+	last  *reading // where the last event was, nil before the first: most branches tell of none
+	scope
+}
+
+// scope is where a branch stands: all that a parallel child begins with, and that a panic below
+// leaves as it was. It is copied whole, so that a field added here is never forgotten in one place.
+type scope struct {
+	At           *engine.Frame
+	Budget       *budget
+	Callback     Callback        // that runs now
+	Transcript   Transcript      // what a forum said so far, until an agent has read it
+	Instructions *Instructions   // what is said to the agent that comes next, or nil
+	Dialogue     *Dialogue       // the conversation for which it works, nil for none
+	Thread       *model.Thread   // that agents with a shared history go on with; nil: none yet
+	Depth        int32           // of nodes inside each other
+	Agents       int32           // that called each other
+	Deepest      int32           // one more than agents may come to; 0 is the default
+	timed        bool            // the time of an agent is bounded, which a flow may go on after
+	Recovering   bool            // it runs what mends a call of a tool
+	EffectRank   uint8           // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
+	Observer     engine.Observer // of the agent whose model is asked, nil when nobody looks
+	deadline     time.Time       // the earliest of what bounds the time; zero when nothing does
+	Reservation  *Reservation    // for a last answer, of the innermost conversation around that keeps one
+}
+
+// Callback is what a branch knows of the callback that runs now.
+type Callback struct {
+	Scope string // its segment, where it does not stand alone at its position
+	N     int    // the segment's ordinal
+	calls *Tally // how often it called nodes of a kind and name, or opened a place of a word
+}
+
+type CallKey struct{ Word, Name string }
+
+// Fork makes the branch of a parallel child. It runs no callback yet, nobody looks at it, and what
+// is said to the next agent is said on the branch that forks.
+func (b *Branch) Fork(s engine.Sched, at *engine.Frame) *Branch {
+	own := &Branch{Run: b.Run, Sched: s, scope: b.scope}
+	own.At, own.Callback, own.Instructions, own.Observer = at, Callback{}, nil, nil
+	return own
+}
+
+// Path is the position in the run.
+func (b *Branch) Path() string { return b.At.Path() }
+
+// RunID is the run's id.
+func (b *Branch) RunID() string { return b.Run.Events.run }
+
+// Host returns the host language's state of this branch, nil at first.
+func (b *Branch) Host() any { return b.host }
+
+// SetHost keeps the host language's state of this branch.
+func (b *Branch) SetHost(h any) { b.host = h }
+
+// Log emits a log event.
+func (b *Branch) Log(text string) {
+	if b.Run.Events.Wants(engine.EventLog) {
+		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Text: text}})
+	}
+}
+
+// Phase emits an event that says what the script comes to, for people that watch. It has no
+// effect on the run, nor on positions: it lasts until the next one at its position, or until
+// what stands there ends.
+func (b *Branch) Phase(name string) {
+	if b.Run.Events.Wants(engine.EventPhase) {
+		b.Emit(engine.Event{Kind: engine.EventPhase, Data: &engine.PhaseData{Name: name}})
+	}
+}
+
+// Wants reports whether anybody listens to events of a kind.
+func (b *Branch) Wants(k engine.EventKind) bool { return b.Run.Events.Wants(k) }
+
+func (b *Branch) Emit(ev engine.Event) {
+	if ev.Path == "" {
+		ev.Path = b.eventPath()
+	}
+	ev.At = b.Sched.Now()
+	b.Run.Events.emit(ev)
+}
+
+// Call is the method behind the function [run.Call].
+func (b *Branch) Call(n *flow.Node, input generable.Value) (generable.Value, error) {
+	return b.Run.nodes.Call(b, n, input)
+}
+
+// interpreter runs nodes: what this side of the engine knows of it.
+type interpreter interface {
+	// call runs a node for a callback, which counts its calls of the node's kind and name.
+	Call(b *Branch, n *flow.Node, input generable.Value) (generable.Value, error)
+}
+
+// Invoke calls a callback inside its own scope of calls. A panic becomes an error: neither
+// host code nor a bug of ours may take down the process of somebody else's runs.
+func (b *Branch) Invoke(f engine.Func, args ...generable.Value) (generable.Value, error) {
+	return b.InvokeAs("", 0, f, args...)
+}
+
+// InvokeAs is invoke for a callback that does not stand alone at its position: what it calls
+// is placed below the segment scope.
+func (b *Branch) InvokeAs(scope string, n int, f engine.Func, args ...generable.Value) (v generable.Value, err error) {
+	outer := b.scope
+	b.Callback = Callback{Scope: scope, N: n}
+	defer func() {
+		b.Callback = outer.Callback
+		if p := recover(); p != nil { // from anywhere below
+			b.scope = outer
+			e := engine.Panicked(f.Info().Name, p)
+			e.Pos = f.Info().Pos
+			v, err = generable.Value{}, e
+		}
+	}()
+	return f.Call(b, args)
+}
+
+// Guard runs a branch's body and turns a panic into an error.
+func (b *Branch) Guard(body func() error) (err error) {
+	defer b.Recovered(&err)
+	return body()
+}
+
+// Recovered is deferred and makes a panic the error of the function that defers it.
+func (b *Branch) Recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = b.Locate(engine.Panicked("the engine", p), nil)
+	}
+}
+
+// Within runs body on this branch until d has passed. What fails because of that fails for
+// the reason late, at the place where it stopped.
+func (b *Branch) Within(d time.Duration, late *engine.Error, body func() error) error {
+	outer, deadline, timed := b.Sched, b.deadline, b.timed
+	defer func() { b.Sched, b.deadline, b.timed = outer, deadline, timed }()
+	b.timed = timed || late.Kind == engine.KindBudget
+	if end := outer.Now().Add(d); deadline.IsZero() || end.Before(deadline) {
+		b.deadline = end
+	}
+	return outer.Within(d, late, func(s engine.Sched) error {
+		b.Sched = s
+		err := body()
+		if err != nil && outer.Err() == nil {
+			if why := s.Err(); why != nil {
+				return b.Locate(engine.Because(why, err), nil)
+			}
+		}
+		return err
+	})
+}
+
+// Locate says where in the run and the script an error happened, unless a deeper place did.
+func (b *Branch) Locate(err error, n *flow.Node) error {
+	if c, ok := err.(*engine.Control); ok {
+		return c
+	}
+	e := engine.AsError(err)
+	if e.Path != "" && (e.Pos.IsValid() || n == nil) {
+		return e
+	}
+	located := *e
+	if located.Path == "" {
+		located.Path = b.Path()
+	}
+	if n != nil && !located.Pos.IsValid() {
+		located.Pos = n.Pos()
+	}
+	return &located
+}
+
+// OnCancel implements [engine.Branch].
+func (b *Branch) OnCancel(f func()) (stop func() bool) { return b.Sched.OnCancel(f) }
+
+// Err implements [engine.Branch].
+func (b *Branch) Err() error { return b.Sched.Err() }
+
+func TooDeep() error {
+	return engine.Errorf(engine.KindScript, diag.ScriptError, "nodes call each other more than %d deep", node.MaxNesting).
+		WithHelp("a node that calls itself never ends; use loop(node, next)")
+}

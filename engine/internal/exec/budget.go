@@ -1,0 +1,259 @@
+package exec
+
+import (
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/units"
+)
+
+// Estimate is what something is expected to use of each resource.
+type Estimate [units.Resources]int64
+
+// account counts what is used of one budget: what was used, what open reservations hold, and what
+// conversations keep for a last answer.
+type account struct {
+	who        string         // an agent's name, or the whole label
+	limits     *engine.Limits // nil: it bounds nothing
+	caps       Estimate       // math.MaxInt64 is none
+	used, held Estimate
+	kept       *setAside              // nil: nothing
+	warned     [units.Resources]uint8 // how many of the limits' WarnAt were told
+	agent      bool
+	asking     bool // the host is asked about its end
+}
+
+// ledger is what all budgets of a run share: one lock, so that a reservation is taken on every
+// level or on none, and those that have a name.
+type ledger struct {
+	mu      sync.Mutex
+	named   map[string]*account
+	waiting *waiter // asks that wait, the last one that began first
+}
+
+// budget is one level of the budgets around a branch. A pot may stand at several places.
+type budget struct {
+	up      *budget
+	at      *engine.Frame // where it stands
+	run     *ledger
+	account *account
+	own     account
+	apart   bool // it bounds nothing, and tells what a branch uses
+	metered bool // tokens or money are bounded here or further out
+	priced  bool // money is
+	shares  bool // tool calls are, of all that goes on inside
+}
+
+// NewBudget opens the budget of a run or, below another one, of a node or an agent call. whole
+// budgets count turns and tool calls of everything inside.
+func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole bool) *budget {
+	b := &budget{up: up, at: at, own: account{who: who}}
+	b.account = &b.own
+	b.own.bound(l, whole)
+	if up != nil {
+		b.run, b.metered, b.priced, b.shares = up.run, up.metered, up.priced, up.shares
+	} else {
+		b.run = &ledger{}
+	}
+	if l == nil {
+		return b
+	}
+	b.own.agent = !whole && l.Name == ""
+	b.metered, b.priced = b.metered || l.Tokens.Set() || l.USD.Set(), b.priced || l.USD.Set()
+	b.shares = b.shares || l.ToolCalls.Set() && (whole || l.Name != "")
+	if l.Name == "" {
+		return b
+	}
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if known := b.run.named[l.Name]; known != nil {
+		for r, c := range b.own.caps { // budgets of one name that differ: the least holds
+			known.caps[r] = min(known.caps[r], c)
+		}
+		b.account = known
+		return b
+	}
+	b.own.who = "the budget " + strconv.Quote(l.Name)
+	if b.run.named == nil {
+		b.run.named = map[string]*account{}
+	}
+	b.run.named[l.Name] = b.account
+	return b
+}
+
+// bound sets a pot's caps.
+func (p *account) bound(l *engine.Limits, whole bool) {
+	for r := range p.caps {
+		p.caps[r] = math.MaxInt64
+	}
+	if p.limits = l; l == nil {
+		return
+	}
+	set := func(r units.Kind, c engine.Cap) { p.caps[r] = c.Or(math.MaxInt64) }
+	set(units.ResModelCalls, l.ModelCalls)
+	set(units.ResTokens, l.Tokens)
+	set(units.ResSteps, l.Steps)
+	set(units.ResUSD, l.USD)
+	if whole || l.Name != "" {
+		set(units.ResTurns, l.Turns)
+		set(units.ResToolCalls, l.ToolCalls)
+	}
+}
+
+// label is how messages call it. It is made when somebody reads it.
+func (p *account) label() string {
+	if p.agent {
+		return "the budget of agent " + strconv.Quote(p.who)
+	}
+	return p.who
+}
+
+// keeps is what conversations keep of a resource.
+func (p *account) keeps(r int) int64 {
+	if p.kept == nil {
+		return 0
+	}
+	return p.kept.of[r]
+}
+
+func (p *account) bounds(r units.Kind) bool { return p.caps[r] != math.MaxInt64 }
+
+// Within reports whether a named budget is around already: then it counts there.
+func (b *budget) Within(name string) bool {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	known := b.run.named[name]
+	for at := b; at != nil && known != nil; at = at.up {
+		if at.account == known {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict of one look at a budget.
+type verdict uint8
+
+const (
+	granted  verdict = iota
+	later            // open reservations may give something back
+	starving         // conversations keep it, in each of which something waits
+	refused
+)
+
+// look tells whether what a branch asks for fits on every level, else which level and resource are
+// in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
+// caller holds the lock.
+func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
+	v, by, res := granted, (*budget)(nil), units.Kind(0)
+	for at := b; at != nil; at = at.up {
+		p := at.account
+		for r, n := range a.Want {
+			c := p.caps[r]
+			if n == 0 || c == math.MaxInt64 {
+				continue
+			}
+			need, others := units.Add(p.used[r], n), p.keeps(r)
+			if k := a.kept(); k != nil {
+				need, others = units.Add(need, k.Next[r]), others-k.kept[r]
+			}
+			if units.Add(units.Add(need, others), p.held[r]) <= c {
+				continue
+			}
+			for k := of.Reservation; k != nil; k = k.Outer {
+				if k != a.kept() && k.keepsIn(p) {
+					need, others = units.Add(need, k.kept[r]), others-k.kept[r]
+				}
+			}
+			now := refused
+			switch {
+			case need > c:
+			case p.held[r] > 0, others > 0 && p.kept.open > p.kept.stuck:
+				now = later
+			case others > 0:
+				now = starving
+			}
+			if now > v {
+				v, by, res = now, at, units.Kind(r)
+			}
+		}
+	}
+	return v, by, res
+}
+
+// take holds what is asked for on every level when it fits on all, and more of it as far as that
+// is there.
+func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	v, by, r := b.look(of, a)
+	if v != granted {
+		return v, by, r
+	}
+	more := a.more
+	for at := b; at != nil; at = at.up {
+		p := at.account
+		for r := range more {
+			if c := p.caps[r]; more[r] > 0 && c != math.MaxInt64 {
+				kept := p.keeps(r)
+				if k := a.kept(); k != nil {
+					kept = units.Add(kept-k.kept[r], k.Next[r])
+				}
+				more[r] = max(min(more[r], c-units.Add(units.Add(p.used[r], p.held[r]), units.Add(kept, a.Want[r]))), 0)
+			}
+		}
+	}
+	for r := range more {
+		a.Want[r] = units.Add(a.Want[r], more[r])
+	}
+	for at := b; at != nil; at = at.up {
+		for r, n := range a.Want {
+			at.account.held[r] = units.Add(at.account.held[r], n)
+		}
+	}
+	a.kept().move()
+	return granted, nil, 0
+}
+
+// spend books what was used already, or gives the level and resource that refuse it.
+func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Kind) {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if v, p, r := b.look(of, &Ask{Want: used}); v != granted {
+		return p, r
+	}
+	b.book(Estimate{}, used, nil)
+	return nil, 0
+}
+
+// settle turns a reservation into what was really used, and gives what is to be told of that.
+func (b *budget) settle(held, used Estimate, listens bool) []engine.BudgetEvent {
+	b.run.mu.Lock()
+	defer b.run.mu.Unlock()
+	if !listens {
+		b.book(held, used, nil)
+		return nil
+	}
+	var news []engine.BudgetEvent
+	b.book(held, used, &news)
+	return news
+}
+
+// book does so under the lock.
+func (b *budget) book(held, used Estimate, news *[]engine.BudgetEvent) {
+	for at := b; at != nil; at = at.up {
+		p := at.account
+		for r := range held {
+			if held[r] == 0 && used[r] == 0 {
+				continue
+			}
+			p.held[r] -= held[r]
+			p.used[r] = units.Add(p.used[r], used[r])
+			if news != nil && used[r] > 0 && p.bounds(units.Kind(r)) {
+				at.addEvents(units.Kind(r), news)
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"cmp"
+
+	"github.com/agentscript/agentscript/engine/internal/units"
+)
+
+// waiter is an ask that waits for what others give back: what their calls hold, or what their
+// conversations keep for a last answer.
+type waiter struct {
+	b    *Branch
+	a    *Ask
+	next *waiter
+}
+
+// setAside is what conversations keep of a pot, and how many of them.
+type setAside struct {
+	of    Estimate
+	open  int // conversations
+	stuck int // of them, those inside which an ask waits: they give nothing back before it is answered
+}
+
+// stand books a change of how a conversation stands to the pots around it. The caller holds the lock.
+func (k *Reservation) stand(change func()) {
+	open, stuck := k.stands()
+	change()
+	nowOpen, nowStuck := k.stands()
+	if open == nowOpen && stuck == nowStuck {
+		return
+	}
+	for at := k.In; at != nil; at = at.up {
+		if at.account.kept == nil {
+			at.account.kept = &setAside{}
+		}
+		at.account.kept.open += nowOpen - open
+		at.account.kept.stuck += nowStuck - stuck
+	}
+}
+
+func (k *Reservation) stands() (open, stuck int) {
+	if k.kept == (Estimate{}) {
+		return 0, 0
+	}
+	return 1, min(k.waits, 1)
+}
+
+// register adds or takes away one that waits. The conversations that it is inside of wait with it.
+func (s *waiter) register(waits bool) {
+	run := s.b.Budget.run
+	run.mu.Lock()
+	n := -1
+	if waits {
+		n, s.next, run.waiting = 1, run.waiting, s
+	} else {
+		at := &run.waiting
+		for *at != s {
+			at = &(*at).next
+		}
+		*at = s.next
+	}
+	for k := s.b.Reservation; k != nil; k = k.Outer {
+		k.stand(func() { k.waits += n })
+	}
+	run.mu.Unlock()
+	s.b.Sched.Wake() // what others wait for may not come any more
+}
+
+// substituted looks whether an ask need not wait longer. When everybody waits for what the others keep,
+// one of them is refused, the same in whichever order they came: it may answer with what it has, and
+// gives its part back. The caller holds the lock.
+func (s *waiter) answered() (verdict, *budget, units.Kind) {
+	v, by, r := s.b.Budget.look(s.b, s.a)
+	if v != starving {
+		return v, by, r
+	}
+	for other := s.b.Budget.run.waiting; other != nil; other = other.next {
+		if v, _, _ := other.b.Budget.look(other.b, other.a); other != s && (v != starving || other.before(s)) {
+			return later, by, r
+		}
+	}
+	return refused, by, r
+}
+
+// before orders those of which one is refused: at first conversations that then answer with what they
+// have, then what is inside of one; of these the last by position.
+func (s *waiter) before(other *waiter) bool {
+	if c := cmp.Compare(s.rank(), other.rank()); c != 0 {
+		return c < 0
+	}
+	return s.b.Path() > other.b.Path()
+}
+
+func (s *waiter) rank() int {
+	own := s.a.kept()
+	switch {
+	case own != nil && own.kept != (Estimate{}) && !s.a.Of.Closing:
+		return 0
+	case own != nil && own.kept != (Estimate{}):
+		return 2 // its last answer
+	case s.b.Reservation != nil && s.b.Reservation != own || own != nil && own.Outer != nil:
+		return 1
+	}
+	return 3
+}

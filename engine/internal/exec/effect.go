@@ -1,0 +1,239 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// Model is the effect of one model call.
+func (b *Branch) Model(req *model.Request, agent string, turn int, a *Ask) engine.Outcome {
+	if req.Model == "" && b.Run.Spec.Handler == nil {
+		return engine.Failed(engine.NoModel(agent))
+	}
+	return b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.At.Child("llm", "", turn),
+		Req: req, Class: engine.ClassIdempotent, Stream: b.Observer != nil || b.Wants(engine.EventToken) || b.Wants(engine.EventPartial) && typed(req) != nil}}).Begin(), a)
+}
+
+// Do is the composition side of an effect: id, answer from the journal, budget, dispatch. One that asks
+// nothing of the budgets, a is nil, books nothing either.
+func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
+	if err := b.Sched.Err(); err != nil {
+		return engine.Failed(engine.AsError(err))
+	}
+	if j := b.Run.Spec.Journal; j != nil {
+		var known bool
+		if out, known = j.Answer(e.ID()); known {
+			b.replayed(e, a, &out)
+			return out
+		}
+	}
+	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
+		return engine.Failed(noSession(m.Name))
+	}
+	b.emitEffect(e, engine.PhaseStart, nil, false)
+	out = b.budgeted(e, a)
+	b.emitEffect(e, engine.PhaseEnd, &out, false)
+	return out
+}
+
+func (b *Branch) replayed(e *engine.Effect, a *Ask, out *engine.Outcome) {
+	b.extended(e)
+	if out.Attempt > 0 && a != nil { // else it was refused, and used nothing
+		b.charge(a, e, out.Usage)
+	}
+	b.emitEffect(e, engine.PhaseStart, nil, true)
+	b.emitEffect(e, engine.PhaseEnd, out, true)
+}
+
+// budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
+// so that a replay gives the same.
+func (b *Branch) budgeted(e *engine.Effect, a *Ask) (out engine.Outcome) {
+	if req, ok := e.Req.(*model.Request); ok && b.Budget.metered {
+		if err := b.forecast(req, a); err != nil {
+			return engine.Outcome{Err: err} // not made, and not recorded: a price may be known the next time
+		}
+	}
+	var held hold
+	if a != nil {
+		var err error
+		if held, err = b.begin(e, a); err != nil {
+			return b.Refused(e, err)
+		}
+	}
+	if e.Timeout > 0 {
+		out = b.timely(e, held)
+	} else {
+		out = b.dispatch(e, held)
+	}
+	if out.Err != nil {
+		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
+			out.Err = engine.AsError(why)
+		}
+	}
+	return out
+}
+
+func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
+	if b.Sched.Err() != nil { // stopped while it waited
+		return engine.Failed(engine.AsError(err))
+	}
+	out := engine.Outcome{Err: engine.AsError(err)}
+	if b.Wants(engine.EventBudget) {
+		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &engine.BudgetData{Name: e.Name, Err: out.Err}})
+	}
+	if j := b.Run.Spec.Journal; j != nil {
+		out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			return commit(ctx, j, e, out)
+		}), e, nil)
+	}
+	return out
+}
+
+// dispatch runs an effect and settles what it held, whatever becomes of it.
+func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
+	b.Run.Pending.Add(e)
+	defer func() {
+		b.Run.Pending.Remove(e)
+		if held.of != nil {
+			held.Settle(e, out.Usage)
+		}
+	}()
+	if b.timed && e.Kind != engine.EffectModel && e.ByServer() != engine.EffectMCP { // those end when they are told to
+		return b.doOrAbandon(e)
+	}
+	return b.Sched.Do(b.Run.handler, e, b.sink(e))
+}
+
+// emitEffect emits an effect's event. It stands apart, like all that makes events, so that a run that
+// waits for a model does not keep room for them on its stack.
+func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Outcome, replayed bool) {
+	if !b.Wants(engine.EventEffect) {
+		return
+	}
+	d := &engine.EffectData{Phase: phase, Name: e.Name, Replayed: replayed}
+	ev := engine.Event{Kind: engine.EventEffect, Path: e.At.Path(), ID: e.ID(), Data: d}
+	if phase == engine.PhaseStart {
+		d.Request = e.Req
+	}
+	if out != nil {
+		ev.Attempt, d.Err, d.Response = out.Attempt, out.Err, out.Response
+		if e.Kind != engine.EffectModel && out.Err == nil {
+			d.Value = &engine.Datum{Value: out.Value}
+		}
+		if out.Usage != (model.Usage{}) {
+			u := out.Usage
+			d.Usage = &u
+		}
+	}
+	b.Emit(ev)
+}
+
+// sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
+func (b *Branch) sink(e *engine.Effect) engine.Sink {
+	if r, ok := e.Req.(*engine.ToolRequest); ok {
+		return b.notices(e, r)
+	}
+	if !e.Stream && !b.Wants(engine.EventRetry) {
+		return nil
+	}
+	path := ""
+	if e.Stream { // else retries alone are told, which are few
+		path = e.At.Path()
+	}
+	look := b.observe(e, path)
+	parts := b.partials(e, path, look)
+	return func(t engine.Token) {
+		switch r := t.Retry; {
+		case r != nil && b.Wants(engine.EventRetry):
+			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &engine.RetryData{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
+		case r == nil && e.Stream && b.Wants(engine.EventToken):
+			b.Run.Events.token(engine.Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.Sched.Now()}, engine.TokenData{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+		}
+		look.token(t)
+		parts.add(t)
+		look.partial(parts)
+	}
+}
+
+// effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
+// recorded before anybody sees them.
+func effectSide(spec *Config) engine.Handler {
+	h := spec.Handler
+	if h == nil {
+		h = engine.Handlers{}
+	}
+	if spec.Journal == nil {
+		return &Catching{h}
+	}
+	return &committing{&Catching{h}, spec.Journal}
+}
+
+// committing records what a handler's effects come to.
+type committing struct {
+	*Catching
+	journal engine.Journal
+}
+
+func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	out := c.Catching.Do(ctx, e, sink)
+	if !e.Handled() { // it was abandoned, and that is what is recorded
+		return out
+	}
+	return commit(ctx, c.journal, e, out)
+}
+
+// Catching runs a handler and makes of whatever it does an outcome.
+type Catching struct{ H engine.Handler }
+
+func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = engine.Failed(engine.Panicked(string(e.Kind)+" "+e.Name, p))
+		}
+	}()
+	out = c.H.Do(ctx, e, sink)
+	if e.Kind == engine.EffectModel && out.Err == nil && out.Response == nil {
+		out.Err = engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the handler of %s %q gave neither an answer nor an error", e.Kind, e.Name).
+			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
+	}
+	out.Believable(e)
+	out.Attempt = max(out.Attempt, 1)
+	return out
+}
+
+// commit records what an effect came to. A cancelled one came to nothing.
+func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.Outcome) (committed engine.Outcome) {
+	if out.Err != nil && (ctx.Err() != nil || out.Err.Kind == engine.KindApproval || out.Err.Code == diag.ServerSignIn) {
+		return out // nothing was done, and a later run is to ask again
+	}
+	lost := func(err error) engine.Outcome {
+		out.Err = engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not take the outcome of %s: %w", e.ID(), err).
+			WithHelp("see that the store can be written; a run goes on only with what is recorded")
+		return out
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			committed = lost(engine.Panicked("the journal", p))
+		}
+	}()
+	if err := j.Commit(ctx, e.ID(), e, out); err != nil {
+		return lost(err)
+	}
+	return out
+}
+
+// notices hands what a server says while it runs a tool to the listener.
+func (b *Branch) notices(e *engine.Effect, r *engine.ToolRequest) engine.Sink {
+	if r.Server == nil || !b.Wants(engine.EventTool) {
+		return nil
+	}
+	path := e.At.Path()
+	return func(t engine.Token) {
+		if t.Notice != "" {
+			b.Emit(engine.Event{Kind: engine.EventTool, Path: path, ID: e.ID(), Data: &engine.ToolData{Phase: engine.PhaseProgress, Name: e.Name, Text: t.Notice}})
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package exec
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// reading is a position and how it reads.
+type reading struct {
+	at   *engine.Frame
+	path string
+}
+
+// nearby is how many segments up two positions look for each other.
+const nearby = 3
+
+// eventPath renders the branch's position by what differs from the last event's. Events follow each
+// other closely, and to render all of a position for each would make nodes inside each other cost
+// more the deeper they stand.
+func (b *Branch) eventPath() string {
+	if b.last == nil {
+		b.last = &reading{}
+	}
+	path, known := b.last.near(b.At, nearby)
+	if !known {
+		path = b.At.Path()
+	}
+	*b.last = reading{b.At, path}
+	return path
+}
+
+// near reads a frame that is the position, a few segments above it, or below one of these.
+func (r *reading) near(f *engine.Frame, most int) (string, bool) {
+	path := r.path
+	for at, n := r.at, 0; at != nil && n <= nearby; at, n = at.Parent(), n+1 {
+		if at == f {
+			return path, true
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))] // no segment holds one
+	}
+	if most == 0 || f.Parent() == nil || r.at == nil {
+		return "", false
+	}
+	up, known := r.near(f.Parent(), most-1)
+	if !known {
+		return "", false
+	}
+	return up + "/" + string(f.Segment(make([]byte, 0, 32))), true
+}
+
+// emitter numbers events and hands them on in order.
+type emitter struct {
+	engine.Listener
+	run    string
+	mu     sync.Mutex
+	seq    uint64
+	closed bool
+	broken *engine.Error
+	tokens *engine.TokenChunk // what the next tokens take, nil before the first
+}
+
+func (e *emitter) Wants(k engine.EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
+
+func (e *emitter) emit(ev engine.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hand(ev)
+}
+
+// token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
+// in chunks, of which none is used twice.
+func (e *emitter) token(ev engine.Event, d engine.TokenData) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.tokens
+	if c == nil {
+		c = &engine.TokenChunk{}
+		e.tokens = c
+	}
+	if n := cap(c.All); len(c.All) == n {
+		c.All = make([]engine.TokenData, 0, min(max(4, 2*n), engine.MaxTokenChunk))
+	}
+	c.All = append(c.All, d)
+	ev.Kind, ev.Data = engine.EventToken, &c.All[len(c.All)-1]
+	e.hand(ev)
+}
+
+// hand numbers an event and calls the listener. The caller holds the lock.
+func (e *emitter) hand(ev engine.Event) {
+	if e.closed || e.broken != nil { // a handler may have tokens left when its run is over
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.broken = engine.Panicked("the listener", p)
+		}
+	}()
+	e.seq++
+	ev.Run, ev.Seq = e.run, e.seq
+	e.Emit(ev)
+}
+
+// Err is why the listener is not called any more, nil while it is.
+func (e *emitter) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.broken == nil {
+		return nil
+	}
+	return e.broken
+}
+
+func (e *emitter) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+}

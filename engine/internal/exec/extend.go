@@ -1,0 +1,129 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// extendRequest is the recorded question whether a budget may be used further.
+type extendRequest struct{ scope, resource string }
+
+func (r *extendRequest) Digest() [32]byte {
+	return abi.Hash(abi.AppendText(abi.AppendText([]byte("extend"), r.scope), r.resource))
+}
+
+// extend asks the host to raise a bound of a pot, and reports whether it did. Of several branches
+// that come to the same bound one asks, and the others see what came of it.
+func (b *Branch) extend(by *budget, r units.Kind, agent string, at *engine.Frame, asked int) (bool, error) {
+	if b.Run.Spec.OnBudget == nil {
+		return false, nil
+	}
+	p, mu := by.account, &b.Budget.run.mu
+	mu.Lock()
+	limit := p.caps[r]
+	if p.asking {
+		mu.Unlock()
+		err := b.Sched.Wait(func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return !p.asking
+		})
+		mu.Lock()
+		raised := p.caps[r] > limit
+		mu.Unlock()
+		return raised, err
+	}
+	p.asking = true
+	l := engine.BudgetLimit{Budget: p.label(), Scope: by.at.Path(), Resource: units.ResourceArgs[r], Agent: agent, Limit: engine.AtMost(limit), Used: engine.AtMost(p.used[r])}
+	mu.Unlock()
+	to, err := b.AskHost(l, at, asked)
+	mu.Lock()
+	p.asking = false
+	raised := err == nil && to > limit
+	var news engine.BudgetEvent
+	if raised {
+		p.caps[r] = to
+		news = by.news(engine.BudgetExtended, r)
+	}
+	mu.Unlock()
+	b.Sched.Wake()
+	if raised && b.Wants(engine.EventBudget) {
+		b.EmitBudget([]engine.BudgetEvent{news}, false)
+	}
+	return raised, err
+}
+
+// AskHost is the recorded effect of asking. Which budget and resource it is about, and how often
+// they were asked about at this position, tells the questions apart.
+func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int64, error) {
+	e := b.question(l.Scope, l.Resource, at, asked)
+	j := b.Run.Spec.Journal
+	if j != nil {
+		if out, known := j.Answer(e.ID()); known {
+			return allowed(out)
+		}
+	}
+	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) (out engine.Outcome) {
+		defer func() {
+			if p := recover(); p != nil {
+				out = engine.Failed(engine.Panicked("the host's OnBudget", p))
+			}
+		}()
+		n, _ := b.Run.Spec.OnBudget(ctx, l).Value()
+		out = engine.Outcome{Value: generable.IntOf(max(n, 0)), Attempt: 1}
+		if j != nil {
+			out = commit(ctx, j, e, out)
+		}
+		return out
+	}), e, nil)
+	return allowed(out)
+}
+
+func (b *Branch) question(scope, resource string, at *engine.Frame, asked int) *engine.Effect {
+	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "extend", Run: b.RunID(), At: at.Child("limit", resource, asked),
+		Req: &extendRequest{scope, resource}, Class: engine.ClassRead}}).Begin()
+}
+
+func allowed(out engine.Outcome) (int64, error) {
+	if out.Err != nil {
+		return 0, out.Err
+	}
+	n, ok := out.Value.AsInt()
+	if !ok {
+		return 0, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "what was recorded of a budget's extension is no number")
+	}
+	return n, nil
+}
+
+// extended moves the bounds that were moved for a recorded effect, so that a run that goes on from
+// a record has what its host allowed.
+func (b *Branch) extended(e *engine.Effect) {
+	j := b.Run.Spec.Journal
+	if b.Run.Spec.OnBudget == nil || j == nil {
+		return
+	}
+	for at := b.Budget; at != nil; at = at.up {
+		for r := range at.account.caps {
+			if !at.account.bounds(units.Kind(r)) {
+				continue
+			}
+			for asked := 0; ; asked++ {
+				out, known := j.Answer(b.question(at.at.Path(), units.ResourceArgs[r], e.At, asked).ID())
+				if !known {
+					break
+				}
+				n, err := allowed(out)
+				b.Budget.run.mu.Lock()
+				if err == nil && at.account.bounds(units.Kind(r)) {
+					at.account.caps[r] = max(at.account.caps[r], n)
+				}
+				b.Budget.run.mu.Unlock()
+			}
+		}
+	}
+}

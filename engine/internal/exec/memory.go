@@ -1,0 +1,249 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// MemoryRequest asks for one operation on a slot of a bank.
+type MemoryRequest struct {
+	Op        agent.MemoryOp `json:"op"`
+	Bank      string         `json:"bank"`
+	Session   bool           `json:"session,omitempty"`
+	Slot      string         `json:"slot,omitempty"` // the agent's name; "" is the script's own, or the one of a shared bank
+	Text      string         `json:"text,omitempty"` // what is written, added or looked for
+	MaxLines  int            `json:"max_lines,omitempty"`
+	MaxTokens int            `json:"max_tokens,omitempty"`
+}
+
+// Digest implements [engine.Payload].
+func (r *MemoryRequest) Digest() [32]byte {
+	b := abi.AppendText([]byte(r.Op), r.Bank)
+	b = abi.AppendText(abi.AppendText(b, r.Slot), r.Text)
+	if r.Session {
+		b = append(b, 's')
+	}
+	return abi.Hash(appendInts(b, r.MaxLines, r.MaxTokens))
+}
+
+// key is where the slot stands among the entries of a session, or of the run.
+func (r *MemoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
+
+// memoryEntryType is the schema of what a memory effect comes to: the entry as the operation left
+// it, and what it gives. The version tells the order of operations apart from that of positions.
+var memoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryEntry", Fields: []generable.Field{
+	{Name: "key", Type: generable.StrT},
+	{Name: "version", Type: generable.IntT},
+	{Name: "text", Type: generable.StrT},
+	{Name: "gives", Type: generable.StrT},
+}}
+
+func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text string) (string, error) {
+	if err := b.Sched.Err(); err != nil {
+		return "", b.Locate(err, nil)
+	}
+	req := &MemoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
+	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: engine.ClassIdempotent}}).Begin()
+	if !op.Writes() {
+		e.Class = engine.ClassRead
+	}
+	out := b.Own(e, func(ctx context.Context) engine.Outcome { return b.Run.remember(ctx, e, req) })
+	if out.Err != nil {
+		return "", b.Locate(out.Err, nil)
+	}
+	v, err := engine.Converted(out.Value, memoryEntryType, "what was recorded of memory "+strconv.Quote(m.Name))
+	if err != nil {
+		return "", err
+	}
+	r, _ := v.AsRecord()
+	key, _ := r.At(0).AsStr()
+	version, _ := r.At(1).AsInt()
+	left, _ := r.At(2).AsStr()
+	gives, _ := r.At(3).AsStr()
+	if !m.Session {
+		b.Run.Notes().recall(key, engine.Entry{Text: left, Version: version})
+	}
+	return gives, nil
+}
+
+// Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
+// comes from the journal, where there is one that knows it.
+func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
+	j := b.Run.Spec.Journal
+	if j != nil {
+		if out, known := j.Answer(e.ID()); known {
+			b.replayed(e, &Ask{}, &out)
+			return out
+		}
+	}
+	b.emitEffect(e, engine.PhaseStart, nil, false)
+	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		out := (&Catching{engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })}).Do(ctx, e, nil)
+		if j == nil {
+			return out
+		}
+		return commit(ctx, j, e, out)
+	}), e, nil)
+	if out.Err != nil {
+		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
+			out.Err = engine.AsError(why)
+		}
+	}
+	b.emitEffect(e, engine.PhaseEnd, &out, false)
+	return out
+}
+
+// remember carries out a memory effect: one at a time of a run, whose order is that of the versions.
+func (r *Run) remember(ctx context.Context, e *engine.Effect, req *MemoryRequest) engine.Outcome {
+	notes := r.Notes()
+	notes.Mu.Lock()
+	defer notes.Mu.Unlock()
+	var at engine.OpenSession = notes.opened(r.Spec.Journal)
+	if req.Session {
+		if at = notes.Session; at == nil {
+			return engine.Failed(noSession(req.Bank))
+		}
+	}
+	if req.Op.Writes() {
+		if why := unwritable(req); why != nil {
+			return engine.Failed(why)
+		}
+	}
+	was, err := at.Load(ctx, req.key())
+	if err != nil {
+		return engine.Failed(StoreFailed(err, "read memory "+strconv.Quote(req.Bank)))
+	}
+	now := was
+	if req.Op.Writes() {
+		text := req.kept(was.Text)
+		if len(text) > agent.MaxMemoryBytes {
+			return engine.Failed(tooMuch(req, len(text)))
+		}
+		if now, err = at.Save(ctx, req.key(), e.Run+"/"+e.ID(), text); err != nil {
+			return engine.Failed(StoreFailed(err, "write memory "+strconv.Quote(req.Bank)))
+		}
+	}
+	gives := now.Text
+	if req.Op == agent.MemorySearch {
+		gives = found(now.Text, req.Text)
+	}
+	return engine.Outcome{Attempt: 1, Value: generable.NewRecord(memoryEntryType, []generable.Value{
+		generable.StrOf(req.key()), generable.IntOf(now.Version), generable.StrOf(now.Text), generable.StrOf(gives)}).Value()}
+}
+
+// noSession is a mistake of whoever began the run, which no model can mend.
+func noSession(bank string) *engine.Error {
+	e := engine.Errorf(engine.KindInput, diag.NoSession, "memory %q is kept in a session, and the run has none", bank).
+		WithHelp("name one with --session ID, or let it end with the run: memory(%q)", bank)
+	e.OfRun = true
+	return e
+}
+
+// unwritable is what speaks against a text, whoever wrote it: a model may write another one.
+func unwritable(req *MemoryRequest) *engine.Error {
+	switch {
+	case len(req.Text) > agent.MaxMemoryBytes:
+		return tooMuch(req, len(req.Text))
+	case !utf8.ValidString(req.Text):
+		return engine.Errorf(engine.KindTool, diag.MemoryLimit, "memory %q takes text, and what was to be written is no UTF-8", req.Bank).
+			WithHelp("write text; encode other data first")
+	}
+	return nil
+}
+
+func tooMuch(req *MemoryRequest, n int) *engine.Error {
+	return engine.Errorf(engine.KindTool, diag.MemoryLimit, "memory %q takes %d bytes, and %s would make it %d", req.Bank, agent.MaxMemoryBytes, req.Op, n).
+		WithHelp("write less, or have the oldest lines dropped: memory(%q, max_lines = 200)", req.Bank)
+}
+
+// StoreFailed makes an error of a store typed.
+func StoreFailed(err error, what string) *engine.Error {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the session's store did not %s: %w", what, err).
+		WithHelp("see that the store can be read and written")
+}
+
+// kept is what a write leaves of the text that was there and the text that it brings.
+func (r *MemoryRequest) kept(was string) string {
+	text := r.Text
+	if r.Op == agent.MemoryAppend && was != "" {
+		text = strings.TrimSuffix(was, "\n") + "\n" + text
+	}
+	if r.MaxLines > 0 {
+		text = lastLines(text, r.MaxLines)
+	}
+	if r.MaxTokens > 0 {
+		text = lastBytes(text, r.MaxTokens)
+	}
+	return text
+}
+
+// lastLines gives the last n lines of a text.
+func lastLines(text string, n int) string {
+	at := len(strings.TrimSuffix(text, "\n"))
+	for ; n > 0; n-- {
+		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {
+			return text
+		}
+	}
+	return text[at+1:]
+}
+
+// lastBytes gives the last lines of a text that are at most about so many tokens, and of one line
+// that is longer its end.
+func lastBytes(text string, tokens int) string {
+	if utf8.RuneCountInString(text) <= tokens*charsPerToken {
+		return text
+	}
+	at, left := len(text), tokens*charsPerToken
+	for ; left > 0 && at > 0; left-- {
+		_, n := utf8.DecodeLastRuneInString(text[:at])
+		at -= n
+	}
+	if text[at-1] == '\n' {
+		return text[at:]
+	}
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 && i+1 < len(text[at:]) {
+		at += i + 1
+	}
+	return text[at:]
+}
+
+// charsPerToken is the estimate where no model has counted.
+const charsPerToken = 4
+
+// found gives the lines of a text that hold a query.
+func found(text, query string) string {
+	query = strings.ToLower(query)
+	var hits []string
+	for line := range Lines(text) {
+		if strings.Contains(strings.ToLower(line), query) {
+			hits = append(hits, line)
+		}
+	}
+	return strings.Join(hits, "\n")
+}
+
+// Lines are the lines of a text that hold something.
+func Lines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != "" && !yield(line) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// InTurn does n things one after the other until one succeeds. When all fail, the last error is
+// given, with notes of the others; what may not be caught ends it at once.
+func (b *Branch) InTurn(n int, do func(i int) error) error {
+	var failed []*engine.Error
+	for i := range n {
+		err := do(i)
+		if err == nil {
+			return nil
+		}
+		e := b.Catch(err)
+		if e == nil {
+			return err
+		}
+		if i == n-1 {
+			return engine.WithNotes(e, failed)
+		}
+		failed = append(failed, e)
+	}
+	return nil
+}
+
+// Compete runs bodies on n branches at once until one succeeds, and gives its index. Which one won
+// is recorded as the effect e, unless that is nil, so that a replay does not depend on who is
+// faster then, with what the others had used, which a replay does not run.
+func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sched) *Branch, body func(i int, br *Branch) error) (int, error) {
+	failed := make([]*engine.Error, n)
+	used := make([]*budget, n)
+	begin := func(i int, s engine.Sched) (bool, error) {
+		br := branch(i, s)
+		if e != nil {
+			br.countApart()
+			used[i] = br.Budget
+		}
+		err := body(i, br)
+		if failed[i] = br.Catch(err); failed[i] != nil {
+			return false, failed[i]
+		}
+		return !engine.IsControl(err), err // what nobody may handle ends the race
+	}
+	if i, lost, known := b.chosen(e, n); known {
+		if _, err := begin(i, b.Sched); failed[i] == nil {
+			b.EmitBudget(b.Budget.settle(Estimate{}, lost, b.Wants(engine.EventBudget)), true)
+			return i, err
+		}
+		failed[i] = nil // it would not win any more: run them all
+	}
+	i, err := b.Sched.First(n, begin)
+	if i >= 0 {
+		if err == nil {
+			err = b.choose(e, i, used)
+		}
+		return i, err
+	}
+	for _, f := range failed {
+		if f != nil && err == error(f) {
+			return -1, engine.WithNotes(f, failed)
+		}
+	}
+	return -1, err
+}
+
+// chosen looks up which of n branches won, and what the others used.
+func (b *Branch) chosen(e *engine.Effect, n int) (won int, lost Estimate, known bool) {
+	if e == nil {
+		return 0, lost, false
+	}
+	out, known := b.Run.Spec.Journal.Answer(e.ID())
+	list, ok := out.Value.AsList()
+	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(units.ResTurns) {
+		return 0, lost, false
+	}
+	i, ok := list.At(0).AsInt()
+	for r := range list.Len() - 1 {
+		used, counts := list.At(1 + r).AsInt()
+		lost[r], ok = used, ok && counts && used >= 0
+	}
+	return int(i), lost, ok && i >= 0 && i < int64(n)
+}
+
+// choose records which branch won, and what the others used.
+func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
+	if e == nil {
+		return nil
+	}
+	var lost Estimate
+	for i, own := range used {
+		if i == won {
+			continue
+		}
+		for r, n := range own.spent() {
+			lost[r] = units.Add(lost[r], n)
+		}
+	}
+	record := []generable.Value{generable.IntOf(int64(won))}
+	for _, n := range lost {
+		record = append(record, generable.IntOf(n))
+	}
+	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		return commit(ctx, b.Run.Spec.Journal, e, engine.Outcome{Value: generable.ListOf(record...), Attempt: 1})
+	}), e, nil)
+	if out.Err != nil {
+		return out.Err
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// toolCallRequest is the recorded claim of one call of a script's tool: its position tells it apart.
+type toolCallRequest struct{}
+
+func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) }
+
+// ReserveToolCall reserves one call of a tool of the script. Nothing stays held while it runs, as what it
+// calls may need the same resource. Several agents may share what is left, so that whether there was
+// any is recorded, as it is of effects: the tool itself is run again on a replay.
+func (b *Branch) ReserveToolCall(agent string) error {
+	a := &Ask{Want: Estimate{units.ResToolCalls: 1}}
+	j := b.Run.Spec.Journal
+	if j == nil || !b.Budget.shares {
+		held, err := b.Reserve(a, agent, b.At)
+		if err == nil {
+			held.Settle(nil, model.Usage{})
+		}
+		return err
+	}
+	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.At.Child("budget", "", 0), Req: toolCallRequest{}, Class: engine.ClassRead}}).Begin()
+	if out, known := j.Answer(e.ID()); known {
+		b.extended(e)
+		if out.Err != nil {
+			return out.Err
+		}
+		b.charge(a, nil, model.Usage{})
+		return nil
+	}
+	held, err := b.Reserve(a, agent, e.At)
+	out := engine.Outcome{Attempt: 1}
+	switch {
+	case err == nil:
+		held.Settle(nil, model.Usage{})
+	case b.Sched.Err() != nil: // stopped while it waited
+		return err
+	default:
+		out = engine.Outcome{Err: engine.AsError(err)}
+		if b.Wants(engine.EventBudget) {
+			b.Emit(engine.Event{Kind: engine.EventBudget, Data: &engine.BudgetData{Name: "tool_calls", Err: out.Err}})
+		}
+	}
+	out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		return commit(ctx, j, e, out)
+	}), e, nil)
+	if out.Err != nil {
+		return out.Err
+	}
+	return nil
+}
+
+// Ask is what a branch wants of its budgets before an effect.
+type Ask struct {
+	Want Estimate  // must fit
+	more Estimate  // is held as well, as far as it is there: an answer of no set length may need it
+	Of   *Dialogue // of the conversation whose call it is, nil of a tool
+}
+
+// kept is what the conversation keeps for a last answer, nil for none.
+func (a *Ask) kept() *Reservation {
+	if a.Of == nil {
+		return nil
+	}
+	return a.Of.Keep
+}
+
+// Reservation is what a conversation keeps for its last answer, on every level.
+type Reservation struct {
+	kept  Estimate     // now
+	Next  Estimate     // when the call that is asked for has begun
+	In    *budget      // of the conversation
+	Outer *Reservation // of the conversation whose tool this one is inside of
+	waits int          // asks of this conversation and those inside that wait
+}
+
+// keepsIn reports whether it keeps something in a pot.
+func (k *Reservation) keepsIn(p *account) bool {
+	for at := k.In; at != nil; at = at.up {
+		if at.account == p {
+			return true
+		}
+	}
+	return false
+}
+
+// move makes what is kept what is to be kept. The caller holds the lock.
+func (k *Reservation) move() {
+	if k == nil || k.kept == k.Next {
+		return
+	}
+	for at := k.In; at != nil; at = at.up {
+		if at.account.kept == nil {
+			at.account.kept = &setAside{}
+		}
+		for r := range k.kept {
+			at.account.kept.of[r] = units.Add(at.account.kept.of[r]-k.kept[r], k.Next[r])
+		}
+	}
+	k.stand(func() { k.kept = k.Next })
+}
+
+// Release gives back what a conversation kept.
+func (b *Branch) Release(k *Reservation) {
+	b.Budget.run.mu.Lock()
+	k.Next = Estimate{}
+	k.move()
+	b.Budget.run.mu.Unlock()
+	b.Sched.Wake()
+}
+
+// hold is an open reservation. Whoever holds one must not reserve another before it is
+// settled: a reservation that waits for what its own branch holds waits for ever.
+type hold struct {
+	b    *Branch
+	from *budget
+	of   *Ask
+}
+
+// begin reserves what an effect asks for.
+func (b *Branch) begin(e *engine.Effect, a *Ask) (hold, error) {
+	if err := b.untimely(a); err != nil {
+		return hold{}, err
+	}
+	return b.Reserve(a, e.Agent, e.At)
+}
+
+// Reservation takes an estimate from the branch's budgets before an effect. While other reservations
+// are open, and while conversations that go on keep room for a last answer, it waits for what they
+// give back: what is in flight was paid for and is to end well. When nothing is to come back it
+// fails, unless the host allows more.
+func (b *Branch) Reserve(a *Ask, agent string, at *engine.Frame) (hold, error) {
+	for asked := 0; ; {
+		v, p, r := b.Budget.take(b, a)
+		if v == granted {
+			return hold{b, b.Budget, a}, nil
+		}
+		if v != refused {
+			var err error
+			if v, p, r, err = b.await(*a); err != nil {
+				return hold{}, err
+			}
+		}
+		if v != refused {
+			continue
+		}
+		more, err := b.extend(p, r, agent, at, asked)
+		if err != nil {
+			return hold{}, err
+		}
+		if !more {
+			return hold{}, b.refusal(p, r, a)
+		}
+		asked++
+	}
+}
+
+// await waits until what is asked for may be granted or is refused.
+func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Kind, err error) {
+	s := &waiter{b: b, a: &a}
+	s.register(true)
+	defer s.register(false)
+	err = b.Sched.Wait(func() bool {
+		b.Budget.run.mu.Lock()
+		defer b.Budget.run.mu.Unlock()
+		v, by, r = s.answered()
+		return v == granted || v == refused
+	})
+	return v, by, r, err
+}
+
+// Settle books what was used. Every reservation is settled exactly once.
+func (h hold) Settle(e *engine.Effect, u model.Usage) {
+	b := h.b
+	b.EmitBudget(h.from.settle(h.of.Want, b.used(h.of.Want, e, u), b.Wants(engine.EventBudget)), false)
+	b.Sched.Wake()
+}
+
+// used is what a call really took, where an estimate was held for it.
+func (b *Branch) used(e Estimate, of *engine.Effect, u model.Usage) Estimate {
+	e[units.ResTokens] = units.Add(int64(max(u.In, 0)), int64(max(u.Out, 0)))
+	e[units.ResUSD] = b.cost(of, u)
+	return e
+}
+
+// charge books what a recorded effect used, without asking.
+func (b *Branch) charge(a *Ask, e *engine.Effect, u model.Usage) {
+	b.EmitBudget(b.Budget.settle(Estimate{}, b.used(a.Want, e, u), b.Wants(engine.EventBudget)), true)
+}
+
+// refusal is the error of what did not fit.
+func (b *Branch) refusal(by *budget, r units.Kind, a *Ask) *engine.Error {
+	p := by.account
+	b.Budget.run.mu.Lock()
+	defer b.Budget.run.mu.Unlock()
+	limit, used, held, kept, last := p.caps[r], p.used[r], p.held[r], p.keeps(int(r)), int64(0)
+	if k := a.kept(); k != nil {
+		kept, last = max(kept-k.kept[r], 0), k.Next[r]
+	}
+	e := Overspent(p.label(), limit, r)
+	e.OfRun, e.Scope = by.up == nil, by.at.Path()
+	if used >= limit || r == units.ResSteps {
+		return e
+	}
+	text := fmt.Sprintf("%s has too little left: %s of its %s %s used", p.label(), partOf(used, r), units.AmountOf(limit, r), isOrAre(used, r))
+	if held > 0 {
+		text += fmt.Sprintf(", %s %s held by calls that run", partOf(held, r), isOrAre(held, r))
+	}
+	if kept > 0 {
+		text += fmt.Sprintf(", %s %s kept for the last answers of others", partOf(kept, r), isOrAre(kept, r))
+	}
+	text += fmt.Sprintf("; the next call may need %s", units.AmountOf(a.Want[r], r))
+	if last > 0 {
+		text += fmt.Sprintf(" and its last answer after it %s", units.AmountOf(last, r))
+	}
+	e.Message = text
+	if r == units.ResTokens || r == units.ResUSD {
+		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", units.ResourceArgs[r])
+	}
+	return e
+}
+
+// partOf is a number of something that is named with it: "none of its 15 tokens".
+func partOf(n int64, r units.Kind) string {
+	switch {
+	case r == units.ResUSD && n > 0:
+		return units.AmountOf(n, r)
+	case r == units.ResUSD:
+		return "nothing"
+	case n == 0:
+		return "none"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func isOrAre(n int64, r units.Kind) string {
+	if n < 2 || r == units.ResUSD {
+		return "is"
+	}
+	return "are"
+}
+
+func Overspent(label string, limit int64, r units.Kind) *engine.Error {
+	code := diag.BudgetExceeded
+	if r == units.ResSteps {
+		code = diag.StepLimit
+	}
+	return engine.Errorf(engine.KindBudget, code, "%s is used up: the limit of %s is reached", label, units.AmountOf(limit, r)).
+		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so %s", units.ResourceArgs[r], muchOrMany(r))
+}
+
+func muchOrMany(r units.Kind) string {
+	if r == units.ResUSD {
+		return "much"
+	}
+	return "many"
+}
+
+// Steps debits interpreter steps and reports cancellation. The host language calls it every
+// few thousand steps.
+func (b *Branch) Steps(n int64) error {
+	if p, r := b.Budget.spend(b, Estimate{units.ResSteps: n}); p != nil {
+		return b.refusal(p, r, &Ask{Want: Estimate{units.ResSteps: n}})
+	}
+	return b.Sched.Yield()
+}

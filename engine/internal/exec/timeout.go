@@ -1,0 +1,82 @@
+package exec
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/generable"
+)
+
+func tooSlow(tool string, d time.Duration) *engine.Error {
+	return engine.Errorf(engine.KindTimeout, diag.Timeout, "tool %q did not end within %s", tool, d).
+		WithHelp("allow it more with tool(timeout = ...), or see why it is slow")
+}
+
+// timely dispatches an effect that has a time of its own. That it took longer is what it came to, and
+// is recorded like any other outcome: a replay does not depend on the clock.
+func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
+	late := tooSlow(e.Name, e.Timeout)
+	of := *held.of // so that what other effects ask for need not outlive their frames
+	own := hold{b, b.Budget, &of}
+	timed := b.timed
+	b.timed = true // it is left behind when it does not stop
+	err := b.Within(e.Timeout, late, func() error {
+		if out = b.dispatch(e, own); out.Err == nil {
+			return nil
+		}
+		return out.Err
+	})
+	b.timed = timed
+	if err == nil {
+		return out
+	}
+	out.Err = engine.AsError(err)
+	j := b.Run.Spec.Journal
+	if j == nil || out.Err.Message != late.Message || b.Sched.Err() != nil {
+		return out
+	}
+	out = engine.Outcome{Err: out.Err, Usage: out.Usage, Attempt: max(out.Attempt, 1)}
+	return b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		return commit(ctx, j, e, out)
+	}), e, nil)
+}
+
+// InTime runs a tool of the script within its time. Whether it ended in time is recorded, as a race is:
+// it runs anew on a replay, faster or slower, and must come to the same.
+func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Value, err error) {
+	const inTime, late = 0, 1
+	slow := tooSlow(t.Name, t.Timeout)
+	var e *engine.Effect
+	if b.Run.Spec.Journal != nil {
+		e = (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: "timeout", Run: b.RunID(), At: b.At.Child("timeout", "", 0), Req: &engine.Choice{Of: 2, Input: args}, Class: engine.ClassRead}}).Begin()
+	}
+	switch won, used, known := b.chosen(e, 2); {
+	case known && won == late:
+		b.EmitBudget(b.Budget.settle(Estimate{}, used, b.Wants(engine.EventBudget)), true)
+		return out, b.Locate(slow, nil)
+	case known:
+		return b.Invoke(t.Run, args)
+	}
+	outer := b.Budget
+	b.countApart()
+	own := b.Budget
+	err = b.Within(t.Timeout, slow, func() error {
+		out, err = b.Invoke(t.Run, args)
+		return err
+	})
+	b.Budget = outer
+	won := inTime
+	if err != nil && engine.AsError(err).Message == slow.Message {
+		won = late
+	}
+	if b.Sched.Err() != nil { // it came to nothing
+		return out, err
+	}
+	if failed := b.choose(e, won, []*budget{inTime: own, late: own}); failed != nil {
+		return out, failed
+	}
+	return out, err
+}

@@ -1,0 +1,46 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// fallback runs the alternatives in order until one succeeds. Each hears what a forum said
+// before, as branches that run at once do.
+func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, err error) {
+	said, before := b.Transcript, b.Thread
+	err = b.InTurn(len(s.kids), func(i int) error {
+		b.Transcript, b.Thread = said, before
+		out, err = Exec(b, s.kids[i], v)
+		return err
+	})
+	return out, err
+}
+
+// race runs the alternatives at once until one succeeds.
+func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	at := b.At
+	out := make([]generable.Value, len(s.kids))
+	won, err := b.Compete(choice(b, s, v), len(s.kids), func(i int, sched engine.Sched) *exec.Branch {
+		return b.Fork(sched, at.Index(i))
+	}, func(i int, br *exec.Branch) error {
+		return br.Guard(func() (err error) {
+			out[i], err = Exec(br, s.kids[i], v)
+			return err
+		})
+	})
+	if err != nil {
+		return generable.Value{}, err
+	}
+	return out[won], nil
+}
+
+// choice is the effect by which a race is recorded, nil where nothing is.
+func choice(b *exec.Branch, s *step, v generable.Value) *engine.Effect {
+	if b.Run.Spec.Journal == nil {
+		return nil
+	}
+	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: s.word, Run: b.RunID(), At: b.At.Child("won", "", 0),
+		Req: &engine.Choice{Of: len(s.kids), Input: v}, Class: engine.ClassRead}}).Begin()
+}

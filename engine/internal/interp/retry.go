@@ -1,0 +1,103 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// retry runs a node until it gives what will do. A turn's position is the attempt's index, so
+// that no attempt is answered from another one's record.
+func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	o, at, said, words, before := s.node.Retry(), b.At, b.Transcript, b.Instructions, b.Thread
+	defer func() { b.At = at }()
+	var failed []*engine.Error
+	var last generable.Value
+	given := false // an attempt gave last
+	if o.Feedback != nil {
+		words = words.Talking(&exec.Dialog{})
+	}
+	for turn := range o.Max {
+		b.At = at.Index(turn)
+		b.Transcript, b.Instructions, b.Thread = said, words, before
+		out, err := Exec(b, s.kids[0], v)
+		b.Instructions = nil
+		if err == nil {
+			last, given = out, true
+			done, err := holds(b, o.Until, o.UntilFunc, out)
+			if done || err != nil {
+				return out, located(b, err, s.node)
+			}
+		} else {
+			e := b.Catch(err)
+			if e == nil {
+				return out, err
+			}
+			failed = append(failed, e)
+		}
+		if o.Feedback != nil && turn+1 < o.Max {
+			if err := feedback(b, o, words.Talk, out, failed, err != nil); err != nil {
+				return out, located(b, err, s.node)
+			}
+		}
+		if turn+1 == o.Max && err != nil && !(o.LastWins && given) {
+			e := failed[len(failed)-1]
+			return out, engine.WithNotes(e, failed)
+		}
+	}
+	if o.LastWins {
+		return last, nil
+	}
+	e := engine.Errorf(engine.KindScript, diag.LoopLimit, "until did not hold within %s", text.CountInWords(o.Max, "attempt")).
+		WithHelp("raise max, ask for less, or take the last output with on_limit = \"last\"")
+	return last, engine.WithNotes(e, failed)
+}
+
+// feedback makes what is said to the model before its next attempt. A call that came to no
+// answer is made again as it was: there is nothing to talk about.
+func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Dialog, out generable.Value, failed []*engine.Error, failing bool) error {
+	if !t.Answered() {
+		return nil
+	}
+	about := out
+	if failing {
+		about = failed[len(failed)-1].Value()
+	}
+	v, err := b.InvokeAs("feedback", 0, o.Feedback, about)
+	if err != nil {
+		return err
+	}
+	text, ok := v.AsStr()
+	if !ok {
+		return engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "feedback gives %s, want str", v.TypeName()).
+			WithHelp("say in words what the next answer should do better")
+	}
+	t.Request = t.Request.Extend(model.TextMessage(model.RoleUser, text))
+	return nil
+}
+
+// located is locate for an error that may be nil.
+func located(b *exec.Branch, err error, n *flow.Node) error {
+	if err == nil {
+		return nil
+	}
+	return b.Locate(err, n)
+}
+
+// holds asks the condition that ends a loop or a retry of an output: data, which was checked before
+// anything runs, or a function. Without one, any output will do.
+func holds(b *exec.Branch, data *predicate.Predicate, fn engine.Func, out generable.Value) (bool, error) {
+	switch {
+	case data != nil:
+		return data.Holds(out), nil
+	case fn != nil:
+		v, err := b.InvokeAs("until", 0, fn, out)
+		return truth(v, err, "until")
+	}
+	return true, nil
+}

@@ -1,0 +1,85 @@
+// Package units counts what budgets bound, and says amounts of it for people.
+package units
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Kind indexes the counters of a budget. Records of races hold them in this order, so that
+// new ones come last.
+type Kind int
+
+const (
+	ResModelCalls Kind = iota
+	ResToolCalls
+	ResTokens
+	ResSteps
+	ResTurns
+	ResUSD // in billionths of a dollar
+	Resources
+)
+
+var resourceNames = [Resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
+
+var ResourceArgs = [Resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
+
+// Add adds counts, none of which is negative. A sum that is too large stays at the largest, so
+// that what is spent stays spent.
+func Add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func InCount(x float64, r Kind) int64 {
+	if r == ResUSD {
+		return Nanos(x)
+	}
+	return int64(x)
+}
+
+func InUnits(n int64, r Kind) float64 {
+	if r == ResUSD {
+		return float64(n) / PerDollar
+	}
+	return float64(n)
+}
+
+func AmountIn(x float64, r Kind) string {
+	if r == ResUSD {
+		return AmountOf(Nanos(x), r)
+	}
+	return fmt.Sprintf("%.0f", x)
+}
+
+// PerDollar is how many of the units that money is counted in make a dollar.
+const PerDollar = 1e9
+
+// Nanos is an amount of money in the units that it is counted in, rounded up.
+func Nanos(usd float64) int64 {
+	switch n := math.Ceil(usd * PerDollar); {
+	case !(n > 0): // NaN as well
+		return 0
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	default:
+		return int64(n)
+	}
+}
+
+// AmountOf is a number of a resource for people: "15 tokens", "$0.50".
+func AmountOf(n int64, r Kind) string {
+	if r == ResUSD {
+		usd := strconv.FormatFloat(float64(n)/PerDollar, 'f', -1, 64)
+		if n%1e7 == 0 {
+			usd = fmt.Sprintf("%.2f", float64(n)/PerDollar)
+		}
+		return "$" + usd
+	}
+	return text.Count(n, resourceNames[r])
+}

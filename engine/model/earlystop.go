@@ -1,0 +1,77 @@
+// Package model holds what is said to a model and what it answers, as every provider is told it: requests, messages, tools, answers and what they use.
+package model
+
+import (
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+)
+
+// EarlyStop reads an answer while it arrives, until there is enough of it. It is for handlers of
+// models: one that can end a request early asks it after each piece of text, and answers with
+// what it has. A EarlyStop is not safe for concurrent use.
+type EarlyStop struct {
+	enough   *predicate.Predicate
+	subjects []string
+	stream   *lenient.Stream
+	met      bool
+}
+
+// Watch returns the watch of one answer, nil when all of it is wanted.
+func (o *Output) Watch() *EarlyStop {
+	if o == nil || o.Enough == nil || o.Type == nil {
+		return nil
+	}
+	w := &EarlyStop{enough: o.Enough, subjects: o.Enough.Subjects()}
+	w.stream = lenient.NewStream(o.Type, lenient.StreamOptions{Stop: func(e *lenient.StreamEvent) bool {
+		switch e.Kind {
+		case lenient.StreamField, lenient.StreamItem, lenient.StreamVariant:
+			w.met = w.met || w.holds()
+		}
+		return w.met
+	}})
+	return w
+}
+
+// holds asks only about what has arrived whole: a text that still grows may become another.
+func (w *EarlyStop) holds() bool {
+	for _, s := range w.subjects {
+		if s == "" || w.stream.State("."+s) != lenient.Complete {
+			return false
+		}
+	}
+	return w.enough.Holds(w.stream.Snapshot())
+}
+
+// Feed takes a piece of the answer's text and reports whether more is wanted.
+func (w *EarlyStop) Feed(text string) bool { return w.stream.Feed(text) && !w.met }
+
+// Met reports whether there is enough.
+func (w *EarlyStop) Met() bool { return w.met }
+
+// Answer is what had arrived whole, as JSON: what was half written is left out.
+func (w *EarlyStop) Answer() string {
+	v := w.stream.Snapshot()
+	m, ok := v.AsMap()
+	if !ok { // a record, when the last field has just come
+		return generable.JSON(v, nil)
+	}
+	out := generable.NewMap(m.Len())
+	for i := range m.Len() {
+		if key, item := m.At(i); w.stream.State("."+key) == lenient.Complete {
+			out.Set(key, item)
+		}
+	}
+	return generable.JSON(out.Value(), nil)
+}
+
+// appendCanon writes what an output asks for. What is added to it over time is written only when
+// it is there, so that older digests stay.
+func (o *Output) appendCanon(b []byte) []byte {
+	b = append(append(b, 'o'), o.Type.ID()...)
+	b = append(b, o.Structured...)
+	if o.Enough != nil {
+		b = append(append(b, 'n'), o.Enough.String()...)
+	}
+	return b
+}

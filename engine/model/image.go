@@ -1,0 +1,128 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// ImageType is the schema of a picture that an agent takes: by reference, since the address of a
+// picture, or its bytes as a data URL, is all that a provider is sent.
+var ImageType = &generable.Type{Kind: generable.RecordType, Name: "Image", Doc: "A picture", Fields: []generable.Field{
+	{Name: "url", Type: generable.StrT, Guide: "an http, https or data URL"},
+	{Name: "mime", Type: generable.StrT, Guide: "the media type, as image/png; a data URL says it itself", Optional: true, Default: generable.StrOf("")},
+}}
+
+// ImageValue makes a value of [ImageType].
+func ImageValue(i Image) generable.Value {
+	return generable.NewRecord(ImageType, []generable.Value{generable.StrOf(i.URL), generable.StrOf(i.MIME)}).Value()
+}
+
+// asImage reads a value of [ImageType].
+func asImage(v generable.Value) (Image, bool) {
+	r, ok := v.AsRecord()
+	if !ok || r.Type() != ImageType {
+		return Image{}, false
+	}
+	url, _ := r.At(0).AsStr()
+	mime, _ := r.At(1).AsStr()
+	return Image{URL: url, MIME: mime}, true
+}
+
+// HoldsPictures looks for one without making anything: most values have none.
+func HoldsPictures(v generable.Value) bool {
+	if _, ok := asImage(v); ok {
+		return true
+	}
+	if l, ok := v.AsList(); ok {
+		for i := range l.Len() {
+			if HoldsPictures(l.At(i)) {
+				return true
+			}
+		}
+	} else if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			if _, item := m.At(i); HoldsPictures(item) {
+				return true
+			}
+		}
+	} else if r, ok := v.AsRecord(); ok {
+		for i := range r.Type().Fields {
+			if HoldsPictures(r.At(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// WithoutPictures takes the pictures out of a value: each is replaced by a word that says which it
+// is, as models are used to. What holds none stays as it is.
+func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
+	if i, ok := asImage(v); ok {
+		*out = append(*out, i)
+		return generable.StrOf(fmt.Sprintf("[image %d]", len(*out)))
+	}
+	before := len(*out)
+	if l, ok := v.AsList(); ok {
+		items := make([]generable.Value, l.Len())
+		for i := range items {
+			items[i] = WithoutPictures(l.At(i), out)
+		}
+		if len(*out) > before {
+			return generable.NewList(items).Value()
+		}
+	} else if m, ok := v.AsMap(); ok {
+		kept := generable.NewMap(m.Len())
+		for i := range m.Len() {
+			key, item := m.At(i)
+			kept.Set(key, WithoutPictures(item, out))
+		}
+		if len(*out) > before {
+			return kept.Value()
+		}
+	} else if r, ok := v.AsRecord(); ok {
+		t := r.Type()
+		kept := generable.NewMap(len(t.Fields))
+		for i := range t.Fields {
+			kept.Set(t.Fields[i].Name, WithoutPictures(r.At(i), out))
+		}
+		if len(*out) > before {
+			return kept.Value()
+		}
+	}
+	return v
+}
+
+// Pictured is a value as text, with words where its pictures stand, and the pictures.
+func Pictured(v generable.Value, t *generable.Type) (string, []Image) {
+	if text, ok := v.AsStr(); ok {
+		return text, nil
+	}
+	if !HoldsPictures(v) {
+		return generable.JSON(v, t), nil
+	}
+	var images []Image
+	v = WithoutPictures(v, &images)
+	if text, ok := v.AsStr(); ok { // it was a picture itself
+		return text, images
+	}
+	return generable.JSON(v, nil), images
+}
+
+// InputParts is how a value is shown to a model: its text, then what comes after it, and the
+// pictures in it. A picture by itself needs no word for it.
+func InputParts(v generable.Value, t *generable.Type, after string) []Part {
+	text, images := Pictured(v, t)
+	if _, alone := asImage(v); alone {
+		text = ""
+	}
+	parts := make([]Part, 0, len(images)+1)
+	if text += after; text != "" || len(images) == 0 {
+		parts = append(parts, Part{Kind: PartText, Text: text})
+	}
+	for i := range images {
+		parts = append(parts, Part{Kind: PartImage, Image: &images[i]})
+	}
+	return parts
+}

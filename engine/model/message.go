@@ -1,0 +1,252 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Role says who a [Message] is from.
+type Role string
+
+// The roles of a conversation. The system text is no message: see [Request].
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one turn of a conversation. Messages are immutable once in a [Request].
+type Message struct {
+	Role  Role   `json:"role"`
+	Parts []Part `json:"parts"`
+}
+
+// PartKind tells what a [Part] holds.
+type PartKind string
+
+// The kinds of parts.
+const (
+	PartText      PartKind = "text"
+	PartImage     PartKind = "image"
+	PartReasoning PartKind = "reasoning" // the model's thoughts: never shown as its answer
+	PartCall      PartKind = "call"
+	PartResult    PartKind = "result"
+)
+
+// Part is a piece of a message: text, an image, reasoning, a tool call or a tool's result.
+type Part struct {
+	Kind   PartKind    `json:"kind"`
+	Text   string      `json:"text,omitempty"` // of text and reasoning
+	Image  *Image      `json:"image,omitempty"`
+	Call   *ToolCall   `json:"call,omitempty"`
+	Result *ToolResult `json:"result,omitempty"`
+	Opaque *Opaque     `json:"opaque,omitempty"`
+}
+
+// Image is a picture by reference. Nothing is fetched to build a request: the provider reads an
+// http or https URL itself, and a data URL holds the picture.
+type Image struct {
+	URL string `json:"url"`
+	// MIME is the media type, as image/png. A data URL says it itself; for others it may be
+	// empty where the provider does not ask for it.
+	MIME string `json:"mime,omitempty"`
+}
+
+// ToolCall is a model's wish to run a tool.
+type ToolCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"` // the arguments as the model wrote them, meant to be a JSON object
+	// Dialect is that of the schema which gave the arguments another form, as of a [Response].
+	Dialect string `json:"dialect,omitempty"`
+}
+
+// ToolResult answers the call of the same ID.
+type ToolResult struct {
+	CallID  string `json:"call_id"`
+	Name    string `json:"name"`
+	Text    string `json:"text"`
+	IsError bool   `json:"is_error,omitempty"`
+	// Untrusted says that the text is an envelope around what a tool brought from outside.
+	Untrusted bool `json:"untrusted,omitempty"`
+
+	Pictures []Image // that the tool gave beside the text, until they stand in a message
+}
+
+// Opaque is provider state (a signature, redacted reasoning) that is sent back to the same
+// provider family and dropped for any other.
+type Opaque struct {
+	Provider string `json:"provider"`
+	Data     string `json:"data"`
+}
+
+// TextMessage returns a message of one text part.
+func TextMessage(role Role, text string) Message {
+	return Message{Role: role, Parts: []Part{{Kind: PartText, Text: text}}}
+}
+
+// ToolDef describes a tool to a model.
+type ToolDef struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Params      *generable.Type `json:"-"` // a schema
+	// Schema is the JSON Schema of the parameters, verbatim, where Params cannot say all of it:
+	// of a tool of another process. Providers are sent it instead.
+	Schema string `json:"-"`
+}
+
+// Params are a model call's parameters. A nil member is not sent, so that the provider's
+// default holds; a zero is sent.
+type Params struct {
+	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2
+	TopP        *float64 `json:"top_p,omitempty"`       // 0 to 1
+	MaxTokens   *int     `json:"max_tokens,omitempty"`  // of the answer
+	Seed        *int     `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	// Effort is how long a model is to think that can: none, minimal, low, medium, high, xhigh
+	// or max, as far as the provider has them; "" leaves it to the provider.
+	Effort string `json:"effort,omitempty"`
+	// ReasoningTokens bounds the thinking where a provider counts it in tokens; 0 turns it off.
+	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
+	// Cache marks the prompt for a provider that caches only what is marked. Others cache by
+	// themselves or not at all, and are sent nothing.
+	Cache bool `json:"cache,omitempty"`
+	// ParallelCalls says whether one answer may hold several calls of tools.
+	ParallelCalls *bool `json:"parallel_calls,omitempty"`
+	// Extra is a JSON object whose members go into the provider's request as they are, last.
+	Extra json.RawMessage `json:"extra,omitempty"`
+}
+
+// ToolChoice says whether a model must call tools. The zero ToolChoice leaves it to the model.
+type ToolChoice struct {
+	Mode ChoiceMode `json:"mode"`
+	Tool string     `json:"tool,omitempty"` // of ChoiceTool
+}
+
+// ChoiceMode is a way to choose tools.
+type ChoiceMode string
+
+// The ways to choose tools.
+const (
+	ChoiceAuto     ChoiceMode = ""         // the model decides
+	ChoiceRequired ChoiceMode = "required" // some tool must be called
+	ChoiceNone     ChoiceMode = "none"     // no tool may be called
+	ChoiceTool     ChoiceMode = "tool"     // this one must be called
+)
+
+// Structured says how firmly a model is held to its output type.
+type Structured string
+
+// The tiers of structured output.
+const (
+	StructuredAuto        Structured = "auto"        // the best that the provider has
+	StructuredConstrained Structured = "constrained" // schema-constrained decoding or an error
+	StructuredGuided      Structured = "guided"      // the prompt alone
+)
+
+// Output is the type a model is to answer with; str needs none.
+type Output struct {
+	Type       *generable.Type
+	Structured Structured
+	// Enough ends the answer once it holds of the fields that have arrived, nil wants all of it.
+	// A handler that cannot end a request early gives the whole answer. See [Output.Watch].
+	Enough *predicate.Predicate
+}
+
+// Request is one call of a model: all that decides its answer, and nothing else. It is data,
+// so that another process can make the call, and its digest is part of the effect's id.
+//
+// A Request is immutable once dispatched. Conversations grow by [Request.Extend], which
+// chains digests, so that turn n does not hash turns 0 to n-1 again.
+type Request struct {
+	Model    string // "provider/model", "" for the host's default
+	System   string
+	Messages []Message
+	Tools    []ToolDef
+	Choice   ToolChoice
+	Output   *Output
+	Params   Params
+	// Fallbacks are the models to ask, in order, when Model cannot answer.
+	Fallbacks []string
+
+	head   [sha256.Size]byte // digest of everything but the messages
+	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
+	hashed int               // messages covered by chain
+	headed bool
+	known  *HeadCache // of the agent that makes the request, nil when there is none
+}
+
+// Extend returns a request that continues r's conversation. It shares r's messages and the
+// digests that were taken so far; r stays valid.
+func (r *Request) Extend(messages ...Message) *Request {
+	next := *r
+	next.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], messages...)
+	return &next
+}
+
+// Called is the request after tools were called: a model that had to call one is free to answer
+// then, or it would call for ever.
+func (r *Request) Called() *Request {
+	if r.Choice.Mode == ChoiceRequired || r.Choice.Mode == ChoiceTool {
+		r.Choice, r.headed = ToolChoice{}, false
+	}
+	return r
+}
+
+// Finish says why a model stopped.
+type Finish string
+
+// The reasons to stop, the same for all providers.
+const (
+	FinishStop    Finish = "stop"
+	FinishLength  Finish = "length" // cut off by the token limit
+	FinishCalls   Finish = "tool_calls"
+	FinishFilter  Finish = "content_filter"
+	FinishRefusal Finish = "refusal"
+	FinishUnknown Finish = "unknown"
+)
+
+// Response is a model's answer.
+type Response struct {
+	Parts     []Part `json:"parts"`
+	Finish    Finish `json:"finish"`
+	RawFinish string `json:"raw_finish,omitempty"` // the provider's own word
+	Provider  string `json:"provider,omitempty"`   // that answered, as in "openai"
+	Model     string `json:"model,omitempty"`      // the model that answered, as the provider names it
+	RequestID string `json:"request_id,omitempty"`
+	// Dialect is that of the schema which gave the answer another form than the output type
+	// has by itself, "" when none did. The text is as the model wrote it; Decode of
+	// generable/dialect reads it.
+	Dialect string `json:"dialect,omitempty"`
+	Usage   Usage  `json:"usage"`
+}
+
+// Text returns the answer's text: all text parts joined, without reasoning.
+func (r *Response) Text() string { return TextIn(r.Parts) }
+
+// Calls returns the tool calls of the answer, in order.
+func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
+
+func TextIn(parts []Part) string {
+	var text strings.Builder
+	for i := range parts {
+		if parts[i].Kind == PartText {
+			text.WriteString(parts[i].Text)
+		}
+	}
+	return text.String()
+}
+
+func CallsIn(parts []Part) []*ToolCall {
+	var calls []*ToolCall
+	for i := range parts {
+		if parts[i].Kind == PartCall {
+			calls = append(calls, parts[i].Call)
+		}
+	}
+	return calls
+}

@@ -1,0 +1,49 @@
+package model
+
+import "crypto/sha256"
+
+// Thread is a conversation so far, with the digest of it. It never changes, so that branches fork
+// it at no cost.
+type Thread struct {
+	Messages []Message
+	chain    [sha256.Size]byte // as of a Request
+	hashed   int
+}
+
+// Thread returns the conversation of a request, with the answer to it.
+func (r *Request) Thread(parts []Part) *Thread {
+	full := r.Extend(Message{Role: RoleAssistant, Parts: parts})
+	return &Thread{Messages: full.Messages, chain: full.chain, hashed: full.hashed}
+}
+
+// Resume has the request go on with a conversation, in place of its messages.
+func (r *Request) Resume(t *Thread) { r.Messages, r.chain, r.hashed = t.Messages, t.chain, t.hashed }
+
+// Replace gives the request other messages.
+func (r *Request) Replace(messages []Message) {
+	r.Messages, r.chain, r.hashed = messages, [sha256.Size]byte{}, 0
+}
+
+// Reheaded has the digest of a copy computed anew, of which more than the messages differs. The
+// requests that it was copied from keep theirs.
+func (r *Request) Reheaded() { r.headed, r.known = false, nil }
+
+// Since returns the messages after the last answer.
+func (r *Request) Since() []Message {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == RoleAssistant {
+			return r.Messages[i+1:]
+		}
+	}
+	return r.Messages
+}
+
+// KeepPictures keeps what a tool gave beside its text, until it stands in a message.
+func (r *ToolResult) KeepPictures(pictures []Image) { r.Pictures = pictures }
+
+// TakePictures returns the pictures that were kept, which the result does not keep any longer.
+func (r *ToolResult) TakePictures() []Image {
+	pictures := r.Pictures
+	r.Pictures = nil
+	return pictures
+}

@@ -1,0 +1,280 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// A call can be written in several ways that come to the same: ./a, x/../a and a%2Fb name files,
+// 1e2 is 100, and a list of addresses is one text. A rule that forbids or asks holds when any
+// reading of the call fits it, a rule that allows only when every reading does. So rewriting a
+// call can make it stricter, never freer.
+
+// matches reports whether a call is one that the rule speaks of. strict is for rules that allow.
+func (r *rule) matches(t *Call, args generable.Value, strict bool) bool {
+	switch {
+	case r.class != "" && r.class != t.Class:
+		return false
+	case r.class == "" && !r.names(t, strict):
+		return false
+	}
+	for i := range r.args {
+		if !r.args[i].holds(args, strict) {
+			return false
+		}
+	}
+	return true
+}
+
+// names reports whether the rule names a tool. A server's tool has the name that the model knows and
+// that with its server. The one that its server gives it is another only where names clash, or hold what
+// providers do not take: a rule that forbids by it goes on to hold when another server comes to have
+// a tool of that name.
+func (r *rule) names(t *Call, strict bool) bool {
+	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
+		!strict && t.Server != "" && r.name.match(t.Remote, true)
+}
+
+func (c *condition) holds(args generable.Value, strict bool) bool {
+	found := fieldsAt(nil, args, c.path, strict)
+	if len(found) == 0 { // a != b is true of nothing at all, as far as that forbids
+		return !strict && c.op == "!="
+	}
+	one := func(v generable.Value) bool { return c.fits(v, strict) }
+	if strict {
+		return !slices.ContainsFunc(found, func(v generable.Value) bool { return !one(v) })
+	}
+	return slices.ContainsFunc(found, one)
+}
+
+// fieldsAt adds the values at a path. A list stands for its items, and * for any field.
+func fieldsAt(to []generable.Value, v generable.Value, at []string, strict bool) []generable.Value {
+	if l, ok := v.AsList(); ok {
+		for i := range l.Len() {
+			to = fieldsAt(to, l.At(i), at, strict)
+		}
+		return to
+	}
+	if len(at) == 0 {
+		return append(to, v)
+	}
+	for key, field := range FieldsOf(v) {
+		if key == at[0] || at[0] == "*" || !strict && strings.EqualFold(key, at[0]) {
+			to = fieldsAt(to, field, at[1:], strict)
+		}
+	}
+	return to
+}
+
+func FieldsOf(v generable.Value) func(func(string, generable.Value) bool) {
+	return func(yield func(string, generable.Value) bool) {
+		if r, ok := v.AsRecord(); ok {
+			for i, f := range r.Type().Fields {
+				if !yield(f.Name, r.At(i)) {
+					return
+				}
+			}
+		}
+		if m, ok := v.AsMap(); ok {
+			for i := range m.Len() {
+				if key, field := m.At(i); !yield(key, field) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fits applies the condition to one value.
+func (c *condition) fits(v generable.Value, strict bool) bool {
+	if c.op != "=" && c.op != "!=" {
+		n, ok := v.AsNumber()
+		if s, isText := v.AsStr(); isText {
+			var err error
+			n, err = strconv.ParseFloat(strings.TrimSpace(s), 64)
+			ok = err == nil
+		}
+		if !ok || n != n { // what cannot be compared is forbidden rather than allowed
+			return !strict
+		}
+		switch c.op {
+		case "<":
+			return n < c.than
+		case "<=":
+			return n <= c.than
+		case ">":
+			return n > c.than
+		}
+		return n >= c.than
+	}
+	is := func(text string) bool {
+		if c.op == "!=" { // every reading is another when not one of them fits
+			return !c.want.reads(text, !strict)
+		}
+		return c.want.reads(text, strict)
+	}
+	texts := textsOf(v, strict)
+	if strict {
+		return !slices.ContainsFunc(texts, func(s string) bool { return !is(s) })
+	}
+	return slices.ContainsFunc(texts, is)
+}
+
+// textsOf are the canonical text of a value and, for rules that forbid, those of all inside.
+func textsOf(v generable.Value, strict bool) []string {
+	if s, ok := v.AsStr(); ok {
+		return []string{s}
+	}
+	if f, ok := v.AsFloat(); ok {
+		return []string{strconv.FormatFloat(f, 'f', -1, 64)}
+	}
+	texts := []string{generable.JSON(v, nil)}
+	if strict {
+		return texts
+	}
+	for _, field := range FieldsOf(v) {
+		for _, item := range fieldsAt(nil, field, nil, strict) {
+			texts = append(texts, textsOf(item, strict)...)
+		}
+	}
+	return texts
+}
+
+// reads reports whether a text fits the glob in any reading, or with strict in every one.
+func (g *glob) reads(text string, strict bool) bool {
+	fit := func(s string) bool { return g.fitsPath(s, strict) }
+	all := forms(text)
+	if len(all) >= maxForms { // made to be read in many ways
+		return !strict
+	}
+	if strings.Contains(g.text, "@") {
+		var each []string
+		for _, form := range all {
+			list := addresses(form)
+			if !strict || len(list) == 0 {
+				each = append(each, form)
+			}
+			each = append(each, list...)
+		}
+		all = each
+	}
+	if strict {
+		return !slices.ContainsFunc(all, func(s string) bool { return !fit(s) })
+	}
+	return slices.ContainsFunc(all, fit) || g.match(text, true)
+}
+
+// fitsPath compares where a text leads to when it may be a path, else the text.
+func (g *glob) fitsPath(text string, strict bool) bool {
+	if !strings.Contains(text, "/") && text != ".." {
+		return g.match(text, !strict)
+	}
+	own := *g
+	if strings.Contains(g.text, "/") {
+		own = g.cleaned()
+	}
+	return own.match(path.Clean(text), !strict)
+}
+
+// cleaned is the glob of cleaned paths. A star is as good as a name: climbing globs are refused
+// when rules are read.
+func (g *glob) cleaned() glob {
+	const star = "\x00"
+	return glob{pieces: strings.Split(path.Clean(strings.Join(g.pieces, star)), star), text: g.text}
+}
+
+// maxForms bounds the readings of one text. Rewritings of rewritings come to an end after a few, but
+// texts that are made to have many.
+const maxForms = 32
+
+// forms are the ways in which a tool might read a text: trimmed, without what cannot be seen, decoded and
+// with slashes of one kind, in any combination. The first is the text itself.
+func forms(text string) []string {
+	all := []string{text}
+	for i := 0; i < len(all) && len(all) < maxForms; i++ {
+		for _, rewrite := range []func(string) string{strings.TrimSpace, visible, unescaped, slashed} {
+			if s := rewrite(all[i]); !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// visible is a text without what cannot be seen.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func slashed(s string) string { return strings.ReplaceAll(s, `\`, "/") }
+
+// unescaped decodes what is percent-encoded, and leaves a percent sign that encodes nothing.
+func unescaped(s string) string {
+	at := strings.IndexByte(s, '%')
+	if at < 0 {
+		return s
+	}
+	out := append(make([]byte, 0, len(s)), s[:at]...)
+	for i := at; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				out = append(out, byte(c))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// addresses are the parts of a text that hold an @: one text may name several receivers.
+func addresses(text string) []string {
+	parts := strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(",;<>\"|", r)
+	})
+	return slices.DeleteFunc(parts, func(s string) bool { return !strings.Contains(s, "@") })
+}
+
+// match reports whether a text fits the glob as it stands. fold passes over the case of letters.
+func (g *glob) match(text string, fold bool) bool {
+	piece := func(i int) string {
+		if fold {
+			return strings.ToLower(g.pieces[i])
+		}
+		return g.pieces[i]
+	}
+	if fold {
+		text = strings.ToLower(text)
+	}
+	last := len(g.pieces) - 1
+	if last < 0 {
+		return text == ""
+	}
+	if last == 0 {
+		return text == piece(0)
+	}
+	var ok bool
+	if text, ok = strings.CutPrefix(text, piece(0)); !ok {
+		return false
+	}
+	if text, ok = strings.CutSuffix(text, piece(last)); !ok {
+		return false
+	}
+	for i := 1; i < last; i++ { // the leftmost place leaves the most for the rest
+		if _, text, ok = strings.Cut(text, piece(i)); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+// Package policy says which calls of tools are allowed, asked about and denied.
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Policy says which calls of tools a model may have made. It is enforced outside the model: a
+// call that it denies is not made, whatever a prompt or a tool's text says.
+//
+// Where several policies hold, the host's, the command's and the script's, the strictest one
+// decides: nobody can give more than another takes. A Policy is immutable.
+type Policy struct {
+	from             string
+	allow, ask, deny []*rule
+	span             diag.Span // where a script makes it
+}
+
+// Rules are the patterns of a [Policy]. Deny goes before Ask, and Ask before Allow, in whatever
+// order they stand. Where Allow has patterns, what no pattern names is denied; without any, what
+// neither Ask nor Deny names is allowed.
+//
+// A pattern is the name of a tool, "send_mail", with a * for any text, "fs_*"; or "@read",
+// "@idempotent" or "@once" for all tools of that effect. It may ask something of arguments:
+// "send_mail(to=*@example.com)", "pay(amount>100, to.country!=NL)". See docs/policy.md.
+type Rules struct {
+	Allow, Ask, Deny []string
+}
+
+// New makes a policy of patterns. from says whose they are, as in "the host"; it stands in
+// events and errors. A pattern that cannot be read is an error that shows where.
+func New(from string, r Rules) (*Policy, error) {
+	p := &Policy{from: from}
+	for _, part := range []struct {
+		patterns []string
+		to       *[]*rule
+	}{{r.Allow, &p.allow}, {r.Ask, &p.ask}, {r.Deny, &p.deny}} {
+		for _, text := range part.patterns {
+			rule, err := parseRule(text)
+			if err != nil {
+				return nil, err
+			}
+			*part.to = append(*part.to, rule)
+		}
+	}
+	return p, nil
+}
+
+// WithSpan says where a script makes the policy.
+func (p *Policy) WithSpan(at diag.Span) *Policy {
+	own := *p
+	own.span = at
+	return &own
+}
+
+// Place says where a script writes the patterns of a new policy: those of allow, then of ask, then of deny.
+func (p *Policy) Place(at []diag.Span) {
+	for i, r := range slices.Concat(p.allow, p.ask, p.deny) {
+		r.at = at[i]
+	}
+}
+
+// Ruling is what a policy says about a call.
+type Ruling uint8
+
+// The rulings, from the least strict.
+const (
+	Allowed Ruling = iota
+	Asked          // a person decides
+	Denied
+)
+
+func (r Ruling) String() string { return [...]string{"allow", "ask", "deny"}[r] }
+
+// Call is a call of a tool as rules see it.
+type Call struct {
+	Name   string          // under which the model calls the tool
+	Server string          // the MCP server that has it, "" when none does
+	Remote string          // its name there
+	Class  engine.Class    // its effect
+	Params *generable.Type // a schema of its parameters
+}
+
+// handled is the name under which handlers know the tool.
+func (c *Call) handled() string {
+	if c.Server != "" {
+		return c.Server + "." + c.Remote
+	}
+	return c.Name
+}
+
+// Decision is the ruling about a call, and its reason.
+type Decision struct {
+	Ruling Ruling
+
+	rule *rule // nil when no rule allows the call
+	from string
+}
+
+// Judge says what the policy rules about a call with arguments, a record of its parameters.
+func (p *Policy) Judge(c *Call, args generable.Value) Decision {
+	matches := func(strict bool) func(*rule) bool {
+		return func(r *rule) bool { return r.matches(c, args, strict) }
+	}
+	// What forbids is read generously, what allows strictly: see forms.
+	if i := slices.IndexFunc(p.deny, matches(false)); i >= 0 {
+		return Decision{Denied, p.deny[i], p.from}
+	}
+	if i := slices.IndexFunc(p.ask, matches(false)); i >= 0 {
+		return Decision{Asked, p.ask[i], p.from}
+	}
+	if len(p.allow) > 0 && !slices.ContainsFunc(p.allow, matches(true)) {
+		return Decision{Denied, nil, p.from}
+	}
+	return Decision{}
+}
+
+// Why says which rule decided, "" for a call that is allowed.
+func (v Decision) Why() string {
+	switch {
+	case v.Ruling == Allowed:
+		return ""
+	case v.rule == nil:
+		return "no allow rule of " + v.from + " names it"
+	}
+	return fmt.Sprintf("the rule %s %s of %s", v.Ruling, v.rule.text, v.from)
+}
+
+// Denial is the error of a denied call. The model reads the name of the tool and nothing else; people
+// also read the rule.
+func (v Decision) Denial(tool string) *engine.Error {
+	return engine.Errorf(engine.KindPolicy, diag.Denied, "the call of %q with these arguments is not allowed; do not repeat it: go on without, or say what you need", tool).
+		WithHelp("%s denies it", v.Why())
+}
+
+// ByClass reports whether a rule speaks of an effect, so that [Call].Class counts.
+func (p *Policy) ByClass() bool {
+	for _, rules := range [][]*rule{p.deny, p.ask, p.allow} {
+		for _, r := range rules {
+			if r.class != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.
+type Unknown struct {
+	Pattern string
+	Name    string    // the name in it
+	Arg     string    // the argument that its tool does not have, "" when there is no such tool
+	Is      string    // what the argument is, when its tool has it and it cannot be what the rule asks
+	Near    string    // what was probably meant, or ""
+	At      diag.Span // where a script writes the pattern, or else makes the policy
+}
+
+// Unknown gives the patterns that name none of the tools, an argument that the tool named by them does
+// not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed
+// otherwise. A name with a * may name nothing. Of each tool it takes the Name and the Params.
+func (p *Policy) Unknown(tools []Call) []Unknown {
+	var found []Unknown
+	for _, r := range slices.Concat(p.deny, p.ask, p.allow) {
+		if u, ok := r.unknown(tools); ok {
+			if u.At = r.at; !u.At.IsValid() {
+				u.At = p.span
+			}
+			found = append(found, u)
+		}
+	}
+	return found
+}

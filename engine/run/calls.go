@@ -1,0 +1,114 @@
+package run
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Fallback runs bodies one after the other until one succeeds. When all fail, the last error is
+// given, with notes of the others; what may not be caught ends it at once.
+func (c Calls) Fallback(n int, body func(i int, br engine.Branch) error) error {
+	return c.b.InTurn(n, func(i int) error {
+		return c.One(i, func(br engine.Branch) error { return body(i, br) })
+	})
+}
+
+// Retry runs a body at most so many times until it succeeds and says that what it gave will do.
+// It returns the index of that time; -1 without an error when the last one gave what will not
+// do, and with the last error, and notes of the others, when it failed.
+func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error)) (int, error) {
+	var failed []*engine.Error
+	for i := range most {
+		done := false
+		err := c.One(i, func(br engine.Branch) (err error) {
+			done, err = body(i, br)
+			return err
+		})
+		switch {
+		case err == nil && done:
+			return i, nil
+		case err != nil:
+			e := c.b.Catch(err)
+			if e == nil {
+				return -1, err
+			}
+			if i == most-1 {
+				return -1, engine.WithNotes(e, failed)
+			}
+			failed = append(failed, e)
+		}
+	}
+	return -1, nil
+}
+
+// Race runs n bodies at once until one succeeds, and gives its index. Which one won is recorded,
+// so that a replay does not depend on who is faster then.
+func (c Calls) Race(n int, body func(i int, br engine.Branch) error) (int, error) {
+	b := c.b
+	var e *engine.Effect
+	if b.Run.Spec.Journal != nil {
+		e = (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.Child(c.word, "", c.n).Child("won", "", 0),
+			Req: &engine.Choice{Of: n, Input: generable.Value{}}, Class: engine.ClassRead}}).Begin()
+	}
+	return b.Compete(e, n, c.branch, func(i int, br *exec.Branch) error { return c.run(i, br, body) })
+}
+
+// Calls is what a callback does at a place of its own in the run: several things at once, or
+// one after the other, each on a branch. Their positions read like those of the structures:
+// main/parallel0[3] is the fourth branch of the first one that main made.
+type Calls struct {
+	b    *exec.Branch
+	at   *engine.Frame // of the callback
+	word string
+	n    int
+}
+
+// CallsAt opens the next place of a word in the callback that runs on a branch. Places are counted
+// per word, in the order in which the callback opens them.
+func CallsAt(b engine.Branch, word string) Calls {
+	own := b.(*exec.Branch)
+	return Calls{own, own.InCallback(), word, own.Ordinal(exec.CallKey{Word: word, Name: ""})}
+}
+
+// All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
+// body that fails cancels the others, and the error of the lowest index is returned.
+func (c Calls) All(n, limit int, body func(i int, br engine.Branch) error) error {
+	return c.b.Sched.Par(n, limit, func(i int, s engine.Sched) error { return c.run(i, c.branch(i, s), body) })
+}
+
+// One runs one body, at index i, before it returns.
+func (c Calls) One(i int, body func(br engine.Branch) error) error {
+	br := c.branch(i, c.b.Sched)
+	err := c.run(i, br, func(_ int, br engine.Branch) error { return body(br) })
+	if err == nil { // what comes next goes on with what was said
+		c.b.Thread = br.Thread
+	}
+	return err
+}
+
+// Branch is the branch of body i.
+func (c Calls) branch(i int, s engine.Sched) *exec.Branch {
+	br := c.b.Fork(s, c.at.Child(c.word, "", c.n).Index(i))
+	br.Transcript = exec.Transcript{} // a forum's members alone hear what was said
+	br.Depth++
+	br.Apart()
+	return br
+}
+
+// Run is one body on its branch. A panic is its error.
+func (c Calls) run(i int, br *exec.Branch, body func(i int, br engine.Branch) error) error {
+	return br.Guard(func() error {
+		if br.Depth > node.MaxNesting {
+			return br.Locate(exec.TooDeep(), nil)
+		}
+		if err := br.Sched.Err(); err != nil {
+			return br.Locate(err, nil)
+		}
+		if err := body(i, br); err != nil {
+			return br.Locate(err, nil)
+		}
+		return nil
+	})
+}

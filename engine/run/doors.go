@@ -1,0 +1,28 @@
+// Package run starts flows, and holds what a callback does on a branch beside the methods of the branch: calls of nodes, parallel calls, memory.
+package run
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Call runs a node from a callback on its branch, as in `plan = planner(spec)`. The input is
+// converted like a constructor's argument. The same node may be called any number of times.
+func Call(b engine.Branch, n *flow.Node, input generable.Value) (generable.Value, error) {
+	return b.(*exec.Branch).Call(n, input)
+}
+
+// Memory does one operation on a slot of a bank, and gives the text that was read, the lines that
+// were found, or the text that a write has left. It is an effect: a replay gives what was recorded.
+// The slot is an agent's name, or "" for the script's own; a shared bank has the slot "" alone.
+func Memory(b engine.Branch, m *agent.MemoryBank, op agent.MemoryOp, slot, text string) (string, error) {
+	return b.(*exec.Branch).Memory(m, op, slot, text)
+}
+
+// Remaining tells what the budgets around the branch leave at this moment, a record of
+// [engine.RemainingType]. What that is depends on how far other branches have come and on the clock; so
+// it is an effect, and a replay gives what was recorded. No handler sees it.
+func Remaining(b engine.Branch) (generable.Value, error) { return b.(*exec.Branch).Remaining() }

@@ -1,0 +1,123 @@
+package run
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/interp"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Spec is all that a run needs beside its scheduler.
+type Spec struct {
+	ID       string             // part of idempotency keys; "" is "run"
+	Node     *flow.Node         // what to run, or
+	Main     engine.Func        // a function of the script, called with Args
+	Input    generable.Value    // of Node; converted to its input type
+	Args     []generable.Value  // of Main
+	Handler  engine.Handler     // runs the effects
+	Journal  engine.Journal     // nil: nothing is remembered
+	Session  *engine.RunSession // that the run takes while it lasts; nil: it is of none
+	Keeps    *agent.MemoryBank  // a memory that needs a session: without one nothing is called; nil: none does
+	Model    string             // of agents that name none
+	Models   map[string]string  // by agent name, over all else
+	Override string             // of all agents, over what the script says
+	Limits   engine.Limits
+	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
+	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
+	Listener engine.Listener
+
+	OnToolError *agent.Recovery  // of tools of agents that have none of their own
+	Hooks       []*agent.Hooks   // around the calls of all agents
+	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
+}
+
+// Exec runs a node or function to its end on a scheduler and returns its value. Failures are
+// *[engine.Error] and tell where in the run they happened; a run that was cancelled says so whatever
+// failed because of it.
+func Exec(s engine.Sched, spec *Spec) (generable.Value, error) { return New(s, spec).Run() }
+
+// Ended closes the run's events and says what it failed by.
+func ended(b *exec.Branch, err error) error {
+	r := b.Run
+	if err != nil {
+		if why := b.Sched.Err(); why != nil { // say why everything stopped, not what stopped first
+			err = engine.Because(why, err)
+		}
+		err = b.Locate(uncontrolled(err), r.Spec.Node)
+	}
+	broken := func() {
+		if why := r.Events.Err(); err == nil && why != nil {
+			err = b.Locate(why, r.Spec.Node)
+		}
+	}
+	broken()
+	if !r.Over.CompareAndSwap(false, true) {
+		return err // given up: its end was told
+	}
+	emitRun(b, engine.PhaseEnd, err)
+	broken()
+	r.Events.Close()
+	return err
+}
+
+func emitRun(b *exec.Branch, phase engine.Phase, err error) {
+	if !b.Wants(engine.EventRun) {
+		return
+	}
+	d := &engine.RunData{Phase: phase}
+	if phase == engine.PhaseEnd && b.Budget != nil {
+		d.Spent = b.Budget.Report()
+	}
+	if err != nil {
+		d.Err = engine.AsError(err)
+	}
+	b.Emit(engine.Event{Kind: engine.EventRun, Data: d})
+}
+
+// uncontrolled makes a failure of a control outcome that reached the top of its run: what
+// stopped it is outside, a run in one of whose handlers this one runs.
+func uncontrolled(err error) error {
+	if !engine.IsControl(err) {
+		return err
+	}
+	e := engine.Because(&engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: context.Canceled,
+		Help: "see why the run around it ended"}, err)
+	return e
+}
+
+func root(b *exec.Branch, spec *Spec) (out generable.Value, err error) {
+	if spec.Limits.Wall <= 0 {
+		return main(b, spec)
+	}
+	err = b.Within(spec.Limits.Wall, engine.Late(spec.Limits.Wall), func() error {
+		out, err = main(b, spec)
+		return err
+	})
+	return out, err
+}
+
+func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
+	if spec.Main != nil {
+		return b.Invoke(spec.Main, spec.Args...)
+	}
+	n := spec.Node
+	if n == nil {
+		return generable.Value{}, engine.Errorf(engine.KindInput, diag.NoMain, "there is nothing to run").
+			WithHelp("give the run a node or a main function")
+	}
+	if n.Failed() {
+		return generable.Value{}, interp.Uncomposed(n)
+	}
+	v, errs := n.In().Convert(spec.Input)
+	if errs != nil {
+		return v, engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", n.In(), errs).
+			WithHelp("main takes %s", n.In())
+	}
+	return interp.Exec(b, interp.Compiled(n).Root, v)
+}

@@ -1,0 +1,533 @@
+// Package sched holds the two schedulers of the engine: goroutines, and a seeded cooperative one for tests.
+package sched
+
+import (
+	"container/heap"
+	"context"
+	"iter"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// NewCoopSched returns a scheduler for tests: branches are coroutines of one goroutine, one
+// runs at a time, and a seeded generator decides at every effect and yield which goes on.
+// Every seed is one reproducible interleaving. Effects run inline; time is virtual and
+// passes only when no branch can go on. When all branches wait for each other, they are
+// cancelled with an error of kind panic.
+func NewCoopSched(seed uint64) engine.Sched {
+	c := &coop{rng: seed, now: time.Unix(0, 0).UTC()}
+	return &coopSched{c: c, scope: &coopScope{}}
+}
+
+// coopTask is one branch's coroutine. It is running, among the runnable, parked, or joining
+// branches of its own.
+type coopTask struct {
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
+	scope  *coopScope  // whose cancellation ends the wait
+	ready  func() bool // of one parked in Wait; nil when it sleeps
+	place  int         // among the parked, -1 elsewhere
+	naps   int         // how often it slept: tells its alarms apart
+}
+
+// coopScope is one Par, First or Within: its cancellation reaches all branches below it.
+type coopScope struct {
+	up  *coopScope
+	why error
+}
+
+func (s *coopScope) err() error {
+	for ; s != nil; s = s.up {
+		if s.why != nil {
+			return s.why
+		}
+	}
+	return nil
+}
+
+// coopSched is a branch's handle.
+type coopSched struct {
+	c     *coop
+	task  *coopTask // nil for the caller outside all branches, who drives them
+	scope *coopScope
+}
+
+// coopJoin is a Par or First that waits until all its bodies have ended, come what may.
+type coopJoin struct {
+	left int
+	task *coopTask // parked until nothing is left; nil for the caller outside
+}
+
+// spawn starts a branch. The driver calls end when it is over, whichever way.
+func (s *coopSched) spawn(scope *coopScope, body func(s engine.Sched), end func(failed error)) {
+	c := s.c
+	t := &coopTask{scope: scope, place: -1}
+	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		returned := false
+		defer func() {
+			c.alive--
+			if returned {
+				end(nil)
+			} else {
+				end(engine.Ended(recover())) // a Goexit goes on to the driver's goroutine after this
+			}
+		}()
+		body(&coopSched{c: c, task: t, scope: scope})
+		returned = true
+	})
+	c.alive++
+	c.runnable = append(c.runnable, t)
+}
+
+// park gives control back to the driver until the branch is chosen again.
+func (s *coopSched) park() { s.task.yield(struct{}{}) }
+
+func (s *coopSched) join(j *coopJoin) {
+	if s.task != nil {
+		for j.left > 0 {
+			j.task = s.task
+			s.park()
+		}
+		return
+	}
+	s.c.drive(s.scope, func() bool { return j.left == 0 })
+}
+
+// end counts one body of a join as over.
+func (c *coop) end(j *coopJoin) {
+	if j.left--; j.left == 0 && j.task != nil {
+		c.runnable = append(c.runnable, j.task)
+	}
+}
+
+func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) error {
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	scope := &coopScope{up: s.scope}
+	errs := engine.NewFirstError(n)
+	j := &coopJoin{left: n}
+	next := 0
+	var start func()
+	start = func() {
+		i := next
+		next++
+		var err error
+		s.spawn(scope, func(b engine.Sched) { err = body(i, b) }, func(failed error) {
+			if failed != nil {
+				err = failed
+			}
+			if err != nil {
+				errs.Add(i, err)
+				s.c.cancel(scope, engine.ErrSibling)
+			}
+			for next < n && scope.err() != nil { // those are never started
+				next++
+				j.left--
+			}
+			if next < n {
+				start()
+			}
+			s.c.end(j)
+		})
+	}
+	for range limit {
+		start()
+	}
+	s.join(j)
+	if err := errs.Lowest(); err != nil {
+		return err
+	}
+	return s.Err()
+}
+
+func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
+	scope := &coopScope{up: s.scope}
+	winner, won := -1, error(nil)
+	errs := engine.NewFirstError(n)
+	j := &coopJoin{left: n}
+	for i := range n {
+		settled, err := false, error(nil)
+		s.spawn(scope, func(b engine.Sched) { settled, err = body(i, b) }, func(failed error) {
+			if failed != nil {
+				settled, err = true, failed
+			}
+			switch {
+			case winner >= 0:
+			case settled:
+				winner, won = i, err
+				s.c.cancel(scope, engine.ErrSibling)
+			default:
+				errs.Add(i, err)
+			}
+			s.c.end(j)
+		})
+	}
+	s.join(j)
+	if winner >= 0 {
+		return winner, won
+	}
+	if err := errs.Lowest(); err != nil {
+		return -1, err
+	}
+	return -1, s.Err()
+}
+
+func (s *coopSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
+	scope := &coopScope{up: s.scope}
+	a := s.c.alarm(s.c.now.Add(d))
+	a.scope, a.late = scope, late
+	defer func() { a.scope = nil }()
+	return body(&coopSched{c: s.c, task: s.task, scope: scope})
+}
+
+func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	if err := s.Yield(); err != nil { // the order of effects is what the seed decides
+		return engine.Failed(engine.AsError(err))
+	}
+	ctx, cancel := context.WithCancelCause(engine.WithClock(context.Background(), s.c, s.await))
+	stop := s.OnCancel(func() { cancel(s.Err()) })
+	defer func() {
+		stop()
+		cancel(nil)
+		s.c.ask() // the handler may have released what others await
+	}()
+	return h.Do(ctx, e, sink)
+}
+
+// await parks a branch inside a handler.
+func (s *coopSched) await(ctx context.Context, done <-chan struct{}) error {
+	s.c.ask()
+	s.c.awaiting++
+	defer func() { s.c.awaiting-- }()
+	err := s.Wait(func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return ctx.Err() != nil
+		}
+	})
+	if err == nil {
+		select {
+		case <-done:
+		default:
+			err = ctx.Err()
+		}
+	}
+	return err
+}
+
+// DoOrAbandon waits for the handler: it runs inline.
+func (s *coopSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome {
+	return s.Do(h, e, nil)
+}
+
+func (s *coopSched) Wait(ready func() bool) error {
+	if s.task == nil {
+		s.c.drive(s.scope, func() bool { return ready() || s.Err() != nil })
+	}
+	for !ready() {
+		if err := s.Err(); err != nil {
+			return err
+		}
+		s.task.ready = ready
+		s.c.wait(s.task, s.scope)
+		s.park()
+	}
+	return nil
+}
+
+// Wake has the driver ask the waiting branches before it chooses the next one.
+func (s *coopSched) Wake() { s.c.woken = true }
+
+func (s *coopSched) SleepUntil(t time.Time) error {
+	if s.task == nil {
+		s.c.alarm(t) // so that time can pass
+		s.c.drive(s.scope, func() bool { return !t.After(s.c.now) || s.Err() != nil })
+	}
+	for t.After(s.c.now) && s.Err() == nil {
+		s.task.naps++
+		a := s.c.alarm(t)
+		a.task, a.nap = s.task, s.task.naps
+		s.task.ready = nil
+		s.c.wait(s.task, s.scope)
+		s.park()
+	}
+	return s.Err()
+}
+
+func (s *coopSched) Now() time.Time { return s.c.now }
+
+func (s *coopSched) Yield() error {
+	if s.task != nil {
+		s.c.runnable = append(s.c.runnable, s.task)
+		s.park()
+	}
+	return s.Err()
+}
+
+func (s *coopSched) Err() error { return s.scope.err() }
+
+func (s *coopSched) OnCancel(f func()) (stop func() bool) { return s.c.onCancel(s.scope, f) }
+
+func errDeadlock() error {
+	return engine.Errorf(engine.KindPanic, diag.Panic, "all branches wait for each other").
+		WithHelp("this is a bug in the host's code or in the engine, not in the script")
+}
+
+// coop is the state of one run on the cooperative scheduler: which branches can go on, which
+// are parked, and when the clock has something to do. Each step costs the same however many
+// branches there are.
+type coop struct {
+	rng      uint64
+	now      time.Time
+	runnable []*coopTask
+	parked   []*coopTask // waiting or sleeping; a cancellation ends either
+	alarms   alarms
+	seq      int // of alarms: those of one time ring in the order they were set
+	alive    int
+	woken    bool
+	awaiting int // branches inside handlers that await something
+	watches  []*coopWatch
+}
+
+// coopWatch is told of the cancellation of a scope.
+type coopWatch struct {
+	scope *coopScope
+	f     func()
+	place int // among the watches, -1 once it was told or ended
+}
+
+func (c *coop) onCancel(scope *coopScope, f func()) (stop func() bool) {
+	w := &coopWatch{scope: scope, f: f, place: -1}
+	if scope.err() != nil {
+		f()
+	} else {
+		w.place = len(c.watches)
+		c.watches = append(c.watches, w)
+	}
+	return func() bool { return c.unwatch(w) }
+}
+
+// unwatch reports whether w was still waiting.
+func (c *coop) unwatch(w *coopWatch) bool {
+	if w.place < 0 {
+		return false
+	}
+	last := len(c.watches) - 1
+	c.watches[w.place] = c.watches[last]
+	c.watches[w.place].place = w.place
+	c.watches[last] = nil
+	c.watches = c.watches[:last]
+	w.place = -1
+	return true
+}
+
+// Now implements [engine.Clock].
+func (c *coop) Now() time.Time { return c.now }
+
+// AfterFunc implements [engine.Clock]. The driver calls f.
+func (c *coop) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+	a := c.alarm(c.now.Add(d))
+	a.f = f
+	return func() bool {
+		was := a.f != nil
+		a.f, a.over = nil, true
+		return was
+	}
+}
+
+// Ask has the driver ask again what branches inside handlers await.
+func (c *coop) ask() {
+	if c.awaiting > 0 {
+		c.woken = true
+	}
+}
+
+func (c *coop) random(n int) int {
+	// splitmix64: tiny, seedable and good enough to choose among branches.
+	c.rng += 0x9e3779b97f4a7c15
+	z := c.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) % uint64(n))
+}
+
+// wait parks a branch until it is ready, its alarm rings, or scope is cancelled.
+func (c *coop) wait(t *coopTask, scope *coopScope) {
+	t.scope, t.place = scope, len(c.parked)
+	c.parked = append(c.parked, t)
+}
+
+// release makes a parked branch runnable.
+func (c *coop) release(t *coopTask) {
+	last := len(c.parked) - 1
+	c.parked[t.place] = c.parked[last]
+	c.parked[t.place].place = t.place
+	c.parked = c.parked[:last]
+	t.place = -1
+	c.runnable = append(c.runnable, t)
+}
+
+// cancel ends a scope, and the waits of all branches below it.
+func (c *coop) cancel(scope *coopScope, why error) {
+	if scope.why != nil {
+		return
+	}
+	scope.why = why
+	for i := 0; i < len(c.parked); {
+		if t := c.parked[i]; t.scope.err() != nil {
+			c.release(t) // another takes its place
+		} else {
+			i++
+		}
+	}
+	var told []func()
+	for i := 0; i < len(c.watches); {
+		if w := c.watches[i]; w.scope.err() != nil {
+			c.unwatch(w) // another takes its place
+			told = append(told, w.f)
+		} else {
+			i++
+		}
+	}
+	for _, f := range told {
+		f()
+	}
+}
+
+// step lets one branch go on or, when none can, the clock. It reports false when there is
+// nothing to wait for.
+func (c *coop) step() bool {
+	if c.woken {
+		c.woken = false
+		for i := 0; i < len(c.parked); {
+			if t := c.parked[i]; t.ready != nil && t.ready() {
+				c.release(t)
+			} else {
+				i++
+			}
+		}
+	}
+	if len(c.runnable) == 0 {
+		return c.ring()
+	}
+	i, last := c.random(len(c.runnable)), len(c.runnable)-1
+	t := c.runnable[i]
+	c.runnable[i] = c.runnable[last]
+	c.runnable = c.runnable[:last]
+	t.resume()
+	return true
+}
+
+// drive runs branches until done. When they all wait for each other it cancels them. However
+// it ends, by a panic or because a handler left the goroutine, no branch is left behind.
+func (c *coop) drive(scope *coopScope, done func() bool) {
+	finished := false
+	defer func() {
+		if !finished {
+			c.cancel(scope, errDeadlock())
+			c.drain()
+		}
+	}()
+	for !done() {
+		if !c.step() {
+			if scope.why != nil {
+				break // what still waits ignores that it is cancelled
+			}
+			c.cancel(scope, errDeadlock())
+		}
+	}
+	finished = true
+}
+
+// drain lets all branches come to their end, also when others of them leave the goroutine.
+func (c *coop) drain() {
+	left := true
+	defer func() {
+		if left {
+			c.drain()
+		}
+	}()
+	for c.alive > 0 && c.step() {
+	}
+	left = false
+}
+
+// alarm is a time at which a branch wakes up, a scope ends, or the clock just has to be.
+type alarm struct {
+	at    time.Time
+	seq   int
+	task  *coopTask
+	nap   int
+	scope *coopScope
+	late  error
+	f     func() // of a timer, nil once it was called
+	over  bool   // the timer was stopped
+}
+
+func (c *coop) alarm(at time.Time) *alarm {
+	c.seq++
+	a := &alarm{at: at, seq: c.seq}
+	heap.Push(&c.alarms, a)
+	return a
+}
+
+// ring moves the clock to the next alarm that still matters. It reports false when there is
+// none.
+func (c *coop) ring() bool {
+	for len(c.alarms) > 0 {
+		a := heap.Pop(&c.alarms).(*alarm)
+		switch {
+		case a.task != nil:
+			if a.task.place < 0 || a.task.naps != a.nap || a.task.ready != nil {
+				continue // it was cancelled, and does something else by now
+			}
+		case a.late != nil && a.scope == nil || a.over: // what it bounded is over
+			continue
+		}
+		if a.at.After(c.now) {
+			c.now = a.at
+		}
+		switch {
+		case a.task != nil:
+			c.release(a.task)
+		case a.scope != nil:
+			c.cancel(a.scope, a.late)
+		case a.f != nil:
+			f := a.f
+			a.f = nil
+			f()
+			c.ask()
+		}
+		return true
+	}
+	return false
+}
+
+// alarms is a heap, the earliest on top.
+type alarms []*alarm
+
+func (a alarms) Len() int { return len(a) }
+
+func (a alarms) Less(i, j int) bool {
+	if a[i].at.Equal(a[j].at) {
+		return a[i].seq < a[j].seq
+	}
+	return a[i].at.Before(a[j].at)
+}
+
+func (a alarms) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+func (a *alarms) Push(x any) { *a = append(*a, x.(*alarm)) }
+
+func (a *alarms) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return last
+}

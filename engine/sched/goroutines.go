@@ -1,0 +1,264 @@
+package sched
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
+// cancels the run and every effect in flight.
+func NewGoSched(ctx context.Context) engine.Sched {
+	return &goSched{ctx: engine.OnMachineTime(ctx), waiters: &waiters{}, grace: abandonAfter}
+}
+
+// goSched is shared by all branches under one context: it has no state of a branch.
+type goSched struct {
+	ctx     context.Context
+	waiters *waiters
+	grace   time.Duration // see DoOrAbandon
+}
+
+// waiters are the branches of a run parked in Wait.
+type waiters struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed by Wake; nil when nobody waits
+}
+
+func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters, s.grace} }
+
+func (s *goSched) Par(n, limit int, body func(i int, s engine.Sched) error) error {
+	if n == 0 {
+		return s.Err()
+	}
+	if n == 1 { // nothing to cancel and nobody to wait for
+		return body(0, s)
+	}
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	c := &crew{n: n, limit: int64(limit), body: body, sched: s.under(ctx), errs: engine.NewFirstError(n), cancel: cancel}
+	c.hire()
+	c.done.Wait()
+	if err := c.errs.Lowest(); err != nil {
+		return err
+	}
+	return s.Err() // branches that were never started because the run was cancelled
+}
+
+// crew are the goroutines of one Par. A goroutine that takes an index has another one hired,
+// unless one is on its way already or the crew is complete: so however long a body blocks, the
+// next index is taken, and bodies that do not block share few goroutines.
+type crew struct {
+	n      int
+	limit  int64
+	body   func(i int, s engine.Sched) error
+	sched  *goSched
+	errs   *engine.FirstError
+	cancel context.CancelCauseFunc
+
+	next  atomic.Int64 // index that is taken next
+	hired atomic.Int64
+	spare atomic.Bool // one was hired and has not taken its first index
+	done  sync.WaitGroup
+}
+
+func (c *crew) hire() {
+	if c.hired.Load() >= c.limit || !c.spare.CompareAndSwap(false, true) {
+		return
+	}
+	if c.hired.Load() >= c.limit { // the crew was completed since the first look
+		c.spare.Store(false)
+		return
+	}
+	c.hired.Add(1)
+	c.done.Add(1)
+	go c.work()
+}
+
+func (c *crew) work() {
+	running := -1
+	defer c.done.Done()
+	defer func() {
+		if running >= 0 { // not reached by returning
+			c.errs.Add(running, engine.Ended(recover()))
+			c.cancel(engine.ErrSibling)
+		}
+	}()
+	for first := true; ; first = false {
+		i := int(c.next.Add(1)) - 1
+		if first {
+			c.spare.Store(false)
+		}
+		if i >= c.n || c.sched.ctx.Err() != nil {
+			return
+		}
+		if i+1 < c.n {
+			c.hire()
+		}
+		running = i
+		if err := c.body(i, c.sched); err != nil {
+			c.errs.Add(i, err)
+			c.cancel(engine.ErrSibling)
+		}
+		running = -1
+	}
+}
+
+func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	child := s.under(ctx)
+	var mu sync.Mutex
+	winner, won := -1, error(nil)
+	errs := engine.NewFirstError(n)
+	var done sync.WaitGroup
+	done.Add(n)
+	for i := range n {
+		go func() {
+			settled, err, returned := false, error(nil), false
+			defer done.Done()
+			defer func() {
+				if !returned {
+					settled, err = true, engine.Ended(recover())
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case winner >= 0:
+				case settled:
+					winner, won = i, err
+					cancel(engine.ErrSibling)
+				default:
+					errs.Add(i, err)
+				}
+			}()
+			settled, err = body(i, child)
+			returned = true
+		}()
+	}
+	done.Wait()
+	if winner >= 0 {
+		return winner, won
+	}
+	if err := errs.Lowest(); err != nil {
+		return -1, err
+	}
+	return -1, s.Err()
+}
+
+func (s *goSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, d, late)
+	defer cancel()
+	return body(s.under(ctx))
+}
+
+func (s *goSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	return h.Do(s.ctx, e, sink)
+}
+
+// DoOrAbandon costs a goroutine for each effect, which is why Do does without.
+func (s *goSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome {
+	done := make(chan engine.Outcome, 1)
+	go func() {
+		out := engine.Failed(engine.AsError(engine.Ended(nil)))
+		defer func() { done <- out }()
+		out = h.Do(s.ctx, e, nil)
+	}()
+	select {
+	case out := <-done:
+		return out
+	case <-s.ctx.Done():
+	}
+	late := time.NewTimer(s.grace)
+	defer late.Stop()
+	select {
+	case out := <-done:
+		return out
+	case <-late.C:
+		if e.Abandon() {
+			return engine.Outcome{}
+		}
+		return <-done // it has returned by now, and its outcome is being recorded
+	}
+}
+
+func (s *goSched) Wait(ready func() bool) error {
+	for {
+		s.waiters.mu.Lock()
+		if s.waiters.changed == nil {
+			s.waiters.changed = make(chan struct{})
+		}
+		changed := s.waiters.changed
+		s.waiters.mu.Unlock()
+		// Asked after the channel is in place: a Wake in between closes it.
+		if ready() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-s.ctx.Done():
+			return s.Err()
+		}
+	}
+}
+
+func (s *goSched) Wake() {
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
+	if s.waiters.changed != nil {
+		close(s.waiters.changed)
+		s.waiters.changed = nil
+	}
+}
+
+func (s *goSched) SleepUntil(t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return s.Err()
+	case <-s.ctx.Done():
+		return s.Err()
+	}
+}
+
+func (s *goSched) Now() time.Time { return time.Now() }
+
+func (s *goSched) Yield() error { return s.Err() }
+
+func (s *goSched) OnCancel(f func()) (stop func() bool) { return context.AfterFunc(s.ctx, f) }
+
+func (s *goSched) Err() error {
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(s.ctx)
+	if engine.IsControl(cause) {
+		return cause
+	}
+	var e *engine.Error
+	if errors.As(cause, &e) {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &engine.Error{Kind: engine.KindTimeout, Code: diag.Timeout, Message: "the run's deadline passed", Cause: cause,
+			Help: "allow more time with --timeout, or find the slow step in the events"}
+	}
+	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause,
+		Help: "what was recorded until then answers the next run"}
+}
+
+// WithGrace returns s, made by [NewGoSched], which then waits for d for an effect that goes on
+// after its branch is to stop.
+func WithGrace(s engine.Sched, d time.Duration) engine.Sched {
+	s.(*goSched).grace = d
+	return s
+}
