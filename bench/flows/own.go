@@ -5,32 +5,35 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // flow composes in Go, as a host does that embeds the engine without its language.
 type flow struct {
-	*engine.Session
+	*flow.Session
 	input generable.Value
 }
 
-func newFlow(input generable.Value) *flow { return &flow{engine.NewSession(), input} }
+func newFlow(input generable.Value) *flow { return &flow{flow.NewSession(), input} }
 
-func (f *flow) site(what string) engine.Site { return engine.Site{What: what} }
+func (f *flow) site(what string) flow.Site { return flow.Site{What: what} }
 
 // node is a step as a node.
-func (f *flow) node(i int, s step) *engine.Node {
+func (f *flow) node(i int, s step) *flow.Node {
 	name := fmt.Sprintf("step%d", i)
-	return f.Fn(engine.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+	return f.Fn(flow.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		text, _ := args[0].AsStr()
 		return generable.StrOf(s.do(i, text)), nil
 	}), generable.StrT, generable.StrT)
 }
 
 // nodes are the first steps, as nodes.
-func (f *flow) nodes(size int, s step) []*engine.Node {
-	all := make([]*engine.Node, size)
+func (f *flow) nodes(size int, s step) []*flow.Node {
+	all := make([]*flow.Node, size)
 	for i := range all {
 		all[i] = f.node(i, s)
 	}
@@ -38,7 +41,7 @@ func (f *flow) nodes(size int, s step) []*engine.Node {
 }
 
 // checked ends composing.
-func (f *flow) checked(main *engine.Node) (once, error) {
+func (f *flow) checked(main *flow.Node) (once, error) {
 	if found := f.Diagnostics(); found.HasErrors() {
 		return nil, fmt.Errorf("the flow is not sound: %w", found)
 	}
@@ -47,9 +50,9 @@ func (f *flow) checked(main *engine.Node) (once, error) {
 }
 
 // exec runs a node with nobody listening.
-func exec(main *engine.Node, input generable.Value) once {
-	spec := &engine.RunSpec{Node: main, Input: input}
-	return func() (any, error) { return engine.Exec(engine.NewGoSched(context.Background()), spec) }
+func exec(main *flow.Node, input generable.Value) once {
+	spec := &run.Spec{Node: main, Input: input}
+	return func() (any, error) { return run.Exec(sched.NewGoSched(context.Background()), spec) }
 }
 
 func ownChain(size int, s step) (once, error) {
@@ -59,7 +62,7 @@ func ownChain(size int, s step) (once, error) {
 
 func ownFanout(size int, s step) (once, error) {
 	f := newFlow(generable.StrOf(input))
-	return f.checked(f.Par(f.site("par"), engine.ParOptions{}, f.nodes(size, s)...))
+	return f.checked(f.Par(f.site("par"), flow.ParOptions{}, f.nodes(size, s)...))
 }
 
 // whether is a condition on a text as a callback.
@@ -72,11 +75,11 @@ func whether(c func(string) bool) engine.Func {
 
 func ownBranch(size int, s step) (once, error) {
 	f := newFlow(generable.StrOf(input))
-	decisions := make([]*engine.Node, size)
+	decisions := make([]*flow.Node, size)
 	for i := range decisions {
 		decisions[i] = f.Branch(f.site("branch"), f.node(asks(i), s),
-			[]engine.Route{{When: whether(odd), Handler: f.node(ifOdd(i), s)}},
-			engine.BranchOptions{Otherwise: f.node(ifEven(i), s)})
+			[]flow.Route{{When: whether(odd), Handler: f.node(ifOdd(i), s)}},
+			flow.BranchOptions{Otherwise: f.node(ifEven(i), s)})
 	}
 	return f.checked(f.Then(f.site("then"), decisions...))
 }
@@ -84,22 +87,22 @@ func ownBranch(size int, s step) (once, error) {
 func ownGraph(size int, s step) (once, error) {
 	f := newFlow(generable.StrOf(input))
 	all := f.nodes(3*size, s)
-	var edges []engine.Edge
+	var edges []flow.Edge
 	for i := range size {
-		var next *engine.Node
+		var next *flow.Node
 		if i+1 < size {
 			next = all[asks(i+1)]
 		}
 		a, b, c := all[asks(i)], all[ifOdd(i)], all[ifEven(i)]
-		edges = append(edges, engine.Edge{From: a, To: b, Guard: engine.Route{When: whether(odd)}},
-			engine.Edge{From: a, To: c}, engine.Edge{From: b, To: next}, engine.Edge{From: c, To: next})
+		edges = append(edges, flow.Edge{From: a, To: b, Guard: flow.Route{When: whether(odd)}},
+			flow.Edge{From: a, To: c}, flow.Edge{From: b, To: next}, flow.Edge{From: c, To: next})
 	}
-	return f.checked(f.Graph(f.site("graph"), all[0], edges, engine.GraphOptions{}))
+	return f.checked(f.Graph(f.site("graph"), all[0], edges, flow.GraphOptions{}))
 }
 
 // count is a step that adds one.
-func (f *flow) count() *engine.Node {
-	return f.Fn(engine.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+func (f *flow) count() *flow.Node {
+	return f.Fn(flow.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		i, _ := args[0].AsInt()
 		return generable.IntOf(i + 1), nil
 	}), generable.IntT, generable.IntT)
@@ -113,7 +116,7 @@ func ownLoop(size int, _ step) (once, error) {
 		}
 		return args[0], nil
 	})
-	return f.checked(f.Loop(f.site("loop"), f.count(), engine.LoopOptions{Next: next, Max: size}))
+	return f.checked(f.Loop(f.site("loop"), f.count(), flow.LoopOptions{Next: next, Max: size}))
 }
 
 func ownCycle(size int, _ step) (once, error) {
@@ -124,6 +127,6 @@ func ownCycle(size int, _ step) (once, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.checked(f.Graph(f.site("graph"), n, []engine.Edge{{From: n, To: n, Guard: engine.Route{Pred: less}}, {From: n}},
-		engine.GraphOptions{MaxSteps: size}))
+	return f.checked(f.Graph(f.site("graph"), n, []flow.Edge{{From: n, To: n, Guard: flow.Route{Pred: less}}, {From: n}},
+		flow.GraphOptions{MaxSteps: size}))
 }

@@ -6,6 +6,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/govalue"
 )
@@ -20,14 +24,14 @@ Findings = schema(
 main = agent(output = Findings, tools = [look], prompt = %q, budget = budget(turns = %[2]d, tool_calls = %[2]d, same_call = %[2]d))
 `
 
-func ownLook() (engine.HostTool, error) {
+func ownLook() (agent.HostTool, error) {
 	params, errs := generable.NewSchema(toolName, "", []generable.Field{
 		{Name: "path", Type: generable.StrT, Guide: "Which file"}, {Name: "lines", Type: generable.IntT, Guide: "How many lines"}})
 	if errs != nil {
-		return engine.HostTool{}, fmt.Errorf("%v", errs)
+		return agent.HostTool{}, fmt.Errorf("%v", errs)
 	}
-	return engine.HostTool{
-		Tool: engine.Tool{Name: toolName, Doc: toolDoc, Params: params, Returns: generable.StrT, Class: engine.ClassRead},
+	return agent.HostTool{
+		Tool: agent.Tool{Name: toolName, Doc: toolDoc, Params: params, Returns: generable.StrT, Class: engine.ClassRead},
 		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			var in lookInput
 			if err := govalue.Into(args, &in); err != nil {
@@ -39,12 +43,12 @@ func ownLook() (engine.HostTool, error) {
 }
 
 func ownModel(turns int) engine.Handler {
-	said := func(p engine.Part, f engine.Finish) engine.Outcome {
-		return engine.Outcome{Attempt: 1, Response: &engine.Response{Finish: f, Parts: []engine.Part{p}}}
+	said := func(p model.Part, f model.Finish) engine.Outcome {
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: f, Parts: []model.Part{p}}}
 	}
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		answered := 0
-		for _, m := range e.Req.(*engine.Request).Messages {
+		for _, m := range e.Req.(*model.Request).Messages {
 			for _, p := range m.Parts {
 				if p.Result != nil && p.Result.Text == seen {
 					answered++
@@ -52,9 +56,9 @@ func ownModel(turns int) engine.Handler {
 			}
 		}
 		if calls(answered, turns) {
-			return said(engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: "call_1", Name: toolName, Args: toolArgs}}, engine.FinishCalls)
+			return said(model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "call_1", Name: toolName, Args: toolArgs}}, model.FinishCalls)
 		}
-		return said(engine.Part{Kind: engine.PartText, Text: answer}, engine.FinishStop)
+		return said(model.Part{Kind: model.PartText, Text: answer}, model.FinishStop)
 	})
 }
 
@@ -66,7 +70,7 @@ func ownModule(turns int) (*agentscript.Module, engine.Handlers, error) {
 	}
 	eng := agentscript.New(agentscript.WithTool(tool))
 	mod, err := eng.Load(context.Background(), files(fmt.Sprintf(ownAgentScript, prompt, max(1, turns))), entry)
-	return mod, engine.Handlers{engine.EffectModel: ownModel(turns), engine.EffectTool: engine.HostTools{toolName: &tool}}, err
+	return mod, engine.Handlers{engine.EffectModel: ownModel(turns), engine.EffectTool: agent.HostTools{toolName: &tool}}, err
 }
 
 // ownAgent is a whole run in a goroutine of its own, which can be watched and cancelled.
@@ -86,9 +90,9 @@ func ownAgentHere(turns int, _ step) (once, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := &engine.RunSpec{Node: mod.Node("main"), Input: generable.StrOf(question), Handler: handlers}
+	spec := &run.Spec{Node: mod.Node("main"), Input: generable.StrOf(question), Handler: handlers}
 	return func() (any, error) {
-		got, err := engine.Exec(engine.NewGoSched(context.Background()), spec)
+		got, err := run.Exec(sched.NewGoSched(context.Background()), spec)
 		if err != nil {
 			return nil, err
 		}

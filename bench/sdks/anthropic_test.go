@@ -9,6 +9,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
@@ -72,8 +73,8 @@ func TestAnthropicAnswers(t *testing.T) {
 			defer r.Close()
 			for _, listening := range []bool{false, true} {
 				limit := 100
-				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "anthropic/claude-opus-5", Stream: listening, Req: &engine.Request{
-					Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "x")}, Params: engine.Params{MaxTokens: &limit},
+				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "anthropic/claude-opus-5", Stream: listening, Req: &model.Request{
+					Messages: []model.Message{model.TextMessage(model.RoleUser, "x")}, Params: model.Params{MaxTokens: &limit},
 				}}, func(engine.Token) {})
 				if out.Err != nil {
 					t.Fatal(out.Err)
@@ -110,10 +111,10 @@ func readBy(m *anthropic.Message) read {
 	return r
 }
 
-func readOf(m *engine.Response) read {
+func readOf(m *model.Response) read {
 	r := read{text: m.Text(), finish: m.RawFinish, in: m.Usage.In, out: m.Usage.Out}
 	for _, p := range m.Parts {
-		if p.Kind == engine.PartReasoning {
+		if p.Kind == model.PartReasoning {
 			r.thoughts += p.Text
 			var seal struct{ Signature string }
 			if p.Opaque != nil && json.Unmarshal([]byte(p.Opaque.Data), &seal) == nil {

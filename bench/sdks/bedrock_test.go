@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
@@ -122,7 +123,7 @@ func TestBedrockStream(t *testing.T) {
 	}
 	got := readOf(r)
 	for _, p := range r.Parts {
-		if p.Kind == engine.PartReasoning && p.Opaque != nil {
+		if p.Kind == model.PartReasoning && p.Opaque != nil {
 			got.signature = p.Opaque.Data
 		}
 	}

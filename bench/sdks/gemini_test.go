@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/generable"
@@ -145,33 +146,33 @@ func TestGeminiRequestLikeTheClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	temperature, topP, limit, seed := 0.5, 0.25, 100, 7
-	part := func(id, path, signature string) engine.Part {
-		p := engine.Part{Kind: engine.PartCall, Call: &engine.ToolCall{ID: id, Name: "compile", Args: `{"path":"` + path + `"}`}}
+	part := func(id, path, signature string) model.Part {
+		p := model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: id, Name: "compile", Args: `{"path":"` + path + `"}`}}
 		if signature != "" {
-			p.Opaque = &engine.Opaque{Provider: "google", Data: signature}
+			p.Opaque = &model.Opaque{Provider: "google", Data: signature}
 		}
 		return p
 	}
 	r := geminiPort(s)
 	defer r.Close()
-	out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "gemini/gemini-3-flash-preview", Req: &engine.Request{
+	out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "gemini/gemini-3-flash-preview", Req: &model.Request{
 		System: "Be brief.",
-		Messages: []engine.Message{
-			{Role: engine.RoleUser, Parts: []engine.Part{
-				{Kind: engine.PartText, Text: "Look."},
-				{Kind: engine.PartImage, Image: &engine.Image{URL: "data:image/png;base64,cG5n"}}, {Kind: engine.PartImage, Image: &engine.Image{URL: "https://example.com/a.webp"}},
+		Messages: []model.Message{
+			{Role: model.RoleUser, Parts: []model.Part{
+				{Kind: model.PartText, Text: "Look."},
+				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,cG5n"}}, {Kind: model.PartImage, Image: &model.Image{URL: "https://example.com/a.webp"}},
 			}},
-			{Role: engine.RoleAssistant, Parts: []engine.Part{
-				{Kind: engine.PartReasoning, Text: "hm"}, {Kind: engine.PartText, Text: "Looking."},
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartReasoning, Text: "hm"}, {Kind: model.PartText, Text: "Looking."},
 				part("c1", "a", base64.StdEncoding.EncodeToString(signature)), part("c2", "b", ""),
 			}},
-			{Role: engine.RoleTool, Parts: []engine.Part{{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: "c1", Name: "compile", Text: "fine"}}}},
-			{Role: engine.RoleTool, Parts: []engine.Part{{Kind: engine.PartResult, Result: &engine.ToolResult{CallID: "c2", Name: "compile", Text: `{"line": 3}`, IsError: true}}}},
+			{Role: model.RoleTool, Parts: []model.Part{{Kind: model.PartResult, Result: &model.ToolResult{CallID: "c1", Name: "compile", Text: "fine"}}}},
+			{Role: model.RoleTool, Parts: []model.Part{{Kind: model.PartResult, Result: &model.ToolResult{CallID: "c2", Name: "compile", Text: `{"line": 3}`, IsError: true}}}},
 		},
-		Tools:  []engine.ToolDef{{Name: "compile", Description: "Compiles", Params: &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}}},
-		Choice: engine.ToolChoice{Mode: engine.ChoiceTool, Tool: "compile"},
-		Output: &engine.Output{Type: &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}},
-		Params: engine.Params{Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{"END"}, Effort: "low"},
+		Tools:  []model.ToolDef{{Name: "compile", Description: "Compiles", Params: &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}}},
+		Choice: model.ToolChoice{Mode: model.ChoiceTool, Tool: "compile"},
+		Output: &model.Output{Type: &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}},
+		Params: model.Params{Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{"END"}, Effort: "low"},
 	}}, nil)
 	if out.Err != nil {
 		t.Fatal(out.Err)
@@ -236,15 +237,15 @@ func TestGeminiAnswers(t *testing.T) {
 }
 
 func geminiAsk(t *testing.T, r *llm.Registry, stream bool) read {
-	out := r.Do(context.Background(), &engine.Effect{Kind: engine.EffectModel, Name: "google/gemini-2.5-flash", Stream: stream, Req: &engine.Request{
-		Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "x")},
+	out := r.Do(context.Background(), &engine.Effect{Kind: engine.EffectModel, Name: "google/gemini-2.5-flash", Stream: stream, Req: &model.Request{
+		Messages: []model.Message{model.TextMessage(model.RoleUser, "x")},
 	}}, func(engine.Token) {})
 	if out.Err != nil {
 		t.Fatal(out.Err)
 	}
 	m := read{text: out.Response.Text(), finish: out.Response.RawFinish, in: out.Usage.In, out: out.Usage.Out}
 	for _, p := range out.Response.Parts {
-		if p.Kind == engine.PartReasoning {
+		if p.Kind == model.PartReasoning {
 			m.thoughts += p.Text
 		}
 		if p.Opaque != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
@@ -59,8 +60,8 @@ func TestOpenAIAnswers(t *testing.T) {
 			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return "test", name == "OPENAI_API_KEY" })), llm.WithBaseURL("openai", s.URL+"/v1"))
 			defer r.Close()
 			for _, listening := range []bool{false, true} {
-				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "openai/gpt-5", Stream: listening, Req: &engine.Request{
-					Messages: []engine.Message{engine.TextMessage(engine.RoleUser, "x")},
+				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "openai/gpt-5", Stream: listening, Req: &model.Request{
+					Messages: []model.Message{model.TextMessage(model.RoleUser, "x")},
 				}}, func(engine.Token) {})
 				if out.Err != nil {
 					t.Fatal(out.Err)

@@ -31,8 +31,10 @@ var (
 	temporal    = "go.temporal.io/..."
 	grpc        = "google.golang.org/grpc/..."
 	commandLine = "github.com/spf13/..."
-	engine      = []string{module + "/engine/predicate", module + "/engine/model", module + "/engine/policy", module + "/engine/agent", module + "/engine/flow", module + "/engine/run"}
-	drivers     = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
+	engine      = []string{module + "/engine/predicate", module + "/engine/model", module + "/engine/policy", module + "/engine/agent", module + "/engine/flow", module + "/engine/sched", module + "/engine/run"}
+	engineOrder = []string{"internal/abi", "internal/units", "internal/typing", "predicate", "model", "", "policy", "sched", "agent", "internal/node", "flow",
+		"internal/exec", "internal/conversation", "internal/interp", "run"} // from the bottom up, below engine
+	drivers = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
 )
 
 // texts is below everything: how messages quote, count and clip. It is of the standard library alone, so
@@ -41,7 +43,7 @@ const texts = module + "/internal/text"
 
 // ImportRules is the direction of imports: cmd → root → starlib, flowjson → engine → generable → diag → internal/text.
 // A rule whose package does not exist holds nothing back, and begins to when the package appears.
-var ImportRules = []ImportRule{
+var ImportRules = append(inOrder(), []ImportRule{
 	{
 		Package: texts,
 		May:     []string{texts},
@@ -92,17 +94,6 @@ var ImportRules = []ImportRule{
 		Package: module + "/generable/govalue",
 		May:     []string{module + "/generable", module + "/generable/internal/...", module + "/generable/lenient", texts},
 		Why:     "Go's types and values stand beside the decoder, not in it",
-	},
-	{
-		Package: module + "/engine",
-		May:     append([]string{module + "/engine/internal/...", module + "/generable/...", module + "/diag/...", texts}, engine...),
-		Never:   append([]string{starlark, "net/http/..."}, drivers...),
-		Why:     "a host that embeds engine alone links neither a language nor a provider nor a store",
-	},
-	{
-		Package: module + "/engine/predicate",
-		May:     []string{module + "/engine/internal/typing", module + "/generable/...", module + "/diag/...", texts},
-		Why:     "conditions are about values and types alone",
 	},
 	{
 		Package: module + "/engine/internal/...",
@@ -192,7 +183,7 @@ var ImportRules = []ImportRule{
 		Never:   append([]string{grpc, temporal}, heavyProviders...),
 		Why:     "the command stays small and starts fast: no gRPC, no provider with a cloud SDK",
 	},
-}
+}...)
 
 // heavyProviders are those parts of the provider library that bring gRPC, tens of megabytes or
 // broken tool calls; the command speaks those wire formats itself.
@@ -317,4 +308,21 @@ func matchAny(patterns []string, path string) bool {
 func match(pattern, path string) bool {
 	base, tree := strings.CutSuffix(pattern, "/...")
 	return path == base || tree && strings.HasPrefix(path, base+"/")
+}
+
+// inOrder are the rules of the engine's own packages: each imports those before it in engineOrder.
+func inOrder() []ImportRule {
+	var rules []ImportRule
+	below := []string{module + "/generable/...", module + "/diag/...", texts}
+	for _, name := range engineOrder {
+		path := strings.TrimSuffix(module+"/engine/"+name, "/")
+		rules = append(rules, ImportRule{
+			Package: path,
+			May:     slices.Clone(below),
+			Never:   append([]string{starlark, "net/http/..."}, drivers...),
+			Why:     "the engine is in one order, from values and the contract up to what starts a run; a host that embeds it links neither a language nor a provider nor a store",
+		})
+		below = append(below, path)
+	}
+	return rules
 }

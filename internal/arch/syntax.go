@@ -23,9 +23,9 @@ var (
 // the cooperative one an empty context for handlers and the coroutines that branches are, and what
 // gives handlers their clock the machine's.
 var Excused = map[string][]string{
-	"engine/sched_go.go":   {"*"},
-	"engine/sched_coop.go": {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
-	"engine/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
+	"engine/sched/goroutines.go": {"*"},
+	"engine/sched/coop.go":       {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
+	"engine/clock.go":            {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
 }
 
 // chance lists the functions and types of the standard library that bring in goroutines, waiting,

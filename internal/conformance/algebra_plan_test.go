@@ -78,14 +78,21 @@ func arms(fn *ast.FuncDecl, over string) map[string]*ast.CaseClause {
 		if !ok || s.Tag == nil || len(out) > 0 {
 			return true
 		}
-		if sel, ok := s.Tag.(*ast.SelectorExpr); !ok || sel.Sel.Name != over {
+		tag := s.Tag
+		if call, ok := tag.(*ast.CallExpr); ok {
+			tag = call.Fun
+		}
+		if sel, ok := tag.(*ast.SelectorExpr); !ok || sel.Sel.Name != over {
 			return true
 		}
 		for _, stmt := range s.Body.List {
 			c := stmt.(*ast.CaseClause)
 			for _, e := range c.List {
-				if id, ok := e.(*ast.Ident); ok {
-					out[id.Name] = c
+				switch e := e.(type) {
+				case *ast.Ident:
+					out[e.Name] = c
+				case *ast.SelectorExpr:
+					out[e.Sel.Name] = c
 				}
 			}
 		}
@@ -123,12 +130,12 @@ func constants(t *testing.T, file, typ string) (names []string) {
 // Promise 15.25 (algebra): every kind of node lowers to an operation of the plan, one interpreter
 // runs them all, and nothing else runs a step.
 func TestPromise_15_25_OneInterpreter(t *testing.T) {
-	engine := methods(t, "engine")
-	kinds, ops := constants(t, "engine/node.go", "NodeKind"), constants(t, "engine/plan.go", "opcode")
+	engine := methods(t, "engine/internal/interp")
+	kinds, ops := constants(t, "engine/flow/node.go", "NodeKind"), constants(t, "engine/internal/interp/plan.go", "opcode")
 	if len(kinds) < 19 || len(ops) < 14 {
 		t.Fatalf("the kinds are %v, the operations %v", kinds, ops)
 	}
-	lowered := arms(engine["lower"], "kind")
+	lowered := arms(engine["lower"], "Kind")
 	var given []string
 	for _, k := range kinds {
 		if k == "FixNode" { // a place for a node that is called when a tool fails, and no step itself
@@ -150,7 +157,7 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 			return true
 		})
 	}
-	performed := arms(engine["branch.perform"], "op")
+	performed := arms(engine["perform"], "op")
 	for _, op := range ops {
 		if !slices.Contains(given, op) {
 			t.Errorf("nothing lowers to %s", op)
@@ -159,26 +166,26 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 			t.Errorf("the interpreter does not perform %s", op)
 		}
 	}
-	if !slices.Contains(called(engine["branch.enter"].Body), "perform") || !slices.Contains(called(engine["branch.exec"].Body), "enter") {
+	if !slices.Contains(called(engine["enter"].Body), "perform") || !slices.Contains(called(engine["Exec"].Body), "enter") {
 		t.Error("exec does not lead to perform")
 	}
 	// What runs a step is the interpreter, entered by a run and by a call of a callback, and what
 	// it reaches from the operations.
-	reached := map[string]bool{"branch.exec": true, "branch.enter": true, "branch.watched": true, "branch.perform": true, "branch.main": true, "branch.Call": true}
-	walk := []string{"branch.perform"}
+	reached := map[string]bool{"Exec": true, "enter": true, "watched": true, "perform": true, "Interp.Call": true}
+	walk := []string{"perform"}
 	for len(walk) > 0 {
 		fn := engine[walk[0]]
 		walk = walk[1:]
 		for _, name := range called(fn.Body) {
-			if key := "branch." + name; engine[key] != nil && !reached[key] {
-				reached[key] = true
-				walk = append(walk, key)
+			if engine[name] != nil && !reached[name] {
+				reached[name] = true
+				walk = append(walk, name)
 			}
 		}
 	}
 	for key, fn := range engine {
 		for _, name := range called(fn.Body) {
-			if (name == "exec" || name == "perform" || name == "enter") && !reached[key] {
+			if (name == "Exec" || name == "perform" || name == "enter") && !reached[key] {
 				t.Errorf("%s runs steps, and is no part of the interpreter", key)
 			}
 		}

@@ -80,7 +80,7 @@ var examples = []example{
 	{file: "workspace.star", args: []string{"dir", "examples/notes"}, want: "11 tea.md, 6 bread.md", grants: exampleGrants},
 	{file: "notes.star", args: []string{"questions", `["Where is the key?","Who took it?"]`}, want: `{"answers":["It was on the hook at nine.","The gardener, who came an hour after it was last seen."],"notes":"The key was on the hook at nine.\nThe gardener came at ten."}`},
 	{file: "chat.star", in: "I am Ada.", want: "Hello Ada!"},
-	{file: "source_review.star", path: "engine/frame.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
+	{file: "source_review.star", path: "engine/position.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
 
 // exampleGrants are the flags that grant what examples touch.
@@ -276,7 +276,7 @@ func TestPromise_10_6_Factories(t *testing.T) {
 func TestPromise_10_7_SourceFile(t *testing.T) {
 	exampleRuns(t, "source_review.star")
 	mod := loadedFile(t, agentscript.New(), "examples/source_review.star")
-	for _, path := range []string{"engine/frame.go", "module.go", "examples/review.star"} {
+	for _, path := range []string{"engine/position.go", "module.go", "examples/review.star"} {
 		text, err := os.ReadFile(repository(path))
 		if err != nil {
 			t.Fatal(err)
