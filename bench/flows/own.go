@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/sched"
-	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 

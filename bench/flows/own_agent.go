@@ -6,10 +6,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/sched"
-	"github.com/agentscript/agentscript/engine/run"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/govalue"
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 func TestAnthropicRequests(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 

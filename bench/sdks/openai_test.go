@@ -9,9 +9,9 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 func TestOpenAIRequests(t *testing.T) {

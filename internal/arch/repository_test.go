@@ -122,7 +122,9 @@ func hasGo(t *testing.T, dir string, tree bool) bool {
 
 // Promise 1.1 (repository): a host that imports `engine` alone links no Starlark, model provider,
 // SQLite, OpenTelemetry or Temporal.
-func TestPromise_1_1_EngineAlone(t *testing.T) { imports(t, "engine", "engine/model", "engine/predicate", "engine/policy", "engine/agent", "engine/flow", "engine/sched", "engine/run", "engine/internal/...") }
+func TestPromise_1_1_EngineAlone(t *testing.T) {
+	imports(t, "engine", "engine/model", "engine/predicate", "engine/policy", "engine/agent", "engine/flow", "engine/sched", "engine/run", "engine/internal/...")
+}
 
 // Promise 1.2 (repository): a host that imports the root package links the language and no model
 // provider, store, MCP client or telemetry that it has not named itself.
