@@ -168,6 +168,7 @@ func (r *ApprovalRequest) Decided(v generable.Value) (Decision, error) {
 	return d, err
 }
 
+// ApprovedText says in an event that something was approved.
 func ApprovedText(edited bool) string {
 	if edited {
 		return "approved with changes"

@@ -25,15 +25,13 @@ type BudgetEvent struct {
 type BudgetWhat string
 
 // The news of budgets. Refusals are told by an event with the error.
-const BudgetThreshold BudgetWhat = "budget.threshold" // a part of the limit is used; once for each budget, resource and part
-
-const BudgetOverrun BudgetWhat = "budget.overrun" // a call in flight used more than was reckoned, or a record more than is allowed now
-
-const BudgetExtended BudgetWhat = "budget.extended" // the host allowed more: Limit is the new bound
-
-const BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
-
-const BudgetSpent BudgetWhat = "budget.spent" // what was used in the end, which the event of a run's end tells
+const (
+	BudgetThreshold  BudgetWhat = "budget.threshold"   // a part of the limit is used; once for each budget, resource and part
+	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than was reckoned, or a record more than is allowed now
+	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new bound
+	BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
+	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end tells
+)
 
 // Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
 func (n *BudgetEvent) Of() string {

@@ -165,6 +165,7 @@ type Control struct{ why string }
 
 func (c *Control) Error() string { return c.why }
 
+// ErrSibling is the control outcome of a branch whose sibling ended it.
 var ErrSibling = &Control{"stopped because a sibling branch ended"}
 
 // IsControl reports whether err is a control outcome rather than a failure. No run ends with
@@ -241,13 +242,12 @@ func (e *Error) Decides() bool { return e.Verdict != nil && e.Path == "" }
 type Status string
 
 // The ways in which a branch ends.
-const StatusOK Status = "ok"
-
-const StatusFailed Status = "failed"
-
-const StatusSkipped Status = "skipped" // a budget around it was used up before its first call
-
-const StatusCancelled Status = "cancelled" // it was stopped in the midst: by a sibling, or a budget around it
+const (
+	StatusOK        Status = "ok"
+	StatusFailed    Status = "failed"
+	StatusSkipped   Status = "skipped"   // a budget around it was used up before its first call
+	StatusCancelled Status = "cancelled" // it was stopped in the midst: by a sibling, or a budget around it
+)
 
 // FailureType is the schema of what a call failed by. It is a value, so that a failure can be
 // the input of an agent, too.
@@ -287,13 +287,12 @@ func WithNotes(e *Error, others []*Error) *Error {
 type Severity string
 
 // The severities of escalations.
-const SeverityLow Severity = "LOW"
-
-const SeverityMedium Severity = "MEDIUM"
-
-const SeverityHigh Severity = "HIGH" // the default
-
-const SeverityCritical Severity = "CRITICAL"
+const (
+	SeverityLow      Severity = "LOW"
+	SeverityMedium   Severity = "MEDIUM"
+	SeverityHigh     Severity = "HIGH" // the default
+	SeverityCritical Severity = "CRITICAL"
+)
 
 // ParseSeverity reads a severity in any case. What is empty or none of them is [SeverityHigh]; known
 // is false for the latter.

@@ -41,6 +41,7 @@ type ToolCallInfo struct {
 	Agent string
 }
 
+// NoModel is the error of an agent that has no model to ask.
 func NoModel(agent string) *Error {
 	return Errorf(KindConfig, diag.NoModel, "agent %q needs a model, and the run has none", agent).
 		WithHelp("name one with model = \"openai/...\" or --model; answer from a file with --scripted FILE")

@@ -129,6 +129,7 @@ func (l *Limits) Thresholds() []float64 {
 // Late is the error of a run that did not end within its wall time.
 func (l Limits) Late() *Error { return Late(l.Wall) }
 
+// Late is the error of a run that took longer than its wall time.
 func Late(wall time.Duration) *Error {
 	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", wall).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")

@@ -73,6 +73,7 @@ type FirstError struct {
 	control error
 }
 
+// NewFirstError begins to keep the failure of the lowest of n indices.
 func NewFirstError(n int) *FirstError { return &FirstError{at: n} }
 
 func (f *FirstError) Add(i int, err error) {

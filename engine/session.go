@@ -118,6 +118,7 @@ type HeldSession struct {
 	ops        []string
 }
 
+// SessionHold is a session of [MemorySessions] while a run has it.
 type SessionHold struct{ Of *HeldSession }
 
 // OpenSession implements [SessionStore].

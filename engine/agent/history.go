@@ -4,9 +4,10 @@ package agent
 type CompressHow string
 
 // The ways to shorten a conversation.
-const CompressWindow CompressHow = "window" // what is old is left out
-
-const CompressSummary CompressHow = "summary" // a model sums up what is old
+const (
+	CompressWindow  CompressHow = "window"  // what is old is left out
+	CompressSummary CompressHow = "summary" // a model sums up what is old
+)
 
 // Compression says when a conversation has become too long, and what is done about it. The newest
 // messages and the agent's own input are kept as they are, and a call is never parted from its
@@ -20,9 +21,10 @@ type Compression struct {
 }
 
 // Defaults of a compression.
-const DefaultCompressAfter = 40
-
-const DefaultCompressKeep = 10
+const (
+	DefaultCompressAfter = 40
+	DefaultCompressKeep  = 10
+)
 
 // History says what an agent sees of what was said before its call. Without one each call begins
 // anew.

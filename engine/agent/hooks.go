@@ -76,6 +76,7 @@ type hookKind struct {
 	Of   func(*Hooks) *[]engine.Func
 }
 
+// HookKinds are the lists of hooks, in the order of their places.
 var HookKinds = []hookKind{
 	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
 	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
@@ -135,6 +136,7 @@ func (c *checker) checkHooks(a *AgentSpec) bool {
 	return ok
 }
 
+// InterceptOf reads what an interceptor of a script returned.
 func InterceptOf(v generable.Value) (i Intercept, err error) {
 	r, ok := v.AsRecord()
 	if !ok || r.Type() != InterceptType {

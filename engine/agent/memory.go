@@ -14,6 +14,7 @@ const (
 	ToolMemorySearch = "memory_search"
 )
 
+// MemoryToolNames are the names of the tools that memory gives an agent.
 var MemoryToolNames = []string{ToolMemoryRead, ToolMemoryWrite, ToolMemoryAppend, ToolMemorySearch}
 
 // SlotOf is the slot of an agent in the bank.
@@ -55,13 +56,12 @@ const MaxMemoryBytes = 1 << 20
 type MemoryOp string
 
 // The operations on a slot.
-const MemoryRead MemoryOp = "read" // gives the text, "" when there is none
-
-const MemoryWrite MemoryOp = "write" // replaces the text
-
-const MemoryAppend MemoryOp = "append" // adds lines at the end
-
-const MemorySearch MemoryOp = "search" // gives the lines that hold a text, upper and lower case alike
+const (
+	MemoryRead   MemoryOp = "read"   // gives the text, "" when there is none
+	MemoryWrite  MemoryOp = "write"  // replaces the text
+	MemoryAppend MemoryOp = "append" // adds lines at the end
+	MemorySearch MemoryOp = "search" // gives the lines that hold a text, upper and lower case alike
+)
 
 // Writes reports whether an operation changes the slot.
 func (o MemoryOp) Writes() bool { return o == MemoryWrite || o == MemoryAppend }

@@ -32,6 +32,7 @@ const (
 	RemedyAsk                        // Judge gives the remedy
 )
 
+// RemedyWords are what scripts call the kinds of remedies.
 var RemedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
 
 // MaxRecoverySteps is how many steps of mending one call may take: executions after the first, runs of a

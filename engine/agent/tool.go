@@ -161,9 +161,10 @@ func badToolName(name string) string {
 }
 
 // What holds of tools unless they or their agents say otherwise.
-const DefaultToolsAtOnce = 8 // calls of one answer that run at once
-
-const DefaultMaxResult = 256 * 1024 // bytes of a result's text that a model is told
+const (
+	DefaultToolsAtOnce = 8          // calls of one answer that run at once
+	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model is told
+)
 
 // MaxToolName bounds the part of a position that a model makes up: the name of a tool that
 // does not exist.

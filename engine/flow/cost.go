@@ -167,7 +167,7 @@ func named(a *agent.AgentSpec) *agent.AgentSpec {
 	return a
 }
 
-// Set is how often the model of an agent, or of its router, is asked in one call of the agent.
+// asked is how often the model of an agent, or of its router, is asked in one call of the agent.
 func asked(a *agent.AgentSpec, asks *agent.AgentSpec) int64 {
 	if asks != a {
 		return within(a, int64(1+asks.Repairs))

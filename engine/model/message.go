@@ -231,6 +231,7 @@ func (r *Response) Text() string { return TextIn(r.Parts) }
 // Calls returns the tool calls of the answer, in order.
 func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
 
+// TextIn is the text of the parts, without thoughts.
 func TextIn(parts []Part) string {
 	var text strings.Builder
 	for i := range parts {
@@ -241,6 +242,7 @@ func TextIn(parts []Part) string {
 	return text.String()
 }
 
+// CallsIn are the calls among the parts.
 func CallsIn(parts []Part) []*ToolCall {
 	var calls []*ToolCall
 	for i := range parts {

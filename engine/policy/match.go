@@ -71,6 +71,7 @@ func fieldsAt(to []generable.Value, v generable.Value, at []string, strict bool)
 	return to
 }
 
+// FieldsOf goes through the fields of a record or the entries of a dict.
 func FieldsOf(v generable.Value) func(func(string, generable.Value) bool) {
 	return func(yield func(string, generable.Value) bool) {
 		if r, ok := v.AsRecord(); ok {

@@ -88,7 +88,7 @@ func (c Calls) One(i int, body func(br engine.Branch) error) error {
 	return err
 }
 
-// Branch is the branch of body i.
+// branch is the branch of body i.
 func (c Calls) branch(i int, s engine.Sched) *exec.Branch {
 	br := c.b.Fork(s, c.at.Child(c.word, "", c.n).Index(i))
 	br.Transcript = exec.Transcript{} // a forum's members alone hear what was said
@@ -97,7 +97,7 @@ func (c Calls) branch(i int, s engine.Sched) *exec.Branch {
 	return br
 }
 
-// Run is one body on its branch. A panic is its error.
+// run is one body on its branch. A panic is its error.
 func (c Calls) run(i int, br *exec.Branch, body func(i int, br engine.Branch) error) error {
 	return br.Guard(func() error {
 		if br.Depth > node.MaxNesting {

@@ -42,7 +42,7 @@ type Spec struct {
 // failed because of it.
 func Exec(s engine.Sched, spec *Spec) (generable.Value, error) { return New(s, spec).Run() }
 
-// Ended closes the run's events and says what it failed by.
+// ended closes the run's events and says what it failed by.
 func ended(b *exec.Branch, err error) error {
 	r := b.Run
 	if err != nil {

@@ -341,7 +341,7 @@ func (c *coop) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	}
 }
 
-// Ask has the driver ask again what branches inside handlers await.
+// ask has the driver ask again what branches inside handlers await.
 func (c *coop) ask() {
 	if c.awaiting > 0 {
 		c.woken = true

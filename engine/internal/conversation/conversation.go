@@ -118,7 +118,7 @@ type conversation struct {
 	own   int         // where in the messages the agent's own input stands, of a history
 }
 
-// Run talks to the model until it gives an answer that fits, or a budget ends.
+// run talks to the model until it gives an answer that fits, or a budget ends.
 func (t *conversation) run() (generable.Value, error) {
 	req, err := t.request()
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *conversation) run() (generable.Value, error) {
 	}
 }
 
-// Ask makes one model call, and gives the request that was made in the end. A run that is parked stands
+// ask makes one model call, and gives the request that was made in the end. A run that is parked stands
 // here, so its frames are kept small.
 func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response, error) {
 	if hooked(t.b, t.A) {

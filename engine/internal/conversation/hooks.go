@@ -30,7 +30,7 @@ func hooks(b *exec.Branch, a *agent.AgentSpec, kind int) []engine.Func {
 	return all
 }
 
-// call calls a hook with as many of the arguments as it takes.
+// callHook calls a hook with as many of the arguments as it takes.
 func callHook(b *exec.Branch, kind, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
 	return b.InvokeAs(agent.HookKinds[kind].Name, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
 }

@@ -46,7 +46,7 @@ func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, 
 	return decidedBy(b, sk, t, args, by)
 }
 
-// substituted does what a person decided about a call.
+// decidedBy does what a person decided about a call.
 func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, by engine.Decision) error {
 	if !by.Approved {
 		err := notApproved(t.Name, by.Reason)

@@ -35,6 +35,7 @@ type skillPlan struct {
 	History  *agent.History // nil: each call begins anew
 }
 
+// PlanAgent makes the plan of an agent.
 func PlanAgent(a *agent.AgentSpec) *AgentPlan {
 	p := &AgentPlan{Spec: a, bounds: a.Budget.Over()}
 	for _, sk := range a.Candidates() {

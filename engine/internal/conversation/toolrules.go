@@ -67,7 +67,7 @@ func (r *ruledCalls) bar(t *agent.Tool) *engine.Error {
 	return e.WithHelp("tool(max = ..., only_after = ..., forbidden = ...) says so")
 }
 
-// Ended notes which tools succeeded in a turn.
+// ended notes which tools succeeded in a turn.
 func (t *conversation) ended(made []toolCall) {
 	if t.ruled == nil {
 		return

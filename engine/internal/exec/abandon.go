@@ -31,9 +31,10 @@ type waited struct {
 	state atomic.Int32 // 0 while it runs, then returned or behind
 }
 
-const returned = 1
-
-const behind = 2
+const (
+	returned = 1
+	behind   = 2
+)
 
 func (w *waited) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	defer func() {

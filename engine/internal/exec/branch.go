@@ -48,6 +48,7 @@ type Callback struct {
 	calls *Tally // how often it called nodes of a kind and name, or opened a place of a word
 }
 
+// CallKey tells apart what a callback does: by a word, and a name where there is one.
 type CallKey struct{ Word, Name string }
 
 // Fork makes the branch of a parallel child. It runs no callback yet, nobody looks at it, and what
@@ -190,6 +191,7 @@ func (b *Branch) OnCancel(f func()) (stop func() bool) { return b.Sched.OnCancel
 // Err implements [engine.Branch].
 func (b *Branch) Err() error { return b.Sched.Err() }
 
+// TooDeep is the error of nodes that call each other without end.
 func TooDeep() error {
 	return engine.Errorf(engine.KindScript, diag.ScriptError, "nodes call each other more than %d deep", node.MaxNesting).
 		WithHelp("a node that calls itself never ends; use loop(node, next)")

@@ -21,6 +21,7 @@ func (b *budget) addEvents(r units.Kind, news *[]engine.BudgetEvent) {
 	}
 }
 
+// Passed reports whether a part of a limit is used.
 func Passed(used int64, part float64, limit int64) bool {
 	return limit > 0 && float64(used) >= part*float64(limit)
 }

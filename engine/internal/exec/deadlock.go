@@ -66,7 +66,7 @@ func (s *waiter) register(waits bool) {
 	s.b.Sched.Wake() // what others wait for may not come any more
 }
 
-// substituted looks whether an ask need not wait longer. When everybody waits for what the others keep,
+// answered looks whether an ask need not wait longer. When everybody waits for what the others keep,
 // one of them is refused, the same in whichever order they came: it may answer with what it has, and
 // gives its part back. The caller holds the lock.
 func (s *waiter) answered() (verdict, *budget, units.Kind) {

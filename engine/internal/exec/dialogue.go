@@ -83,6 +83,7 @@ func (b *Branch) untimely(a *Ask) error {
 	return OutOfTime(d.A.Name, cmp.Or(d.A.Budget.Wall, engine.DefaultAgentWall))
 }
 
+// OutOfTime is the error of an agent whose time is used up.
 func OutOfTime(agent string, wall time.Duration) *engine.Error {
 	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
 		WithHelp("raise it with budget(wall = ...)")

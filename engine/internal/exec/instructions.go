@@ -44,7 +44,7 @@ func (t *Dialog) Keep(sk any, req *model.Request, parts []model.Part, next *mode
 	}
 }
 
-// substituted reports whether there is something to say more about: the last word is not ours.
+// Answered reports whether there is something to say more about: the last word is not ours.
 func (t *Dialog) Answered() bool {
 	return t.Request != nil && t.Request.Messages[len(t.Request.Messages)-1].Role != model.RoleUser
 }

@@ -31,7 +31,7 @@ func remainingOf(out engine.Outcome) (generable.Value, error) {
 	return engine.Converted(out.Value, engine.RemainingType, "what was recorded of budget.remaining()")
 }
 
-// NotReturned is what the budgets leave, the least of all levels. What calls in flight hold is not left.
+// left is what the budgets leave, the least of all levels. What calls in flight hold is not left.
 func (b *Branch) left() generable.Value {
 	var left [units.Resources]engine.Cap
 	b.Budget.run.mu.Lock()

@@ -136,7 +136,7 @@ func (b *Branch) begin(e *engine.Effect, a *Ask) (hold, error) {
 	return b.Reserve(a, e.Agent, e.At)
 }
 
-// Reservation takes an estimate from the branch's budgets before an effect. While other reservations
+// Reserve takes an estimate from the branch's budgets before an effect. While other reservations
 // are open, and while conversations that go on keep room for a last answer, it waits for what they
 // give back: what is in flight was paid for and is to end well. When nothing is to come back it
 // fails, unless the host allows more.
@@ -251,6 +251,7 @@ func isOrAre(n int64, r units.Kind) string {
 	return "are"
 }
 
+// Overspent is the error of a budget of which nothing is left.
 func Overspent(label string, limit int64, r units.Kind) *engine.Error {
 	code := diag.BudgetExceeded
 	if r == units.ResSteps {

@@ -39,6 +39,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 	return out, err
 }
 
+// Uncomposed is the error of a node that loading reported.
 func Uncomposed(n *flow.Node) *engine.Error {
 	return engine.Errorf(engine.KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
 		WithHelp("a script with errors does not run; mend what loading reported")

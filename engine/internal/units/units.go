@@ -13,18 +13,20 @@ import (
 // new ones come last.
 type Kind int
 
+// The resources that budgets bound.
 const (
 	ResModelCalls Kind = iota
 	ResToolCalls
 	ResTokens
 	ResSteps
 	ResTurns
-	ResUSD // in billionths of a dollar
-	Resources
+	ResUSD    // in billionths of a dollar
+	Resources // how many there are
 )
 
 var resourceNames = [Resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
 
+// ResourceArgs are the names of the resources as budget(...) takes them.
 var ResourceArgs = [Resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
 
 // Add adds counts, none of which is negative. A sum that is too large stays at the largest, so
@@ -36,6 +38,7 @@ func Add(a, b int64) int64 {
 	return a + b
 }
 
+// InCount converts an amount for people to what budgets count.
 func InCount(x float64, r Kind) int64 {
 	if r == ResUSD {
 		return Nanos(x)
@@ -43,6 +46,7 @@ func InCount(x float64, r Kind) int64 {
 	return int64(x)
 }
 
+// InUnits converts what budgets count to an amount for people: money in US dollars.
 func InUnits(n int64, r Kind) float64 {
 	if r == ResUSD {
 		return float64(n) / PerDollar
@@ -50,6 +54,7 @@ func InUnits(n int64, r Kind) float64 {
 	return float64(n)
 }
 
+// AmountIn writes an amount for people as a number, of money with its sign.
 func AmountIn(x float64, r Kind) string {
 	if r == ResUSD {
 		return AmountOf(Nanos(x), r)
