@@ -58,14 +58,14 @@ func (c *call) unfinished(err *engine.Error) model.Usage {
 	return model.Usage{}
 }
 
-// made makes the call, and again on a lower rung where the provider turns out not to take what
+// made makes the call, and again on a lower tier where the provider turns out not to take what
 // holds the model to its types.
 func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
 	}
 	req := c.req
-	c.tier = c.ladder.at(c.tierKey())
+	c.tier = c.tiers.at(c.tierKey())
 	for {
 		resp, err := c.send(ctx)
 		c.req = req

@@ -30,7 +30,7 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	return out, nil
 }
 
-// onTier is the hold on an answer of type t, no firmer than the call's rung.
+// onTier is the hold on an answer of type t, no firmer than the call's tier.
 func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
 	if c.tier == tierPrompt {
 		return nil, "the provider refused its schema"
@@ -240,7 +240,7 @@ func (c *call) tierKey() tierKey {
 	return tierKey{c.provider, c.model, types.String()}
 }
 
-// lowered takes the next rung when the provider refused the one that was tried, and reports
+// lowered takes the next tier when the provider refused the one that was tried, and reports
 // whether there is one. A script that demands a schema gets the refusal.
 func (c *call) lowered(err *engine.Error) bool {
 	next := c.refusedTier(err)
@@ -248,14 +248,14 @@ func (c *call) lowered(err *engine.Error) bool {
 		return false
 	}
 	c.tier = next
-	c.ladder.lower(c.tierKey(), next)
+	c.tiers.lower(c.tierKey(), next)
 	if c.refused != nil {
 		c.refused(err)
 	}
 	return true
 }
 
-// refusedTier is the rung to go to after a refusal that speaks of a schema, 0 after any other.
+// refusedTier is the tier to go to after a refusal that speaks of a schema, 0 after any other.
 func (c *call) refusedTier(err *engine.Error) tier {
 	switch err.Kind {
 	case engine.KindUnsupported, engine.KindBadRequest, engine.KindServer:

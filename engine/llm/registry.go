@@ -31,7 +31,7 @@ type Registry struct {
 	bases     map[string]string
 	fallback  string
 	prices    func() *prices.Table // nil prices nothing
-	ladder    refusedTiers
+	tiers     refusedTiers
 	timeouts  Timeouts
 	retry     RetryPolicy
 	fallbacks []string

@@ -27,7 +27,7 @@ type target struct {
 	host *hosted
 
 	prices func() *prices.Table
-	ladder *refusedTiers
+	tiers  *refusedTiers
 }
 
 // resolve finds the target of a model string. It is what both checks and calls go through, each
@@ -35,7 +35,7 @@ type target struct {
 func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	t, err := r.find(name)
 	if t != nil && t.host != nil {
-		t.prices, t.ladder = r.prices, &r.ladder
+		t.prices, t.tiers = r.prices, &r.tiers
 	}
 	return t, err
 }
@@ -56,7 +56,7 @@ func (r *Registry) before(key targetKey) *target {
 
 // keep has the calls that follow share a target.
 func (r *Registry) keep(key targetKey, t *target) *target {
-	t.prices, t.ladder = r.prices, &r.ladder
+	t.prices, t.tiers = r.prices, &r.tiers
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if first := r.targets[key]; first != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Settings are the bounds of a lane. Zero is no bound.
+// Settings are the bounds of a limiter. Zero is no bound.
 type Settings struct {
 	InFlight int     // calls at once
 	Requests float64 // a minute
@@ -37,7 +37,7 @@ type Limiter struct {
 	wakes    time.Time   // when it does
 }
 
-// Track is one model's part of a lane: what waits for it, and how it fares.
+// Track is one model's part of a limiter: what waits for it, and how it fares.
 type Track struct {
 	limiter *Limiter
 	urgent  queue     // those that have been refused several times
@@ -222,7 +222,7 @@ func (l *Limiter) wakeAt(at time.Time) {
 	})
 }
 
-// idle reports whether nothing is lost when the lane is made anew.
+// idle reports whether nothing is lost when the limiter is made anew.
 func (l *Limiter) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,14 +235,14 @@ func (l *Limiter) idle() bool {
 	return l.busy == 0 && l.requests.full(now) && l.tokens.full(now)
 }
 
-// Load is how a lane is doing.
+// Load is how a limiter is doing.
 type Load struct {
 	InFlight int // calls in flight
 	Waiting  int // calls that wait
 	Allowed  int // calls that may be in flight by now, 0 for any number
 }
 
-// Load says how the lane is doing.
+// Load says how the limiter is doing.
 func (l *Limiter) Load() Load {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// most is how many lanes are kept though nothing happens in them: a store that makes a new key
-// at each look gives each call a lane of its own.
+// most is how many limiters are kept though nothing happens in them: a store that makes a new key
+// at each look gives each call a limiter of its own.
 const most = 256
 
-// Limiters finds lanes by clock, provider, address and credential.
+// Limiters finds limiters by clock, provider, address and credential.
 type Limiters struct {
 	mu       sync.Mutex
 	limiters map[limitersKey]*Limiter
@@ -23,7 +23,7 @@ type limitersKey struct {
 	credential        [sha256.Size]byte
 }
 
-// Get gives a lane, made by the settings when it is asked for first.
+// Get gives a limiter, made by the settings when it is asked for first.
 func (s *Limiters) Get(clock engine.Clock, provider, address, credential string, set func() Settings) *Limiter {
 	key := limitersKey{clock, provider, address, sha256.Sum256([]byte(credential))}
 	s.mu.Lock()
@@ -47,7 +47,7 @@ func (s *Limiters) Get(clock engine.Clock, provider, address, credential string,
 	return l
 }
 
-// Each calls f for every lane of a provider in turn.
+// Each calls f for every limiter of a provider in turn.
 func (s *Limiters) Each(f func(provider string, l *Limiter)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
