@@ -20,6 +20,10 @@ type jsonOutcome struct {
 	Verdict  *Verdict        `json:"verdict,omitempty"` // of the error, in whose JSON it does not stand
 	Usage    model.Usage     `json:"usage"`
 	Attempt  int             `json:"attempt"`
+
+	// Earlier is there in what encoding/json made of an outcome before this form was: the other keys are
+	// these but for their case, and the value was not kept.
+	Earlier json.RawMessage `json:"Err,omitempty"`
 }
 
 // MarshalJSON encodes the outcome whole, for a journal or another process: [DecodeOutcome] returns
@@ -99,6 +103,15 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return Outcome{}, fmt.Errorf("a recorded outcome: something follows it")
+	}
+	if in.Earlier != nil {
+		in.Value = nil
+		if err := json.Unmarshal(in.Earlier, &in.Err); err != nil {
+			return Outcome{}, fmt.Errorf("a recorded outcome: %w", err)
+		}
+		if in.Response == nil && in.Err == nil {
+			return Outcome{}, fmt.Errorf("the version that recorded this outcome did not keep its value")
+		}
 	}
 	out := Outcome{Response: in.Response, Err: in.Err, Usage: in.Usage, Attempt: in.Attempt}
 	var err error
