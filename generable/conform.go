@@ -15,19 +15,80 @@ func (t *Type) Conforms(v Value) FieldErrors {
 		return nil
 	}
 	var c converter // for the recording of errors only
-	c.misfits(v, t, nil)
+	c.conforms(v, t, nil)
 	return c.result()
 }
 
-// fits reports whether v is a value of t as it stands. It ends on every type: recursion goes
-// through records, and those are compared by their schema.
-func fits(v Value, t *Type) bool {
+// fits reports whether v is a value of t as it stands.
+func fits(v Value, t *Type) bool { return (*converter)(nil).conforms(v, t, nil) }
+
+// conforms reports whether v is a value of t as it stands, and records all that keeps it from being one.
+// A nil converter records nothing and stops at the first. It ends on every type: recursion goes through
+// records, and those are compared by their schema.
+func (c *converter) conforms(v Value, t *Type, at *message.Path) bool {
 	t = t.resolved()
 	switch t.Kind {
 	case LimitType:
-		return fits(v, t.Elem) && len(t.Limits.check(v, nil, nil)) == 0
+		return c.conforms(v, t.Elem, at) && c.keeps(v, t.Limits, at)
 	case AnyType, ErrorType:
 		return true
+	case ListType:
+		if v.kind == ListKind {
+			ok := true
+			step := message.Path{Up: at, Is: message.InList}
+			for i, item := range (*List)(v.p).Items() {
+				step.Idx = i
+				if ok = c.conforms(item, t.item(i), &step) && ok; !ok && c == nil {
+					return false
+				}
+			}
+			return ok
+		}
+	case DictType:
+		if v.kind == MapKind {
+			ok, m := true, (*Map)(v.p)
+			step := message.Path{Up: at}
+			for i, key := range m.keys {
+				step.Name = key
+				if ok = c.conforms(m.val(i), t.Elem, &step) && ok; !ok && c == nil {
+					return false
+				}
+			}
+			return ok
+		}
+	case OneOfType:
+		for _, m := range t.Variants {
+			if fits(v, m) {
+				return true
+			}
+		}
+		if c != nil {
+			if near := onlyCollection(v, t); near != nil {
+				return c.conforms(v, near, at)
+			}
+		}
+	default:
+		if t.holds(v) {
+			return true
+		}
+	}
+	return c != nil && c.mismatch(v, t, at)
+}
+
+// keeps reports whether v keeps limits, and records which it does not.
+func (c *converter) keeps(v Value, l *Limits, at *message.Path) bool {
+	broken := l.check(v, nil, nil)
+	if c != nil {
+		for _, e := range broken {
+			c.fail(at, e.Expected, e.Got, e.Hint)
+		}
+	}
+	return len(broken) == 0
+}
+
+// holds reports whether v is a value of t, which is neither made of others nor limited.
+func (t *Type) holds(v Value) bool {
+	switch t.Kind {
 	case NoneType:
 		return v.kind == Null
 	case BoolType:
@@ -41,99 +102,17 @@ func fits(v Value, t *Type) bool {
 	case EnumType:
 		s, ok := v.AsStr()
 		return ok && t.hasValue(s)
-	case ListType:
-		if v.kind != ListKind {
-			return false
-		}
-		for i, item := range (*List)(v.p).Items() {
-			if !fits(item, t.item(i)) {
-				return false
-			}
-		}
-		return true
-	case DictType:
-		if v.kind != MapKind {
-			return false
-		}
-		for _, item := range (*Map)(v.p).values() {
-			if !fits(item, t.Elem) {
-				return false
-			}
-		}
-		return true
 	case RecordType:
 		r, ok := v.AsRecord()
 		return ok && Same(r.typ, t)
 	case UnionType:
 		r, ok := v.AsRecord()
-		if !ok {
-			return false
-		}
-		for _, m := range t.Variants {
-			if m = m.Deref(); m.Kind == ErrorType || Same(m, r.typ) {
-				return true
-			}
-		}
-		return false
-	case OneOfType:
-		for _, m := range t.Variants {
-			if fits(v, m) {
-				return true
-			}
-		}
+		return ok && slices.ContainsFunc(t.Variants, func(m *Type) bool {
+			m = m.Deref()
+			return m.Kind == ErrorType || Same(m, r.typ)
+		})
 	}
 	return false
-}
-
-// misfits records why v, which does not fit t, does not.
-func (c *converter) misfits(v Value, t *Type, at *message.Path) {
-	t = t.resolved()
-	switch {
-	case t.Kind == LimitType:
-		if !fits(v, t.Elem) {
-			c.misfits(v, t.Elem, at)
-			return
-		}
-		for _, e := range t.Limits.check(v, at, nil) {
-			c.fail(at, e.Expected, e.Got, e.Hint)
-		}
-		return
-	case t.Kind == ListType && v.kind == ListKind:
-		for i, item := range (*List)(v.p).Items() {
-			if !fits(item, t.item(i)) {
-				c.misfits(item, t.item(i), &message.Path{Up: at, Idx: i, Is: message.InList})
-			}
-		}
-		return
-	case t.Kind == DictType && v.kind == MapKind:
-		m := (*Map)(v.p)
-		for i, key := range m.keys {
-			if !fits(m.val(i), t.Elem) {
-				c.misfits(m.val(i), t.Elem, &message.Path{Up: at, Name: key})
-			}
-		}
-		return
-	case t.Kind == OneOfType:
-		if near := onlyCollection(v, t); near != nil {
-			c.misfits(v, near, at)
-			return
-		}
-	case t.Kind == EnumType && v.kind == Str:
-		s, _ := v.AsStr()
-		c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
-		return
-	}
-	want, hint := wanted(t)
-	switch {
-	case hint != "":
-	case v.kind == MapKind && t.Kind == RecordType:
-		hint = "make an instance: " + t.String() + "(**value)"
-	case v.kind == Int && t.Kind == FloatType:
-		hint = "convert it with float()"
-	case v.kind == RecordKind && t.IsNominal() && v.TypeName() == t.Name:
-		hint = "two different types are named " + t.Name
-	}
-	c.fail(at, want, v.TypeName(), hint)
 }
 
 // onlyCollection finds the one list or dict type in an inline union that v, a list or dict,

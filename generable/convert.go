@@ -73,12 +73,24 @@ func (c *converter) result() FieldErrors {
 	return c.errs
 }
 
-// mismatch records that v is of another type than t.
+// mismatch records that v is no value of t, and reports false.
 func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
 	if c.quiet > 0 {
 		return false
 	}
+	if s, ok := v.AsStr(); ok && t.Kind == EnumType {
+		return c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
+	}
 	want, hint := wanted(t)
+	switch {
+	case hint != "":
+	case v.kind == MapKind && t.Kind == RecordType:
+		hint = "make an instance: " + t.String() + "(**value)"
+	case v.kind == Int && t.Kind == FloatType:
+		hint = "convert it with float()"
+	case v.kind == RecordKind && t.IsNominal() && v.TypeName() == t.Name:
+		hint = "two different types are named " + t.Name
+	}
 	return c.fail(at, want, v.TypeName(), hint)
 }
 
@@ -98,17 +110,11 @@ func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 	switch t.Kind {
 	case LimitType:
 		w, ok := c.convert(v, t.Elem, at)
-		if !ok {
-			return w, false
-		}
-		for _, e := range t.Limits.check(w, at, nil) {
-			ok = c.fail(at, e.Expected, e.Got, e.Hint)
-		}
-		return w, ok
+		return w, ok && c.keeps(w, t.Limits, at)
 	case AnyType, ErrorType:
 		return v, true
-	case NoneType, BoolType, StrType:
-		if fits(v, t) {
+	case NoneType, BoolType, StrType, EnumType:
+		if t.holds(v) {
 			return v, true
 		}
 	case IntType:
@@ -131,16 +137,6 @@ func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 		if v.kind == Int || v.kind == Big {
 			return v, c.fail(at, "float", "int "+quoteDigits(v), "a float cannot hold all its digits")
 		}
-	case EnumType:
-		if fits(v, t) {
-			return v, true
-		}
-		if s, ok := v.AsStr(); ok {
-			if c.quiet > 0 {
-				return v, false
-			}
-			return v, c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
-		}
 	case ListType, DictType, RecordType, UnionType:
 		if c.depth >= maxDepth {
 			return v, c.fail(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
@@ -157,14 +153,14 @@ func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 				return c.dict(v, t, at)
 			}
 		case RecordType:
-			if fits(v, t) {
+			if t.holds(v) {
 				return v, true
 			}
 			if m, ok := v.AsMap(); ok {
 				return c.record(m, t, "", at)
 			}
 		case UnionType:
-			if fits(v, t) {
+			if t.holds(v) {
 				return v, true
 			}
 			if m, ok := v.AsMap(); ok {
@@ -286,13 +282,7 @@ func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool)
 		return absent, true
 	}
 	w, ok := c.convert(given, f.Type, at)
-	if !ok || f.Limits == nil {
-		return w, ok
-	}
-	for _, e := range f.Limits.check(w, at, nil) {
-		ok = c.fail(at, e.Expected, e.Got, e.Hint)
-	}
-	return w, ok
+	return w, ok && (f.Limits == nil || c.keeps(w, f.Limits, at))
 }
 
 func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) {
