@@ -190,15 +190,15 @@ func (m *Machine) known(s *tape.Scanner) (generable.Value, bool) {
 				best, found, rank = v, true, r
 			}
 		}
-		if rank == mostTold {
+		if rank == maxTold {
 			break
 		}
 	}
 	return best, found
 }
 
-// mostTold is the most that [Machine.tells] says.
-const mostTold = 2
+// maxTold is the most that [Machine.tells] says.
+const maxTold = 2
 
 // tells says how much a part of a value is worth beside others: nothing when it is empty, and
 // little when it is a few signs in the middle of a sentence.
@@ -211,7 +211,7 @@ func (m *Machine) tells(cand tape.Candidate, v generable.Value) int {
 	case cand.Bare && cand.End-cand.Start < maxCitation && !m.ownLine(cand):
 		return 1
 	}
-	return mostTold
+	return maxTold
 }
 
 func (m *Machine) coercer(s *tape.Scanner) *coerce.Coercer {
