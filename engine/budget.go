@@ -35,16 +35,16 @@ const (
 
 // Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
 func (n *BudgetEvent) Of() string {
-	r := units.Kind(slices.Index(units.ResourceArgs[:], n.Resource))
+	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {
 		return ""
 	}
-	return units.AmountIn(n.Used, r) + " of " + units.AmountOf(units.InCount(n.Limit, r), r)
+	return units.AmountIn(n.Used, r) + " of " + units.Of(units.InCount(n.Limit, r), r)
 }
 
 // String says the news in a sentence.
 func (n *BudgetEvent) String() string {
-	r := units.Kind(slices.Index(units.ResourceArgs[:], n.Resource))
+	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {
 		return fmt.Sprintf("%s: %s", n.Budget, n.What)
 	}
@@ -56,7 +56,7 @@ func (n *BudgetEvent) String() string {
 	case BudgetSpent:
 		return fmt.Sprintf("%s: %s used", n.Budget, n.Of())
 	case BudgetExtended:
-		return fmt.Sprintf("%s was extended to %s", n.Budget, units.AmountOf(units.InCount(n.Limit, r), r))
+		return fmt.Sprintf("%s was extended to %s", n.Budget, units.Of(units.InCount(n.Limit, r), r))
 	}
 	return "a bound is reached: a last answer is asked for, without tools"
 }

@@ -91,7 +91,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	t.Seen = 0
 	t.own = max(t.own-at, 0) + 1
 	if t.b.Wants(engine.EventHistory) {
-		t.b.Emit(engine.Event{Kind: engine.EventHistory, Data: &engine.HistoryData{Name: t.A.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
+		t.b.Emit(engine.Event{Kind: engine.EventHistory, Data: &engine.HistoryData{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
 	}
 	return &next, nil
 }
@@ -113,9 +113,9 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 		m = c.Model
 	}
 	sum := &model.Request{Model: m, System: summarySystem, Messages: []model.Message{model.TextMessage(model.RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
-	name := t.A.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
+	name := t.Agent.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
 	out := t.b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: m, Agent: name, Run: t.b.RunID(), At: t.b.At.Child("llm", "summary", turn),
-		Req: sum, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ResModelCalls: 1}})
+		Req: sum, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)
 	failed := out.Err
 	if failed == nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Agent runs an agent once, within its budget.
-func Agent(b *exec.Branch, p *AgentPlan, v generable.Value) (generable.Value, error) {
+func Agent(b *exec.Branch, p *Plan, v generable.Value) (generable.Value, error) {
 	said := promptContext{b.Transcript, b.Instructions}
 	b.Transcript, b.Instructions = exec.Transcript{}, nil
 	agents, deepest := b.Agents, b.Deepest
@@ -34,7 +34,7 @@ func Agent(b *exec.Branch, p *AgentPlan, v generable.Value) (generable.Value, er
 }
 
 // bounded is skill within the agent's own budget.
-func bounded(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (out generable.Value, err error) {
+func bounded(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (out generable.Value, err error) {
 	a := p.Spec
 	if p.bounds && (a.Budget.Name == "" || !b.Budget.Within(a.Budget.Name)) {
 		outer := b.Budget
@@ -52,7 +52,7 @@ func bounded(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext
 }
 
 // skill carries out the skill for an input, by its function or by a model.
-func skill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (generable.Value, error) {
+func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (generable.Value, error) {
 	sk, err := pickSkill(b, p, v, said)
 	if err != nil {
 		return v, err
@@ -65,7 +65,7 @@ func skill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) 
 		if err != nil {
 			return v, err
 		}
-		t := &conversation{Dialogue: exec.Dialogue{A: sk.agent, Outer: b.Dialogue}, b: b, sk: sk, input: v, said: said}
+		t := &conversation{Dialogue: exec.Dialogue{Agent: sk.agent, Outer: b.Dialogue}, b: b, sk: sk, input: v, said: said}
 		acting := b.EffectRank
 		b.Dialogue, b.EffectRank = &t.Dialogue, 0 // its calls are ruled by themselves
 		if t.begin(); t.closes() {
@@ -143,9 +143,9 @@ func (t *conversation) run() (generable.Value, error) {
 		} else {
 			next, v, err = t.acceptAnswer(req, resp)
 		}
-		if t.said.instructions != nil && t.said.instructions.Talk != nil {
-			t.said.instructions.Talk.Keep(t.sk, req, parts, next)
-			t.said.instructions.Talk.Own = t.own
+		if t.said.instructions != nil && t.said.instructions.Continuation != nil {
+			t.said.instructions.Continuation.Keep(t.sk, req, parts, next)
+			t.said.instructions.Continuation.Own = t.own
 		}
 		if next == nil {
 			t.shares(req, parts, err)
@@ -158,7 +158,7 @@ func (t *conversation) run() (generable.Value, error) {
 // ask makes one model call, and gives the request that was made in the end. A run that is parked stands
 // here, so its frames are kept small.
 func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response, error) {
-	if hooked(t.b, t.A) {
+	if hooked(t.b, t.Agent) {
 		return t.askHooked(req, int(t.Turn))
 	}
 	resp, err := t.askModel(req)
@@ -188,8 +188,8 @@ func (t *conversation) askLast(req *model.Request, change func(*model.Request) (
 // and a last answer is to be asked for.
 func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	a := t.modelAsk()
-	t.b.Observer = t.A.Observer
-	out := t.b.Model(req, t.A.Name, int(t.Turn), &a)
+	t.b.Observer = t.Agent.Observer
+	out := t.b.Model(req, t.Agent.Name, int(t.Turn), &a)
 	t.b.Observer = nil
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
@@ -199,7 +199,7 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	if !out.Usage.Estimated && out.Usage.In > 0 {
 		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
-	return out.Response, finished(out.Response, t.A.Name)
+	return out.Response, finished(out.Response, t.Agent.Name)
 }
 
 // atModel puts what is wrong with the name of a model where the script gives it.
@@ -247,13 +247,13 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 	if complaint == "" { // no other answer would do
 		return nil, v, err
 	}
-	if int(t.asked) >= t.A.Repairs || t.Closing {
+	if int(t.asked) >= t.Agent.Repairs || t.Closing {
 		v, err = t.badOutput(text, err)
 		return nil, v, err
 	}
 	t.asked++
 	if t.b.Wants(engine.EventRepair) {
-		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: t.A.Name, Text: "asked again: " + complaint}})
+		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: t.Agent.Name, Text: "asked again: " + complaint}})
 	}
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }
@@ -263,14 +263,14 @@ func (t *conversation) request() (*model.Request, error) {
 	system := t.sk.system
 	switch brief := t.said.instructions; {
 	case brief == nil:
-	case brief.Talk != nil && brief.Talk.Request != nil:
-		t.own = brief.Talk.Own
-		return t.compressed(brief.Talk.Request, 0)
+	case brief.Continuation != nil && brief.Continuation.Request != nil:
+		t.own = brief.Continuation.Own
+		return t.compressed(brief.Continuation.Request, 0)
 	case brief.System != nil:
 		system = t.taught(*brief.System)
 	}
-	if t.A.Template != nil && (t.said.instructions == nil || t.said.instructions.System == nil) {
-		text, err := t.A.Template.Render(t.input, t.A.In)
+	if t.Agent.Template != nil && (t.said.instructions == nil || t.said.instructions.System == nil) {
+		text, err := t.Agent.Template.Render(t.input, t.Agent.In)
 		if err != nil {
 			return nil, engine.Errorf(engine.KindType, diag.UnknownPlaceholder, "%w", err)
 		}
@@ -281,10 +281,10 @@ func (t *conversation) request() (*model.Request, error) {
 		after = "\n\n## Transcript\n\n" + t.said.Text()
 	}
 	user := model.Message{Role: model.RoleUser, Parts: model.InputParts(t.input, t.sk.In, after)}
-	m, fallbacks := modelFor(t.b.Run, t.A)
+	m, fallbacks := modelFor(t.b.Run, t.Agent)
 	req := &model.Request{
-		Model: m, Fallbacks: fallbacks, Choice: t.A.Choice, System: system, Messages: []model.Message{user},
-		Tools: t.sk.defs, Output: t.sk.output, Params: t.A.Params,
+		Model: m, Fallbacks: fallbacks, Choice: t.Agent.Choice, System: system, Messages: []model.Message{user},
+		Tools: t.sk.defs, Output: t.sk.output, Params: t.Agent.Params,
 	}
 	req.CacheHead(&t.sk.head)
 	if t.sk.History == nil {
@@ -324,7 +324,7 @@ func (t *conversation) decode(text, form string) (generable.Value, string, error
 	if res.OK {
 		return res.Value, "", nil
 	}
-	e := engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is no %s: %w", t.A.Name, t.sk.Out, res.Errors)
+	e := engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is no %s: %w", t.Agent.Name, t.sk.Out, res.Errors)
 	e.Raw, e.Partial, e.Usage = text, res.Partial, t.usage
 	return res.Value, res.Complaint(), e.WithHelp("%s", t.badOutputHelp())
 }
@@ -348,18 +348,18 @@ func times(n int) string {
 
 // badOutput is the last resort for an answer that does not fit.
 func (t *conversation) badOutput(raw string, cause error) (generable.Value, error) {
-	if t.A.OnBadOutput == nil {
+	if t.Agent.OnBadOutput == nil {
 		return generable.Value{}, cause
 	}
-	out, err := t.b.Invoke(t.A.OnBadOutput, generable.StrOf(raw))
+	out, err := t.b.Invoke(t.Agent.OnBadOutput, generable.StrOf(raw))
 	if err != nil {
 		return out, err
 	}
-	return engine.Converted(out, t.A.Out, "on_bad_output of "+t.A.Name)
+	return engine.Converted(out, t.Agent.Out, "on_bad_output of "+t.Agent.Name)
 }
 
 func (t *conversation) spent(n int64) error {
-	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.A.Name, text.CountInWords(int(n), "turn"))
+	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.Agent.Name, text.CountInWords(int(n), "turn"))
 	e.Usage = t.usage
 	if t.asked > 0 && t.made == 0 {
 		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")
@@ -390,7 +390,7 @@ func modelFor(r *exec.Run, a *agent.AgentSpec) (model string, fallbacks []string
 
 // taught is the system text that a teacher wrote, with what the skill itself says.
 func (t *conversation) taught(text string) string {
-	own := *t.A
+	own := *t.Agent
 	own.Prompt, own.Template = "", nil
 	return strings.Trim(text+"\n\n"+own.SystemText(t.sk.Skill), "\n")
 }

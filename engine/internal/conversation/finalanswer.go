@@ -33,12 +33,12 @@ type ending struct {
 // all that share it.
 func (t *conversation) begin() {
 	own := func(c engine.Cap, def int64) int64 {
-		if t.A.Budget.Name != "" && c.Set() {
+		if t.Agent.Budget.Name != "" && c.Set() {
 			return math.MaxInt64
 		}
 		return c.Or(def)
 	}
-	l := &t.A.Budget
+	l := &t.Agent.Budget
 	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, engine.DefaultTurns), own(l.ToolCalls, engine.DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
@@ -50,8 +50,8 @@ func (t *conversation) begin() {
 
 // modelAsk is what the turn's call asks of the budgets.
 func (t *conversation) modelAsk() exec.Ask {
-	a := exec.Ask{Want: exec.Estimate{units.ResModelCalls: 1, units.ResTurns: 1}, Of: &t.Dialogue}
-	if k := t.Keep; k != nil {
+	a := exec.Ask{Want: exec.Estimate{units.ModelCalls: 1, units.Turns: 1}, Of: &t.Dialogue}
+	if k := t.Reservation; k != nil {
 		k.Next = exec.Estimate{}
 		if !t.Closing {
 			k.Next = a.Want
@@ -63,14 +63,14 @@ func (t *conversation) modelAsk() exec.Ask {
 // closes reports whether the conversation ends with a last answer when a budget is used up. Without
 // tools any answer is the last.
 func (t *conversation) closes() bool {
-	return t.A.Budget.OnLimit == engine.OnLimitAnswer && len(t.sk.defs) > 0
+	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && len(t.sk.defs) > 0
 }
 
 // close makes the request for a last answer.
 func (t *conversation) close(req *model.Request, why error) *model.Request {
 	t.Closing, t.end.why = true, why
 	if t.b.Wants(engine.EventBudget) {
-		t.news(engine.BudgetLastAnswer, units.ResTurns, int64(t.Turn), t.end.maxTurns, 0)
+		t.news(engine.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
 	}
 	next := req.Extend(model.TextMessage(model.RoleUser, lastWords))
 	next.Choice = model.ToolChoice{Mode: model.ChoiceNone} // the tools stay: calls of them were made
@@ -86,10 +86,10 @@ func (t *conversation) next(req *model.Request) (*model.Request, error) {
 		case t.end.due:
 			return t.close(req, t.end.why), nil
 		case turn+1 < t.end.maxTurns, turn < t.end.maxTurns && !t.closes():
-			t.warn(units.ResTurns, turn, turn+1, t.end.maxTurns)
+			t.warn(units.Turns, turn, turn+1, t.end.maxTurns)
 			return req, nil
 		}
-		more, err := t.extend(units.ResTurns, &t.end.maxTurns, turn)
+		more, err := t.extend(units.Turns, &t.end.maxTurns, turn)
 		switch {
 		case err != nil:
 			return nil, err
@@ -104,11 +104,11 @@ func (t *conversation) next(req *model.Request) (*model.Request, error) {
 }
 
 // extend asks the host to raise a bound that the conversation counts itself.
-func (t *conversation) extend(r units.Kind, most *int64, used int64) (bool, error) {
+func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, error) {
 	if t.b.Run.Spec.OnBudget == nil {
 		return false, nil
 	}
-	l := engine.BudgetLimit{Budget: t.label(), Scope: t.b.Path(), Resource: units.ResourceArgs[r], Agent: t.A.Name, Limit: engine.AtMost(*most), Used: engine.AtMost(used)}
+	l := engine.BudgetLimit{Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r], Agent: t.Agent.Name, Limit: engine.AtMost(*most), Used: engine.AtMost(used)}
 	to, err := t.b.AskHost(l, t.b.At, int(t.Turn))
 	if err != nil || to <= *most {
 		return false, err
@@ -127,13 +127,13 @@ func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int)
 		t.end.why = e
 		return nil
 	}
-	return atModel(t.A, req.Model, e)
+	return atModel(t.Agent, req.Model, e)
 }
 
 // lasting is run for a conversation that keeps room for a last answer.
 func (t *conversation) lasting() (generable.Value, error) {
 	k := &exec.Reservation{In: t.b.Budget, Outer: t.b.Reservation}
-	t.Keep, t.b.Reservation = k, k
+	t.Reservation, t.b.Reservation = k, k
 	defer func() {
 		t.b.Reservation = k.Outer
 		t.b.Release(k)
@@ -149,7 +149,7 @@ func answersAfter(a *agent.AgentSpec, e *engine.Error) bool {
 // spentOn has the next turn be the last when a budget refused calls of this one.
 func (t *conversation) spentOn(made []toolCall) {
 	for i := range made {
-		if f := made[i].failure; f != nil && answersAfter(t.A, f) {
+		if f := made[i].failure; f != nil && answersAfter(t.Agent, f) {
 			t.end.due, t.end.why = true, f
 			return
 		}
@@ -174,25 +174,25 @@ func (t *conversation) partial(err error) error {
 // had its chance.
 func (t *conversation) calledLast(tool string) error {
 	why := *engine.AsError(t.end.why)
-	why.Message += fmt.Sprintf("; agent %q was asked for a last answer without tools, and called %q instead of answering", t.A.Name, tool)
+	why.Message += fmt.Sprintf("; agent %q was asked for a last answer without tools, and called %q instead of answering", t.Agent.Name, tool)
 	return &why
 }
 
 // warn tells when a conversation passes a part of a bound that it counts itself.
-func (t *conversation) warn(r units.Kind, before, after, limit int64) {
+func (t *conversation) warn(r units.Resource, before, after, limit int64) {
 	if !t.b.Wants(engine.EventBudget) {
 		return
 	}
-	for _, part := range t.A.Budget.Thresholds() {
+	for _, part := range t.Agent.Budget.Thresholds() {
 		if !exec.Passed(before, part, limit) && exec.Passed(after, part, limit) {
 			t.news(engine.BudgetThreshold, r, after, limit, part)
 		}
 	}
 }
 
-func (t *conversation) news(what engine.BudgetWhat, r units.Kind, used, limit int64, part float64) {
-	t.b.EmitBudget([]engine.BudgetEvent{{What: what, Budget: t.label(), Scope: t.b.Path(), Resource: units.ResourceArgs[r],
+func (t *conversation) news(what engine.BudgetWhat, r units.Resource, used, limit int64, part float64) {
+	t.b.EmitBudget([]engine.BudgetEvent{{What: what, Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r],
 		Used: units.InUnits(used, r), Limit: units.InUnits(limit, r), At: part}}, false)
 }
 
-func (t *conversation) label() string { return "the budget of agent " + strconv.Quote(t.A.Name) }
+func (t *conversation) label() string { return "the budget of agent " + strconv.Quote(t.Agent.Name) }

@@ -88,7 +88,7 @@ func (t *conversation) usesMemory(c *model.ToolCall) bool {
 	if f, ok := tool.Run.(memoryUser); ok {
 		return f.UsesMemory()
 	}
-	return t.A.Memory != nil && slices.Contains(agent.MemoryToolNames, c.Name)
+	return t.Agent.Memory != nil && slices.Contains(agent.MemoryToolNames, c.Name)
 }
 
 // lanes are the calls of an answer by what runs at once: each call by itself, but those that use memory

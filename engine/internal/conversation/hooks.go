@@ -181,7 +181,7 @@ func failed(b *exec.Branch, a *agent.AgentSpec, err error) error {
 // what was decided about it holds for the last answer that is asked for instead: it is the call of the
 // same turn.
 func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, *model.Response, error) {
-	resp, err := around(t.b, t.A, t.A.Name, req, turn, func(change func(*model.Request) (*model.Request, error)) (*model.Response, error) {
+	resp, err := around(t.b, t.Agent, t.Agent.Name, req, turn, func(change func(*model.Request) (*model.Request, error)) (*model.Response, error) {
 		made, err := change(req)
 		if err != nil {
 			return nil, err

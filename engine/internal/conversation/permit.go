@@ -78,7 +78,7 @@ func notApproved(tool, reason string) *engine.Error {
 // there while a person decides.
 func permitHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (*exec.Ask, error) {
 	if !ruled(b, sk) || rules(b, sk, t, *args).Ruling == policy.Allowed || recorded(b, sk, t, *args) {
-		return &exec.Ask{Want: exec.Estimate{units.ResToolCalls: 1}}, nil
+		return &exec.Ask{Want: exec.Estimate{units.ToolCalls: 1}}, nil
 	}
 	if err := reserveHosted(b, sk, t, *args); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func recorded(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value
 // reserveHosted counts a call before a person is asked, who may take hours: others may not wait for it
 // meanwhile.
 func reserveHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) error {
-	held, err := b.Reserve(&exec.Ask{Want: exec.Estimate{units.ResToolCalls: 1}}, sk.agent.Name, b.At)
+	held, err := b.Reserve(&exec.Ask{Want: exec.Estimate{units.ToolCalls: 1}}, sk.agent.Name, b.At)
 	if err != nil {
 		return b.Refused(hosted(b, sk, t, args), err).Err
 	}

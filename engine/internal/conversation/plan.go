@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// AgentPlan is what a run needs of an agent and need not build again.
-type AgentPlan struct {
+// Plan is what a run needs of an agent and need not build again.
+type Plan struct {
 	Spec   *agent.AgentSpec
 	only   *skillPlan // the skill for every input; nil when the input decides
 	Skills []*skillPlan
@@ -35,9 +35,9 @@ type skillPlan struct {
 	History  *agent.History // nil: each call begins anew
 }
 
-// PlanAgent makes the plan of an agent.
-func PlanAgent(a *agent.AgentSpec) *AgentPlan {
-	p := &AgentPlan{Spec: a, bounds: a.Budget.Over()}
+// NewPlan makes the plan of an agent.
+func NewPlan(a *agent.AgentSpec) *Plan {
+	p := &Plan{Spec: a, bounds: a.Budget.Over()}
 	for _, sk := range a.Candidates() {
 		p.Skills = append(p.Skills, planSkill(a, sk))
 	}

@@ -72,12 +72,12 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	after := before + int64(len(calls))
 	var over error
 	for after > t.end.maxToolCalls && over == nil {
-		more, err := t.extend(units.ResToolCalls, &t.end.maxToolCalls, before)
+		more, err := t.extend(units.ToolCalls, &t.end.maxToolCalls, before)
 		switch {
 		case err != nil:
 			return nil, err
 		case !more:
-			over = exec.Overspent(t.label(), t.end.maxToolCalls, units.ResToolCalls)
+			over = exec.Overspent(t.label(), t.end.maxToolCalls, units.ToolCalls)
 		}
 	}
 	if over == nil {
@@ -86,7 +86,7 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	switch {
 	case over == nil:
 		t.made = int32(after)
-		t.warn(units.ResToolCalls, before, after, t.end.maxToolCalls)
+		t.warn(units.ToolCalls, before, after, t.end.maxToolCalls)
 		return nil, nil
 	case !t.closes():
 		return nil, over
@@ -102,13 +102,13 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 
 // repeats refuses a call that was asked for too often in a row.
 func (t *conversation) repeats(calls []*model.ToolCall) error {
-	most := t.A.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(engine.DefaultSameCall))
+	most := t.Agent.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(engine.DefaultSameCall))
 	for i, c := range calls {
 		if i > 0 && c.Name == calls[i-1].Name && sameArgs(c.Args, calls[i-1].Args) {
 			continue // at once, not one after the other
 		}
 		if t.same.add(c) > most {
-			return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.A.Name, times(int(t.same.n)), text.Clip(c.Name, agent.MaxToolName)).
+			return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.Agent.Name, times(int(t.same.n)), text.Clip(c.Name, agent.MaxToolName)).
 				WithHelp("say in the prompt what to do with its result, let the result differ, or raise it with budget(same_call = ...)")
 		}
 	}

@@ -41,7 +41,7 @@ func choiceOf(fit []*skillPlan) *generable.Type {
 
 // routed asks a model which of several skills is to take an input. The call is an effect of the
 // agent like any other, at a position of its own, and passes the agent's hooks.
-func routed(b *exec.Branch, p *AgentPlan, fit []*skillPlan, v generable.Value, said promptContext) (*skillPlan, choice, error) {
+func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said promptContext) (*skillPlan, choice, error) {
 	r, at := p.Spec.Select.Ask, b.At
 	b.At = at.Child("router", "", 0)
 	defer func() { b.At = at }()
@@ -88,7 +88,7 @@ func routed(b *exec.Branch, p *AgentPlan, fit []*skillPlan, v generable.Value, s
 func askRouter(b *exec.Branch, a, r *agent.AgentSpec, req *model.Request, turn int) (*model.Response, error) {
 	once := func(req *model.Request) (*model.Response, error) {
 		out := b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.At.Child("llm", "", turn),
-			Req: req, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ResModelCalls: 1}}) // not streamed: it is no part of what the agent says
+			Req: req, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}}) // not streamed: it is no part of what the agent says
 		if out.Err != nil {
 			return nil, atModel(r, req.Model, out.Err)
 		}
@@ -116,7 +116,7 @@ func undecided(err error) bool {
 	return false
 }
 
-func routerRequest(b *exec.Branch, p *AgentPlan, fit []*skillPlan, t *generable.Type, v generable.Value, said promptContext) *model.Request {
+func routerRequest(b *exec.Branch, p *Plan, fit []*skillPlan, t *generable.Type, v generable.Value, said promptContext) *model.Request {
 	r := p.Spec.Select.Ask
 	parts := []string{routerTask}
 	if r.Prompt != "" {
@@ -137,7 +137,7 @@ func routerRequest(b *exec.Branch, p *AgentPlan, fit []*skillPlan, t *generable.
 }
 
 // readChoice reads a router's answer, or says what is wrong with it. A name alone is a choice, too.
-func readChoice(b *exec.Branch, p *AgentPlan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *model.Response) (c choice, complaint string, err error) {
+func readChoice(b *exec.Branch, p *Plan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *model.Response) (c choice, complaint string, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
 		return c, "There are no tools here, and " + text.Clip(calls[0].Name, agent.MaxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
 	}
@@ -167,7 +167,7 @@ func readChoice(b *exec.Branch, p *AgentPlan, t *generable.Type, fit []*skillPla
 
 // confident takes a choice that the router is sure enough of. One without a confidence is a name
 // alone, and taken at its word.
-func (p *AgentPlan) confident(c choice, v generable.Value, raw string) (*skillPlan, choice, error) {
+func (p *Plan) confident(c choice, v generable.Value, raw string) (*skillPlan, choice, error) {
 	sel := p.Spec.Select
 	if c.confidence == nil || *c.confidence >= sel.Threshold {
 		sk, err := p.named(c.name, v, "the router")
@@ -188,7 +188,7 @@ func (p *AgentPlan) confident(c choice, v generable.Value, raw string) (*skillPl
 
 // otherwise is the skill for what the router does not decide, nil when there is none that takes
 // the input.
-func (p *AgentPlan) otherwise(v generable.Value) *skillPlan {
+func (p *Plan) otherwise(v generable.Value) *skillPlan {
 	for _, sk := range p.taking(v) {
 		if sk.Name == p.Spec.Select.Otherwise.Text {
 			return sk

@@ -12,7 +12,7 @@ import (
 )
 
 // skillFor finds the plan of the skill for an input.
-func (p *AgentPlan) skillFor(v generable.Value) (*skillPlan, error) {
+func (p *Plan) skillFor(v generable.Value) (*skillPlan, error) {
 	if p.only != nil {
 		return p.only, nil
 	}
@@ -30,13 +30,13 @@ func (p *AgentPlan) skillFor(v generable.Value) (*skillPlan, error) {
 
 // pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
 // several skills take it, by asking the router.
-func pickSkill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptContext) (*skillPlan, error) {
+func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (*skillPlan, error) {
 	sel := p.Spec.Select
 	switch {
 	case p.only != nil:
 		return p.only, nil
-	case said.instructions != nil && said.instructions.Talk != nil && said.instructions.Talk.Plan != nil:
-		return said.instructions.Talk.Plan.(*skillPlan), nil // a conversation goes on as it began
+	case said.instructions != nil && said.instructions.Continuation != nil && said.instructions.Continuation.Plan != nil:
+		return said.instructions.Continuation.Plan.(*skillPlan), nil // a conversation goes on as it began
 	case sel == nil:
 		sk, err := p.skillFor(v)
 		return chose(b, p, sk, choice{}, err)
@@ -54,7 +54,7 @@ func pickSkill(b *exec.Branch, p *AgentPlan, v generable.Value, said promptConte
 }
 
 // chose tells which skill of several it is to be.
-func chose(b *exec.Branch, p *AgentPlan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
+func chose(b *exec.Branch, p *Plan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
 	if err == nil && len(p.Skills) > 1 && b.Wants(engine.EventSkill) {
 		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &engine.SkillData{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
 	}
@@ -70,7 +70,7 @@ func (p *skillPlan) event(name string) engine.EventKind {
 }
 
 // taking lists the skills that take an input.
-func (p *AgentPlan) taking(v generable.Value) []*skillPlan {
+func (p *Plan) taking(v generable.Value) []*skillPlan {
 	var fit []*skillPlan
 	for _, sk := range p.Skills {
 		if sk.In.Conforms(v) == nil {
@@ -81,7 +81,7 @@ func (p *AgentPlan) taking(v generable.Value) []*skillPlan {
 }
 
 // selected asks the function for the name of a skill.
-func selected(b *exec.Branch, p *AgentPlan, v generable.Value) (*skillPlan, error) {
+func selected(b *exec.Branch, p *Plan, v generable.Value) (*skillPlan, error) {
 	out, err := b.InvokeAs("select", 0, p.Spec.Select.By, v)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func selected(b *exec.Branch, p *AgentPlan, v generable.Value) (*skillPlan, erro
 }
 
 // named finds the skill of a name, which has to take the input.
-func (p *AgentPlan) named(name string, v generable.Value, by string) (*skillPlan, error) {
+func (p *Plan) named(name string, v generable.Value, by string) (*skillPlan, error) {
 	for _, sk := range p.Skills {
 		if sk.Name != name {
 			continue
@@ -113,7 +113,7 @@ func (p *AgentPlan) named(name string, v generable.Value, by string) (*skillPlan
 }
 
 // notChosen is the failure of a choice. It lists the skills that take the input.
-func (p *AgentPlan) notChosen(v generable.Value, format string, args ...any) *engine.Error {
+func (p *Plan) notChosen(v generable.Value, format string, args ...any) *engine.Error {
 	e := engine.Errorf(engine.KindSkill, diag.NotChosen, format, args...)
 	var names []string
 	for _, sk := range p.taking(v) {

@@ -46,7 +46,7 @@ func (t *conversation) tools(calls []*model.ToolCall) ([]model.Part, error) {
 	// 3. The arguments are read, before any call begins: that takes more stack than a call that
 	// waits may stand on.
 	made := t.callings(calls, barred)
-	err := t.atOnce(calls, cmp.Or(t.A.ToolsAtOnce, agent.DefaultToolsAtOnce), func(i int, s engine.Sched) error {
+	err := t.atOnce(calls, cmp.Or(t.Agent.ToolsAtOnce, agent.DefaultToolsAtOnce), func(i int, s engine.Sched) error {
 		return runToolCall(t.b.Fork(s, made[i].at), &made[i]) // 4 to 8
 	})
 	// 9. The failure streak, the last answer and the rules of the turns that follow.
@@ -145,7 +145,7 @@ func (t *conversation) callings(calls []*model.ToolCall, barred barring) []toolC
 		if c.barred = c.failure != nil; c.barred {
 			continue
 		}
-		if c.failure = tooLong(t.b, t.A, call.Args); c.failure == nil {
+		if c.failure = tooLong(t.b, t.Agent, call.Args); c.failure == nil {
 			c.args, c.repairs, c.failure, c.ends = read(t.b, c.t, call.Args, call.Dialect)
 			c.made = c.args
 		}

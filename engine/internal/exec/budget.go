@@ -91,14 +91,14 @@ func (p *account) bound(l *engine.Limits, whole bool) {
 	if p.limits = l; l == nil {
 		return
 	}
-	set := func(r units.Kind, c engine.Cap) { p.caps[r] = c.Or(math.MaxInt64) }
-	set(units.ResModelCalls, l.ModelCalls)
-	set(units.ResTokens, l.Tokens)
-	set(units.ResSteps, l.Steps)
-	set(units.ResUSD, l.USD)
+	set := func(r units.Resource, c engine.Cap) { p.caps[r] = c.Or(math.MaxInt64) }
+	set(units.ModelCalls, l.ModelCalls)
+	set(units.Tokens, l.Tokens)
+	set(units.Steps, l.Steps)
+	set(units.USD, l.USD)
 	if whole || l.Name != "" {
-		set(units.ResTurns, l.Turns)
-		set(units.ResToolCalls, l.ToolCalls)
+		set(units.Turns, l.Turns)
+		set(units.ToolCalls, l.ToolCalls)
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *account) keeps(r int) int64 {
 	return p.kept.of[r]
 }
 
-func (p *account) bounds(r units.Kind) bool { return p.caps[r] != math.MaxInt64 }
+func (p *account) bounds(r units.Resource) bool { return p.caps[r] != math.MaxInt64 }
 
 // Within reports whether a named budget is around already: then it counts there.
 func (b *budget) Within(name string) bool {
@@ -146,8 +146,8 @@ const (
 // look tells whether what a branch asks for fits on every level, else which level and resource are
 // in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
 // caller holds the lock.
-func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
-	v, by, res := granted, (*budget)(nil), units.Kind(0)
+func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
+	v, by, res := granted, (*budget)(nil), units.Resource(0)
 	for at := b; at != nil; at = at.up {
 		p := at.account
 		for r, n := range a.Want {
@@ -176,7 +176,7 @@ func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
 				now = starving
 			}
 			if now > v {
-				v, by, res = now, at, units.Kind(r)
+				v, by, res = now, at, units.Resource(r)
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
 
 // take holds what is asked for on every level when it fits on all, and more of it as far as that
 // is there.
-func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
+func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	v, by, r := b.look(of, a)
@@ -218,7 +218,7 @@ func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Kind) {
 }
 
 // spend books what was used already, or gives the level and resource that refuse it.
-func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Kind) {
+func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	if v, p, r := b.look(of, &Ask{Want: used}); v != granted {
@@ -251,8 +251,8 @@ func (b *budget) book(held, used Estimate, news *[]engine.BudgetEvent) {
 			}
 			p.held[r] -= held[r]
 			p.used[r] = units.Add(p.used[r], used[r])
-			if news != nil && used[r] > 0 && p.bounds(units.Kind(r)) {
-				at.addEvents(units.Kind(r), news)
+			if news != nil && used[r] > 0 && p.bounds(units.Resource(r)) {
+				at.addEvents(units.Resource(r), news)
 			}
 		}
 	}

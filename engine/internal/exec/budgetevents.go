@@ -8,7 +8,7 @@ import (
 )
 
 // addEvents adds the news of what was booked on a resource. The caller holds the lock.
-func (b *budget) addEvents(r units.Kind, news *[]engine.BudgetEvent) {
+func (b *budget) addEvents(r units.Resource, news *[]engine.BudgetEvent) {
 	p := b.account
 	parts := p.limits.Thresholds()
 	for ; int(p.warned[r]) < min(len(parts), math.MaxUint8) && Passed(p.used[r], parts[p.warned[r]], p.caps[r]); p.warned[r]++ {
@@ -26,9 +26,9 @@ func Passed(used int64, part float64, limit int64) bool {
 	return limit > 0 && float64(used) >= part*float64(limit)
 }
 
-func (b *budget) news(what engine.BudgetWhat, r units.Kind) engine.BudgetEvent {
+func (b *budget) news(what engine.BudgetWhat, r units.Resource) engine.BudgetEvent {
 	p := b.account
-	return engine.BudgetEvent{What: what, Budget: p.label(), Scope: b.at.Path(), Resource: units.ResourceArgs[r],
+	return engine.BudgetEvent{What: what, Budget: p.label(), Scope: b.at.Path(), Resource: units.Args[r],
 		Used: units.InUnits(p.used[r], r), Limit: units.InUnits(p.caps[r], r)}
 }
 
@@ -36,7 +36,7 @@ func (b *budget) news(what engine.BudgetWhat, r units.Kind) engine.BudgetEvent {
 func (b *budget) Report() (news []engine.BudgetEvent) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
-	for _, r := range []units.Kind{units.ResTokens, units.ResUSD} {
+	for _, r := range []units.Resource{units.Tokens, units.USD} {
 		if b.account.bounds(r) {
 			news = append(news, b.news(engine.BudgetSpent, r))
 		}

@@ -69,7 +69,7 @@ func (s *waiter) register(waits bool) {
 // answered looks whether an ask need not wait longer. When everybody waits for what the others keep,
 // one of them is refused, the same in whichever order they came: it may answer with what it has, and
 // gives its part back. The caller holds the lock.
-func (s *waiter) answered() (verdict, *budget, units.Kind) {
+func (s *waiter) answered() (verdict, *budget, units.Resource) {
 	v, by, r := s.b.Budget.look(s.b, s.a)
 	if v != starving {
 		return v, by, r

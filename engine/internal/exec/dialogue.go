@@ -12,14 +12,14 @@ import (
 
 // Dialogue is what budgets and approvals know of the conversation of one agent call.
 type Dialogue struct {
-	A       *agent.AgentSpec
-	Outer   *Dialogue      // of the conversation for which this one is had, nil for none
-	Turn    int32          // from 0
-	Closing bool           // the last answer was asked for
-	Seen    int64          // tokens up to and with the model's last answer, 0 when not known
-	Keep    *Reservation   // for a last answer; nil when there is none
-	Until   time.Time      // no turn but the first begins later
-	pause   *approvalClock // of that time; nil: nobody was asked
+	Agent       *agent.AgentSpec
+	Outer       *Dialogue      // of the conversation for which this one is had, nil for none
+	Turn        int32          // from 0
+	Closing     bool           // the last answer was asked for
+	Seen        int64          // tokens up to and with the model's last answer, 0 when not known
+	Reservation *Reservation   // for a last answer; nil when there is none
+	Until       time.Time      // no turn but the first begins later
+	pause       *approvalClock // of that time; nil: nobody was asked
 }
 
 // approvalClock is how long an agent's time stood still, as people were waited for. The run's ledger locks it:
@@ -48,7 +48,7 @@ func (b *Branch) stopClocks(by int) {
 	b.Budget.run.mu.Lock()
 	defer b.Budget.run.mu.Unlock()
 	for d := b.Dialogue; d != nil; d = d.Outer {
-		if d.A.Budget.Wall != 0 {
+		if d.Agent.Budget.Wall != 0 {
 			continue
 		}
 		if d.pause == nil {
@@ -80,7 +80,7 @@ func (b *Branch) untimely(a *Ask) error {
 	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b.Budget.run)) {
 		return nil
 	}
-	return OutOfTime(d.A.Name, cmp.Or(d.A.Budget.Wall, engine.DefaultAgentWall))
+	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, engine.DefaultAgentWall))
 }
 
 // OutOfTime is the error of an agent whose time is used up.

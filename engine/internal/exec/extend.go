@@ -19,7 +19,7 @@ func (r *extendRequest) Digest() [32]byte {
 
 // extend asks the host to raise a bound of a pot, and reports whether it did. Of several branches
 // that come to the same bound one asks, and the others see what came of it.
-func (b *Branch) extend(by *budget, r units.Kind, agent string, at *engine.Frame, asked int) (bool, error) {
+func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.Frame, asked int) (bool, error) {
 	if b.Run.Spec.OnBudget == nil {
 		return false, nil
 	}
@@ -39,7 +39,7 @@ func (b *Branch) extend(by *budget, r units.Kind, agent string, at *engine.Frame
 		return raised, err
 	}
 	p.asking = true
-	l := engine.BudgetLimit{Budget: p.label(), Scope: by.at.Path(), Resource: units.ResourceArgs[r], Agent: agent, Limit: engine.AtMost(limit), Used: engine.AtMost(p.used[r])}
+	l := engine.BudgetLimit{Budget: p.label(), Scope: by.at.Path(), Resource: units.Args[r], Agent: agent, Limit: engine.AtMost(limit), Used: engine.AtMost(p.used[r])}
 	mu.Unlock()
 	to, err := b.AskHost(l, at, asked)
 	mu.Lock()
@@ -109,17 +109,17 @@ func (b *Branch) extended(e *engine.Effect) {
 	}
 	for at := b.Budget; at != nil; at = at.up {
 		for r := range at.account.caps {
-			if !at.account.bounds(units.Kind(r)) {
+			if !at.account.bounds(units.Resource(r)) {
 				continue
 			}
 			for asked := 0; ; asked++ {
-				out, known := j.Answer(b.question(at.at.Path(), units.ResourceArgs[r], e.At, asked).ID())
+				out, known := j.Answer(b.question(at.at.Path(), units.Args[r], e.At, asked).ID())
 				if !known {
 					break
 				}
 				n, err := allowed(out)
 				b.Budget.run.mu.Lock()
-				if err == nil && at.account.bounds(units.Kind(r)) {
+				if err == nil && at.account.bounds(units.Resource(r)) {
 					at.account.caps[r] = max(at.account.caps[r], n)
 				}
 				b.Budget.run.mu.Unlock()

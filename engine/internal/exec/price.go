@@ -33,26 +33,26 @@ func (b *Branch) forecast(req *model.Request, a *Ask) *engine.Error {
 		out, more = int64(max(*m, 1)), 0
 		last = out
 	}
-	a.Want[units.ResTokens], a.more[units.ResTokens] = units.Add(in, out), more
+	a.Want[units.Tokens], a.more[units.Tokens] = units.Add(in, out), more
 	k := a.kept()
-	if k != nil && k.Next[units.ResModelCalls] > 0 {
-		k.Next[units.ResTokens] = units.Add(in, lastResults+last)
+	if k != nil && k.Next[units.ModelCalls] > 0 {
+		k.Next[units.Tokens] = units.Add(in, lastResults+last)
 	}
 	if !b.Budget.priced {
 		return nil
 	}
 	var most, lasts int64
 	var err *engine.Error
-	if a.Want[units.ResUSD], err = b.price(req, in, out); err != nil {
+	if a.Want[units.USD], err = b.price(req, in, out); err != nil {
 		return err
 	}
 	if most, err = b.price(req, in, units.Add(out, more)); err != nil {
 		return err
 	}
-	a.more[units.ResUSD] = max(most-a.Want[units.ResUSD], 0)
-	if k != nil && k.Next[units.ResModelCalls] > 0 {
+	a.more[units.USD] = max(most-a.Want[units.USD], 0)
+	if k != nil && k.Next[units.ModelCalls] > 0 {
 		lasts, err = b.price(req, units.Add(in, lastResults), last)
-		k.Next[units.ResUSD] = lasts
+		k.Next[units.USD] = lasts
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (b *Branch) chosen(e *engine.Effect, n int) (won int, lost Estimate, known 
 	}
 	out, known := b.Run.Spec.Journal.Answer(e.ID())
 	list, ok := out.Value.AsList()
-	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(units.ResTurns) {
+	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(units.Turns) {
 		return 0, lost, false
 	}
 	i, ok := list.At(0).AsInt()

@@ -38,25 +38,25 @@ func (b *Branch) left() generable.Value {
 	for at := b.Budget; at != nil; at = at.up {
 		p := at.account
 		for r, c := range p.caps {
-			if p.bounds(units.Kind(r)) {
+			if p.bounds(units.Resource(r)) {
 				n := max(c-units.Add(units.Add(p.used[r], p.held[r]), p.keeps(r)), 0)
 				left[r] = engine.AtMost(min(left[r].Or(n), n))
 			}
 		}
 	}
 	b.Budget.run.mu.Unlock()
-	of := func(r units.Kind) generable.Value {
+	of := func(r units.Resource) generable.Value {
 		if !left[r].Set() {
 			return generable.Value{}
 		}
 		return generable.IntOf(left[r].N())
 	}
 	var wall, usd generable.Value
-	if left[units.ResUSD].Set() {
-		usd, _ = generable.FloatOf(float64(left[units.ResUSD].N()) / units.PerDollar)
+	if left[units.USD].Set() {
+		usd, _ = generable.FloatOf(float64(left[units.USD].N()) / units.PerDollar)
 	}
 	if !b.deadline.IsZero() {
 		wall, _ = generable.FloatOf(max(b.deadline.Sub(b.Sched.Now()), 0).Round(time.Millisecond).Seconds())
 	}
-	return generable.NewRecord(engine.RemainingType, []generable.Value{of(units.ResModelCalls), of(units.ResToolCalls), of(units.ResTokens), of(units.ResSteps), wall, of(units.ResTurns), usd}).Value()
+	return generable.NewRecord(engine.RemainingType, []generable.Value{of(units.ModelCalls), of(units.ToolCalls), of(units.Tokens), of(units.Steps), wall, of(units.Turns), usd}).Value()
 }

@@ -21,7 +21,7 @@ func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) 
 // calls may need the same resource. Several agents may share what is left, so that whether there was
 // any is recorded, as it is of effects: the tool itself is run again on a replay.
 func (b *Branch) ReserveToolCall(agent string) error {
-	a := &Ask{Want: Estimate{units.ResToolCalls: 1}}
+	a := &Ask{Want: Estimate{units.ToolCalls: 1}}
 	j := b.Run.Spec.Journal
 	if j == nil || !b.Budget.shares {
 		held, err := b.Reserve(a, agent, b.At)
@@ -73,7 +73,7 @@ func (a *Ask) kept() *Reservation {
 	if a.Of == nil {
 		return nil
 	}
-	return a.Of.Keep
+	return a.Of.Reservation
 }
 
 // Reservation is what a conversation keeps for its last answer, on every level.
@@ -167,7 +167,7 @@ func (b *Branch) Reserve(a *Ask, agent string, at *engine.Frame) (hold, error) {
 }
 
 // await waits until what is asked for may be granted or is refused.
-func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Kind, err error) {
+func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Resource, err error) {
 	s := &waiter{b: b, a: &a}
 	s.register(true)
 	defer s.register(false)
@@ -189,8 +189,8 @@ func (h hold) Settle(e *engine.Effect, u model.Usage) {
 
 // used is what a call really took, where an estimate was held for it.
 func (b *Branch) used(e Estimate, of *engine.Effect, u model.Usage) Estimate {
-	e[units.ResTokens] = units.Add(int64(max(u.In, 0)), int64(max(u.Out, 0)))
-	e[units.ResUSD] = b.cost(of, u)
+	e[units.Tokens] = units.Add(int64(max(u.In, 0)), int64(max(u.Out, 0)))
+	e[units.USD] = b.cost(of, u)
 	return e
 }
 
@@ -200,7 +200,7 @@ func (b *Branch) charge(a *Ask, e *engine.Effect, u model.Usage) {
 }
 
 // refusal is the error of what did not fit.
-func (b *Branch) refusal(by *budget, r units.Kind, a *Ask) *engine.Error {
+func (b *Branch) refusal(by *budget, r units.Resource, a *Ask) *engine.Error {
 	p := by.account
 	b.Budget.run.mu.Lock()
 	defer b.Budget.run.mu.Unlock()
@@ -210,33 +210,33 @@ func (b *Branch) refusal(by *budget, r units.Kind, a *Ask) *engine.Error {
 	}
 	e := Overspent(p.label(), limit, r)
 	e.OfRun, e.Scope = by.up == nil, by.at.Path()
-	if used >= limit || r == units.ResSteps {
+	if used >= limit || r == units.Steps {
 		return e
 	}
-	text := fmt.Sprintf("%s has too little left: %s of its %s %s used", p.label(), partOf(used, r), units.AmountOf(limit, r), isOrAre(used, r))
+	text := fmt.Sprintf("%s has too little left: %s of its %s %s used", p.label(), partOf(used, r), units.Of(limit, r), isOrAre(used, r))
 	if held > 0 {
 		text += fmt.Sprintf(", %s %s held by calls that run", partOf(held, r), isOrAre(held, r))
 	}
 	if kept > 0 {
 		text += fmt.Sprintf(", %s %s kept for the last answers of others", partOf(kept, r), isOrAre(kept, r))
 	}
-	text += fmt.Sprintf("; the next call may need %s", units.AmountOf(a.Want[r], r))
+	text += fmt.Sprintf("; the next call may need %s", units.Of(a.Want[r], r))
 	if last > 0 {
-		text += fmt.Sprintf(" and its last answer after it %s", units.AmountOf(last, r))
+		text += fmt.Sprintf(" and its last answer after it %s", units.Of(last, r))
 	}
 	e.Message = text
-	if r == units.ResTokens || r == units.ResUSD {
-		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", units.ResourceArgs[r])
+	if r == units.Tokens || r == units.USD {
+		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", units.Args[r])
 	}
 	return e
 }
 
 // partOf is a number of something that is named with it: "none of its 15 tokens".
-func partOf(n int64, r units.Kind) string {
+func partOf(n int64, r units.Resource) string {
 	switch {
-	case r == units.ResUSD && n > 0:
-		return units.AmountOf(n, r)
-	case r == units.ResUSD:
+	case r == units.USD && n > 0:
+		return units.Of(n, r)
+	case r == units.USD:
 		return "nothing"
 	case n == 0:
 		return "none"
@@ -244,25 +244,25 @@ func partOf(n int64, r units.Kind) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func isOrAre(n int64, r units.Kind) string {
-	if n < 2 || r == units.ResUSD {
+func isOrAre(n int64, r units.Resource) string {
+	if n < 2 || r == units.USD {
 		return "is"
 	}
 	return "are"
 }
 
 // Overspent is the error of a budget of which nothing is left.
-func Overspent(label string, limit int64, r units.Kind) *engine.Error {
+func Overspent(label string, limit int64, r units.Resource) *engine.Error {
 	code := diag.BudgetExceeded
-	if r == units.ResSteps {
+	if r == units.Steps {
 		code = diag.StepLimit
 	}
-	return engine.Errorf(engine.KindBudget, code, "%s is used up: the limit of %s is reached", label, units.AmountOf(limit, r)).
-		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so %s", units.ResourceArgs[r], muchOrMany(r))
+	return engine.Errorf(engine.KindBudget, code, "%s is used up: the limit of %s is reached", label, units.Of(limit, r)).
+		WithHelp("raise it with budget(%s = ...), or find out in the events what uses so %s", units.Args[r], muchOrMany(r))
 }
 
-func muchOrMany(r units.Kind) string {
-	if r == units.ResUSD {
+func muchOrMany(r units.Resource) string {
+	if r == units.USD {
 		return "much"
 	}
 	return "many"
@@ -271,8 +271,8 @@ func muchOrMany(r units.Kind) string {
 // Steps debits interpreter steps and reports cancellation. The host language calls it every
 // few thousand steps.
 func (b *Branch) Steps(n int64) error {
-	if p, r := b.Budget.spend(b, Estimate{units.ResSteps: n}); p != nil {
-		return b.refusal(p, r, &Ask{Want: Estimate{units.ResSteps: n}})
+	if p, r := b.Budget.spend(b, Estimate{units.Steps: n}); p != nil {
+		return b.refusal(p, r, &Ask{Want: Estimate{units.Steps: n}})
 	}
 	return b.Sched.Yield()
 }

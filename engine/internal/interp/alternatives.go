@@ -12,7 +12,7 @@ func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, 
 	said, before := b.Transcript, b.Thread
 	err = b.InTurn(len(s.kids), func(i int) error {
 		b.Transcript, b.Thread = said, before
-		out, err = Exec(b, s.kids[i], v)
+		out, err = Run(b, s.kids[i], v)
 		return err
 	})
 	return out, err
@@ -26,7 +26,7 @@ func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		return b.Fork(sched, at.Index(i))
 	}, func(i int, br *exec.Branch) error {
 		return br.Guard(func() (err error) {
-			out[i], err = Exec(br, s.kids[i], v)
+			out[i], err = Run(br, s.kids[i], v)
 			return err
 		})
 	})

@@ -24,11 +24,11 @@ func confined(b *exec.Branch, s *step, v generable.Value) (out generable.Value, 
 		defer func() { b.Deepest = deepest }()
 	}
 	if l.Wall <= 0 {
-		return Exec(b, s.kids[0], v)
+		return Run(b, s.kids[0], v)
 	}
 	late := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "%s used up its time of %s", s.node.Label(), l.Wall).WithHelp("raise it with budget(wall = ...)")
 	err = b.Within(l.Wall, late, func() error {
-		out, err = Exec(b, s.kids[0], v)
+		out, err = Run(b, s.kids[0], v)
 		return err
 	})
 	return out, err

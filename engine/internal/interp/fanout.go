@@ -13,7 +13,7 @@ import (
 func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	defer b.Apart()()
 	before := b.Thread
-	out, err := Exec(b, s.kids[0], v)
+	out, err := Run(b, s.kids[0], v)
 	if err == nil {
 		return flow.Attempted(s.node.Out(), out, nil), nil
 	}

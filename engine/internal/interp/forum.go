@@ -37,7 +37,7 @@ func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 			return won, agreed(votes, need, last)
 		}
 	}
-	out, err := Exec(b, s.kids[last], v)
+	out, err := Run(b, s.kids[last], v)
 	b.Transcript = outer
 	return out, err
 }

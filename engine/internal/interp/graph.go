@@ -17,7 +17,7 @@ func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	k := 0
 	for turn := range g.MaxSteps {
 		b.At = at.Index(turn)
-		out, err := Exec(b, s.kids[k], v)
+		out, err := Run(b, s.kids[k], v)
 		if err != nil {
 			return out, err
 		}
@@ -34,7 +34,7 @@ func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		}
 		v = out
 		if m := s.maps[e]; m != nil {
-			if v, err = Exec(b, m, out); err != nil {
+			if v, err = Run(b, m, out); err != nil {
 				return v, err
 			}
 		}

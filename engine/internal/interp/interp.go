@@ -34,7 +34,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 		b.At = at.Child(outer.Scope, "", outer.N)
 	}
 	b.Callback, b.Transcript, b.Instructions = exec.Callback{}, exec.Transcript{}, nil
-	out, err := Exec(b, s, v)
+	out, err := Run(b, s, v)
 	b.Callback, b.At, b.Transcript, b.Instructions = outer, at, said, words
 	return out, err
 }
@@ -45,8 +45,8 @@ func Uncomposed(n *flow.Node) *engine.Error {
 		WithHelp("a script with errors does not run; mend what loading reported")
 }
 
-// Exec runs one step of a plan. It is the only interpreter.
-func Exec(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+// Run runs one step of a plan. It is the only interpreter.
+func Run(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, s.node)
 	}
@@ -108,7 +108,7 @@ func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 	case opSeq:
 		var err error
 		for _, k := range s.kids {
-			if v, err = Exec(b, k, v); err != nil {
+			if v, err = Run(b, k, v); err != nil {
 				return v, err
 			}
 		}
@@ -118,7 +118,7 @@ func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 		if err != nil || s.merge == nil {
 			return out, err
 		}
-		return Exec(b, s.merge, out)
+		return Run(b, s.merge, out)
 	case opEach:
 		list, ok := v.AsList()
 		if !ok { // a host broke the contract of Start
@@ -207,7 +207,7 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 		}
 		return br.Guard(func() (err error) {
 			k, in := kid(i)
-			if out[i], err = Exec(br, k, in); err == nil || failed == nil {
+			if out[i], err = Run(br, k, in); err == nil || failed == nil {
 				return err
 			}
 			if failed[i] = br.Catch(err); failed[i] != nil {
@@ -228,7 +228,7 @@ func listed(out []generable.Value, err error) (generable.Value, error) {
 
 // route sends a value to the first route that takes it.
 func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	v, err := Exec(b, s.kids[0], v)
+	v, err := Run(b, s.kids[0], v)
 	if err != nil {
 		return v, err
 	}
@@ -258,7 +258,7 @@ func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value,
 			b.Emit(engine.Event{Kind: engine.EventHandoff, Data: &engine.HandoffData{From: s.kids[0].node.Label(), To: handler.node.Label(), Type: v.TypeName()}})
 		}
 	}
-	return Exec(b, handler, v)
+	return Run(b, handler, v)
 }
 
 // takes reports whether route i takes a value.
@@ -296,7 +296,7 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	for turn := range o.Max {
 		b.At = at.Index(turn)
 		var err error
-		if out, err = Exec(b, s.kids[0], v); err != nil {
+		if out, err = Run(b, s.kids[0], v); err != nil {
 			return out, err
 		}
 		args[0] = out
@@ -329,7 +329,7 @@ func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value) 
 		}
 	}
 	if o.Next == nil {
-		v, err := Exec(b, s.kids[1], out)
+		v, err := Run(b, s.kids[1], out)
 		return !(o.NextNode != nil && v.IsNull()), v, err
 	}
 	v, err := b.InvokeAs("next", 0, o.Next, args...)

@@ -50,7 +50,7 @@ type step struct {
 	gives      *generable.Type // the output is not proven to be of the type that was declared for it
 	input      boundary        // where the input was joined to this step
 	output     boundary        // where gives was declared
-	agent      *conversation.AgentPlan
+	agent      *conversation.Plan
 	merge      *step   // of opPar: what is made of the list, or nil
 	maps       []*step // of opJump, by edge: what changes the value on the way, or nil
 }
@@ -79,7 +79,7 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 	kids := n.Children()
 	switch n.Kind() {
 	case flow.AgentNode:
-		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.In()), conversation.PlanAgent(n.Agent()), at
+		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.In()), conversation.NewPlan(n.Agent()), at
 	case flow.FnNode, flow.PickNode, flow.TemplateNode:
 		s.op, s.check, s.input = opCall, !typing.Proven(from, n.In()), at
 	case flow.EachNode:

@@ -20,12 +20,12 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	var last generable.Value
 	given := false // an attempt gave last
 	if o.Feedback != nil {
-		words = words.Talking(&exec.Dialog{})
+		words = words.Continuing(&exec.Continuation{})
 	}
 	for turn := range o.Max {
 		b.At = at.Index(turn)
 		b.Transcript, b.Instructions, b.Thread = said, words, before
-		out, err := Exec(b, s.kids[0], v)
+		out, err := Run(b, s.kids[0], v)
 		b.Instructions = nil
 		if err == nil {
 			last, given = out, true
@@ -41,7 +41,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 			failed = append(failed, e)
 		}
 		if o.Feedback != nil && turn+1 < o.Max {
-			if err := feedback(b, o, words.Talk, out, failed, err != nil); err != nil {
+			if err := feedback(b, o, words.Continuation, out, failed, err != nil); err != nil {
 				return out, located(b, err, s.node)
 			}
 		}
@@ -60,7 +60,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 
 // feedback makes what is said to the model before its next attempt. A call that came to no
 // answer is made again as it was: there is nothing to talk about.
-func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Dialog, out generable.Value, failed []*engine.Error, failing bool) error {
+func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Continuation, out generable.Value, failed []*engine.Error, failing bool) error {
 	if !t.Answered() {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // verify asks for the verdict and adds the input to it.
 func verify(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	out, err := Exec(b, s.kids[0], v)
+	out, err := Run(b, s.kids[0], v)
 	if err != nil {
 		return out, err
 	}

@@ -18,7 +18,7 @@ type ballot struct {
 
 // elect runs the voters and then counts.
 func elect(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	v, err := Exec(b, s.kids[0], v)
+	v, err := Run(b, s.kids[0], v)
 	if err != nil {
 		return v, err
 	}
@@ -37,7 +37,7 @@ func elect(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		for i := range ballots {
 			values[i] = ballots[i].value
 		}
-		return Exec(b, s.kids[1], generable.NewList(values).Value())
+		return Run(b, s.kids[1], generable.NewList(values).Value())
 	}
 	for i := range ballots {
 		if err := keyed(b, o, i, &ballots[i]); err != nil {

@@ -12,7 +12,7 @@ import (
 func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	said, outer := b.Transcript, b.Instructions
 	b.Instructions = nil // it is meant for the student
-	out, err := Exec(b, s.kids[0], v)
+	out, err := Run(b, s.kids[0], v)
 	if err != nil {
 		return out, err
 	}
@@ -21,7 +21,7 @@ func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "the teacher of wrap gives %s, want str", out.TypeName())
 	}
 	b.Transcript, b.Instructions = said, outer.Taught(text)
-	out, err = Exec(b, s.kids[1], v)
+	out, err = Run(b, s.kids[1], v)
 	b.Instructions = nil
 	return out, err
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Kind indexes the counters of a budget. Records of races hold them in this order, so that
+// Resource indexes the counters of a budget. Records of races hold them in this order, so that
 // new ones come last.
-type Kind int
+type Resource int
 
 // The resources that budgets bound.
 const (
-	ResModelCalls Kind = iota
-	ResToolCalls
-	ResTokens
-	ResSteps
-	ResTurns
-	ResUSD    // in billionths of a dollar
+	ModelCalls Resource = iota
+	ToolCalls
+	Tokens
+	Steps
+	Turns
+	USD       // in billionths of a dollar
 	Resources // how many there are
 )
 
-var resourceNames = [Resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
+var names = [Resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
 
-// ResourceArgs are the names of the resources as budget(...) takes them.
-var ResourceArgs = [Resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
+// Args are the names of the resources as budget(...) takes them.
+var Args = [Resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
 
 // Add adds counts, none of which is negative. A sum that is too large stays at the largest, so
 // that what is spent stays spent.
@@ -39,25 +39,25 @@ func Add(a, b int64) int64 {
 }
 
 // InCount converts an amount for people to what budgets count.
-func InCount(x float64, r Kind) int64 {
-	if r == ResUSD {
+func InCount(x float64, r Resource) int64 {
+	if r == USD {
 		return Nanos(x)
 	}
 	return int64(x)
 }
 
 // InUnits converts what budgets count to an amount for people: money in US dollars.
-func InUnits(n int64, r Kind) float64 {
-	if r == ResUSD {
+func InUnits(n int64, r Resource) float64 {
+	if r == USD {
 		return float64(n) / PerDollar
 	}
 	return float64(n)
 }
 
 // AmountIn writes an amount for people as a number, of money with its sign.
-func AmountIn(x float64, r Kind) string {
-	if r == ResUSD {
-		return AmountOf(Nanos(x), r)
+func AmountIn(x float64, r Resource) string {
+	if r == USD {
+		return Of(Nanos(x), r)
 	}
 	return fmt.Sprintf("%.0f", x)
 }
@@ -77,14 +77,14 @@ func Nanos(usd float64) int64 {
 	}
 }
 
-// AmountOf is a number of a resource for people: "15 tokens", "$0.50".
-func AmountOf(n int64, r Kind) string {
-	if r == ResUSD {
+// Of is a number of a resource for people: "15 tokens", "$0.50".
+func Of(n int64, r Resource) string {
+	if r == USD {
 		usd := strconv.FormatFloat(float64(n)/PerDollar, 'f', -1, 64)
 		if n%1e7 == 0 {
 			usd = fmt.Sprintf("%.2f", float64(n)/PerDollar)
 		}
 		return "$" + usd
 	}
-	return text.Count(n, resourceNames[r])
+	return text.Count(n, names[r])
 }
