@@ -35,7 +35,7 @@ test:
 	$(GO) vet ./...
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
 		echo 'CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(TESTFLAGS) ./...'; \
-		CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(TESTFLAGS) ./...; \
+		GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(TESTFLAGS) ./...; \
 	else \
 		echo 'no C compiler: testing without the race detector'; \
 		$(GO) test -short -timeout 20m $(TESTFLAGS) ./...; \

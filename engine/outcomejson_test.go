@@ -126,9 +126,9 @@ func same(a, b generable.Value) bool {
 	return true
 }
 
-// An outcome comes back from its JSON with every value as it was: schemas, the kinds of numbers,
-// fields that were not given, the order of maps.
-func TestOutcomesComeBackWhole(t *testing.T) {
+// Promise 25.7 (packages): an outcome encoded for a journal or another process comes back whole, with its
+// value, the value's schemas and its error; what cannot be encoded whole is an error.
+func TestPromise_25_7_Outcomes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 5000 {
 		out := engine.Outcome{Value: randomValue(r, 3), Attempt: r.IntN(4), Usage: model.Usage{In: r.IntN(9), CostUSD: r.Float64(), Estimated: true}}

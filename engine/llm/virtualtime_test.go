@@ -16,10 +16,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Runs in virtual time wait for nothing real, on either side: the delay of a scripted answer, the
-// wait that a provider asks for, a limit of calls a minute and one of calls at once let the other
-// branches go on, and then move the run's clock.
-func TestHandlersWaitInVirtualTime(t *testing.T) {
+// Promise 25.8 (packages): runs in virtual time wait for nothing real, in the script or in what answers
+// it: the delay of a scripted answer, the wait that a provider asks for, a limit of calls a minute and one
+// of calls at once let the other branches go on, and then move the run's clock.
+func TestPromise_25_8_VirtualTime(t *testing.T) {
 	text := "ok"
 	slow := scripted.Row{Agent: "*", Text: &text, Delay: time.Hour, Repeat: true}
 	quick := scripted.Row{Agent: "*", Text: &text, Repeat: true}

@@ -106,9 +106,9 @@ func frozenCases(t *testing.T) ([]string, map[string][]string) {
 	return names, cases
 }
 
-// TestFrozenRuns holds exit codes, results and the shape of every line of JSON: keys, their order,
-// paths, ids, codes and positions, but not the words of messages.
-func TestFrozenRuns(t *testing.T) {
+// Promise 25.2 (packages): later versions keep exit codes, results, paths and ids of effects, and the keys
+// of all JSON in their order: events of every kind, findings, SARIF, graphs and sessions.
+func TestPromise_25_2_FrozenRuns(t *testing.T) {
 	dir := frozenFlows(t)
 	names, cases := frozenCases(t)
 	for _, name := range names {
@@ -148,9 +148,9 @@ func recorded(t *testing.T, name string, args []string) []string {
 	return append(slices.Clone(args), "--record", file)
 }
 
-// TestFrozenCassettes replays what was recorded: result, exit code and ids are those of the run that was
-// recorded.
-func TestFrozenCassettes(t *testing.T) {
+// Promise 25.3 (packages): later versions replay what was recorded: result, exit code and ids are those of
+// the run that was recorded.
+func TestPromise_25_3_FrozenCassettes(t *testing.T) {
 	dir := frozenFlows(t)
 	names, cases := frozenCases(t)
 	replayed := 0
@@ -195,8 +195,8 @@ func ids(events string) []string {
 	return out
 }
 
-// TestFrozenCodes holds the codes of all diagnostics: later versions may have more.
-func TestFrozenCodes(t *testing.T) {
+// Promise 25.5 (packages): codes of diagnostics stay: later versions may have more.
+func TestPromise_25_5_FrozenCodes(t *testing.T) {
 	got := frozenCommand(t, t.TempDir(), "explain")
 	var codes []string
 	for line := range strings.Lines(got.stdout) {
@@ -207,9 +207,9 @@ func TestFrozenCodes(t *testing.T) {
 	held(t, "codes.txt", codes)
 }
 
-// TestFrozenNames holds how everything is called that the language predeclares: names, parameters, the
-// order of those by position, defaults, and what it gives. Later versions may have more of them.
-func TestFrozenNames(t *testing.T) {
+// Promise 25.6 (packages): what the language predeclares stays: names, parameters, the order of those by
+// position, defaults, and what is returned. Later versions may have more of them.
+func TestPromise_25_6_FrozenNames(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for line := range strings.Lines(frozenCommand(t, dir, "doc").stdout) {

