@@ -252,8 +252,8 @@ func TestPromise_1_9_TestCommand(t *testing.T) {
 
 // Promise 1.10 (repository): every package but SQLite's builds without cgo for Linux, macOS and Windows,
 // on amd64 and arm64, and vets on each of the three.
-// The targets of make do that for minutes; .ci/run runs them.
 func TestPromise_1_10_Platforms(t *testing.T) {
+	// The targets of make do that for minutes; .ci/run runs them.
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("no make on this machine")
 	}
