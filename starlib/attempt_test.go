@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
@@ -16,7 +18,6 @@ import (
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // failing is a handler whose first calls fail.

@@ -8,13 +8,14 @@ import (
 	"testing/fstest"
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // reached gives a builtin that tells when a script has come to it.

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // TestHostNames: what a host adds has names of its own, and the message says which has not.

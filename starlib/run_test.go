@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // manyBranches uses every kind of callback, on many branches, and shares what it can.

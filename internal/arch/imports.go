@@ -144,6 +144,15 @@ var ImportRules = append(inOrder(), []ImportRule{
 		Never: append([]string{module + "/engine/llm/...", module + "/engine/journal/...", module + "/engine/grant/...", "net/http/...", "os/exec/..."}, drivers...),
 		Why:   "the language drives the engine and knows no provider",
 	},
+	layer("script", "source"),
+	layer("value", "source", "script"),
+	layer("thread", "source", "script", "value"),
+	layer("table", "source", "script", "value", "thread"),
+	layer("lint", "source", "script", "value", "thread", "table"),
+	layer("doc", "script", "value", "table"),
+	layer("data", "source", "script", "value", "thread", "table", "lint", "doc"),
+	layer("agents", "source", "script", "value", "thread", "table", "lint", "doc", "data"),
+	layer("compose", "source", "script", "value", "thread", "table", "lint", "doc", "data", "agents"),
 	{
 		Package: module + "/internal/startree",
 		May:     []string{starlark},
@@ -184,6 +193,16 @@ var ImportRules = append(inOrder(), []ImportRule{
 		Why:     "the command stays small and starts fast: no gRPC, no provider with a cloud SDK",
 	},
 }...)
+
+// layer says which packages of the language one of them may know: those below it.
+func layer(name string, below ...string) ImportRule {
+	may := append([]string{module + "/engine", module + "/generable/...", module + "/diag/...", texts, module + "/internal/startree", starlark}, engine...)
+	for _, b := range below {
+		may = append(may, module+"/starlib/internal/"+b)
+	}
+	return ImportRule{Package: module + "/starlib/internal/" + name, May: may,
+		Why: "the packages of the language know those below them: script, value, thread, table, lint, doc, then the builtins by topic"}
+}
 
 // heavyProviders are those parts of the provider library that bring gRPC, tens of megabytes or
 // broken tool calls; the command speaks those wire formats itself.

@@ -40,7 +40,7 @@ func GuessParams(c *term.Console, file string) []string {
 		return nil
 	}
 	var names []string
-	for _, name := range c.ParsedScripts().Params(file, text, "main") {
+	for _, name := range parsedScripts(c).Params(file, text, "main") {
 		names = append(names, (&Param{name: name}).flag())
 	}
 	return names

@@ -101,7 +101,7 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 }
 
 func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
-	opts = append(opts, agentscript.WithParsed(c.ParsedScripts()))
+	opts = append(opts, agentscript.WithParsed(parsedScripts(c)))
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {
 		switch { // a stderr that is gone cannot be told
 		case c.Reloaded:
@@ -111,6 +111,16 @@ func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 			_, _ = fmt.Fprintln(c.Stderr, text.Terminal(said))
 		}
 	}))...)
+}
+
+// parsedScripts keeps the scripts of a process as they were parsed.
+func parsedScripts(c *term.Console) *agentscript.Parsed {
+	p, ok := c.Parsed.(*agentscript.Parsed)
+	if !ok {
+		p = agentscript.NewParsed()
+		c.Parsed = p
+	}
+	return p
 }
 
 // MainNode is the node that main is, nil when it is a function or missing.

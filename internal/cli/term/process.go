@@ -9,16 +9,15 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
-
-	"github.com/agentscript/agentscript"
 )
 
 // Process is everything that the command knows of its process, so that tests run it in process
 // and nothing else in this package touches the os package's globals but files by name.
 type Process struct {
-	Version        string              // set by the linker, or empty
-	Args           []string            // without the program's name
-	Parsed         *agentscript.Parsed // scripts as they were parsed: a verb may load one more than once
+	Version string   // set by the linker, or empty
+	Args    []string // without the program's name
+	// Parsed are the scripts as they were parsed, which verbs may load more than once.
+	Parsed         interface{ Count() int }
 	Stdin          io.Reader
 	Stdout         io.Writer // see output
 	Stderr         io.Writer // of which each writer keeps to what legible makes of texts: colours are ours
@@ -35,14 +34,6 @@ type Process struct {
 	Kill func(code int)
 	// browse opens a URL in the user's browser.
 	Browse func(url string) error
-}
-
-// ParsedScripts keeps the scripts of this process as they were parsed.
-func (p *Process) ParsedScripts() *agentscript.Parsed {
-	if p.Parsed == nil {
-		p.Parsed = agentscript.NewParsed()
-	}
-	return p.Parsed
 }
 
 // OSProcess returns the process that this is.

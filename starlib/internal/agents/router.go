@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/internal/startree"
@@ -11,8 +14,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 func routerRows() []table.Builtin {

@@ -1,13 +1,14 @@
 package agents
 
 import (
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 func verifyRows() []table.Builtin {

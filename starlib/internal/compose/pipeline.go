@@ -3,12 +3,13 @@ package compose
 import (
 	"sync"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // rooms counts how many items are in each stage of a stream.

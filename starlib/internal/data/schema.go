@@ -8,7 +8,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -96,6 +95,7 @@ func typeRows() []table.Builtin {
 
 // FieldKind takes a type or field(...).
 var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
+
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		if _, ok := v.(*value.Field); ok {
 			return v, true
@@ -350,63 +350,4 @@ func refFunc(c *table.Call) (starlark.Value, error) {
 	}
 	c.Locate()
 	return value.NewType(c.State, c.State.Types.Refer(c.Pos.Filename(), c.Str("name"), c.ArgSpan("name"))), nil
-}
-
-func schemaTypeRows() []table.Builtin {
-	return []table.Builtin{
-		{Name: "type_from_json_schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: typeFromJSONSchema,
-			Params: []table.Param{
-				{Name: "schema", Kind: table.AnyOf(table.DictKind, table.StrKind), Doc: "the JSON Schema, as a dict or as its text"},
-				{Name: "name", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "the name; otherwise the variable's, else the schema's title"},
-				{Name: "lenient", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "leave out what a type cannot say, with a warning, instead of refusing it"},
-				{Name: "_llm_description", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"},
-			},
-			Doc: "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."},
-	}
-}
-
-func typeFromJSONSchema(c *table.Call) (starlark.Value, error) {
-	o := jsonschema.Options{Name: c.Str("name"), Lenient: c.Bool("lenient", false)}
-	if o.Name == "" {
-		o.Name = c.Variable()
-	}
-	var t *generable.Type
-	var ignored, errs generable.FieldErrors
-	if text, ok := c.Arg("schema").(starlark.String); ok {
-		t, ignored, errs = jsonschema.Parse(string(text), o)
-	} else {
-		v, err := value.ToData(c.Arg("schema"))
-		if err != nil {
-			return nil, value.Prefixed("schema", err)
-		}
-		t, ignored, errs = jsonschema.Import(v, o)
-	}
-	at := c.ArgSpan("schema")
-	found := func(e *generable.FieldError) *diag.Diagnostic {
-		plain := *e
-		plain.Hint = ""
-		d := &diag.Diagnostic{Code: diag.BadSchema, Span: at, Message: plain.Error()}
-		if e.Hint != "" {
-			d.Help = []string{e.Hint}
-		}
-		return d
-	}
-	if errs != nil {
-		var list []*diag.Diagnostic
-		for _, e := range errs {
-			list = append(list, found(e))
-		}
-		return c.Fail(list...)
-	}
-	if !c.Running() {
-		for _, e := range ignored {
-			d := found(e)
-			d.Severity, d.Message = diag.Warning, "not checked: "+d.Message
-			c.State.Session.Report(d)
-		}
-	}
-	if !t.IsNominal() {
-		return value.NewType(c.State, t), nil
-	}
-	return declare(c, t), nil
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -15,8 +18,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 // Linter looks into the functions of files. It needs a file as it is parsed and resolved; what its

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/resolve"
-	"go.starlark.net/syntax"
 )
 
 // CheckUnused warns of agents of the entry script that are declared and then forgotten: they have

@@ -5,14 +5,15 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/source"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 // State is what is known of a script: its session, its files and what they declare. It grows while

@@ -4,12 +4,13 @@ import (
 	"context"
 	"iter"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // Arg returns the argument of the named parameter, nil when it was not given.

@@ -5,42 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
-	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
-
-// Call is one call of a builtin: its bound arguments, and where it stands.
-type Call struct {
-	Row      *Builtin
-	State    *script.State
-	Env      *script.Env
-	thread   *starlark.Thread
-	Receiver starlark.Value
-
-	Values   []starlark.Value // by parameter; nil when not given
-	Refs     []ArgRef         // by parameter
-	rest     []starlark.Value // of the variadic parameter
-	RestRefs []ArgRef         // of rest
-	Kwargs   []starlark.Tuple // of the keywords parameter
-
-	Incomplete bool // a stand-in is among the arguments: stay silent about it
-	Problems   diag.List
-	halted     bool // what was wrong while binding leaves nothing to look into
-	Flawed     bool // something was wrong while binding
-
-	crossed  int // the first of two arguments, from 1, that stand in each other's place
-	looked   bool
-	CallSite source.Call
-	File     *source.File
-	Pos      syntax.Position
-}
 
 // ArgRef remembers how an argument was given, so that its place can be found when needed.
 type ArgRef struct {
@@ -49,43 +20,6 @@ type ArgRef struct {
 }
 
 func (r ArgRef) Given() bool { return r != ArgRef{} }
-
-// call binds arguments and runs the row. All mistakes of one call are reported together.
-func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	e := script.EnvOf(thread)
-	if e == nil {
-		return nil, fmt.Errorf("%s was called outside of a script", b.Name)
-	}
-	if e.Concurrent && !b.concurrentSafe() {
-		return nil, script.NotConcurrent(b.QualifiedName())
-	}
-	if b.InRun != nil && e.Running() {
-		b = b.InRun
-	}
-	c := &Call{Row: b, State: e.State, Env: e, thread: thread, Receiver: recv}
-	c.Bind(args, kwargs)
-	said := c.Problems
-	if len(said) > 0 && (c.halted || e.Running()) {
-		return c.Fail(said...)
-	}
-	c.Problems, c.Flawed = nil, len(said) > 0
-	v, err := b.Func(c)
-	switch {
-	case err != nil: // the file ends here
-		c.report(said)
-		return nil, err
-	case len(c.Problems) > 0:
-		return c.Fail(append(said, c.Problems...)...)
-	case c.Flawed:
-		c.report(said)
-		if n, ok := v.(*value.Node); ok && b.Group == GroupCompose {
-			c.State.Session.Refuse(n.Node) // what fails claims nothing
-		} else if v == nil {
-			v = c.Placeholder()
-		}
-	}
-	return v, nil
-}
 
 func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	params := c.Row.Params
@@ -299,136 +233,6 @@ func (c *Call) missing(p *Param) {
 		d.Label = fmt.Sprintf("%s: %s", p.Kind.Word, p.Doc)
 	}
 	d.Help = append(d.Help, c.Row.Signature())
-}
-
-// Problemf adds a diagnostic to what the call will report.
-func (c *Call) Problemf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
-	c.Problems = append(c.Problems, d)
-	return d
-}
-
-// Fail reports mistakes. While composing, a stand-in takes the place of the result and the
-// file goes on; in a run the call raises.
-func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
-	c.Problems = nil
-	if c.Running() {
-		return nil, script.Raised(found...)
-	}
-	c.report(found)
-	return c.Placeholder(), nil
-}
-
-// report reports mistakes while composing.
-func (c *Call) report(found diag.List) {
-	for _, d := range found {
-		c.State.Session.Report(d)
-	}
-}
-
-// nodeKinds are the kinds of what the builtins make.
-var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "fn": flow.FnNode, "pick": flow.PickNode,
-	"template": flow.TemplateNode, "then": flow.PipelineNode, "par": flow.ParallelNode, "forum": flow.ForumNode,
-	"loop": flow.LoopNode, "branch": flow.BranchNode, "each": flow.EachNode, "graph": flow.GraphNode, "fallback": flow.FallbackNode, "race": flow.RaceNode,
-	"retry": flow.RetryNode, "vote": flow.VoteNode, "wrap": flow.WrapNode, "handoff": flow.HandoffNode, "verify": flow.VerifyNode, "bounded": flow.BoundedNode}
-
-// Placeholder is what a failed call gives.
-func (c *Call) Placeholder() starlark.Value {
-	switch c.Row.Returns {
-	case "node":
-		return value.NewNode(c.State, c.State.Session.Failed(nodeKinds[c.Row.Name], c.Site()))
-	case "type":
-		return value.NewType(c.State, generable.ErrorT)
-	}
-	return &value.Failed{}
-}
-
-// Locate finds the call in the source, once.
-func (c *Call) Locate() {
-	if c.looked {
-		return
-	}
-	c.looked = true
-	if c.thread == nil { // looked at before it is made
-		c.CallSite, _ = c.File.CallAt(c.Pos)
-		return
-	}
-	if c.thread.CallStackDepth() < 2 {
-		return
-	}
-	c.Pos = c.thread.CallFrame(1).Pos
-	u := c.State.ByName[c.Pos.Filename()]
-	if u == nil || u.File == nil {
-		return
-	}
-	c.File = u.File
-	if c.Running() {
-		c.CallSite, _ = c.File.CallAt(c.Pos)
-		return
-	}
-	at := script.Key(c.Pos)
-	site, ok := u.Calls[at] // a factory makes many nodes at one place
-	if !ok {
-		site, _ = c.File.CallAt(c.Pos)
-		if u.Calls == nil {
-			u.Calls = map[syntax.Position]source.Call{}
-		}
-		u.Calls[at] = site
-	}
-	c.CallSite = site
-}
-
-func (c *Call) FuncSpan() diag.Span {
-	c.Locate()
-	if c.CallSite.Fn.IsValid() {
-		return c.CallSite.Fn
-	}
-	return diag.Span{Pos: script.Position(c.Pos)}
-}
-
-func (c *Call) NameSpan(name string) diag.Span {
-	c.Locate()
-	for _, a := range c.CallSite.Args {
-		if a.Name == name {
-			return a.NameSpan
-		}
-	}
-	return c.RefSpan(ArgRef{Name: name})
-}
-
-// RefSpan finds an argument in the source: itself, or the *args or **kwargs that it is from.
-func (c *Call) RefSpan(ref ArgRef) diag.Span {
-	c.Locate()
-	n := 0
-	for _, a := range c.CallSite.Args {
-		switch {
-		case ref.Name != "" && (a.Name == ref.Name || a.Spread == syntax.STARSTAR):
-			return a.Span
-		case ref.n > 0 && a.Spread == syntax.STAR:
-			return a.Span
-		case ref.n > 0 && a.Name == "" && a.Spread == 0:
-			if n++; n == ref.n {
-				return a.Span
-			}
-		}
-	}
-	return c.FuncSpan()
-}
-
-// ArgSpan is the place of the argument of a parameter.
-func (c *Call) ArgSpan(name string) diag.Span {
-	if i := c.ParamIndex(name); c.Refs[i].Given() {
-		return c.RefSpan(c.Refs[i])
-	}
-	return c.FuncSpan()
-}
-
-func (c *Call) ParamIndex(name string) int {
-	i := slices.IndexFunc(c.Row.Params, func(p Param) bool { return p.Name == name })
-	if i < 0 {
-		panic("starlib: " + c.Row.Name + " has no parameter " + name)
-	}
-	return i
 }
 
 // unswapped puts two arguments that stand in each other's place in order, and reports that: each fits

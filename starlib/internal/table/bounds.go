@@ -6,9 +6,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
-	"go.starlark.net/starlark"
 )
 
 // The kinds of numbers of which not every one makes sense. What is wrong with one is said while the

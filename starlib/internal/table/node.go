@@ -1,11 +1,12 @@
 package table
 
 import (
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // RefuseInRun refuses to compose in a run; ok is false when there is nothing more to do.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
-	"go.starlark.net/starlark"
 )
 
 // Part is embedded in the values that only agents take: they are opaque.

@@ -3,6 +3,9 @@ package value
 import (
 	"fmt"
 
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -10,8 +13,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 // Node is an agent, a step or a composition as a value of the language.

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 // Type is a type as a value of the language. The predeclared ones are at once the

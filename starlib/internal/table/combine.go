@@ -1,0 +1,160 @@
+package table
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// OneOf accepts the given words.
+func OneOf(words ...string) Kind {
+	k := Kind{Word: "one of ", Stub: "Literal["}
+	for i, w := range words {
+		if i > 0 {
+			k.Word += ", "
+			k.Stub += ", "
+		}
+		k.Word += `"` + w + `"`
+		k.Stub += `"` + w + `"`
+	}
+	k.Stub += "]"
+	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
+		s, ok := v.(starlark.String)
+		for _, w := range words {
+			if ok && w == string(s) {
+				return v, true
+			}
+		}
+		return v, false
+	}
+	k.Hint = func(v starlark.Value) string {
+		if s, ok := v.(starlark.String); ok {
+			return script.DidYouMean(string(s), words)
+		}
+		return ""
+	}
+	k.Guess = func(v starlark.Value) (starlark.Value, bool) {
+		s, _ := v.(starlark.String)
+		near, ok := diag.Suggest(string(s), words)
+		return starlark.String(near), ok
+	}
+	return k
+}
+
+// either accepts what one of the given kinds does, the first that fits.
+func AnyOf(kinds ...Kind) Kind {
+	k := Kind{alts: kinds}
+	for i, one := range kinds {
+		if i > 0 {
+			k.Word += " or "
+			k.Stub += " | "
+		}
+		k.Word += one.Word
+		k.Stub += one.Stub
+	}
+	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
+		for _, one := range kinds {
+			if w, ok := one.Takes(v); ok {
+				return w, true
+			}
+		}
+		return v, false
+	}
+	k.Hint = func(v starlark.Value) string {
+		for _, one := range kinds {
+			if one.Hint != nil {
+				if h := one.Hint(v); h != "" {
+					return h
+				}
+			}
+		}
+		return ""
+	}
+	k.Guess = func(v starlark.Value) (starlark.Value, bool) {
+		for _, one := range kinds {
+			if one.Guess != nil {
+				if w, ok := one.Guess(v); ok {
+					return w, true
+				}
+			}
+		}
+		return nil, false
+	}
+	return k
+}
+
+// Worded is a kind by another word, such as a shorter one for all that either lists.
+func Worded(word string, k Kind) Kind {
+	k.Word = word
+	return k
+}
+
+// Hinted is a kind that says more of what to write instead.
+func Hinted(k Kind, hint func(starlark.Value) string) Kind {
+	before := k.Hint
+	k.Hint = func(v starlark.Value) string {
+		if h := hint(v); h != "" || before == nil {
+			return h
+		}
+		return before(v)
+	}
+	return k
+}
+
+// Vetted is a kind of which not every value will do.
+func Vetted(k Kind, vet func(*Param, starlark.Value) []Fault) Kind {
+	k.vet = vet
+	return k
+}
+
+// ListOf accepts a list or tuple whose items are all of one kind; items keep their form.
+func ListOf(item Kind) Kind {
+	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", item: &item,
+		Accept: func(v starlark.Value) (starlark.Value, bool) {
+			seq, ok := v.(starlark.Sequence)
+			if _, isList := AcceptList(v); !ok || !isList {
+				return v, false
+			}
+			out := make([]starlark.Value, 0, seq.Len())
+			for item0 := range starlark.Elements(seq) {
+				w, ok := item.Takes(item0)
+				if !ok {
+					return v, false
+				}
+				out = append(out, w)
+			}
+			return starlark.NewList(out), true
+		},
+		Hint: func(v starlark.Value) string {
+			if _, ok := item.Takes(v); ok {
+				return "put it into a list: [...]"
+			}
+			if item.Hint != nil {
+				return item.Hint(v)
+			}
+			return ""
+		},
+		Guess: func(v starlark.Value) (starlark.Value, bool) {
+			w, ok := item.Takes(v)
+			return starlark.NewList([]starlark.Value{w}), ok
+		}}
+}
+
+// DictOf accepts a dict whose keys are texts and whose values are all of one kind.
+func DictOf(item Kind) Kind {
+	return Kind{Word: "dict of " + item.Word, Stub: "dict[str, " + item.Stub + "]", item: &item, dict: true,
+		Accept: func(v starlark.Value) (starlark.Value, bool) {
+			d, ok := v.(*starlark.Dict)
+			if !ok {
+				return v, false
+			}
+			for key, value := range d.Entries() {
+				_, text := key.(starlark.String)
+				if _, ok := item.Takes(value); !text || !ok {
+					return v, false
+				}
+			}
+			return v, true
+		}}
+}

@@ -1,0 +1,174 @@
+package starlib
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// loader executes the files of a script, which makes its state.
+type loader struct {
+	*script.State
+	opts        Options
+	parsed      *Parsed
+	table       *table.Table
+	lint        *lint.Linter
+	language    starlark.StringDict              // the names of the language
+	environment starlark.StringDict              // all names that are predeclared, and what the compiler adds
+	loading     []*script.Unit                   // the chain of files that load each other, outermost first
+	steps       uint64                           // of the interpreter, left for loading
+	stop        error                            // why the executing file was stopped
+	over        bool                             // loading was cancelled, which is reported once
+	fresh       []*script.Unit                   // files that were opened since begin
+	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
+}
+
+func newLoader(o Options) *loader {
+	t := universe(o.Builtins)
+	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
+		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
+	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
+	c := &loader{State: s, opts: o, table: t,
+		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
+	s.Session.Strict = o.Strict
+	if c.parsed = o.Parsed; c.parsed == nil {
+		c.parsed = NewParsed()
+	}
+	c.predeclare()
+	return c
+}
+
+// begin begins composing, or goes on with it where it has ended.
+func (c *loader) begin(ctx context.Context) {
+	if c.Session.Sealed() {
+		c.Session = c.Session.Extend()
+		c.Sealed.Store(false)
+	}
+	c.Context, c.stop, c.over, c.fresh = ctx, nil, false, nil
+	c.calls = map[*diag.Diagnostic][]diag.Note{}
+	c.Session.OnReport = c.traceCalls
+	if c.steps = c.opts.Steps; c.steps == 0 {
+		c.steps = DefaultSteps
+	}
+}
+
+// end ends composing and returns what was found since begin.
+func (c *loader) end() diag.List {
+	c.seal()
+	found := c.Session.Diagnostics()
+	found.Sort()
+	found = c.withCalls(found)
+	c.calls = nil
+	return found
+}
+
+// predeclare makes the names of the language.
+func (c *loader) predeclare() {
+	c.Predeclared = starlark.StringDict{}
+	for _, b := range c.table.Rows() {
+		switch {
+		case b.Make != nil:
+			c.Predeclared[b.Name] = b.Make(c.State, c.table)
+		case b.Of == "":
+			c.Predeclared[b.Name] = b.Callable()
+		}
+	}
+	maps.Copy(c.Predeclared, value.BoundedBuiltins())
+	for _, t := range c.opts.Tools {
+		c.Predeclared[t.Name] = &value.Tool{Tool: t}
+	}
+	c.environment = value.Guards()
+	maps.Copy(c.environment, c.Predeclared)
+	c.language = maps.Clone(c.Predeclared)
+}
+
+func (c *loader) open(p string) *script.Unit {
+	u := &script.Unit{Path: p, Shown: p}
+	if c.opts.Dir != "" {
+		u.Shown = path.Join(c.opts.Dir, p)
+	}
+	c.Units[p], c.ByName[u.Shown] = u, u
+	c.fresh = append(c.fresh, u)
+	return u
+}
+
+// Names are the builtins as the checks of the syntax need them.
+func (c *loader) names() source.Names {
+	n, ofInterpreter := source.Names{Builtins: c.language.Keys()}, value.BoundedBuiltins()
+	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
+		b, ok := c.table.Lookup(name)
+		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
+	})
+	for _, b := range c.table.Rows() {
+		if b.Of != "" || b.Make != nil {
+			continue
+		}
+		switch b.Returns {
+		case "field":
+			n.FieldMakers = append(n.FieldMakers, b.Name)
+		case "type":
+			n.TypeMakers = append(n.TypeMakers, b.Name)
+		case "node":
+			n.NodeMakers = append(n.NodeMakers, b.Name)
+		case "predicate":
+			n.Conditions = append(n.Conditions, b.Name)
+		}
+	}
+	return n
+}
+
+// seal ends composing: nothing of the module changes from now on.
+func (c *loader) seal() {
+	c.IndexFunctions()
+	for _, f := range c.AtEnd {
+		f()
+	}
+	c.AtEnd = nil
+	lint.CheckEffects(c.State)
+	c.freezeModule()
+	c.Callbacks = nil
+	c.Session.Seal()
+	c.Thread = nil
+	c.Sealed.Store(true)
+}
+
+// freezeModule freezes what a script made while it loaded: its globals, and what the functions
+// of its graph capture.
+func (c *loader) freezeModule() {
+	var all []starlark.Value
+	for _, u := range c.fresh {
+		for _, v := range u.Globals {
+			all = append(all, v)
+		}
+	}
+	if value.FreezeShared(append(all, c.Callbacks...)...) == nil {
+		return
+	}
+	refused := func(err error, at diag.Span) {
+		if e := script.EngineError(err); e != nil {
+			c.Session.Report(&diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message, Help: []string{e.Help}})
+		}
+	}
+	for _, u := range c.fresh {
+		for name, v := range u.Globals {
+			refused(value.FreezeShared(v), c.GlobalSpan(u, name))
+		}
+	}
+	for _, v := range c.Callbacks {
+		if fn, ok := v.(*starlark.Function); ok {
+			refused(value.FreezeShared(fn), diag.Span{Pos: script.Position(fn.Position())})
+		}
+	}
+}
