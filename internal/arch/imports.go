@@ -34,7 +34,9 @@ var (
 	engine      = []string{module + "/engine/predicate", module + "/engine/model", module + "/engine/policy", module + "/engine/agent", module + "/engine/flow", module + "/engine/sched", module + "/engine/run"}
 	engineOrder = []string{"internal/abi", "internal/units", "internal/typing", "predicate", "model", "", "policy", "sched", "agent", "internal/node", "flow",
 		"internal/exec", "internal/conversation", "internal/interp", "run"} // from the bottom up, below engine
-	drivers = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
+	// contract is what a handler of effects knows of the engine: never how flows are made or run.
+	contract = []string{module + "/engine", module + "/engine/model", module + "/engine/internal/redact", module + "/generable/...", module + "/diag/...", texts}
+	drivers  = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
 )
 
 // texts is below everything: how messages quote, count and clip. It is of the standard library alone, so
@@ -103,14 +105,13 @@ var ImportRules = append(inOrder(), []ImportRule{
 	},
 	{
 		Package: module + "/engine/llm/...",
-		May: append([]string{module + "/engine", module + "/engine/llm/...", module + "/engine/internal/redact", module + "/generable/...", module + "/diag/...", texts,
-			langchain}, engine...),
-		Never: append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
-		Why:   "the model port knows providers and no language",
+		May:     slices.Concat(contract, []string{module + "/engine/llm/...", module + "/engine/agent", langchain}),
+		Never:   append([]string{starlark, observed, temporal, grpc, commandLine}, heavyProviders...),
+		Why:     "the model port knows providers and no language",
 	},
 	{
 		Package: module + "/engine/cassette/...",
-		May:     append([]string{module + "/engine", module + "/generable/...", module + "/diag/...", texts}, engine...),
+		May:     contract,
 		Never:   append([]string{starlark, "net/http/..."}, drivers...),
 		Why:     "records hold effects of every kind and know no provider",
 	},
@@ -123,12 +124,14 @@ var ImportRules = append(inOrder(), []ImportRule{
 	},
 	{
 		Package: module + "/engine/mcp/...",
-		Never:   append([]string{starlark, langchain, observed, temporal, grpc, commandLine}, sqlite...),
-		Why:     "tools of other processes are effects; they know no language",
+		May: slices.Concat(contract, []string{module + "/engine/mcp/...", module + "/engine/internal/disk", module + "/engine/internal/reaper",
+			"github.com/modelcontextprotocol/go-sdk/...", "golang.org/x/oauth2/..."}),
+		Never: append([]string{starlark, langchain, observed, temporal, grpc, commandLine}, sqlite...),
+		Why:   "tools of other processes are effects; they know no language",
 	},
 	{
 		Package: module + "/engine/grant/...",
-		May:     append([]string{module + "/engine", module + "/engine/internal/reaper", module + "/engine/internal/spelling", module + "/generable/...", module + "/diag/...", texts}, engine...),
+		May:     slices.Concat(contract, []string{module + "/engine/internal/reaper", module + "/engine/internal/spelling"}),
 		Never:   append([]string{starlark}, drivers...),
 		Why:     "commands, requests and files stand here alone; they know the engine and no language",
 	},

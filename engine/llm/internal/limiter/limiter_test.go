@@ -73,9 +73,9 @@ func (h *hand) advance(d time.Duration) {
 	h.mu.Unlock()
 }
 
-func lane(h *hand, s Settings) *Limiter {
-	lanes := &Limiters{}
-	return lanes.Get(h, "p", "http://p", "key", func() Settings { return s })
+func limiterOf(h *hand, s Settings) *Limiter {
+	all := &Limiters{}
+	return all.Get(h, "p", "http://p", "key", func() Settings { return s })
 }
 
 // waits joins a call that has to wait; done is closed when it is admitted.
@@ -107,7 +107,7 @@ func goes(t *testing.T, track *Track) Permit {
 }
 
 func TestCallsGoInTheirOrder(t *testing.T) {
-	l := lane(newHand(), Settings{InFlight: 1})
+	l := limiterOf(newHand(), Settings{InFlight: 1})
 	a, b := l.Track("a"), l.Track("b")
 	held := goes(t, a)
 	var all []*waiter
@@ -135,7 +135,7 @@ func TestCallsGoInTheirOrder(t *testing.T) {
 
 func TestWindow(t *testing.T) {
 	h := newHand()
-	l := lane(h, Settings{InFlight: 8})
+	l := limiterOf(h, Settings{InFlight: 8})
 	m := l.Track("m")
 	var held []Permit
 	for range 8 {
@@ -193,7 +193,7 @@ func TestWindow(t *testing.T) {
 // A model that is limited holds back its own calls alone, and those until its time has come.
 func TestClosedTrack(t *testing.T) {
 	h := newHand()
-	l := lane(h, Settings{InFlight: 4})
+	l := limiterOf(h, Settings{InFlight: 4})
 	a, b := l.Track("a"), l.Track("b")
 	p := goes(t, a)
 	p.Limited(50 * time.Millisecond)
@@ -212,7 +212,7 @@ func TestClosedTrack(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	h := newHand()
-	m := lane(h, Settings{Requests: 60}).Track("m") // one a second, six at once
+	m := limiterOf(h, Settings{Requests: 60}).Track("m") // one a second, six at once
 	for range 6 {
 		goes(t, m).Release(0)
 	}
@@ -226,7 +226,7 @@ func TestRates(t *testing.T) {
 		t.Error("the seventh does not go after a second")
 	}
 
-	m = lane(h, Settings{Tokens: 6000}).Track("m") // 100 a second, 600 at once
+	m = limiterOf(h, Settings{Tokens: 6000}).Track("m") // 100 a second, 600 at once
 	p := m.join(false, 500).permit
 	p.Release(100) // 400 come back
 	if m.join(false, 500).ready != nil {
@@ -254,7 +254,7 @@ func TestRates(t *testing.T) {
 
 func TestBreaker(t *testing.T) {
 	h := newHand()
-	l := lane(h, Settings{InFlight: 2})
+	l := limiterOf(h, Settings{InFlight: 2})
 	m := l.Track("m")
 	asked := func(want bool) {
 		t.Helper()
@@ -297,7 +297,7 @@ func TestBreaker(t *testing.T) {
 
 // Calls that wait for a track to open hear at once that their model is not asked any more.
 func TestBreakerFreesThoseWhoWait(t *testing.T) {
-	l := lane(newHand(), Settings{InFlight: 2})
+	l := limiterOf(newHand(), Settings{InFlight: 2})
 	m := l.Track("m")
 	p := goes(t, m)
 	p.Limited(time.Minute)
@@ -312,7 +312,7 @@ func TestBreakerFreesThoseWhoWait(t *testing.T) {
 }
 
 func TestContextEndsTheWait(t *testing.T) {
-	l := lane(newHand(), Settings{InFlight: 1})
+	l := limiterOf(newHand(), Settings{InFlight: 1})
 	m := l.Track("m")
 	held := goes(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -330,8 +330,8 @@ func TestContextEndsTheWait(t *testing.T) {
 
 // However many calls come and go, no more are in flight than may be, and none is left behind.
 func TestManyCalls(t *testing.T) {
-	lanes := &Limiters{}
-	l := lanes.Get(engine.MachineClock{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
+	all := &Limiters{}
+	l := all.Get(engine.MachineClock{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
 	var mu sync.Mutex
 	busy, most, served := 0, 0, 0
 	var wg sync.WaitGroup
@@ -370,20 +370,59 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// A store that makes a key at each look does not make lanes without end.
-func TestIdleLanesAreDropped(t *testing.T) {
-	lanes, clock := &Limiters{}, newHand()
+// A store that makes a key at each look does not make limiters without end.
+// A limiter in which anything goes on is kept, however many there are.
+func TestBusyLimitersAreKept(t *testing.T) {
+	for name, keep := range map[string]func(l *Limiter){
+		"a call in flight":       func(l *Limiter) { goes(t, l.Track("m")) },
+		"a closed model":         func(l *Limiter) { p := goes(t, l.Track("m")); p.Limited(time.Hour); p.Release(0) },
+		"a failed model":         func(l *Limiter) { goes(t, l.Track("m")).Release(0); l.Track("m").Failed() },
+		"requests that are owed": func(l *Limiter) { l.requests.spend(1, l.clock.Now()) },
+		"tokens that are owed":   func(l *Limiter) { l.tokens.spend(1, l.clock.Now()) },
+		"a call that waits for a model": func(l *Limiter) {
+			p := goes(t, l.Track("m"))
+			p.Limited(time.Hour)
+			p.Release(0)
+			waits(t, l.Track("m"), false)
+			l.Track("m").closed = time.Time{}
+		},
+		"an urgent one that waits": func(l *Limiter) {
+			p := goes(t, l.Track("m"))
+			p.Limited(time.Hour)
+			p.Release(0)
+			waits(t, l.Track("m"), true)
+			l.Track("m").closed = time.Time{}
+		},
+		"": func(*Limiter) {},
+	} {
+		all, clock := &Limiters{}, newHand()
+		get := func(key string) *Limiter {
+			return all.Get(clock, "p", "", key, func() Settings { return Settings{InFlight: 1, Requests: 60, Tokens: 60} })
+		}
+		first := get("first")
+		keep(first)
+		for i := range 2 * most {
+			get(fmt.Sprint(i))
+		}
+		if kept := get("first") == first; kept != (name != "") {
+			t.Errorf("%q: it is kept: %v", name, kept)
+		}
+	}
+}
+
+func TestIdleLimitersAreDropped(t *testing.T) {
+	all, clock := &Limiters{}, newHand()
 	for i := range 10 * most {
-		l := lanes.Get(clock, "p", "", fmt.Sprint(i), func() Settings { return Settings{InFlight: 1} })
+		l := all.Get(clock, "p", "", fmt.Sprint(i), func() Settings { return Settings{InFlight: 1} })
 		goes(t, l.Track("m")).Release(0)
 	}
 	n := 0
-	lanes.Each(func(string, *Limiter) { n++ })
+	all.Each(func(string, *Limiter) { n++ })
 	if n > most {
-		t.Errorf("%d lanes are kept", n)
+		t.Errorf("%d limiters are kept", n)
 	}
-	same := lanes.Get(clock, "p", "", "x", func() Settings { return Settings{} })
-	if same != lanes.Get(clock, "p", "", "x", func() Settings { return Settings{} }) || same == lanes.Get(clock, "q", "", "x", func() Settings { return Settings{} }) {
-		t.Error("lanes are not told apart by provider and key")
+	same := all.Get(clock, "p", "", "x", func() Settings { return Settings{} })
+	if same != all.Get(clock, "p", "", "x", func() Settings { return Settings{} }) || same == all.Get(clock, "q", "", "x", func() Settings { return Settings{} }) {
+		t.Error("limiters are not told apart by provider and key")
 	}
 }
