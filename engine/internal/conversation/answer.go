@@ -1,9 +1,17 @@
 package conversation
 
 import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -32,3 +40,185 @@ func emitRepairs(b *exec.Branch, repairs []generable.Repair) {
 		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After}})
 	}
 }
+
+// lastWords ask for an answer when nothing more may be done for it.
+const lastWords = "The budget of this task is used up: no more tools can be called. Give your final answer now, with what you have."
+
+// lastShare is the part of a wall time after which an agent with a last answer begins no other turn.
+const lastShare = 0.8
+
+// ending is how a conversation comes to its end before the model ends it.
+type ending struct {
+	due          bool  // the next turn is the last
+	why          error // the limit that ended it
+	maxTurns     int64 // turns; the host may raise it
+	maxToolCalls int64 // tool calls, likewise
+}
+
+// begin settles the bounds that the conversation counts itself. Those of a named budget count for
+// all that share it.
+func (t *conversation) begin() {
+	own := func(c engine.Cap, def int64) int64 {
+		if t.Agent.Budget.Name != "" && c.Set() {
+			return math.MaxInt64
+		}
+		return c.Or(def)
+	}
+	l := &t.Agent.Budget
+	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, engine.DefaultTurns), own(l.ToolCalls, engine.DefaultToolCalls)
+	switch {
+	case l.Wall == 0:
+		t.Until = t.b.Sched.Now().Add(engine.DefaultAgentWall)
+	case l.Wall > 0 && t.closes():
+		t.Until = t.b.Sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
+	}
+}
+
+// modelAsk is what the turn's call asks of the budgets.
+func (t *conversation) modelAsk() exec.Ask {
+	a := exec.Ask{Want: exec.Estimate{units.ModelCalls: 1, units.Turns: 1}, Of: &t.Dialogue}
+	if k := t.Reservation; k != nil {
+		k.Next = exec.Estimate{}
+		if !t.Closing {
+			k.Next = a.Want
+		}
+	}
+	return a
+}
+
+// closes reports whether the conversation ends with a last answer when a budget is used up. Without
+// tools any answer is the last.
+func (t *conversation) closes() bool {
+	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && len(t.sk.defs) > 0
+}
+
+// close makes the request for a last answer.
+func (t *conversation) close(req *model.Request, why error) *model.Request {
+	t.Closing, t.end.why = true, why
+	if t.b.Wants(engine.EventBudget) {
+		t.news(engine.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
+	}
+	next := req.Extend(model.TextMessage(model.RoleUser, lastWords))
+	next.Choice = model.ToolChoice{Mode: model.ChoiceNone} // the tools stay: calls of them were made
+	next.Reheaded()
+	return next
+}
+
+// next gives the request of a turn, which may have become the one for a last answer.
+func (t *conversation) next(req *model.Request) (*model.Request, error) {
+	turn := int64(t.Turn)
+	for !t.Closing {
+		switch {
+		case t.end.due:
+			return t.close(req, t.end.why), nil
+		case turn+1 < t.end.maxTurns, turn < t.end.maxTurns && !t.closes():
+			t.warn(units.Turns, turn, turn+1, t.end.maxTurns)
+			return req, nil
+		}
+		more, err := t.extend(units.Turns, &t.end.maxTurns, turn)
+		switch {
+		case err != nil:
+			return nil, err
+		case more:
+		case turn < t.end.maxTurns:
+			return t.close(req, t.spent(t.end.maxTurns)), nil
+		default:
+			return nil, t.spent(t.end.maxTurns)
+		}
+	}
+	return req, nil
+}
+
+// extend asks the host to raise a bound that the conversation counts itself.
+func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, error) {
+	if t.b.Run.Spec.OnBudget == nil {
+		return false, nil
+	}
+	l := engine.BudgetLimit{Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r], Agent: t.Agent.Name, Limit: engine.AtMost(*most), Used: engine.AtMost(used)}
+	to, err := t.b.AskHost(l, t.b.At, int(t.Turn))
+	if err != nil || to <= *most {
+		return false, err
+	}
+	*most = to
+	if t.b.Wants(engine.EventBudget) {
+		t.news(engine.BudgetExtended, r, used, to, 0)
+	}
+	return true, nil
+}
+
+// refused is what becomes of a call that failed, nil when a budget refused it, which was not made
+// then, and a last answer may be asked for instead.
+func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int) error {
+	if t.closes() && !t.Closing && attempt == 0 && e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded {
+		t.end.why = e
+		return nil
+	}
+	return atModel(t.Agent, req.Model, e)
+}
+
+// lasting is run for a conversation that keeps room for a last answer.
+func (t *conversation) lasting() (generable.Value, error) {
+	k := &exec.Reservation{In: t.b.Budget, Outer: t.b.Reservation}
+	t.Reservation, t.b.Reservation = k, k
+	defer func() {
+		t.b.Reservation = k.Outer
+		t.b.Release(k)
+	}()
+	return t.run()
+}
+
+// answersAfter reports whether the agent answers once more when a tool was refused so.
+func answersAfter(a *agent.AgentSpec, e *engine.Error) bool {
+	return a.Budget.OnLimit == engine.OnLimitAnswer && e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded
+}
+
+// spentOn has the next turn be the last when a budget refused calls of this one.
+func (t *conversation) spentOn(made []toolCall) {
+	for i := range made {
+		if f := made[i].failure; f != nil && answersAfter(t.Agent, f) {
+			t.end.due, t.end.why = true, f
+			return
+		}
+	}
+}
+
+// partial adds to a spent budget what the agent had come to.
+func (t *conversation) partial(err error) error {
+	e, ok := err.(*engine.Error)
+	if !ok || e.Kind != engine.KindBudget {
+		return err
+	}
+	own := *e
+	own.Usage = t.usage
+	if own.Raw == "" {
+		own.Raw = model.TextIn(t.words)
+	}
+	return &own
+}
+
+// calledLast is the error of a last answer that is a call: what ended the conversation, and that it
+// had its chance.
+func (t *conversation) calledLast(tool string) error {
+	why := *engine.AsError(t.end.why)
+	why.Message += fmt.Sprintf("; agent %q was asked for a last answer without tools, and called %q instead of answering", t.Agent.Name, tool)
+	return &why
+}
+
+// warn tells when a conversation passes a part of a bound that it counts itself.
+func (t *conversation) warn(r units.Resource, before, after, limit int64) {
+	if !t.b.Wants(engine.EventBudget) {
+		return
+	}
+	for _, part := range t.Agent.Budget.Thresholds() {
+		if !exec.Passed(before, part, limit) && exec.Passed(after, part, limit) {
+			t.news(engine.BudgetThreshold, r, after, limit, part)
+		}
+	}
+}
+
+func (t *conversation) news(what engine.BudgetWhat, r units.Resource, used, limit int64, part float64) {
+	t.b.EmitBudget([]engine.BudgetEvent{{What: what, Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r],
+		Used: units.InUnits(used, r), Limit: units.InUnits(limit, r), At: part}}, false)
+}
+
+func (t *conversation) label() string { return "the budget of agent " + strconv.Quote(t.Agent.Name) }

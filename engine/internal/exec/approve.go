@@ -2,10 +2,13 @@
 package exec
 
 import (
+	"cmp"
 	"strconv"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -75,4 +78,83 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 	}
 	return out, b.Locate(engine.Errorf(engine.KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), reason).
 		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
+}
+
+// Dialogue is what budgets and approvals know of the conversation of one agent call.
+type Dialogue struct {
+	Agent       *agent.AgentSpec
+	Outer       *Dialogue      // of the conversation for which this one is had, nil for none
+	Turn        int32          // from 0
+	Closing     bool           // the last answer was asked for
+	Seen        int64          // tokens up to and with the model's last answer, 0 when not known
+	Reservation *Reservation   // for a last answer; nil when there is none
+	Until       time.Time      // no turn but the first begins later
+	pause       *approvalClock // of that time; nil: nobody was asked
+}
+
+// approvalClock is how long an agent's time stood still, as people were waited for. The run's ledger locks it:
+// calls of one answer wait at once.
+type approvalClock struct {
+	open int           // decisions that are waited for now
+	left time.Duration // of the agent's time, as it was when the first of them began
+	sum  time.Duration
+}
+
+// awaitApproval is do for what a person decides. Meanwhile the default time of every agent for which the
+// call is made stands still: a person may take hours. A time that is given does not, nor is anything
+// of this recorded: a turn that is refused is, so that a replay does not ask the clock.
+func (b *Branch) awaitApproval(e *engine.Effect) (generable.Value, *engine.Error) {
+	b.stopClocks(1)
+	out := b.Do(e, nil)
+	b.stopClocks(-1) // not after a panic, by which all that stood still ends
+	return out.Value, out.Err
+}
+
+// stopClocks begins or ends a wait in the conversations around the branch.
+//
+//go:noinline
+func (b *Branch) stopClocks(by int) {
+	now := b.Sched.Now()
+	b.Budget.run.mu.Lock()
+	defer b.Budget.run.mu.Unlock()
+	for d := b.Dialogue; d != nil; d = d.Outer {
+		if d.Agent.Budget.Wall != 0 {
+			continue
+		}
+		if d.pause == nil {
+			d.pause = &approvalClock{}
+		}
+		p := d.pause
+		if p.open == 0 {
+			p.left = d.Until.Sub(now)
+		}
+		if p.open += by; p.open == 0 {
+			p.sum += p.left - d.Until.Sub(now)
+		}
+	}
+}
+
+// end is when the agent's time ends, as far as it has gone on.
+func (d *Dialogue) end(l *ledger) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d.pause == nil {
+		return d.Until
+	}
+	return d.Until.Add(d.pause.sum)
+}
+
+// untimely refuses a turn that would begin after the agent's time.
+func (b *Branch) untimely(a *Ask) error {
+	d := a.Of
+	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b.Budget.run)) {
+		return nil
+	}
+	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, engine.DefaultAgentWall))
+}
+
+// OutOfTime is the error of an agent whose time is used up.
+func OutOfTime(agent string, wall time.Duration) *engine.Error {
+	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
+		WithHelp("raise it with budget(wall = ...)")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/model"
@@ -196,3 +197,103 @@ func TooDeep() error {
 	return engine.Errorf(engine.KindScript, diag.ScriptError, "nodes call each other more than %d deep", node.MaxNesting).
 		WithHelp("a node that calls itself never ends; use loop(node, next)")
 }
+
+// Nest counts an agent that begins, inside those that called it, and refuses one too many: before
+// anything of it runs. A bound of its own counts from here.
+func (b *Branch) Nest(a *agent.AgentSpec) error {
+	outer := b.Deepest
+	if own, set := a.Budget.Depth.Value(); set {
+		if most := NestBound(b.Agents, own); b.Deepest == 0 || most < b.Deepest {
+			b.Deepest = most
+		}
+	}
+	most := b.Deepest
+	if most == 0 {
+		most = engine.DefaultDepth + 1
+	}
+	if b.Agents+1 >= most {
+		err := tooNested(a.Name, int(most-1))
+		err.Scope = b.At.Root().Path() // none of those around calls one either
+		b.Deepest = outer
+		err.Scope = b.At.Root().Path() // no model on the way could do better: it is not told
+		return err
+	}
+	b.Agents++
+	return nil
+}
+
+// NestBound is how many agents there may be inside each other, and one, since 0 is no bound.
+func NestBound(agents int32, most int64) int32 {
+	return agents + int32(min(max(most, 0), node.MaxNesting)) + 1
+}
+
+func tooNested(agent string, most int) *engine.Error {
+	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q is not called: agents call each other %d deep already", agent, most).
+		WithHelp("see which agent calls itself, or raise it with budget(depth = ...) on the outermost agent")
+}
+
+// InCallback is the position of what the running callback does.
+func (b *Branch) InCallback() *engine.Frame {
+	if b.Callback.Scope == "" {
+		return b.At
+	}
+	return b.At.Child(b.Callback.Scope, "", b.Callback.N)
+}
+
+// place is the position of the next thing that the running callback does of a word, counted like
+// the places of [run.CallsAt]. kind is what is done there, "" when the word says it.
+func (b *Branch) place(word, kind string) *engine.Frame {
+	return b.InCallback().Child(word, kind, b.Ordinal(CallKey{word, ""}))
+}
+
+// Ordinal counts what the running callback does of a kind and name.
+func (b *Branch) Ordinal(key CallKey) int {
+	if b.Callback.calls == nil {
+		b.Callback.calls = &Tally{}
+	}
+	return b.Callback.calls.Count(key)
+}
+
+// Tally counts by key. Most callbacks have a few keys, for which a map is ten times as large: it
+// is held by every run that is parked in a function.
+type Tally struct {
+	few  []tallied
+	many map[CallKey]int // instead, beyond fewKeys
+}
+
+type tallied struct {
+	key CallKey
+	n   int
+}
+
+const fewKeys = 8
+
+// Count gives how often a key was counted before, and counts it.
+func (t *Tally) Count(key CallKey) int {
+	if t.many != nil {
+		n := t.many[key]
+		t.many[key] = n + 1
+		return n
+	}
+	for i := range t.few {
+		if e := &t.few[i]; e.key == key {
+			e.n++
+			return e.n - 1
+		}
+	}
+	if len(t.few) == fewKeys {
+		t.many = make(map[CallKey]int, 2*fewKeys)
+		for _, e := range t.few {
+			t.many[e.key] = e.n
+		}
+		t.few = nil
+		t.many[key] = 1
+		return 0
+	}
+	t.few = append(t.few, tallied{key, 1})
+	return 0
+}
+
+func (b *Branch) Wait(ready func() bool) error { return b.Sched.Wait(ready) }
+
+func (b *Branch) Wake() { b.Sched.Wake() }
