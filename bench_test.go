@@ -125,7 +125,7 @@ func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversatio
 		out[kind] = func(b testing.TB, turns int) *conversation {
 			c := &conversation{turns: turns, asked: make([]time.Duration, 0, turns)}
 			h := engine.Handlers{engine.EffectModel: c, engine.EffectTool: agent.HostTools{"look": &hostTool}}
-			if _, err := mod.Start(context.Background(), agentscript.Input("x"), agentscript.Handler(h)).Wait(); err != nil {
+			if _, err := mod.Start(context.Background(), agentscript.Input("x"), agentscript.HandlerForAll(h)).Wait(); err != nil {
 				b.Fatal(err)
 			}
 			return c

@@ -125,7 +125,7 @@ main = a >> b
 		"free": {ModelCalls: engine.AtMost(1)},
 		"paid": {ModelCalls: engine.AtMost(100), Steps: engine.AtMost(50_000_000)},
 	}
-	_, err = mod.Start(context.Background(), agentscript.Input("x"), agentscript.Limits(tenants["free"])).Wait()
+	_, err = mod.Start(context.Background(), agentscript.Input("x"), agentscript.RunLimits(tenants["free"])).Wait()
 	fmt.Println(errors.Is(err, engine.ErrBudget))
 	// Output: true
 }
@@ -241,8 +241,8 @@ func ExampleJournal() {
 		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s is not recorded", e.ID()))
 	})
 	record := &journal.Memory{}
-	first, err := agentscript.As[string](mod.Start(context.Background(), in, agentscript.Journal(record)).Wait())
-	again, err2 := agentscript.As[string](mod.Start(context.Background(), in, agentscript.Journal(record), agentscript.Handler(refuse)).Wait())
+	first, err := agentscript.As[string](mod.Start(context.Background(), in, agentscript.RunJournal(record)).Wait())
+	again, err2 := agentscript.As[string](mod.Start(context.Background(), in, agentscript.RunJournal(record), agentscript.HandlerForAll(refuse)).Wait())
 	fmt.Println(first, err, again, err2)
 	// Output: hello <nil> hello <nil>
 }

@@ -72,7 +72,7 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 						ctx, cancel = context.WithTimeout(ctx, 20*time.Millisecond)
 						defer cancel()
 					case "by its time":
-						opts = append(opts, agentscript.Limits(engine.Limits{Wall: 20 * time.Millisecond}))
+						opts = append(opts, agentscript.RunLimits(engine.Limits{Wall: 20 * time.Millisecond}))
 					}
 					run := mod.Start(ctx, opts...)
 					for range calls {

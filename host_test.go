@@ -59,7 +59,7 @@ func TestNilArguments(t *testing.T) {
 	if !errors.As(typo, &e) || !strings.Contains(e.Help, "other") {
 		t.Errorf("the help is %v", e)
 	}
-	got, err := mod.Start(t.Context(), nil, agentscript.Input("x"), agentscript.OnEvent(engine.EventAll, nil), agentscript.OnEvent(engine.EventRun, func(engine.Event) {}), agentscript.Handler(nil), agentscript.Journal(nil)).Wait()
+	got, err := mod.Start(t.Context(), nil, agentscript.Input("x"), agentscript.OnEvent(engine.EventAll, nil), agentscript.OnEvent(engine.EventRun, func(engine.Event) {}), agentscript.HandlerForAll(nil), agentscript.RunJournal(nil)).Wait()
 	if err != nil || got.Text() != "x" {
 		t.Errorf("%s, %v", got.Text(), err)
 	}
@@ -97,7 +97,7 @@ func TestDefaultLimits(t *testing.T) {
 	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls+1)).Wait(); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "limit of 1000 model calls") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls+1), agentscript.Limits(engine.Limits{ModelCalls: engine.Unlimited()})).Wait(); err != nil {
+	if _, err := mod.Start(t.Context(), n(agentscript.DefaultModelCalls+1), agentscript.RunLimits(engine.Limits{ModelCalls: engine.Unlimited()})).Wait(); err != nil {
 		t.Error(err)
 	}
 	if _, err := mod.StartNamed(context.Background(), "busy").Wait(); !errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), "limit of 200000000 script steps") {
@@ -105,7 +105,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := mod.StartNamed(ctx, "busy", agentscript.Limits(engine.Limits{Steps: engine.Unlimited()})).Wait(); !errors.Is(err, engine.ErrTimeout) {
+	if _, err := mod.StartNamed(ctx, "busy", agentscript.RunLimits(engine.Limits{Steps: engine.Unlimited()})).Wait(); !errors.Is(err, engine.ErrTimeout) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestDefaultWall(t *testing.T) {
 		}
 	})
 	limits := func(wall time.Duration) []agentscript.RunOption {
-		return []agentscript.RunOption{agentscript.Limits(engine.Limits{Wall: wall})}
+		return []agentscript.RunOption{agentscript.RunLimits(engine.Limits{Wall: wall})}
 	}
 	for name, tt := range map[string]struct {
 		deadline time.Duration

@@ -103,7 +103,7 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 		limits.ModelCalls = engine.AtMost(1)
 	}
 	before := runtime.NumGoroutine()
-	_, err = mod.Start(t.Context(), append([]agentscript.RunOption{agentscript.InputText("go"), agentscript.Session(store, "s"), agentscript.Limits(limits),
+	_, err = mod.Start(t.Context(), append([]agentscript.RunOption{agentscript.InputText("go"), agentscript.Session(store, "s"), agentscript.RunLimits(limits),
 		agentscript.KeepSession(func() bool { at("keep")(); return true }),
 		agentscript.OnBudget(func(context.Context, engine.BudgetLimit) engine.Cap { at("budget")(); return engine.Cap{} }),
 		agentscript.OnEvent(engine.EventToken, func(engine.Event) { at("token")() }),
@@ -155,7 +155,7 @@ func TestFaultsOfTheHost(t *testing.T) {
 // resumed asks again.
 func TestApprovalPanics(t *testing.T) {
 	record := &journal.Memory{}
-	_, err := faultyRun(t, "approval", func() { panic("boom") }, agentscript.Journal(record))
+	_, err := faultyRun(t, "approval", func() { panic("boom") }, agentscript.RunJournal(record))
 	if !errors.Is(err, engine.ErrApproval) || !strings.Contains(err.Error(), "boom") {
 		t.Fatalf("the run comes to %v", err)
 	}
@@ -164,7 +164,7 @@ func TestApprovalPanics(t *testing.T) {
 			t.Errorf("%s is recorded", id)
 		}
 	}
-	if _, err := faultyRun(t, "", nil, agentscript.Journal(record)); err != nil {
+	if _, err := faultyRun(t, "", nil, agentscript.RunJournal(record)); err != nil {
 		t.Errorf("resumed: %v", err)
 	}
 }

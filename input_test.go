@@ -13,7 +13,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/generable"
 )
 
 func flow(t *testing.T, src string, opts ...agentscript.Option) *agentscript.Module {
@@ -23,74 +22,6 @@ func flow(t *testing.T, src string, opts ...agentscript.Option) *agentscript.Mod
 		t.Fatal(err)
 	}
 	return m
-}
-
-// Input is read like an answer of a model, but what its writer misspelt is an error.
-func TestInputIsLenient(t *testing.T) {
-	m := flow(t, "Point = schema(\"A point\", x = int, y = field(int, \"up\", default = 0))\nmain = agent(input = Point, output = int, run = lambda p: p.x + p.y)\n")
-	for _, tt := range []struct{ text, want, wrong string }{
-		{`{"x": 1, "y": 2}`, "3", ""},
-		{"{'x': '1', y: 2,}", "3", ""},
-		{`{"x": 1, "yy": 2}`, "", `yy: want no key but x, y, got "yy" at line 1, column 10; did you mean y?`},
-		{"{\n  \"x\": \"one\"}", "", `x: want int, got "one" at line 2, column 8`},
-	} {
-		for name, read := range map[string]func(string, *generable.Type) (generable.Value, error){"text": agentscript.FromText, "json": agentscript.FromJSON} {
-			v, err := read(tt.text, m.Type("Point"))
-			if tt.wrong != "" {
-				var e *engine.Error
-				if !errors.As(err, &e) || e.Code != diag.BadInput || !strings.Contains(e.Message, tt.wrong) {
-					t.Errorf("%s %s: %v", name, tt.text, err)
-				}
-				continue
-			}
-			if err != nil {
-				t.Errorf("%s %s: %v", name, tt.text, err)
-				continue
-			}
-			if got, err := m.Start(t.Context(), agentscript.Input(v)).Wait(); err != nil || got.JSON() != tt.want {
-				t.Errorf("%s %s: %s, %v", name, tt.text, got.JSON(), err)
-			}
-		}
-	}
-}
-
-// FromJSON wants JSON where FromText takes the text itself.
-func TestFromJSONText(t *testing.T) {
-	if v, err := agentscript.FromJSON(`"a\tb"`, generable.StrT); err != nil || generable.JSON(v, nil) != `"a\tb"` {
-		t.Errorf("%v, %v", v, err)
-	}
-	for _, text := range []string{"7", "bare words", "[]"} {
-		if v, err := agentscript.FromJSON(text, generable.StrT); !errors.Is(err, engine.ErrInput) {
-			t.Errorf("%s gives %v, %v", text, generable.JSON(v, nil), err)
-		}
-	}
-}
-
-func TestArgsFromJSON(t *testing.T) {
-	m := flow(t, "P = schema(\"P\", x = int)\ndef main(p = P, n = 3, who = str | None, name = \"x\"):\n    return [p.x, n, who, name]\n")
-	entry, missing := m.Main()
-	if missing != nil {
-		t.Fatal(missing)
-	}
-	for text, want := range map[string]string{
-		`{"p": {"x": "1"}, 'n': 4}`:           `[1,4,null,"x"]`,
-		`{"p": {"x": 1}, "who": "me"}`:        `[1,3,"me","x"]`,
-		`{"p": {"x": 1}, "name": null}`:       `[1,3,null,"x"]`,
-		`{"p": {"x": 1}, "nme": "y"}`:         `nme: want no key but p, n, who, name, got "nme" at line 1, column 17; did you mean n`,
-		"{\"p\": {\"x\": 1,\n \"z\": \"y\"}}": `p.z: want no key but x, got "z" at line 2, column 2`,
-		`["x"]`:                               `the arguments of main are an object, not list`,
-		`7`:                                   `the arguments of main are an object, not int`,
-	} {
-		args, err := agentscript.ArgsFromJSON(text, entry.Params)
-		if err == nil {
-			got, err := m.Start(t.Context(), agentscript.Args(args)).Wait()
-			if err != nil || got.JSON() != want {
-				t.Errorf("%s: %s, %v", text, got.JSON(), err)
-			}
-		} else if !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
 }
 
 // A script that does not get ready is given up, with a remedy.

@@ -54,7 +54,7 @@ func TestApprovedTooLate(t *testing.T) {
 				in = agentscript.Args(map[string]any{"x": "x"})
 			}
 			record := &journal.Memory{}
-			opts := []agentscript.RunOption{in, agentscript.ID("run"), agentscript.Journal(record), agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
+			opts := []agentscript.RunOption{in, agentscript.ID("run"), agentscript.RunJournal(record), agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
 				if strings.Contains(e.Text(), "began") {
 					began.Add(1)
 				}

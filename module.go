@@ -151,9 +151,35 @@ func (m *Module) Sources() diag.Sources { return m.lib.Sources() }
 // Hash identifies the script with all that it loads and reads. Runs are pinned to it.
 func (m *Module) Hash() string { return m.lib.Hash() }
 
-// Main returns what a run begins with: the node or function named main, with its parameters
-// and docs. The diagnostic says why there is none.
-func (m *Module) Main() (*starlib.Entry, *diag.Diagnostic) { return m.lib.Main() }
+// Entry is what a run begins with: a node, or a function whose parameters the host gives.
+type Entry struct {
+	Name   string
+	Node   *flow.Node // nil for a function
+	Params []Param    // of a function
+	Doc    string     // of a function, without its Args section
+}
+
+// Param is a parameter of a function that a run begins with.
+type Param struct {
+	Name     string
+	Type     *generable.Type // declared, or that of the default; any when neither says
+	Doc      string          // from field(...) or the docstring's Args section
+	Required bool
+	Default  generable.Value // when not required
+}
+
+// Main returns what the script runs as main, or else why there is nothing to run.
+func (m *Module) Main() (*Entry, *diag.Diagnostic) {
+	main, missing := m.lib.Main()
+	if missing != nil {
+		return nil, missing
+	}
+	e := &Entry{Name: main.Name, Node: main.Node, Doc: main.Doc}
+	for _, p := range main.Params {
+		e.Params = append(e.Params, Param(p))
+	}
+	return e, nil
+}
 
 // Node returns the node bound to a global name of the script, or nil.
 func (m *Module) Node(name string) *flow.Node { return m.lib.Node(name) }

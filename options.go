@@ -207,7 +207,7 @@ type runConfig struct {
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
 // InputText gives the input as text: verbatim when main takes a str, else read as JSON of
-// main's input type, see [FromText].
+// main's input type, in which flaws such as single quotes and numbers in quotes are repaired.
 func InputText(text string) RunOption { return func(r *runConfig) { r.raw = &text } }
 
 // Args gives the arguments of a main that is a function, by parameter name. They are
@@ -243,29 +243,29 @@ func ModelFor(agent, model string) RunOption {
 	}
 }
 
-// Limits bounds this run, instead of the engine's limits. What is not set has the defaults that
+// RunLimits bounds this run, instead of the engine's limits. What is not set has the defaults that
 // [WithLimits] names.
-func Limits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
+func RunLimits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
 
-// Pricer sets what knows the price of model calls for this run.
-func Pricer(p engine.Pricer) RunOption { return func(r *runConfig) { r.spec.Pricer = p } }
+// RunPricer sets what knows the price of model calls for this run.
+func RunPricer(p engine.Pricer) RunOption { return func(r *runConfig) { r.spec.Pricer = p } }
 
 // OnBudget has f asked when a budget of the run, or of an agent or node in it, is used up, before
 // anything fails because of that; see [engine.OnBudget].
 func OnBudget(f engine.OnBudget) RunOption { return func(r *runConfig) { r.spec.OnBudget = f } }
 
-// Journal has the run remember its effects, and answers from what is remembered: failures as
+// RunJournal has the run remember its effects, and answers from what is remembered: failures as
 // well as results, so that a call which failed is not made again. A call that was cancelled, by
 // the caller, a limit of time or a failing sibling, came to nothing and is not remembered: a later
 // run over the same journal hands it to its handler, whose outcome is recorded then. So a replay
 // asks for nothing when no call of the recorded run was cancelled.
-func Journal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
+func RunJournal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
 
-// Handler replaces everything that runs effects, for this run: a test's fake, say.
-func Handler(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
+// HandlerForAll replaces everything that runs effects, for this run: a test's fake, say.
+func HandlerForAll(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
 
 // HandlerFor sets what runs effects of a kind, for this run, over the engine's: another model, say,
-// or the person who approves. It adds nothing to [Handler].
+// or the person who approves. It adds nothing to [HandlerForAll].
 func HandlerFor(kind engine.EffectKind, h engine.Handler) RunOption {
 	return func(r *runConfig) {
 		if r.handlers == nil {

@@ -37,8 +37,8 @@ func WithApproval(f func(ctx context.Context, r *engine.ApprovalRequest) (engine
 	return WithHandler(engine.EffectApproval, engine.Approvals(f))
 }
 
-// Policy holds this run to a policy, beside those of the engine and the script.
-func Policy(p *policy.Policy) RunOption {
+// RunPolicy holds this run to a policy, beside those of the engine and the script.
+func RunPolicy(p *policy.Policy) RunOption {
 	return func(r *runConfig) {
 		if p != nil {
 			r.spec.Policies = append(r.spec.Policies, p)

@@ -45,7 +45,7 @@ func TestReplayOfAFailedRun(t *testing.T) {
 	}
 	record := &journal.Memory{}
 	start := func(h engine.Handler) error {
-		_, err := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.Handler(h), agentscript.Journal(record)).Wait()
+		_, err := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.HandlerForAll(h), agentscript.RunJournal(record)).Wait()
 		return err
 	}
 	first := start(answering(func(_ context.Context, agent string) engine.Outcome {
@@ -72,8 +72,8 @@ func TestReplayOfAFailedFanOut(t *testing.T) {
 	for seed := range uint64(40) {
 		record := &journal.Memory{}
 		begun := make(chan struct{})
-		_, first := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.Journal(record),
-			agentscript.Handler(answering(func(ctx context.Context, agent string) engine.Outcome {
+		_, first := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.RunJournal(record),
+			agentscript.HandlerForAll(answering(func(ctx context.Context, agent string) engine.Outcome {
 				if agent == "slow" {
 					close(begun)
 					<-ctx.Done()
@@ -87,8 +87,8 @@ func TestReplayOfAFailedFanOut(t *testing.T) {
 			t.Fatalf("%v, recorded %v", first, ids)
 		}
 		var asked []string
-		_, second := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.Journal(record),
-			agentscript.Handler(refusing(&asked)), agentscript.Cooperative(seed)).Wait()
+		_, second := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.RunJournal(record),
+			agentscript.HandlerForAll(refusing(&asked)), agentscript.Cooperative(seed)).Wait()
 		var e *engine.Error
 		if !errors.As(second, &e) {
 			t.Fatal(second)
@@ -117,15 +117,15 @@ func TestReplayOfARunOutOfTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := &journal.Memory{}
-	opts := []agentscript.RunOption{agentscript.Input("x"), agentscript.Journal(record)}
-	_, first := mod.Start(t.Context(), append(opts, agentscript.Limits(engine.Limits{Wall: time.Millisecond}), agentscript.Handler(answering(func(ctx context.Context, _ string) engine.Outcome {
+	opts := []agentscript.RunOption{agentscript.Input("x"), agentscript.RunJournal(record)}
+	_, first := mod.Start(t.Context(), append(opts, agentscript.RunLimits(engine.Limits{Wall: time.Millisecond}), agentscript.HandlerForAll(answering(func(ctx context.Context, _ string) engine.Outcome {
 		<-ctx.Done()
 		return stopped
 	})))...).Wait()
 	if !errors.Is(first, engine.ErrTimeout) || record.IDs() != nil {
 		t.Fatalf("%v, recorded %v", first, record.IDs())
 	}
-	res, err := mod.Start(t.Context(), append(opts, agentscript.Handler(answering(func(context.Context, string) engine.Outcome { return saying("late") })))...).Wait()
+	res, err := mod.Start(t.Context(), append(opts, agentscript.HandlerForAll(answering(func(context.Context, string) engine.Outcome { return saying("late") })))...).Wait()
 	if err != nil || res.Text() != "late" {
 		t.Errorf("%q, %v", res.Text(), err)
 	}

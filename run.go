@@ -200,7 +200,7 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 		return err
 	}
 	cfg.spec.Node, r.Type = entry.Node, entry.Node.Out()
-	v, err := input(cfg, entry.Node.In())
+	v, err := inputOf(cfg, entry.Node.In())
 	cfg.spec.Input = v
 	return err
 }

@@ -66,7 +66,7 @@ func findings(t *testing.T, e diag.Entry) string {
 	t.Helper()
 	m, err := load(t, e.Wrong)
 	if err == nil && whenRun[e.Code] {
-		steps := agentscript.Limits(engine.Limits{Steps: engine.AtMost(100_000)})
+		steps := agentscript.RunLimits(engine.Limits{Steps: engine.AtMost(100_000)})
 		_, err = m.Start(context.Background(), agentscript.InputText("x"), agentscript.Args(map[string]any{}), steps).Wait()
 	}
 	if err == nil {

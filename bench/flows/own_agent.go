@@ -80,7 +80,7 @@ func ownAgent(turns int, _ step) (once, error) {
 		return nil, err
 	}
 	return func() (any, error) {
-		return agentscript.As[findings](mod.Start(context.Background(), agentscript.Input(question), agentscript.Handler(handlers)).Wait())
+		return agentscript.As[findings](mod.Start(context.Background(), agentscript.Input(question), agentscript.HandlerForAll(handlers)).Wait())
 	}, nil
 }
 

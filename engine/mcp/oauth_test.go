@@ -202,17 +202,17 @@ main = agent(prompt = "x", tools = [s])`
 		t.Helper()
 		all.WriteString(r.recorded(t, &j))
 	}
-	none := run(t, client(t, kept), script, "", agentscript.Journal(&j), agentscript.ID("one"))
+	none := run(t, client(t, kept), script, "", agentscript.RunJournal(&j), agentscript.ID("one"))
 	note(none)
 	if e := none.failure(t); e.Code != diag.ServerSignIn || e.Pos.Line != 2 || len(j.IDs()) != 0 {
 		t.Errorf("%v at %s, and %q is recorded", e, e.Pos, j.IDs())
 	}
-	first := run(t, client(t, kept, browser(nil)), script, answers, agentscript.Journal(&j), agentscript.ID("one"))
+	first := run(t, client(t, kept, browser(nil)), script, answers, agentscript.RunJournal(&j), agentscript.ID("one"))
 	note(first)
 	if first.text != "done" || len(first.told()) != 2 || first.told()[0] != "I was sent Bearer [access token]" {
 		t.Fatalf("%q %v", first.told(), first.err)
 	}
-	again := run(t, nil, script, "", agentscript.Journal(&j), agentscript.ID("one"))
+	again := run(t, nil, script, "", agentscript.RunJournal(&j), agentscript.ID("one"))
 	note(again)
 	if again.text != "done" {
 		t.Errorf("the replay gives %q, %v", again.text, again.err)

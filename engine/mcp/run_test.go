@@ -180,7 +180,7 @@ func recordedLists(t *testing.T, transport string) {
 		t.Errorf("a server that is not there is no reason not to load: %v", err)
 	}
 	var j journal.Memory
-	first := run(t, client(t), script, answers, agentscript.Journal(&j), agentscript.ID("one"))
+	first := run(t, client(t), script, answers, agentscript.RunJournal(&j), agentscript.ID("one"))
 	if first.text != "done" {
 		t.Fatal(first.err)
 	}
@@ -206,7 +206,7 @@ func recordedLists(t *testing.T, transport string) {
 	if want := []string{"llm0", "llm1", "mcp:a#0", "mcp:b#0", "tool:echo#0", "tool:go#0"}; !slices.Equal(kinds, want) {
 		t.Errorf("recorded %q, want %q", kinds, want)
 	}
-	again := run(t, nil, script, "", agentscript.Journal(&j), agentscript.ID("one")) // nothing reaches a server, or is granted
+	again := run(t, nil, script, "", agentscript.RunJournal(&j), agentscript.ID("one")) // nothing reaches a server, or is granted
 	if again.text != "done" {
 		t.Errorf("the replay gives %q, %v", again.text, again.err)
 	}
@@ -224,7 +224,7 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 		var j journal.Memory
 		r := run(t, client(t, secrets), script+"\nmain = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "secret"}]}
-{"text": "done"}`, agentscript.Journal(&j))
+{"text": "done"}`, agentscript.RunJournal(&j))
 		if text := r.recorded(t, &j); strings.Contains(text, value) || !strings.Contains(text, want) {
 			t.Errorf("the secret is seen, or %q is not: %s", want, text)
 		}
@@ -347,7 +347,7 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := run(t, client(t), script, answers, agentscript.Policy(p)).told()
+		told := run(t, client(t), script, answers, agentscript.RunPolicy(p)).told()
 		for i, text := range told {
 			if strings.Contains(text, "is not allowed") != denied[i] {
 				t.Errorf("deny %s: call %d comes to %q", rule, i, text)
@@ -361,7 +361,7 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range run(t, client(t), script, answers, agentscript.Policy(only)).told() {
+	for _, text := range run(t, client(t), script, answers, agentscript.RunPolicy(only)).told() {
 		if !strings.Contains(text, "is not allowed") {
 			t.Errorf("allow go, which either server may have meant: %q", text)
 		}

@@ -181,8 +181,13 @@ var ImportRules = append(inOrder(), []ImportRule{
 		Why:     "main only calls the verbs, so that other commands can have them as well",
 	},
 	{
+		Package: module + "/internal/input",
+		May:     []string{module + "/engine", module + "/generable/...", module + "/diag", texts},
+		Why:     "reading an input is below the root and the command alike",
+	},
+	{
 		Package: module + "/internal/cli/term",
-		May:     []string{module + "/engine/...", module + "/generable/...", module + "/diag", texts},
+		May:     []string{module, module + "/engine/...", module + "/generable/...", module + "/diag", texts},
 		Why:     "how a command speaks and exits is below what it runs: verbs and their setup know it",
 	},
 	{

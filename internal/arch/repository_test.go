@@ -133,7 +133,7 @@ func TestPromise_1_2_RootAlone(t *testing.T) { imports(t, ".") }
 // Promise 1.3 (repository): the command links no gRPC, no Temporal and no provider library with a
 // cloud SDK.
 func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) {
-	imports(t, "cmd/agentscript/...", "internal/cli/...")
+	imports(t, "cmd/agentscript/...", "internal/cli/...", "internal/input")
 }
 
 // Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and

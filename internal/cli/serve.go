@@ -139,7 +139,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 		return problem
 	}
 	defer models.Close()
-	run := append(models.Options, agentscript.Limits(o.Bounds.Limits(own)))
+	run := append(models.Options, agentscript.RunLimits(o.Bounds.Limits(own)))
 	log := &serveLog{c: c, quiet: o.Quiet, json: term.JSONLines{Out: c.JSONOut(), Only: jsonKinds(o)}}
 	offers, problem := o.offers(s, run, log)
 	if problem != nil {

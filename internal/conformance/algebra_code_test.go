@@ -39,7 +39,7 @@ def main(items = list[str]):
 		}
 	}
 	var nodes, phases int
-	_, err = mod.Start(t.Context(), args, agentscript.Handler(replies(nil)), agentscript.OnEvent(engine.EventNode|engine.EventPhase, func(e engine.Event) {
+	_, err = mod.Start(t.Context(), args, agentscript.HandlerForAll(replies(nil)), agentscript.OnEvent(engine.EventNode|engine.EventPhase, func(e engine.Event) {
 		switch {
 		case e.Kind == engine.EventPhase:
 			phases++
@@ -50,7 +50,7 @@ def main(items = list[str]):
 	if err != nil || nodes != 9 || phases != 3 {
 		t.Errorf("%v; %d nodes, %d phases are told", err, nodes, phases)
 	}
-	_, err = mod.Start(t.Context(), args, agentscript.Handler(replies(nil)), agentscript.Limits(engine.Limits{ModelCalls: engine.AtMost(3)})).Wait()
+	_, err = mod.Start(t.Context(), args, agentscript.HandlerForAll(replies(nil)), agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(3)})).Wait()
 	if e, ok := err.(*engine.Error); !ok || e.Kind != engine.KindBudget {
 		t.Errorf("a budget of three calls: %v", err)
 	}
@@ -63,7 +63,7 @@ draft = agent(prompt = "Draft.")
 score = agent(prompt = "Score.")
 def main(items = list[str]):
     return stream(items, draft, score)
-`).Start(t.Context(), args, agentscript.Handler(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
+`).Start(t.Context(), args, agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		switch {
 		case agent == "score":
 			once.Do(func() { close(scored) })

@@ -95,7 +95,7 @@ def main():
 	src = "URL = \"" + server.URL + "\"\n" + src
 	mod := loaded(t, agentscript.New(agentscript.WithGrants(g)), src)
 	record := &journal.Memory{}
-	first, err := mod.Start(t.Context(), agentscript.Journal(record)).Wait()
+	first, err := mod.Start(t.Context(), agentscript.RunJournal(record)).Wait()
 	if err != nil || first.JSON() != `[[8,8,8],["1.txt","2.txt","3.txt"],"C","AS759",false,200]` {
 		t.Fatalf("%s, %v", first.JSON(), err)
 	}
@@ -105,7 +105,7 @@ def main():
 	}
 	nothing := agentscript.New(agentscript.WithUngranted())
 	for _, opts := range [][]agentscript.RunOption{nil, {agentscript.Cooperative(1)}, {agentscript.Cooperative(7)}} {
-		again, err := loaded(t, nothing, src).Start(t.Context(), append(opts, agentscript.Journal(record))...).Wait()
+		again, err := loaded(t, nothing, src).Start(t.Context(), append(opts, agentscript.RunJournal(record))...).Wait()
 		if err != nil || again.JSON() != first.JSON() {
 			t.Errorf("a replay gives %s, %v", again.JSON(), err)
 		}
@@ -173,7 +173,7 @@ def main():
 `)
 	var events strings.Builder
 	record := &journal.Memory{}
-	res, err := mod.Start(t.Context(), agentscript.Journal(record), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+	res, err := mod.Start(t.Context(), agentscript.RunJournal(record), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 		text, err := json.Marshal(e)
 		if err != nil {
 			t.Error(err)

@@ -92,7 +92,7 @@ func TestPromise_4_2_Codes(t *testing.T) {
 			if !failing[e.Code] {
 				return
 			}
-			limits := agentscript.Limits(engine.Limits{Steps: engine.AtMost(100_000)})
+			limits := agentscript.RunLimits(engine.Limits{Steps: engine.AtMost(100_000)})
 			_, err := loaded(t, strict, e.Wrong, beside...).Start(t.Context(), agentscript.InputText("x"), agentscript.Args(map[string]any{}), limits).Wait()
 			if got, ok := err.(*engine.Error); !ok || got.Code != e.Code || got.Help == "" {
 				t.Errorf("running it gives %v", err)

@@ -37,7 +37,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 		}
 		return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "the connection failed: %w", blocked(ctx)))
 	})
-	handler := agentscript.Handler(engine.Handlers{engine.EffectModel: stuck, engine.EffectTool: agent.HostTools{"stock": &tool}})
+	handler := agentscript.HandlerForAll(engine.Handlers{engine.EffectModel: stuck, engine.EffectTool: agent.HostTools{"stock": &tool}})
 	eng := agentscript.New(agentscript.WithTool(tool), builtin("begin", func(*starlib.Call) (starlark.Value, error) {
 		entered <- struct{}{}
 		return starlark.None, nil
@@ -68,7 +68,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 					defer cancel()
 					want = engine.ErrTimeout
 				case "with a wall time":
-					opts = append(opts, agentscript.Limits(engine.Limits{Wall: wall}))
+					opts = append(opts, agentscript.RunLimits(engine.Limits{Wall: wall}))
 				}
 				run := mod.Start(ctx, opts...)
 				for range c.enters {
@@ -108,7 +108,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 	t.Run("before it begins", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
+		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.HandlerForAll(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			t.Error("the model is asked")
 			return said("")
 		}))).Wait()

@@ -31,7 +31,7 @@ def main(text = str, n = int):
     return [x.text for x in notes] + [str(p.a + p.b)]
 `)
 	run := func(text string, n int) error {
-		res, err := mod.Start(t.Context(), agentscript.Args(map[string]any{"text": text, "n": n}), agentscript.Handler(replies(nil))).Wait()
+		res, err := mod.Start(t.Context(), agentscript.Args(map[string]any{"text": text, "n": n}), agentscript.HandlerForAll(replies(nil))).Wait()
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ def main(calls = int, work = 0):
 			for range 20 {
 				opts := []agentscript.RunOption{agentscript.Args(map[string]any{"calls": c.calls, "work": c.work})}
 				if c.limits != nil {
-					opts = append(opts, agentscript.Limits(*c.limits))
+					opts = append(opts, agentscript.RunLimits(*c.limits))
 				}
 				res, err := mod.Start(t.Context(), opts...).Wait()
 				if c.fails == "" && (err != nil || res.Text() != fmt.Sprint(c.calls)) || c.fails != "" && (!errors.Is(err, engine.ErrBudget) || !strings.Contains(err.Error(), c.fails)) {
@@ -134,7 +134,7 @@ func TestPromise_9_8_EventStream(t *testing.T) {
 		}
 		return a
 	}}))
-	run := mod.Start(t.Context(), input("x"), agentscript.ID("r1"), agentscript.Handler(held), agentscript.Watch(engine.EventEffect),
+	run := mod.Start(t.Context(), input("x"), agentscript.ID("r1"), agentscript.HandlerForAll(held), agentscript.Watch(engine.EventEffect),
 		agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
 			log.Info(e.Kind.String(), "phase", e.Phase(), "path", e.Path, "run", e.Run)
 		}),
@@ -168,7 +168,7 @@ level=WARN msg=run phase=end
 	t.Run("an event as one value", func(t *testing.T) {
 		var out bytes.Buffer
 		log := slog.New(slog.NewJSONHandler(&out, nil))
-		if _, err := mod.Start(t.Context(), input("x"), agentscript.Handler(replies(nil)), agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { log.Info("event", "event", e) })).Wait(); err != nil {
+		if _, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(replies(nil)), agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { log.Info("event", "event", e) })).Wait(); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range []string{`"kind":"effect"`, `"phase":"end"`, `"path":"main/then:main#0/agent:a#0/llm0"`, `"usage":{"in":7,"out":3}`} {

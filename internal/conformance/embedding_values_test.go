@@ -244,7 +244,7 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 		for args, want := range map[string]string{`{"what": "pears"}`: "3", `{"what": 7}`: "", `{}`: "bad arguments", `{"wat": "x"}`: "bad arguments"} {
 			before := calls.Load()
 			var told string
-			_, err := run("main = agent(prompt = \"A.\", tools = [stock])", input("x"), agentscript.Handler(engine.Handlers{
+			_, err := run("main = agent(prompt = \"A.\", tools = [stock])", input("x"), agentscript.HandlerForAll(engine.Handlers{
 				engine.EffectTool: agent.HostTools{"stock": stock(&calls)},
 				engine.EffectModel: answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 					if last := r.Messages[len(r.Messages)-1]; last.Role == model.RoleTool {
@@ -264,7 +264,7 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 	t.Run("a tool that is listed twice is offered once", func(t *testing.T) {
 		models := scripted.Answers(map[string][]string{"main": {"ok"}})
 		src := "main = agent(prompt = \"A.\", tools = [stock, stock], skills = [skill(\"s\", \"Does it\", tools = [stock])])"
-		if _, err := run(src, input("x"), agentscript.Handler(models)); err != nil {
+		if _, err := run(src, input("x"), agentscript.HandlerForAll(models)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(models.Requests()[0].Request.Tools); n != 1 {

@@ -188,7 +188,7 @@ func TestPromise_10_2_Review(t *testing.T) {
 		"No.\n{'type': 'Rejected', 'reason': 'eval', 'hints': [],}": "Rejected: eval",
 	} {
 		models := scripted.Answers(map[string][]string{"reviewer": {answer}})
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(models)).Wait()
+		res, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(models)).Wait()
 		if err != nil || res.Text() != want {
 			t.Errorf("on %s: %s, %v, want %s", answer, res.Text(), err, want)
 		}
@@ -200,7 +200,7 @@ func TestPromise_10_3_Reviewers(t *testing.T) {
 	exampleRuns(t, "reviewers.star")
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
 	together := newMeeting(3) // none of the reviewers answers before all were asked
-	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.Handler(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
+	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		if agent != "weigh" {
 			if !together.arrive(ctx) {
 				return engine.Failed(engine.Errorf(engine.KindTimeout, "AS711", "%s was asked alone", agent))
@@ -240,7 +240,7 @@ func TestPromise_10_5_Forum(t *testing.T) {
 	exampleRuns(t, "forum.star")
 	mod := loadedFile(t, agentscript.New(), "examples/forum.star")
 	models := scripted.Answers(map[string][]string{"optimist": {"yes!"}, "sceptic": {"no!"}, "captain": {"perhaps"}})
-	res, err := mod.Start(t.Context(), input("Should we?"), agentscript.Handler(models)).Wait()
+	res, err := mod.Start(t.Context(), input("Should we?"), agentscript.HandlerForAll(models)).Wait()
 	if err != nil || res.Text() != "perhaps" {
 		t.Fatalf("%s, %v", res.Text(), err)
 	}
@@ -282,7 +282,7 @@ func TestPromise_10_7_SourceFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		models := scripted.Answers(map[string][]string{"reviewer": {`{"summary": "fine"}`}})
-		res, err := mod.Start(t.Context(), agentscript.InputText(string(text)), agentscript.Handler(models)).Wait()
+		res, err := mod.Start(t.Context(), agentscript.InputText(string(text)), agentscript.HandlerForAll(models)).Wait()
 		if err != nil || res.Text() != "fine (0 findings)" {
 			t.Errorf("%s: %s, %v", path, res.Text(), err)
 		}

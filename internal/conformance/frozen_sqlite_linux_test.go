@@ -20,7 +20,7 @@ func TestFrozenSQLite(t *testing.T) {
 	mod := frozenFlow(t, "remember.star")
 	turn := func(store engine.SessionStore, text, answers string) (string, []string) {
 		var record journal.Memory
-		res, err := mod.Start(t.Context(), agentscript.ID("turn"), agentscript.InputText(text), agentscript.Session(store, "ada"), agentscript.Handler(frozenScript(t, answers)), agentscript.Journal(&record)).Wait()
+		res, err := mod.Start(t.Context(), agentscript.ID("turn"), agentscript.InputText(text), agentscript.Session(store, "ada"), agentscript.HandlerForAll(frozenScript(t, answers)), agentscript.RunJournal(&record)).Wait()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	inputs "github.com/agentscript/agentscript/internal/input"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,7 +121,7 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 			file := filepath.Join("recorded", name+".journal")
 			if _, err := os.Stat(filepath.Join(frozenDir, file)); os.IsNotExist(err) && *freeze {
 				var written writtenJournal
-				res, err := mod.Start(t.Context(), agentscript.Cooperative(1), agentscript.ID("run"), hello(name), agentscript.HandlerFor(engine.EffectModel, frozenScript(t, name+".jsonl")), agentscript.Journal(&written)).Wait()
+				res, err := mod.Start(t.Context(), agentscript.Cooperative(1), agentscript.ID("run"), hello(name), agentscript.HandlerFor(engine.EffectModel, frozenScript(t, name+".jsonl")), agentscript.RunJournal(&written)).Wait()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +151,7 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 				} else if err := json.Unmarshal(row.Outcome, &out); err != nil {
 					t.Fatalf("%s: %v", row.Outcome, err)
 				}
-				if out.Value, err = agentscript.FromJSON(string(row.Value), generable.AnyT); err != nil {
+				if out.Value, err = inputs.JSON(string(row.Value), generable.AnyT); err != nil {
 					t.Fatal(err)
 				}
 				record.outcomes[row.ID] = out
@@ -161,7 +162,7 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 			})
 			for _, how := range [][]agentscript.RunOption{{agentscript.Cooperative(1)}, {agentscript.Cooperative(7)}, nil} {
 				record.asked = nil
-				res, err := mod.Start(t.Context(), append(how, agentscript.ID("run"), hello(name), agentscript.Handler(refusing), agentscript.Journal(record))...).Wait()
+				res, err := mod.Start(t.Context(), append(how, agentscript.ID("run"), hello(name), agentscript.HandlerForAll(refusing), agentscript.RunJournal(record))...).Wait()
 				if err != nil || res.JSON() != want {
 					t.Errorf("%s, %v, want %s", res.JSON(), err, want)
 				}
@@ -229,7 +230,7 @@ func TestFrozenAllocations(t *testing.T) {
 			}
 		}
 		runs[name] = start()
-		runs[name+" from a journal"] = start(agentscript.Journal(&journal.Memory{}))
+		runs[name+" from a journal"] = start(agentscript.RunJournal(&journal.Memory{}))
 		runs[name+" with events"] = start(agentscript.OnEvent(engine.EventAll, func(engine.Event) {}))
 		start(agentscript.OnEvent(engine.EventAll&^engine.EventToken, func(engine.Event) { events[name+" with events"]++ }))()
 		runs["load "+name] = func() { frozenFlow(t, name+".star") }

@@ -74,8 +74,8 @@ def recall(text = str):
 	}
 	for seed := range uint64(25) {
 		j := &journal.Memory{}
-		run("cooperative", agentscript.Cooperative(seed), agentscript.Journal(j))
-		run("replayed", agentscript.Cooperative(seed+1), agentscript.Journal(j), agentscript.Handler(engine.Handlers{}))
+		run("cooperative", agentscript.Cooperative(seed), agentscript.RunJournal(j))
+		run("replayed", agentscript.Cooperative(seed+1), agentscript.RunJournal(j), agentscript.HandlerForAll(engine.Handlers{}))
 	}
 	for range 10 {
 		run("goroutines")

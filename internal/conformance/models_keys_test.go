@@ -67,7 +67,7 @@ func TestPromise_6_7_KeysStay(t *testing.T) {
 	for provider := range own {
 		for range 2 {
 			j := &journal.Memory{}
-			res, err := mod.Start(t.Context(), input("x"), agentscript.Model(provider+"/m"), agentscript.Journal(j), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+			res, err := mod.Start(t.Context(), input("x"), agentscript.Model(provider+"/m"), agentscript.RunJournal(j), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 				log.Info("event", "event", e)
 			})).Wait()
 			fmt.Fprintf(&seen, "%v %+v %#v %v %+v %s\n", err, err, err, res, j.IDs(), res.Text())

@@ -271,7 +271,7 @@ main = a >> b
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(models)).Wait()
+			res, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(models)).Wait()
 			if c.err == "" && (err != nil || res.Text() != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("%s, %v, want %s %s", res.Text(), err, c.want, c.err)
 			}
@@ -283,7 +283,7 @@ main = a >> b
 	}
 	t.Run("from a list", func(t *testing.T) {
 		models := scripted.Answers(map[string][]string{"a": {"1", "2"}, "b": {"3"}})
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(models)).Wait()
+		res, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(models)).Wait()
 		if err != nil || res.Text() != "3" || models.Err() == nil || !strings.Contains(models.Err().Error(), `agent "a"`) {
 			t.Errorf("%s, %v, left %v", res.Text(), err, models.Err())
 		}

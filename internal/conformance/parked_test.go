@@ -99,7 +99,7 @@ func parkedFlow(t testing.TB, n int, src string, takesInput bool) footprint {
 		t.Fatal(err)
 	}
 	h := &holding{}
-	opts := []agentscript.RunOption{agentscript.Handler(h)}
+	opts := []agentscript.RunOption{agentscript.HandlerForAll(h)}
 	if takesInput {
 		opts = append(opts, input("x"))
 	}

@@ -134,7 +134,7 @@ func TestPromise_21_8_AnApprovalThatNeverComes(t *testing.T) {
 	calls := []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`, "pay", `{"amount": 6, "to": "bob"}`)}
 	before := runtime.NumGoroutine()
 	for range 5 {
-		p := policyRun{src: asksFirst, answers: calls, approve: never, run: []agentscript.RunOption{agentscript.Limits(engine.Limits{Wall: 20 * time.Millisecond})}}.do(t)
+		p := policyRun{src: asksFirst, answers: calls, approve: never, run: []agentscript.RunOption{agentscript.RunLimits(engine.Limits{Wall: 20 * time.Millisecond})}}.do(t)
 		if !errors.Is(p.err, engine.ErrTimeout) || len(p.called) > 0 {
 			t.Errorf("%v, called %q", p.err, p.called)
 		}
@@ -157,7 +157,7 @@ main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"]))
 		return h.Do(ctx, e, s)
 	})
 	f := park(t, 2000, func() *agentscript.Run {
-		return mod.Start(context.Background(), agentscript.InputText("x"), agentscript.Handler(handler))
+		return mod.Start(context.Background(), agentscript.InputText("x"), agentscript.HandlerForAll(handler))
 	}, h.waiting)
 	t.Logf("%.0f bytes of heap, %.0f of stack, %.2f goroutines", f.heap, f.stack, f.goroutines)
 	if f.heap > 5<<10 || f.stack > 16.5*1024 || f.goroutines > 1.005 || f.files > 0.01 {

@@ -68,10 +68,10 @@ func (c policyRun) do(t *testing.T) *policed {
 		})
 	}
 	mod := loaded(t, agentscript.New(append([]agentscript.Option{agentscript.WithTool(pay), agentscript.WithDefaultModel("test/model")}, c.options...)...), c.src)
-	opts := []agentscript.RunOption{agentscript.InputText("go"), agentscript.ID("run"), agentscript.Handler(handlers),
+	opts := []agentscript.RunOption{agentscript.InputText("go"), agentscript.ID("run"), agentscript.HandlerForAll(handlers),
 		agentscript.OnEvent(engine.EventAll, func(e engine.Event) { p.events = append(p.events, e) })}
 	if c.journal != nil {
-		opts = append(opts, agentscript.Journal(c.journal))
+		opts = append(opts, agentscript.RunJournal(c.journal))
 	}
 	p.res, p.err = mod.Start(t.Context(), append(opts, c.run...)...).Wait()
 	if all := seen["main"]; len(all) > 0 {

@@ -33,7 +33,7 @@ func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
 				p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay]` + inScript[own] + ")\n",
 					answers: []engine.Outcome{calling("pay", call), said("done")},
 					options: []agentscript.Option{agentscript.WithPolicy(policyOf(t, "the host", side(host)))},
-					run:     []agentscript.RunOption{agentscript.Policy(policyOf(t, "the run", side(run)))},
+					run:     []agentscript.RunOption{agentscript.RunPolicy(policyOf(t, "the run", side(run)))},
 					approve: yes}.do(t)
 				most := verdicts[max(h, r, s)]
 				if denied := most == "deny"; (len(p.called) == 0) != denied || (len(p.asked) == 1) != (most == "ask") || p.err != nil {

@@ -24,7 +24,7 @@ func TestPromise_5_2_StructuralIDs(t *testing.T) {
 		t.Helper()
 		mod := loaded(t, agentscript.New(), src)
 		set := &idSet{}
-		opts = append(opts, input("x"), agentscript.Handler(replies(texts)), set.listen())
+		opts = append(opts, input("x"), agentscript.HandlerForAll(replies(texts)), set.listen())
 		if _, err := mod.Start(t.Context(), opts...).Wait(); err != nil {
 			t.Fatalf("%v\n%s", err, src)
 		}
@@ -87,7 +87,7 @@ func TestPromise_5_2_StructuralIDs(t *testing.T) {
 func effectsOf(t *testing.T, mod *agentscript.Module, texts map[string]string) string {
 	t.Helper()
 	set := &idSet{}
-	if _, err := mod.Start(t.Context(), agentscript.Handler(replies(texts)), set.listen()).Wait(); err != nil {
+	if _, err := mod.Start(t.Context(), agentscript.HandlerForAll(replies(texts)), set.listen()).Wait(); err != nil {
 		t.Fatal(err)
 	}
 	return set.String()
@@ -106,14 +106,14 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		handler := counted(engine.Handlers{engine.EffectModel: shopkeeper, engine.EffectTool: agent.HostTools{"stock": stock(&tools)}}, &all)
 		mod := loaded(t, agentscript.New(agentscript.WithTool(*stock(&tools))), toolUser)
 		j := &journal.Memory{}
-		first, err := mod.Start(t.Context(), input("pears"), agentscript.Handler(handler), agentscript.Journal(j)).Wait()
+		first, err := mod.Start(t.Context(), input("pears"), agentscript.HandlerForAll(handler), agentscript.RunJournal(j)).Wait()
 		if err != nil || tools.Load() != 4 || int(all.Load()) != len(j.IDs()) {
 			t.Fatalf("%v; %d calls of tools, %d in all, %d recorded", err, tools.Load(), all.Load(), len(j.IDs()))
 		}
 		before := all.Load()
 		for range 3 {
 			var replayed, fresh int
-			second, err := mod.Start(t.Context(), input("pears"), agentscript.Handler(handler), agentscript.Journal(j),
+			second, err := mod.Start(t.Context(), input("pears"), agentscript.HandlerForAll(handler), agentscript.RunJournal(j),
 				agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
 					if e.Phase() != engine.PhaseEnd {
 						return
@@ -141,7 +141,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		j := &journal.Memory{}
 		var texts []string
 		for range 2 {
-			_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(handler), agentscript.Journal(j)).Wait()
+			_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(handler), agentscript.RunJournal(j)).Wait()
 			var e *engine.Error
 			if !errors.Is(err, engine.ErrRateLimit) || !errors.As(err, &e) || e.Model == nil || e.Model.Status != 429 || e.Help != "wait" {
 				t.Errorf("the error is %#v", err)
@@ -156,7 +156,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		mod := loaded(t, agentscript.New(), "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = agent(prompt = \"C.\")\nmain = a >> b >> c")
 		j := &journal.Memory{}
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := mod.Start(ctx, input("x"), agentscript.Journal(j), agentscript.Handler(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
+		_, err := mod.Start(ctx, input("x"), agentscript.RunJournal(j), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 			if agent == "c" {
 				cancel()
 				<-ctx.Done()
@@ -168,7 +168,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 			t.Fatalf("%v; recorded %v", err, j.IDs())
 		}
 		var asked []string
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Journal(j), agentscript.Handler(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
+		res, err := mod.Start(t.Context(), input("x"), agentscript.RunJournal(j), agentscript.HandlerForAll(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 			asked = append(asked, agent+" "+r.Messages[0].Parts[0].Text)
 			return said("done")
 		}))).Wait()
@@ -183,8 +183,8 @@ func TestPromise_5_3_Replay(t *testing.T) {
 			t.Helper()
 			asked = map[string]bool{}
 			set := make(chan string, 9)
-			_, err := loaded(t, agentscript.New(), src).Start(t.Context(), input("x"), agentscript.Journal(j),
-				agentscript.Handler(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
+			_, err := loaded(t, agentscript.New(), src).Start(t.Context(), input("x"), agentscript.RunJournal(j),
+				agentscript.HandlerForAll(answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 					set <- agent
 					return said(agent + " as " + r.System)
 				}))).Wait()

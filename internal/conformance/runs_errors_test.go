@@ -38,7 +38,7 @@ main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = lis
 		var ended atomic.Int64
 		var after atomic.Bool
 		mod := loaded(t, agentscript.New(), three)
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 			if agent == "after" {
 				after.Store(true)
 				return said("no")
@@ -111,7 +111,7 @@ main = each(fn(refuse, input = int, output = int), limit = 4)
 		for i := range items {
 			items[i] = fmt.Sprint(i)
 		}
-		_, err := mod.Start(t.Context(), input(items), agentscript.Handler(answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input(items), agentscript.HandlerForAll(answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 			begun.Add(1)
 			if r.Messages[0].Parts[0].Text == "3" {
 				return engine.Failed(engine.Errorf(engine.KindServer, "AS710", "down"))
@@ -183,7 +183,7 @@ main = fn(lambda s: lookup(s), input = str, output = str)
 			path: "main/fn:main#0", pos: "flow.star:2:27", trace: "flow.star:2:27", code: diag.CallbackFailed, says: "looking up", cause: "the disk is full"},
 		{name: "a model", src: `
 main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", prompt = "Judge.")
-`, opts: []agentscript.RunOption{input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
+`, opts: []agentscript.RunOption{input("x"), agentscript.HandlerForAll(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "no answer: %w", down))
 		}))}, path: "main/then:main#0/agent:judge#0", pos: "flow.star:2:54", code: diag.ProviderError, says: "no answer", cause: "the disk is full"},
 	} {
@@ -217,7 +217,7 @@ main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", promp
 		mod := loaded(t, eng, "main = agent(prompt = \"Save.\", tools = [save])")
 		answers := []engine.Outcome{calling("save", "{}"), said("it did not work")}
 		turn := 0
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: agent.HostTools{"save": &save},
+		res, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(engine.Handlers{engine.EffectTool: agent.HostTools{"save": &save},
 			engine.EffectModel: answering(func(context.Context, string, *model.Request) engine.Outcome {
 				turn++
 				return answers[turn-1]
@@ -252,13 +252,13 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 		opts      []agentscript.RunOption
 		says      string
 	}{
-		{"a model", `main = agent(prompt = "A.")`, []agentscript.RunOption{agentscript.Handler(panics)}, "panicked"},
-		{"a model in one of many branches", `main = each(agent(prompt = "A."))`, []agentscript.RunOption{agentscript.Handler(panics), input([]string{"x", "y", "z"})}, "panicked"},
+		{"a model", `main = agent(prompt = "A.")`, []agentscript.RunOption{agentscript.HandlerForAll(panics)}, "panicked"},
+		{"a model in one of many branches", `main = each(agent(prompt = "A."))`, []agentscript.RunOption{agentscript.HandlerForAll(panics), input([]string{"x", "y", "z"})}, "panicked"},
 		{"a builtin", `main = fn(lambda s: crash(s), input = str, output = str)`, nil, "panicked"},
 		{"a builtin in main", "def main():\n    return crash(1)", nil, "panicked"},
 		{"a builtin in a branch", `main = fn(lambda s: s, input = str, output = str) / fn(lambda s: crash(s), input = str, output = str)`, nil, "panicked"},
 		{"a builtin in next", `main = loop(fn(lambda s: s, input = str, output = str), lambda s: crash(s))`, nil, "panicked"},
-		{"a builtin in on_bad_output", `main = agent(output = int, prompt = "A.", repairs = 0, on_bad_output = lambda raw: crash(raw))`, []agentscript.RunOption{agentscript.Handler(replies(nil))}, "panicked"},
+		{"a builtin in on_bad_output", `main = agent(output = int, prompt = "A.", repairs = 0, on_bad_output = lambda raw: crash(raw))`, []agentscript.RunOption{agentscript.HandlerForAll(replies(nil))}, "panicked"},
 		{"a listener", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventNode, func(engine.Event) { panic(cause) })}, "panicked"},
 		{"a listener of the run's start", `main = fn(lambda s: s, input = str, output = str)`, []agentscript.RunOption{agentscript.OnEvent(engine.EventRun, func(e engine.Event) {
 			if e.Phase() == engine.PhaseStart {
@@ -294,7 +294,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	t.Run("a tool's goes to the model, like any failure of a tool", func(t *testing.T) {
 		mod := loaded(t, eng, `main = agent(prompt = "A.", tools = [explode])`)
 		var result string
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{engine.EffectTool: agent.HostTools{"explode": &explode},
+		res, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(engine.Handlers{engine.EffectTool: agent.HostTools{"explode": &explode},
 			engine.EffectModel: answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 				if last := r.Messages[len(r.Messages)-1]; last.Role == model.RoleTool {
 					result = last.Parts[0].Result.Text
@@ -307,7 +307,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 		}
 	})
 	t.Run("a journal's is a failure of the store", func(t *testing.T) {
-		_, err := loaded(t, eng, `main = agent(prompt = "A.")`).Start(t.Context(), input("x"), agentscript.Handler(replies(nil)), agentscript.Journal(brokenJournal{cause})).Wait()
+		_, err := loaded(t, eng, `main = agent(prompt = "A.")`).Start(t.Context(), input("x"), agentscript.HandlerForAll(replies(nil)), agentscript.RunJournal(brokenJournal{cause})).Wait()
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Kind != engine.KindStore || !strings.Contains(e.Message, "the journal panicked: boom") || !errors.Is(err, cause) {
 			t.Errorf("the error is %v", err)
@@ -316,13 +316,13 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	t.Run("other runs go on", func(t *testing.T) {
 		mod := loaded(t, eng, `main = agent(prompt = "A.")`)
 		begun, release := make(chan struct{}), make(chan struct{})
-		other := mod.Start(t.Context(), input("x"), agentscript.Handler(answering(func(context.Context, string, *model.Request) engine.Outcome {
+		other := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(answering(func(context.Context, string, *model.Request) engine.Outcome {
 			close(begun)
 			<-release
 			return said("unhurt")
 		})))
 		<-begun
-		if _, err := mod.Start(t.Context(), input("x"), agentscript.Handler(panics)).Wait(); err == nil {
+		if _, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(panics)).Wait(); err == nil {
 			t.Error("no error")
 		}
 		close(release)

@@ -28,7 +28,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 	ways := [][]agentscript.RunOption{nil, {agentscript.Cooperative(seeds(1)[0])}}
 	t.Run("pairs with paths", func(t *testing.T) {
 		for _, way := range ways {
-			run := mod.Start(t.Context(), append([]agentscript.RunOption{input("x"), agentscript.ID("r1"), agentscript.Handler(replies(nil)), agentscript.Watch(engine.EventAll)}, way...)...)
+			run := mod.Start(t.Context(), append([]agentscript.RunOption{input("x"), agentscript.ID("r1"), agentscript.HandlerForAll(replies(nil)), agentscript.Watch(engine.EventAll)}, way...)...)
 			var all []engine.Event
 			for e := range run.Events() {
 				all = append(all, e)
@@ -92,7 +92,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		})
 		mod := loaded(t, agentscript.New(), `main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", prompt = "Judge.")`)
 		failed := map[string]string{}
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(down), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(down), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 			if e.Err() != nil {
 				failed[e.Kind.String()+" "+e.Path] = e.Err().Message
 			}
@@ -104,7 +104,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 	t.Run("only the kinds asked for", func(t *testing.T) {
 		for _, kind := range []engine.EventKind{engine.EventRun, engine.EventNode, engine.EventEffect, engine.EventLog} {
 			n := 0
-			_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(replies(nil)), agentscript.OnEvent(kind, func(e engine.Event) {
+			_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(replies(nil)), agentscript.OnEvent(kind, func(e engine.Event) {
 				n++
 				if e.Kind != kind {
 					t.Errorf("asked for %s, got %s", kind, e.Kind)
@@ -139,7 +139,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		}
 	})
 	t.Run("a reader that leaves and comes back misses nothing", func(t *testing.T) {
-		run := mod.Start(t.Context(), input("x"), agentscript.Handler(replies(nil)), agentscript.Watch(engine.EventAll))
+		run := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(replies(nil)), agentscript.Watch(engine.EventAll))
 		var seqs []uint64
 		for stop := false; !stop; {
 			stop = true
@@ -159,7 +159,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		}
 	})
 	t.Run("as JSON", func(t *testing.T) {
-		_, err := mod.Start(t.Context(), input("x"), agentscript.ID("r1"), agentscript.Handler(replies(nil)), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.ID("r1"), agentscript.HandlerForAll(replies(nil)), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 			text, err := json.Marshal(e)
 			var back map[string]any
 			if err != nil || json.Unmarshal(text, &back) != nil || back["kind"] != e.Kind.String() || back["path"] != e.Path || back["run"] != "r1" {

@@ -65,8 +65,8 @@ def main():
 		for how, way := range ways {
 			for _, limit := range []int64{0, 1, 7, 39} {
 				var n atomic.Int64
-				opts := append([]agentscript.RunOption{agentscript.Handler(counter(&n)),
-					agentscript.Limits(engine.Limits{ModelCalls: engine.AtMost(limit)})}, way...)
+				opts := append([]agentscript.RunOption{agentscript.HandlerForAll(counter(&n)),
+					agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(limit)})}, way...)
 				if main.Node != nil {
 					opts = append(opts, input("x"))
 				}
@@ -82,7 +82,7 @@ def main():
 	t.Run("what fits is not refused", func(t *testing.T) {
 		var n atomic.Int64
 		mod := loaded(t, agentscript.New(), wide)
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(counter(&n)), agentscript.Limits(engine.Limits{ModelCalls: engine.AtMost(40)})).Wait()
+		_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(counter(&n)), agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(40)})).Wait()
 		if err != nil || n.Load() != 40 {
 			t.Errorf("%d calls, %v", n.Load(), err)
 		}
@@ -107,7 +107,7 @@ def main():
 			})
 			mod := loaded(t, agentscript.New(agentscript.WithTool(*stock(&tools))),
 				`busy = agent(prompt = "Work.", tools = [stock], budget = `+c.budget+")\nmain = busy")
-			_, err := mod.Start(t.Context(), input("x"), agentscript.Handler(engine.Handlers{
+			_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(engine.Handlers{
 				engine.EffectModel: busy, engine.EffectTool: agent.HostTools{"stock": stock(&tools)}})).Wait()
 			refusedFor(t, c.name, err, "AS704", c.words...)
 			if calls.Load() != c.model || tools.Load() != c.tool {
@@ -119,7 +119,7 @@ def main():
 
 // Promise 5.5 (runs): a script that never ends is stopped by its step budget.
 func TestPromise_5_5_StepBudget(t *testing.T) {
-	limit := agentscript.Limits(engine.Limits{Steps: engine.AtMost(200_000)})
+	limit := agentscript.RunLimits(engine.Limits{Steps: engine.AtMost(200_000)})
 	for _, c := range []struct {
 		name, src string
 		opts      []agentscript.RunOption
@@ -150,7 +150,7 @@ func TestPromise_5_5_StepBudget(t *testing.T) {
 	})
 	t.Run("functions that call each other for ever", func(t *testing.T) {
 		mod := loaded(t, agentscript.New(), "def down(n):\n    return up(n)\ndef up(n):\n    return down(n)\ndef main():\n    return down(1)")
-		_, err := mod.Start(t.Context(), agentscript.Limits(engine.Limits{Steps: engine.AtMost(100_000_000)})).Wait()
+		_, err := mod.Start(t.Context(), agentscript.RunLimits(engine.Limits{Steps: engine.AtMost(100_000_000)})).Wait()
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Code != "AS213" && e.Code != "AS717" {
 			t.Errorf("the error is %v", err)
@@ -178,20 +178,20 @@ func TestPromise_5_6_WallTime(t *testing.T) {
 		words           []string
 	}{
 		{"a model that does not answer", `main = agent(prompt = "A.")`, "AS711", engine.ErrTimeout,
-			[]agentscript.RunOption{input("x"), agentscript.Limits(engine.Limits{Wall: wall})}, []string{"did not end within 50ms", "--timeout"}},
+			[]agentscript.RunOption{input("x"), agentscript.RunLimits(engine.Limits{Wall: wall})}, []string{"did not end within 50ms", "--timeout"}},
 		{"many of them", "def a(i):\n    return agent(name = \"a%d\" % i, prompt = \"A.\")\nmain = par(*[a(i) for i in range(30)])", "AS711", engine.ErrTimeout,
-			[]agentscript.RunOption{input("x"), agentscript.Limits(engine.Limits{Wall: wall})}, []string{"50ms"}},
+			[]agentscript.RunOption{input("x"), agentscript.RunLimits(engine.Limits{Wall: wall})}, []string{"50ms"}},
 		{"a script that computes", "def main():\n    while True:\n        pass", "AS711", engine.ErrTimeout,
-			[]agentscript.RunOption{agentscript.Limits(engine.Limits{Wall: wall})}, []string{"50ms"}},
+			[]agentscript.RunOption{agentscript.RunLimits(engine.Limits{Wall: wall})}, []string{"50ms"}},
 		{"a loop of small steps", "main = loop(fn(lambda n: n, input = int, output = int), lambda n: n, max = 1 << 30)", "AS711", engine.ErrTimeout,
-			[]agentscript.RunOption{input(1), agentscript.Limits(engine.Limits{Wall: wall})}, []string{"50ms"}},
+			[]agentscript.RunOption{input(1), agentscript.RunLimits(engine.Limits{Wall: wall})}, []string{"50ms"}},
 		{"an agent's own time", `main = agent(prompt = "A.", budget = budget(wall = "50ms"))`, "AS704", engine.ErrBudget,
 			[]agentscript.RunOption{input("x")}, []string{`agent "main" used up its time of 50ms`, "budget(wall"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loaded(t, agentscript.New(), c.src)
 			begun := time.Now()
-			_, err := mod.Start(t.Context(), append(c.opts, agentscript.Handler(stuck))...).Wait()
+			_, err := mod.Start(t.Context(), append(c.opts, agentscript.HandlerForAll(stuck))...).Wait()
 			if took := time.Since(begun); took < wall {
 				t.Errorf("it took %s", took)
 			}
@@ -209,14 +209,14 @@ func TestPromise_5_6_WallTime(t *testing.T) {
 	t.Run("a deadline of the host's", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), wall)
 		defer cancel()
-		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.Handler(stuck)).Wait()
+		_, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(ctx, input("x"), agentscript.HandlerForAll(stuck)).Wait()
 		if !errors.Is(err, engine.ErrTimeout) {
 			t.Errorf("the error is %v", err)
 		}
 	})
 	t.Run("a run that is in time", func(t *testing.T) {
-		res, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(t.Context(), input("x"), agentscript.Handler(replies(nil)),
-			agentscript.Limits(engine.Limits{Wall: time.Minute})).Wait()
+		res, err := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`).Start(t.Context(), input("x"), agentscript.HandlerForAll(replies(nil)),
+			agentscript.RunLimits(engine.Limits{Wall: time.Minute})).Wait()
 		if err != nil || res.Text() != "main(x)" {
 			t.Errorf("%s, %v", res.Text(), err)
 		}

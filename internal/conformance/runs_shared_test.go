@@ -53,7 +53,7 @@ main = branches >> each(tell) >> fn(lambda xs: ", ".join(xs), input = list[str],
 			<-begin
 			id := fmt.Sprint("run ", i)
 			logs := 0
-			opts := []agentscript.RunOption{input(i), agentscript.ID(id), agentscript.Handler(replies(nil)), agentscript.Limits(engine.Limits{ModelCalls: engine.AtMost(3)}),
+			opts := []agentscript.RunOption{input(i), agentscript.ID(id), agentscript.HandlerForAll(replies(nil)), agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(3)}),
 				agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 					if e.Run != id {
 						t.Errorf("%s sees an event of %s", id, e.Run)
@@ -173,7 +173,7 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 	mod := loaded(t, eng, `main = agent(prompt = "A.")`)
 	j := &journal.Memory{}
 	for range 2 {
-		res, err := mod.Start(t.Context(), input("x"), agentscript.Journal(j)).Wait()
+		res, err := mod.Start(t.Context(), input("x"), agentscript.RunJournal(j)).Wait()
 		if err != nil || res.Text() != "main(x)<inner<outer" {
 			t.Errorf("%s, %v", res.Text(), err)
 		}
@@ -202,7 +202,7 @@ main = par(*[asked(i) for i in range(8)])
 `)
 	order := func(seed uint64) string {
 		var agents []string
-		_, err := mod.Start(t.Context(), input("x"), agentscript.Cooperative(seed), agentscript.Handler(answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input("x"), agentscript.Cooperative(seed), agentscript.HandlerForAll(answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome {
 			agents = append(agents, agent)
 			return said(agent)
 		}))).Wait()

@@ -68,7 +68,7 @@ func TestPromise_19_11_RouterHooks(t *testing.T) {
 		t.Errorf("denied: %v", r.err)
 	}
 	p := policyRun{src: said19(`on_model_call = lambda call, answer: print(call.agent, call.turn)`),
-		answers: nil, run: []agentscript.RunOption{agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(map[string][]*model.Request{})})}}.do(t)
+		answers: nil, run: []agentscript.RunOption{agentscript.HandlerForAll(engine.Handlers{engine.EffectModel: answers.handler(map[string][]*model.Request{})})}}.do(t)
 	var logs []string
 	for _, e := range p.events {
 		if e.Kind == engine.EventLog {
@@ -97,7 +97,7 @@ main = agent(prompt = "Look.", tools = [look], budget = budget(model_calls = 2, 
 	answers := answersOf{"main": {calling("look", `{"q": "x"}`), said("what I have")}}
 	var logs []string
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/model")), src)
-	res, err := mod.Start(t.Context(), agentscript.InputText("go"), agentscript.Handler(engine.Handlers{engine.EffectModel: answers.handler(seen)}),
+	res, err := mod.Start(t.Context(), agentscript.InputText("go"), agentscript.HandlerForAll(engine.Handlers{engine.EffectModel: answers.handler(seen)}),
 		agentscript.OnEvent(engine.EventLog, func(e engine.Event) { logs = append(logs, e.Text()) })).Wait()
 	last := seen["main"][len(seen["main"])-1]
 	if err != nil || res.Text() != "what I have" || last.Choice.Mode != model.ChoiceNone || last.System != "Briefly." {

@@ -51,7 +51,7 @@ main = agent(output = Report, prompt = "Look.", budget = budget(turns = 100, too
 					}
 					return last
 				})}
-				if _, err := mod.Start(t.Context(), input("x"), agentscript.Handler(h)).Wait(); err != nil {
+				if _, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(h)).Wait(); err != nil {
 					t.Fatal(err)
 				}
 			})

@@ -179,7 +179,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 		rest := one(`{"n": 1}`).handler(map[string][]*model.Request{})
 		record := &journal.Memory{}
 		begin := func(h engine.Handler) (agentscript.Result, error) {
-			return mod.Start(t.Context(), input("go"), agentscript.ID("run"), agentscript.Journal(record), agentscript.Handler(h)).Wait()
+			return mod.Start(t.Context(), input("go"), agentscript.ID("run"), agentscript.RunJournal(record), agentscript.HandlerForAll(h)).Wait()
 		}
 		res, err := begin(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
 			if e.Agent == "slow" {

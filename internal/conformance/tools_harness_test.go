@@ -101,7 +101,7 @@ func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answe
 		if h == nil {
 			h = engine.Handlers{engine.EffectModel: answers.handler(r.requests), engine.EffectTool: tools}
 		}
-		r.run = mod.Start(t.Context(), agentscript.InputText("go"), agentscript.ID("run"), agentscript.Journal(record), agentscript.Handler(h),
+		r.run = mod.Start(t.Context(), agentscript.InputText("go"), agentscript.ID("run"), agentscript.RunJournal(record), agentscript.HandlerForAll(h),
 			agentscript.OnEvent(kinds, func(e engine.Event) { r.events = append(r.events, e) }))
 		r.res, r.err = r.run.Wait()
 		return r

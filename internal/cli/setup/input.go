@@ -12,8 +12,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/agentscript/agentscript/starlib"
+	"github.com/agentscript/agentscript/internal/input"
 )
 
 // Input is what the command line gives main.
@@ -42,11 +43,11 @@ func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agents
 	if len(in.Args) > 1 {
 		return nil, term.Usagef("put quotes around an INPUT of several words", "main takes one INPUT, and got %q as well", in.Args[1])
 	}
-	t, read := s.MainNode().In(), agentscript.FromText
+	t, read := s.MainNode().In(), input.Text
 	var text, from string
 	var err error
 	if in.JSON {
-		read = agentscript.FromJSON
+		read = input.JSON
 		text, from, err = jsonText(c, ctx, in.Opts.inputJSON)
 	} else {
 		text, from, err = inputText(c, ctx, in, !t.AcceptsNone())
@@ -160,11 +161,11 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	params := make([]starlib.MainParam, len(in.Params))
+	params := make([]generable.Field, len(in.Params))
 	for i, p := range in.Params {
-		params[i] = starlib.MainParam{Name: p.name, Type: p.typ}
+		params[i] = generable.Field{Name: p.name, Type: p.typ}
 	}
-	args, err := agentscript.ArgsFromJSON(text, params)
+	args, err := input.Args(text, params)
 	if err != nil {
 		return nil, badInput(err, from, text)
 	}

@@ -94,7 +94,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
-	set.Options = append(append(set.Options, held...), agentscript.Pricer(registry))
+	set.Options = append(append(set.Options, held...), agentscript.RunPricer(registry))
 	return set, nil
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/input"
 )
 
 // Param is a parameter of def main as a flag.
@@ -116,7 +116,7 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 		}
 		return v, nil
 	}
-	v, err := agentscript.FromText(text, t)
+	v, err := input.Text(text, t)
 	if err != nil {
 		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input is ")}
 	}

@@ -47,7 +47,7 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 	if len(found) > 0 {
 		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
 	}
-	return []agentscript.RunOption{agentscript.Policy(p)}, nil
+	return []agentscript.RunOption{agentscript.RunPolicy(p)}, nil
 }
 
 // toolsOf lists the tools that the agents of a script have, and reports whether servers add more.

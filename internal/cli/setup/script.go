@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -19,8 +21,6 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
-	"github.com/agentscript/agentscript/starlib"
-	"github.com/spf13/pflag"
 )
 
 // Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
@@ -74,7 +74,7 @@ func scriptsIn(dir string) []string {
 type Script struct {
 	*agentscript.Module
 	File      string
-	MainEntry *starlib.Entry // nil when there is none, for which missing is the reason
+	MainEntry *agentscript.Entry // nil when there is none, for which missing is the reason
 	NoMain    *diag.Diagnostic
 }
 

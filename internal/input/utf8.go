@@ -1,4 +1,4 @@
-package agentscript
+package input
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// isUTF8 refuses text that is no UTF-8, wherever it stands in v: what decodes or writes it would
+// CheckUTF8 refuses text that is no UTF-8, wherever it stands in v: what decodes or writes it would
 // put other characters in its place.
-func isUTF8(what, path string, v generable.Value) error {
+func CheckUTF8(what, path string, v generable.Value) error {
 	if text, ok := v.AsStr(); ok {
 		return isText(what, path, text)
 	}
 	if l, ok := v.AsList(); ok {
 		for i := range l.Len() {
-			if err := isUTF8(what, fmt.Sprintf("%s[%d]", path, i), l.At(i)); err != nil {
+			if err := CheckUTF8(what, fmt.Sprintf("%s[%d]", path, i), l.At(i)); err != nil {
 				return err
 			}
 		}
@@ -30,14 +30,14 @@ func isUTF8(what, path string, v generable.Value) error {
 			if err := isText(what, at, key); err != nil {
 				return err
 			}
-			if err := isUTF8(what, at, inner); err != nil {
+			if err := CheckUTF8(what, at, inner); err != nil {
 				return err
 			}
 		}
 	}
 	if r, ok := v.AsRecord(); ok {
 		for i, f := range r.Type().Fields {
-			if err := isUTF8(what, path+"."+f.Name, r.At(i)); err != nil {
+			if err := CheckUTF8(what, path+"."+f.Name, r.At(i)); err != nil {
 				return err
 			}
 		}
