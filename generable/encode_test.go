@@ -49,7 +49,7 @@ func TestAppendJSON(t *testing.T) {
 
 // The standard library must read back what was written.
 func TestJSONAgainstStandardLibrary(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		v := gentest.NewGenerator(seed).Plain(5)
 		text := generable.AppendJSON(nil, v, nil)
 		dec := json.NewDecoder(bytes.NewReader(text))

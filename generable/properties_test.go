@@ -60,7 +60,7 @@ func checkAnyInput(g *gentest.Generator) error {
 }
 
 func TestConvertRoundTrip(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		if err := checkValueOfType(g); err != nil {
@@ -70,7 +70,7 @@ func TestConvertRoundTrip(t *testing.T) {
 }
 
 func TestConvertAnything(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Any = seed%2 == 0
 		if err := checkAnyInput(g); err != nil {
@@ -98,7 +98,7 @@ func FuzzConvert(f *testing.F) {
 // The schema that a type gives to others and the type itself must judge data alike.
 func TestSchemaAgreesWithConvert(t *testing.T) {
 	judged := map[bool]int{}
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		typ := g.Typ(4)
@@ -117,7 +117,7 @@ func TestSchemaAgreesWithConvert(t *testing.T) {
 			judged[want]++
 		}
 	}
-	if judged[true] < gentest.Rounds/2 || judged[false] < gentest.Rounds/2 {
+	if judged[true] < gentest.Rounds()/2 || judged[false] < gentest.Rounds()/2 {
 		t.Errorf("the data are one-sided: %v", judged)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // A type's own schema gives a type that has the same schema and reads the same values alike.
 func TestFromSchemaOfType(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		typ := g.Typ(4)

@@ -83,7 +83,7 @@ func checkTypedSnapshots(g *gentest.Generator) error {
 }
 
 func TestDecodeRoundTrip(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		if err := checkDecodeRoundTrip(g); err != nil {
@@ -93,7 +93,7 @@ func TestDecodeRoundTrip(t *testing.T) {
 }
 
 func TestDecodeAnything(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Any = seed%2 == 0
 		if err := checkDecodeAnything(g); err != nil {
@@ -106,7 +106,7 @@ func TestDecodeAnything(t *testing.T) {
 // holds.
 func TestRootStrings(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 7))
-	for range gentest.Rounds {
+	for range gentest.Rounds() {
 		want := strings.ToValidUTF8(randomTokens(rnd), "?")
 		text := text.Quote(want)
 		for _, typ := range []*generable.Type{nil, generable.StrT} {
@@ -121,7 +121,7 @@ func TestRootStrings(t *testing.T) {
 }
 
 func TestTypedSnapshots(t *testing.T) {
-	for seed := range int64(gentest.Rounds / 10) {
+	for seed := range int64(gentest.Rounds() / 10) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		if err := checkTypedSnapshots(g); err != nil {
@@ -161,7 +161,7 @@ func FuzzDecodeTyped(f *testing.F) {
 
 // TestPartialGrows holds that what is known of a text that was cut only grows with the text.
 func TestPartialGrows(t *testing.T) {
-	for seed := range int64(gentest.Rounds / 20) {
+	for seed := range int64(gentest.Rounds() / 20) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		typ := g.Schema(3, "") // a scalar alone has no end
@@ -185,7 +185,7 @@ func TestPartialGrows(t *testing.T) {
 // brackets its strings hold.
 func TestAnnouncedObjects(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 7))
-	for range gentest.Rounds {
+	for range gentest.Rounds() {
 		m := generable.NewMap(0)
 		for i := range 1 + rnd.IntN(4) {
 			m.Set("k"+strconv.Itoa(i), generable.StrOf(strings.ToValidUTF8(randomTokens(rnd), "?")))

@@ -189,7 +189,7 @@ func TestStreamKeepsRecords(t *testing.T) {
 // TestStreamOfRandomValues holds the promises for random types, on valid documents without a
 // reset.
 func TestStreamOfRandomValues(t *testing.T) {
-	for seed := range int64(gentest.Rounds / 5) {
+	for seed := range int64(gentest.Rounds() / 5) {
 		g := gentest.NewGenerator(seed)
 		rnd := rand.New(rand.NewPCG(uint64(seed), 9))
 		typ := g.Typ(3)
@@ -220,8 +220,12 @@ func TestStreamOfRandomValues(t *testing.T) {
 func TestStreamsAreLinear(t *testing.T) {
 	s := newSeedTypes(t)
 	all := append([]family{{"blank lines", repeated("\n")}, {"text and blanks", around("text", "\n", "")}, {"reasoning and text", repeated("<think>x</think> y ")}}, families...)
+	sizes := []int{1000, 32 << 10}
+	if testing.Short() {
+		sizes[1] = 4 << 10
+	}
 	for _, f := range all {
-		for _, n := range []int{1000, 32 << 10} {
+		for _, n := range sizes {
 			text := f.make(n)
 			for _, typ := range []*generable.Type{nil, generable.ListOfType(s.Args), s.Profile, generable.StrT} {
 				for _, size := range []int{1, 4, 1000} {

@@ -83,7 +83,7 @@ func strictException(r Result, text string) bool {
 }
 
 func TestStrictAgreesWithSchema(t *testing.T) {
-	for seed := range int64(gentest.Rounds) {
+	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = seed%2 == 0
 		if err := checkStrictAgrees(g); err != nil {

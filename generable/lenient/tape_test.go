@@ -89,7 +89,7 @@ func checkTokens(rnd *rand.Rand) (err error) {
 // TestTape holds that whatever is read makes a tree, at any cut.
 func TestTape(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
-	for range 20 * gentest.Rounds {
+	for range 20 * gentest.Rounds() {
 		if err := checkTokens(rnd); err != nil {
 			t.Fatal(err)
 		}

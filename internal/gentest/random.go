@@ -7,12 +7,18 @@ import (
 	"math/rand"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Rounds is how many random types a property is held against.
-const Rounds = 3000
+// Rounds is how many random types a property is held against: 3,000, and a fifth under -short.
+func Rounds() int {
+	if testing.Short() {
+		return 600
+	}
+	return 3000
+}
 
 // Generator makes random types and values. With wire set, inline unions hold at most one
 // member that is an object and one that is a list, so that JSON tells the members apart.
