@@ -14,20 +14,8 @@ const (
 // stands behind a comma. It may be the closer of a bracket further out, be the wrong one or
 // one too many: the closers and the sign that follow tell.
 func (s *Scanner) closer(c byte) bool {
-	if s.St == stObjAfter && s.hoisted() && (c == ']' || c == '}') {
-		if c == ']' && s.enclose() {
-			return true
-		}
-		if c == '}' && s.closes(c) {
-			if !s.wants(maxAhead) {
-				return false
-			}
-			if s.listGoesOn() && s.enclose() {
-				return true
-			}
-			s.pop()
-			return true
-		}
+	if c == ']' && s.St == stObjAfter && s.hoisted() && s.enclose() {
+		return true
 	}
 	if s.closes(c) {
 		s.pop()
@@ -199,15 +187,4 @@ func (s *Scanner) afterClosing(run []byte, next follows, how closing) int {
 		return cost + 2
 	}
 	return cost
-}
-
-// listGoesOn reports whether behind the current brace, which closes members moved out of a
-// list, more items of that list follow, or its closer.
-func (s *Scanner) listGoesOn() bool {
-	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
-	p := s.Pos + 1
-	for p < len(src) && Class[src[p]]&IsBlank != 0 {
-		p++
-	}
-	return p < len(src) && (src[p] == ']' || s.followsAt(p) == followsOpen)
 }

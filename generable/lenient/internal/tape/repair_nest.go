@@ -229,15 +229,8 @@ func (s *Scanner) enclose() bool {
 	s.repair(RepBrackets, int(obj.Start), int(obj.Start))
 	s.forget()
 	s.hoist.parent, s.lastClosed = -1, h.arr
-	if s.Src[s.Pos] == '}' { // the list goes on
-		s.Tape[h.key].End++
-		s.Tape[h.parent].Count--
-		s.enter(h.arr, false)
-		s.St = stArrAfter
-	} else {
-		list.End, list.Span = uint32(s.Pos+1), uint32(len(s.Tape)-h.arr)
-		s.St = stObjAfter
-	}
+	list.End, list.Span = uint32(s.Pos+1), uint32(len(s.Tape)-h.arr)
+	s.St = stObjAfter
 	s.Pos++
 	return true
 }
