@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -70,6 +71,38 @@ func TestNearestAmongEqualOnes(t *testing.T) {
 		t.Fatal(out.Err)
 	}
 	nearest(`of agent "reviewer" in line 3`)
+}
+
+// Of two texts the one is nearer of which more is the same, not the one that begins with all that was asked.
+func TestNearestText(t *testing.T) {
+	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("abc and a lot more")), effect("openai/gpt-5", typed("abx"))}, nil)
+	err := needErr(t, ask(replayer(t, text), "openai/gpt-5", typed("abc")))
+	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "in line 2", `recorded: "abx"`)
+}
+
+// What differs in a call of a tool is shown as well.
+func TestDifferenceOfACall(t *testing.T) {
+	called := func(args string) *model.Request {
+		return typed("x").Extend(model.Message{Role: model.RoleAssistant, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "c", Name: "f", Args: args}}}})
+	}
+	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", called(`{"a":1}`))}, nil)
+	err := needErr(t, ask(replayer(t, text), "openai/gpt-5", called(`{"a":2}`)))
+	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "message 2 (assistant)", "1}", "2}")
+}
+
+// Equal requests from positions that were not recorded are answered in the order of the record, and what is
+// left over can be asked for at any time.
+func TestEqualRequestsInOrder(t *testing.T) {
+	text, outs := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("x")), effect("openai/gpt-5", typed("x"))}, nil)
+	r := replayer(t, strings.ReplaceAll(text, `"agent":"reviewer",`, `"agent":"reviewer","path":"main/agent:reviewer#0/llm0",`))
+	for i := range outs {
+		if left := r.Unused(); len(left) != 2-i {
+			t.Errorf("left %v", left)
+		}
+		if out := ask(r, "openai/gpt-5", typed("x")); out.Err != nil || shownAll(out) != shownAll(outs[i]) {
+			t.Errorf("%s, recorded %s", shownAll(out), shownAll(outs[i]))
+		}
+	}
 }
 
 // A long text is shown around the place where it differs, and no character is cut in two.
