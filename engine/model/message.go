@@ -74,7 +74,7 @@ type ToolResult struct {
 	// Untrusted says that the text is an envelope around what a tool brought from outside.
 	Untrusted bool `json:"untrusted,omitempty"`
 
-	Pictures []Image // that the tool gave beside the text, until they stand in a message
+	Pictures []Image `json:"-"` // that the tool gave beside the text, until they stand in a message; never recorded
 }
 
 // Opaque is provider state (a signature, redacted reasoning) that is sent back to the same
