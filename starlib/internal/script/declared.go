@@ -42,6 +42,7 @@ func (d *declared) Reset(m Mark) {
 	d.All, d.refs = d.All[:m.types], d.refs[:m.refs]
 }
 
+// Declare makes a nominal type known by its name to references of its file.
 func (d *declared) Declare(file string, t *generable.Type) {
 	if !t.IsNominal() || t.Name == "" {
 		return
@@ -64,6 +65,7 @@ func (d *declared) Declare(file string, t *generable.Type) {
 	}
 }
 
+// Refer returns a reference to the type of a name in a file, which may be declared later.
 func (d *declared) Refer(file, name string, at diag.Span) *generable.Type {
 	r := generable.RefTo(name)
 	if t := d.byName[file][name]; t != nil {

@@ -68,13 +68,16 @@ type BranchThread interface {
 	Failure(err error, code diag.Code) error
 }
 
+// EnvKey is the name under which a thread keeps its [Env].
 const EnvKey = "agentscript"
 
+// EnvOf returns the environment of a thread, nil for one outside of a script.
 func EnvOf(thread *starlark.Thread) *Env {
 	e, _ := thread.Local(EnvKey).(*Env)
 	return e
 }
 
+// Running reports whether a function runs; else the script loads.
 func (e *Env) Running() bool { return e.Branch != nil || e.Concurrent }
 
 // SourceAt finds the parsed file of a position, nil for code outside of files.

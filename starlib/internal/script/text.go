@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
+// DidYouMean suggests the name that is nearest, "" when none is near.
 func DidYouMean(name string, among []string) string { return diag.DidYouMean(name, among) }
 
 // Joined lists words for a message.

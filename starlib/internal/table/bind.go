@@ -19,8 +19,10 @@ type ArgRef struct {
 	Name string // of a keyword argument
 }
 
+// Given reports whether the argument was given.
 func (r ArgRef) Given() bool { return r != ArgRef{} }
 
+// Bind gives arguments to the parameters of the row and reports what is wrong with them.
 func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	params := c.Row.Params
 	c.Values = make([]starlark.Value, len(params))

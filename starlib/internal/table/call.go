@@ -156,6 +156,7 @@ func (c *Call) Locate() {
 	c.CallSite = site
 }
 
+// FuncSpan is the place of the function that is called.
 func (c *Call) FuncSpan() diag.Span {
 	c.Locate()
 	if c.CallSite.Fn.IsValid() {
@@ -164,6 +165,7 @@ func (c *Call) FuncSpan() diag.Span {
 	return diag.Span{Pos: script.Position(c.Pos)}
 }
 
+// NameSpan is the place of a keyword.
 func (c *Call) NameSpan(name string) diag.Span {
 	c.Locate()
 	for _, a := range c.CallSite.Args {
@@ -201,6 +203,7 @@ func (c *Call) ArgSpan(name string) diag.Span {
 	return c.FuncSpan()
 }
 
+// ParamIndex finds a parameter of the row; a name that the row does not have is a panic.
 func (c *Call) ParamIndex(name string) int {
 	i := slices.IndexFunc(c.Row.Params, func(p Param) bool { return p.Name == name })
 	if i < 0 {

@@ -23,6 +23,7 @@ var NodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
 		return v, false
 	}, Hint: value.HintNode}
 
+// NextKind takes what makes a next value: a function or a node.
 var NextKind = Kind{Word: "function or node", Stub: "Callable | Node",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		if _, ok := v.(*value.Node); ok {

@@ -60,6 +60,7 @@ func AlternativesKind(name string) Kind {
 		}}
 }
 
+// ArgumentsBesideCalls reports arguments beside calls that bring their own.
 func ArgumentsBesideCalls(at diag.Span, name string) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: name + " is given arguments beside calls that bring their own",
 		Help: []string{fmt.Sprintf("write %s([(f, x), (g, y)]), or %s([f, g], x)", name, name)}}
@@ -91,22 +92,27 @@ func callOf(name, f string) string {
 	return fmt.Sprintf("%s(%s, x)", name, f)
 }
 
+// Unnamed adds how a type gets a name.
 func Unnamed(d *diag.Diagnostic) {
 	d.Help = append(d.Help, "assign the type to a variable first, or name it with _name = \"Name\"")
 }
 
+// CallsInList is the remedy for calls that are given one by one.
 const CallsInList = "put the calls into a list: parallel([(f, x), (g, y)]), and what they share into each"
 
+// NoItems reports a call of parallel without items.
 func NoItems(at diag.Span, f string) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.MissingArgument, Span: at, Message: "parallel needs the items to call " + f + " with",
 		Help: []string{"parallel(" + f + ", items), or a list of calls: parallel([(" + f + ", x)])"}}
 }
 
+// ItemsBesideCalls reports items beside a list of calls.
 func ItemsBesideCalls(at diag.Span) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: "parallel takes a list of calls alone",
 		Help: []string{"each call brings its own arguments: [(f, x), (g, x)]"}}
 }
 
+// NoStages reports a call of stream without stages.
 func NoStages(at diag.Span) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.MissingArgument, Span: at, Message: "stream needs stages for its items", Help: []string{"stream(items, f, g): functions or nodes"}}
 }

@@ -65,6 +65,7 @@ func acceptInt(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
+// AcceptFloat takes numbers, as a float.
 func AcceptFloat(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
 	case starlark.Float:
@@ -163,6 +164,7 @@ func guessInt(v starlark.Value) (starlark.Value, bool) {
 	return starlark.MakeInt(n), err == nil
 }
 
+// HintFunction says what to write instead of what is no function.
 func HintFunction(v starlark.Value) string {
 	switch v := v.(type) {
 	case *value.Node:

@@ -44,6 +44,7 @@ const (
 	GroupHost    Group = "Host"
 )
 
+// GroupOrder is the order of groups in the reference.
 var GroupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupWorld, GroupHost}
 
 // Builtin is one row of the table.
@@ -103,6 +104,7 @@ func (b *Builtin) QualifiedName() string {
 	return b.Of + "." + b.Name
 }
 
+// IsMember reports whether the row belongs to a module, not to a kind of value.
 func (b *Builtin) IsMember() bool {
 	return b.Of == "json" || b.Of == "budget" || Capabilities[b.Of] != ""
 }

@@ -120,6 +120,7 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 	return v, nil
 }
 
+// Label is the name of the function for messages.
 func (f *Callback) Label() string {
 	if f.About.Name == "lambda" {
 		return "the lambda"

@@ -51,6 +51,7 @@ func Enter(c *script.State, b engine.Branch) (*Thread, error) {
 	return s, nil
 }
 
+// NewThread makes the Starlark side of a branch.
 func NewThread(c *script.State, b engine.Branch) *Thread {
 	s := &Thread{branch: b}
 	s.Starlark = &starlark.Thread{
@@ -92,12 +93,14 @@ func (s *Thread) Settle() error {
 	return s.Debit(s.Starlark.Steps)
 }
 
+// Debit debits the steps of the thread up to a number of them.
 func (s *Thread) Debit(steps uint64) error {
 	n := steps - s.paid
 	s.paid = steps
 	return s.branch.Steps(int64(n))
 }
 
+// TooDeep is the error of functions that call each other without an end.
 func TooDeep() error {
 	return script.Errorf(diag.ScriptError, "functions call each other more than %d deep", MaxFrames).
 		WithHelp("a function that calls itself needs a case in which it does not")

@@ -87,4 +87,5 @@ func (s *Thread) noticed() {
 // What a thread is cancelled by from beside, and how the interpreter says so.
 const Interruption = "interrupted"
 
+// Interrupted is how the interpreter says that a thread was cancelled by [Interruption].
 const Interrupted = "Starlark computation cancelled: " + Interruption

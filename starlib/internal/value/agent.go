@@ -66,22 +66,26 @@ func (Part) Hash() (uint32, error) {
 	return 0, script.Errorf(diag.ScriptError, "a part of an agent is no key")
 }
 
+// Skill is what skill(...) gives.
 type Skill struct {
 	Part
 	Skill *agent.Skill
 	Run   starlark.Value // its function, nil when it has none
 }
 
+// Tool is what tool(...) gives.
 type Tool struct {
 	Part
 	Tool *agent.Tool
 }
 
+// Knowledge is what knowledge(...) gives.
 type Knowledge struct {
 	Part
 	Knowledge agent.Knowledge
 }
 
+// Budget is what budget(...) gives.
 type Budget struct {
 	Part
 	Limits engine.Limits
@@ -106,6 +110,7 @@ func (v *Budget) Type() string { return "budget" }
 // Attr of a budget is an error that says where what is left is read.
 func (v *Budget) Attr(name string) (starlark.Value, error) { return nil, NoBudgetAttribute(name) }
 
+// NoBudgetAttribute is the error of an attribute of a budget.
 func NoBudgetAttribute(name string) error {
 	e := script.Errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
 	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
@@ -127,6 +132,7 @@ func (Finish) Truth() starlark.Bool { return true }
 
 func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
 
+// Memory is what memory(...) gives.
 type Memory struct {
 	Part
 	Bank  *agent.MemoryBank

@@ -143,6 +143,7 @@ func sameForm(v starlark.Value, out generable.Value) bool {
 	return false
 }
 
+// Scalar converts a value that has no parts; false for any other.
 func Scalar(v starlark.Value) (generable.Value, bool) {
 	switch v := v.(type) {
 	case starlark.NoneType:

@@ -38,6 +38,7 @@ func unfit(v starlark.Value, at *where) error {
 	return cannot(at, "a %s cannot leave the script", v.Type())
 }
 
+// ConvertError says why a value cannot leave the script, and where in it the reason stands.
 type ConvertError struct {
 	at   string
 	what string

@@ -41,6 +41,7 @@ func TypeWord(s string) (string, bool) {
 	return s, unicode.IsUpper(r) && strings.IndexFunc(s, unicode.IsSpace) < 0 || name == "list" || name == "dict"
 }
 
+// HintType says what to write instead of what is no type.
 func HintType(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
@@ -65,6 +66,7 @@ func HintType(v starlark.Value) string {
 	return ""
 }
 
+// HintNode says what to write instead of what is no node.
 func HintNode(v starlark.Value) string {
 	switch v := v.(type) {
 	case *starlark.Function:

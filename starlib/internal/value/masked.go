@@ -17,6 +17,7 @@ import (
 // know: their names stand for them. It is no data, so that it gets into requests alone.
 type Masked struct{ Parts []MaskedPart }
 
+// MaskedPart is a text, or the name of a variable that stands for its value.
 type MaskedPart struct {
 	Text string
 	Env  string // instead of text

@@ -48,6 +48,7 @@ func (v *Node) Truth() starlark.Bool { return true }
 
 func (v *Node) Name() string { return v.Label() }
 
+// Label is what messages call the node.
 func (v *Node) Label() string { return v.Node.Label() }
 
 func (v *Node) Hash() (uint32, error) {
@@ -207,9 +208,11 @@ func misused(c *script.State, op syntax.Token, site flow.Site, y starlark.Value)
 	return NewNode(c, c.Session.Failed(flow.ParallelNode, site)), nil
 }
 
+// ComposedWhileRunning is the error of composing in a function that runs.
 func ComposedWhileRunning(what string) error {
 	return script.Errorf(diag.ComposedWhileRunning, "%s composes while the flow runs", what).
 		WithHelp("compose at the top level, and call the nodes here one after the other: y = a(x), z = b(y)")
 }
 
+// NewNode makes a node a value of the language.
 func NewNode(c *script.State, n *flow.Node) *Node { return &Node{Node: n, State: c} }

@@ -10,6 +10,7 @@ import (
 // shape is a schema of ours whose instances builtins give. It is immutable.
 type shape struct{ t *generable.Type }
 
+// ShapeOf makes a schema of the language itself, of fields of any type.
 func ShapeOf(name string, fields ...string) shape {
 	t := &generable.Type{Kind: generable.RecordType, Name: name}
 	for _, f := range fields {
@@ -18,6 +19,7 @@ func ShapeOf(name string, fields ...string) shape {
 	return shape{t}
 }
 
+// Make makes an instance of its fields in order.
 func (s shape) Make(vals ...generable.Value) generable.Value {
 	return generable.NewRecord(s.t, vals).Value()
 }

@@ -26,6 +26,7 @@ var (
 	_ starlark.Comparable = (*Record)(nil)
 )
 
+// FromRecord gives the form of an instance in the script, the same each time.
 func FromRecord(r *generable.Record) starlark.Value {
 	if v, ok := r.Host().(*Record); ok {
 		return v
@@ -80,6 +81,7 @@ func (v *Record) Get(key starlark.Value) (starlark.Value, bool, error) {
 	return nil, false, NoAttribute(v.Type(), string(name), v.AttrNames())
 }
 
+// CompareSameType compares by value.
 func (v *Record) CompareSameType(op syntax.Token, other starlark.Value, _ int) (bool, error) {
 	o, ok := other.(*Record)
 	same := ok && generable.Equal(v.Record.Value(), o.Record.Value())

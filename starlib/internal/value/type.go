@@ -246,12 +246,15 @@ func (s *Signature) Attr(name string) (starlark.Value, error) {
 	return nil, NoAttribute("a signature", name, s.AttrNames())
 }
 
+// NewSignature is what typeof gives of a node.
 func NewSignature(c *script.State, n *flow.Node) starlark.Value {
 	return &Signature{NewType(c, n.In()), NewType(c, n.Out())}
 }
 
+// NewType makes a type a value of the language.
 func NewType(c *script.State, t *generable.Type) *Type { return &Type{T: t, State: c} }
 
+// As takes the values of one Go type.
 func As[T starlark.Value](v starlark.Value) (starlark.Value, bool) {
 	_, ok := v.(T)
 	return v, ok
