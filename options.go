@@ -193,6 +193,7 @@ type RunOption func(*runConfig)
 type runConfig struct {
 	spec     run.Spec
 	sched    engine.Sched
+	inline   bool // the run is driven by the goroutine that starts it
 	input    any
 	hasInput bool
 	raw      *string
@@ -292,6 +293,13 @@ func Watch(kinds engine.EventKind) RunOption { return func(r *runConfig) { r.kin
 // time, in an order that the seed decides. It is for tests; effects run inline.
 func Cooperative(seed uint64) RunOption {
 	return func(r *runConfig) { r.sched = sched.NewCoopSched(seed) }
+}
+
+// Scheduler runs on a scheduler of the host, as of a durable workflow, and on the goroutine that starts
+// the run: Start returns when the run has ended. Cancelling is the scheduler's: neither the context of
+// Start nor [Run.Cancel] reaches it. See engine/sched/schedtest for what a scheduler must do.
+func Scheduler(s engine.Sched) RunOption {
+	return func(r *runConfig) { r.sched, r.inline = s, s != nil }
 }
 
 // both hands events to two listeners.

@@ -141,7 +141,11 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if cfg.sched == nil && grace > 0 {
 		r.begin(ctx, x, wall, grace)
 	}
-	go r.execute(x)
+	if cfg.inline {
+		r.execute(x)
+	} else {
+		go r.execute(x)
+	}
 	return r
 }
 

@@ -1,0 +1,418 @@
+// Package schedtest checks a scheduler against the contract of engine.Sched, so that another module can
+// hold its own to it.
+package schedtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Run checks the schedulers that start returns, a new one for each part of the contract.
+func Run(t *testing.T, start func(t *testing.T) engine.Sched) {
+	for _, part := range parts {
+		t.Run(part.name, func(t *testing.T) { part.test(t, start(t)) })
+	}
+}
+
+var parts = []struct {
+	name string
+	test func(t *testing.T, s engine.Sched)
+}{
+	{"waits, sleeps and yields outside all branches", atTheRoot},
+	{"Par reports the lowest index", lowestIndex},
+	{"Par is limited", limited},
+	{"no branch starts after a failure", notStarted},
+	{"a nested Par is cancelled", nestedPar},
+	{"First", first},
+	{"Wait is woken", woken},
+	{"a body that panics", panicking},
+	{"many branches wait for one resource", manyWaiters},
+	{"OnCancel", onCancel},
+	{"Within", within},
+	{"Do and DoOrAbandon", effects},
+	{"handlers wait on the clock", handlersSleep},
+	{"a handler ends with its branch", interruptedHandler},
+}
+
+// soon fails the test when f does not return: a hang would otherwise take the whole package.
+func soon(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// settled waits until no more goroutines than before are left.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left, %d before", runtime.NumGoroutine(), before)
+}
+
+func atTheRoot(t *testing.T, s engine.Sched) {
+	if err := s.Wait(func() bool { return true }); err != nil {
+		t.Errorf("Wait: %v", err)
+	}
+	before := s.Now()
+	if err := s.SleepUntil(before.Add(time.Millisecond)); err != nil || s.Now().Before(before.Add(time.Millisecond)) {
+		t.Errorf("SleepUntil: %v at %v", err, s.Now().Sub(before))
+	}
+	if err := s.Yield(); err != nil {
+		t.Errorf("Yield: %v", err)
+	}
+}
+
+func lowestIndex(t *testing.T, s engine.Sched) {
+	var arrived sync.WaitGroup
+	arrived.Add(8)
+	var n atomic.Int32
+	err := s.Par(8, 0, func(i int, b engine.Sched) error {
+		n.Add(1)
+		if err := b.Wait(func() bool { return n.Load() == 8 }); err != nil {
+			return err
+		}
+		b.Wake()
+		if i < 3 {
+			return b.SleepUntil(b.Now().Add(time.Hour)) // ends when a sibling fails
+		}
+		return fmt.Errorf("branch %d", i)
+	})
+	// Which of 3 to 7 failed before it was stopped is open; a stopped branch is none of them.
+	if err == nil || engine.IsControl(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func limited(t *testing.T, s engine.Sched) {
+	var now, most atomic.Int32
+	order := make([]bool, 40)
+	err := s.Par(40, 3, func(i int, b engine.Sched) error {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		err := b.Yield()
+		now.Add(-1)
+		order[i] = true
+		return err
+	})
+	if err != nil || most.Load() > 3 || slices.Contains(order, false) {
+		t.Errorf("error %v, %d at once, ran %v", err, most.Load(), order)
+	}
+}
+
+func notStarted(t *testing.T, s engine.Sched) {
+	started := atomic.Int32{}
+	boom := errors.New("boom")
+	err := s.Par(1000, 1, func(i int, b engine.Sched) error {
+		started.Add(1)
+		return boom
+	})
+	if err != boom || started.Load() != 1 {
+		t.Errorf("got %v after %d branches", err, started.Load())
+	}
+}
+
+func nestedPar(t *testing.T, s engine.Sched) {
+	before := runtime.NumGoroutine()
+	boom := errors.New("boom")
+	stopped := atomic.Int32{}
+	soon(t, func() {
+		err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 1 {
+				b.Yield()
+				return boom
+			}
+			err := b.Par(5, 2, func(_ int, b engine.Sched) error {
+				err := b.SleepUntil(b.Now().Add(time.Hour))
+				if engine.IsControl(err) {
+					stopped.Add(1)
+				}
+				return err
+			})
+			if !engine.IsControl(err) {
+				t.Errorf("the inner par gives %v, want a control outcome", err)
+			}
+			return err
+		})
+		if err != boom {
+			t.Errorf("got %v", err)
+		}
+	})
+	if n := stopped.Load(); n > 2 {
+		t.Errorf("%d branches ran, at most 2 at once", n)
+	}
+	settled(t, before)
+}
+
+func first(t *testing.T, s engine.Sched) {
+	boom := errors.New("boom")
+	i, err := s.First(3, func(i int, b engine.Sched) (bool, error) {
+		if i == 1 {
+			return true, nil
+		}
+		err := b.SleepUntil(b.Now().Add(time.Hour))
+		if !engine.IsControl(err) {
+			t.Errorf("the loser %d is stopped by %v", i, err)
+		}
+		return true, err
+	})
+	if i != 1 || err != nil {
+		t.Errorf("winner %d, %v", i, err)
+	}
+	i, err = s.First(3, func(i int, b engine.Sched) (bool, error) { return false, fmt.Errorf("no %d", i) })
+	if i != -1 || err == nil || err.Error() != "no 0" {
+		t.Errorf("nobody settles: %d, %v; want the error of the lowest index", i, err)
+	}
+	i, err = s.First(2, func(i int, b engine.Sched) (bool, error) { return i == 0, boom })
+	if i != 0 || err != boom {
+		t.Errorf("settled by an error: %d, %v", i, err)
+	}
+	if i, err = s.First(0, nil); i != -1 || err != nil {
+		t.Errorf("nothing to do: %d, %v", i, err)
+	}
+}
+
+func woken(t *testing.T, s engine.Sched) {
+	var mu sync.Mutex
+	tickets := 0
+	soon(t, func() {
+		err := s.Par(64, 0, func(i int, b engine.Sched) error {
+			for range 50 {
+				if i%2 == 0 {
+					mu.Lock()
+					tickets++
+					mu.Unlock()
+					b.Wake()
+					if err := b.Yield(); err != nil {
+						return err
+					}
+					continue
+				}
+				for taken := false; !taken; {
+					if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return tickets > 0 }); err != nil {
+						return err
+					}
+					mu.Lock()
+					if taken = tickets > 0; taken {
+						tickets--
+					}
+					mu.Unlock()
+				}
+			}
+			return nil
+		})
+		if err != nil || tickets != 0 {
+			t.Errorf("%v, %d tickets left", err, tickets)
+		}
+	})
+}
+
+// A body that panics fails; it takes neither the process nor its siblings' results with it.
+func panicking(t *testing.T, s engine.Sched) {
+	boom := errors.New("boom")
+	before := runtime.NumGoroutine()
+	err := s.Par(3, 0, func(i int, b engine.Sched) error {
+		if i == 1 {
+			panic(boom)
+		}
+		return b.SleepUntil(b.Now().Add(time.Hour))
+	})
+	if !errors.Is(err, boom) || !errors.Is(err, &engine.Error{Kind: engine.KindPanic}) {
+		t.Errorf("Par: got %v", err)
+	}
+	i, err := s.First(3, func(i int, b engine.Sched) (bool, error) {
+		if i == 1 {
+			panic(boom)
+		}
+		return true, b.SleepUntil(b.Now().Add(time.Hour))
+	})
+	if i != 1 || !errors.Is(err, boom) {
+		t.Errorf("First: got %d, %v", i, err)
+	}
+	settled(t, before)
+}
+
+// Many branches that wait for one resource all get their turn.
+func manyWaiters(t *testing.T, s engine.Sched) {
+	var mu sync.Mutex
+	free, most := 3, 0
+	soon(t, func() {
+		err := s.Par(500, 0, func(i int, b engine.Sched) error {
+			for taken := false; !taken; {
+				if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return free > 0 }); err != nil {
+					return err
+				}
+				mu.Lock()
+				if taken = free > 0; taken {
+					free--
+					most = max(most, 3-free)
+				}
+				mu.Unlock()
+			}
+			err := b.Yield()
+			mu.Lock()
+			free++
+			mu.Unlock()
+			b.Wake()
+			return err
+		})
+		if err != nil || free != 3 || most > 3 {
+			t.Errorf("%v; %d free, %d at once", err, free, most)
+		}
+	})
+}
+
+// A branch that watches is told when it is to stop, once; one that watches no longer is not told.
+func onCancel(t *testing.T, s engine.Sched) {
+	boom := errors.New("boom")
+	var told, ended atomic.Int32
+	ready := make(chan struct{}, 1) // the watch is beside the branch
+	err := s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 1 {
+			return boom
+		}
+		stopped := b.OnCancel(func() { ended.Add(1) })()
+		stop := b.OnCancel(func() { told.Add(1); ready <- struct{}{} })
+		err := b.SleepUntil(b.Now().Add(time.Hour))
+		<-ready
+		if err == nil || stop() || b.OnCancel(func() { ready <- struct{}{} }) == nil {
+			t.Errorf("err %v, or the watch ended though it was told", err)
+		}
+		<-ready
+		if !stopped && ended.Load() == 0 { // the sibling may have been quicker
+			t.Error("the watch did not end, and was not told")
+		}
+		return err
+	})
+	if !errors.Is(err, boom) || told.Load() != 1 {
+		t.Errorf("got %v, told %d times", err, told.Load())
+	}
+}
+
+func within(t *testing.T, s engine.Sched) {
+	late := errors.New("too late")
+	err := s.Within(5*time.Millisecond, late, func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Hour)) })
+	if !errors.Is(err, late) {
+		t.Errorf("too late: got %v", err)
+	}
+	if err := s.Err(); err != nil {
+		t.Errorf("outside: %v", err)
+	}
+	if err := s.Within(time.Hour, late, func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Millisecond)) }); err != nil {
+		t.Errorf("in time: got %v", err)
+	}
+	if err := s.Within(time.Millisecond, late, func(b engine.Sched) error {
+		b.SleepUntil(b.Now().Add(time.Minute))
+		return nil // ended well, if late
+	}); err != nil {
+		t.Errorf("ended well: got %v", err)
+	}
+	// The nearer bound ends the body, on all its branches.
+	outer := errors.New("outer")
+	err = s.Within(5*time.Millisecond, outer, func(b engine.Sched) error {
+		return b.Within(time.Hour, late, func(b engine.Sched) error {
+			return b.Par(3, 0, func(_ int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
+		})
+	})
+	if !errors.Is(err, outer) {
+		t.Errorf("nested: got %v", err)
+	}
+}
+
+// An effect's outcome is the handler's; its handler gets the effect, the sink and a context.
+func effects(t *testing.T, s engine.Sched) {
+	e := &engine.Effect{Kind: engine.EffectTool, Name: "t"}
+	var tokens []string
+	h := engine.HandlerFunc(func(ctx context.Context, got *engine.Effect, sink engine.Sink) engine.Outcome {
+		if ctx == nil || ctx.Err() != nil || got != e {
+			t.Errorf("the handler got %v, %+v", ctx, got)
+		}
+		if sink != nil {
+			sink(engine.Token{Text: "a"})
+		}
+		return engine.Outcome{Attempt: 7}
+	})
+	err := s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 1 {
+			if out := b.DoOrAbandon(h, e); out.Attempt != 7 {
+				t.Errorf("DoOrAbandon gives %+v", out)
+			}
+			return nil
+		}
+		if out := b.Do(h, e, func(k engine.Token) { tokens = append(tokens, k.Text) }); out.Attempt != 7 {
+			t.Errorf("Do gives %+v", out)
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(tokens, []string{"a"}) {
+		t.Errorf("%v, tokens %v", err, tokens)
+	}
+}
+
+// A handler that sleeps moves the clock of its run, and what another handler releases is awaited.
+func handlersSleep(t *testing.T, s engine.Sched) {
+	const d = 20 * time.Millisecond
+	released := make(chan struct{})
+	begun := s.Now()
+	soon(t, func() {
+		err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+				var err error
+				if i == 0 {
+					err = engine.Await(ctx, released)
+				} else {
+					err = engine.Sleep(ctx, d)
+					close(released)
+				}
+				if now := engine.ClockOf(ctx).Now(); err != nil || now.Before(begun.Add(d)) {
+					t.Errorf("handler %d: %v after %s", i, err, now.Sub(begun))
+				}
+				return engine.Outcome{Attempt: 1}
+			}), &engine.Effect{}, nil)
+			return nil
+		})
+		if err != nil || s.Now().Before(begun.Add(d)) {
+			t.Errorf("%v after %s", err, s.Now().Sub(begun))
+		}
+	})
+}
+
+// The context of a handler ends when its branch is to stop.
+func interruptedHandler(t *testing.T, s engine.Sched) {
+	boom := errors.New("boom")
+	soon(t, func() {
+		err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 1 {
+				return boom
+			}
+			b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+				if err := engine.Sleep(ctx, time.Hour); err == nil || ctx.Err() == nil {
+					t.Errorf("the handler was not interrupted: %v, %v", err, ctx.Err())
+				}
+				return engine.Outcome{}
+			}), &engine.Effect{}, nil)
+			return b.Err()
+		})
+		if err != boom {
+			t.Errorf("got %v", err)
+		}
+	})
+}
