@@ -22,7 +22,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples inte
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance clean
+.PHONY: all build test check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -112,6 +112,13 @@ prices:
 ## notices: the licence texts of all that the command links
 notices:
 	$(GO) run ./internal/tools/notices
+
+## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test notices
+PACKAGES ?= ./engine/...
+N        ?= 20
+SEED     ?= 1
+mutate:
+	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) -with ./internal/conformance $(PACKAGES)
 
 ## conformance: run the promises and write docs/conformance.md
 conformance:

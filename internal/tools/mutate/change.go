@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// change is one way to make a file wrong.
+type change struct {
+	pkg, file string // its import path; the file's path
+	line      int
+	what      string
+	text      []byte // of the whole file, changed
+}
+
+func (c change) String() string { return fmt.Sprintf("%s:%d: %s", c.file, c.line, c.what) }
+
+// swapped are the operators, and what stands in their place.
+var swapped = map[token.Token]token.Token{
+	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
+	token.ADD: token.SUB, token.SUB: token.ADD,
+}
+
+// changesOf returns the changes that could be made to the covered lines of a package.
+func changesOf(pkg, dir string, covered map[string]map[int]bool) ([]change, error) {
+	var all []change
+	for name, lines := range covered {
+		file := filepath.Join(dir, name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		found, err := changesIn(file, text, lines)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			found[i].pkg = pkg
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// changesIn returns the changes that could be made to lines of a file.
+func changesIn(file string, text []byte, lines map[int]bool) ([]change, error) {
+	fset := token.NewFileSet()
+	tree, err := parser.ParseFile(fset, file, text, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	var all []change
+	add := func(from, to token.Pos, with, what string) {
+		at := fset.Position(from)
+		if !lines[at.Line] {
+			return
+		}
+		a, b := at.Offset, fset.Position(to).Offset
+		changed := append(append(append([]byte(nil), text[:a]...), with...), text[b:]...)
+		all = append(all, change{file: file, line: at.Line, what: what, text: changed})
+	}
+	source := func(n ast.Node) string {
+		return string(text[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if with, ok := swapped[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
+				add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), with.String(), n.Op.String()+" becomes "+with.String()+" in "+clipped(source(n)))
+			}
+		case *ast.IfStmt:
+			add(n.Cond.Pos(), n.Cond.End(), "!("+source(n.Cond)+")", "the condition "+clipped(source(n.Cond))+" is negated")
+		case *ast.BasicLit:
+			if n.Kind == token.INT {
+				add(n.Pos(), n.End(), "("+n.Value+"+1)", n.Value+" becomes one more")
+			}
+		case *ast.BlockStmt:
+			for _, s := range n.List {
+				switch s := s.(type) {
+				case *ast.ExprStmt, *ast.DeferStmt, *ast.IncDecStmt:
+					add(s.Pos(), s.End(), "", clipped(source(s))+" is left out")
+				case *ast.AssignStmt:
+					if s.Tok == token.ASSIGN {
+						add(s.Pos(), s.End(), "", clipped(source(s))+" is left out")
+					}
+				}
+			}
+		}
+		return true
+	})
+	return all, nil
+}
+
+// isText reports whether an operand of + is a text as it is written.
+func isText(e ast.Expr) bool {
+	lit, ok := e.(*ast.BasicLit)
+	return ok && lit.Kind == token.STRING
+}
+
+func clipped(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if len(s) > 60 {
+		s = s[:60] + "…"
+	}
+	return s
+}

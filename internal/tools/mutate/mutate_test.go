@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestChanges(t *testing.T) {
+	const src = `package p
+
+func f(n int) int {
+	defer g()
+	if n < 10 && n != 3 {
+		g()
+		n = 4
+	}
+	return n + 1 // not covered
+}
+`
+	found, err := changesIn("p.go", []byte(src), map[int]bool{4: true, 5: true, 6: true, 7: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range found {
+		got = append(got, c.String())
+		if bytes.Equal(c.text, []byte(src)) {
+			t.Errorf("%s changes nothing", c)
+		}
+	}
+	want := []string{
+		"p.go:4: defer g() is left out",
+		"p.go:5: 10 becomes one more",
+		"p.go:5: 3 becomes one more",
+		"p.go:5: != becomes == in n != 3",
+		"p.go:5: && becomes || in n < 10 && n != 3",
+		"p.go:5: < becomes <= in n < 10",
+		"p.go:5: the condition n < 10 && n != 3 is negated",
+		"p.go:6: g() is left out",
+		"p.go:7: 4 becomes one more",
+		"p.go:7: n = 4 is left out",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestLines(t *testing.T) {
+	lines, err := linesOf("mode: set\nx/y/a.go:3.20,5.2 2 1\nx/y/a.go:7.1,7.9 1 0\nx/y/b.go:1.1,1.9 1 3\n")
+	if err != nil || len(lines["a.go"]) != 3 || !lines["a.go"][4] || lines["a.go"][7] || !lines["b.go"][1] {
+		t.Errorf("%v, %v", lines, err)
+	}
+	if _, err := linesOf("mode: set\nwhat is this\n"); err == nil {
+		t.Error("a line that is none is read")
+	}
+}
+
+// A module whose tests look at one of two functions alone.
+func TestSample(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module m\n\ngo 1.24\n",
+		"m.go":      "package m\n\nfunc Least(a, b int) int {\n\tif a < b {\n\t\treturn a\n\t}\n\treturn b\n}\n\nfunc Far(n int) bool {\n\treturn n > 99\n}\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestM(t *testing.T) {\n\tFar(0)\n\tif Least(1, 2) != 1 || Least(4, 3) != 3 {\n\t\tt.Error()\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out bytes.Buffer
+	r := runner{out: &out, timeout: 1 << 40}
+	if err := r.sample(100, 1, []string{"."}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"m.go:4: < becomes <= in a < b\n", "m.go:11: > becomes >= in n > 99\n", "m.go:11: 99 becomes one more\n", "1 of 4 changes noticed, of 4 that could be made\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "negated") {
+		t.Errorf("what is noticed is printed:\n%s", &out)
+	}
+	if err := r.sample(1, 1, nil); err == nil {
+		t.Error("no package is named, and there is no error")
+	}
+}
