@@ -45,7 +45,7 @@ func (t *Tool) Acts() engine.Class {
 
 // Acts is the most that a callback does.
 func Acts(f any) engine.Class {
-	if a, ok := f.(Acting); ok {
+	if a, ok := f.(interface{ Acts() engine.Class }); ok {
 		return a.Acts()
 	}
 	return ""
