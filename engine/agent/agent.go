@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
@@ -62,7 +63,7 @@ func (c *checker) checkAgent(a *AgentSpec) bool {
 	ok = c.checkPolicies(a) && c.checkHooks(a) && ok
 	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEnough(a)
 	if a.OnBadOutput != nil {
-		ok = Arity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
+		ok = callback.CheckArity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
 	}
 	return ok
 }
@@ -116,7 +117,7 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 			if who == "" {
 				who = "skill " + sk.Name
 			}
-			ok = Arity(c.Reporter, at, sk.Run.Info(), RunArity(sk.Run), who) && ok
+			ok = callback.CheckArity(c.Reporter, at, sk.Run.Info(), callback.SkillArity(sk.Run), who) && ok
 		}
 		ok = c.checkServers(sk.Servers, a.Servers) && ok
 		if !c.checkKnowledge(at, sk) {
@@ -127,14 +128,6 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 	}
 	a.Skills = skills
 	return ok
-}
-
-// RunArity is one argument, or two for a forum's captain that takes the transcript as well.
-func RunArity(f engine.Func) int {
-	if f.Info().Needs == 2 {
-		return 2
-	}
-	return 1
 }
 
 // checkYield checks that of the skills that give the agent's output exactly one takes each

@@ -3,6 +3,7 @@ package agent
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -29,7 +30,7 @@ type Hooks struct {
 
 // Intercept is what an interceptor decides about a call.
 type Intercept struct {
-	Action, reason string
+	Action, Reason string
 	Payload        generable.Value
 }
 
@@ -42,7 +43,7 @@ func ProceedWith(v generable.Value) Intercept { return Intercept{Action: "with",
 
 // Refuse has the call not made, or its result not used: of a tool the model is told the reason, of a
 // model the agent fails with it.
-func Refuse(reason string) Intercept { return Intercept{Action: "deny", reason: reason} }
+func Refuse(reason string) Intercept { return Intercept{Action: "deny", Reason: reason} }
 
 // Substitute gives a result in place of the call's own.
 func Substitute(v generable.Value) Intercept { return Intercept{Action: "substitute", Payload: v} }
@@ -54,7 +55,7 @@ var InterceptType = &generable.Type{Kind: generable.RecordType, Name: "Intercept
 
 // Value is the decision as a function of a script gives it.
 func (i Intercept) Value() generable.Value {
-	return generable.NewRecord(InterceptType, []generable.Value{generable.StrOf(i.Action), i.Payload, generable.StrOf(i.reason)}).Value()
+	return generable.NewRecord(InterceptType, []generable.Value{generable.StrOf(i.Action), i.Payload, generable.StrOf(i.Reason)}).Value()
 }
 
 // ModelCallType is what hooks see of a model call.
@@ -128,7 +129,7 @@ func (c *checker) checkHooks(a *AgentSpec) bool {
 		for _, k := range HookKinds {
 			for _, f := range *k.Of(h) {
 				if info := f.Info(); info.Needs > k.args {
-					ok = Arity(c.Reporter, c.at, f.Info(), k.args, k.Name) && ok
+					ok = callback.CheckArity(c.Reporter, c.at, f.Info(), k.args, k.Name) && ok
 				}
 			}
 		}
@@ -136,20 +137,7 @@ func (c *checker) checkHooks(a *AgentSpec) bool {
 	return ok
 }
 
-// InterceptOf reads what an interceptor of a script returned.
-func InterceptOf(v generable.Value) (i Intercept, err error) {
-	r, ok := v.AsRecord()
-	if !ok || r.Type() != InterceptType {
-		return i, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "an interceptor gives proceed(), deny(reason), substitute(value) or None, got %s", v.TypeName()).
-			WithHelp("return one of them; a call is denied by one that decides nothing")
-	}
-	i.Action, _ = r.At(0).AsStr()
-	i.Payload = r.At(1)
-	i.reason, _ = r.At(2).AsStr()
-	return i, nil
-}
-
 // Refusal is what a call comes to that an interceptor does not let go on.
 func (i Intercept) Refusal(what string) *engine.Error {
-	return engine.Errorf(engine.KindPolicy, diag.Denied, "%s was denied: %s", what, i.reason).WithHelp("an interceptor denies it")
+	return engine.Errorf(engine.KindPolicy, diag.Denied, "%s was denied: %s", what, i.Reason).WithHelp("an interceptor denies it")
 }

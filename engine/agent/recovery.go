@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -169,7 +170,7 @@ func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
 	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
 		for i := range list {
 			if j := list[i].Judge; j != nil {
-				ok = Arity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, RemedyWords[list[i].Do]) && ok
+				ok = callback.CheckArity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, RemedyWords[list[i].Do]) && ok
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
@@ -82,7 +83,7 @@ func (c *checker) checkSelect(a *AgentSpec) bool {
 	if sel := a.Select; sel != nil {
 		at := sel.Span.Or(c.at)
 		if sel.By != nil {
-			ok = Arity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
+			ok = callback.CheckArity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
 		}
 		if sel.Ask != nil {
 			ok = c.checkRouter(at, a, sel) && ok
@@ -186,52 +187,6 @@ func namesOf(skills []*Skill) []string {
 	return names
 }
 
-// KnowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
-// only when asked for.
-func KnowledgeTools(sk *Skill) []*Tool {
-	var tools []*Tool
-	for _, k := range sk.Knowledge {
-		t := &Tool{Name: k.Key, Doc: k.Doc, Class: engine.ClassRead, Returns: generable.StrT, Span: sk.Span, Knows: true,
-			Run: &knowledgeRun{k}}
-		if k.searched() {
-			t.Params = queryType
-		}
-		tools = append(tools, t)
-	}
-	return tools
-}
-
-// knowledgeRun gives a piece of knowledge.
-type knowledgeRun struct{ Knowledge }
-
-// Info is that of the function which loads the text: what fails in it is its own.
-func (k *knowledgeRun) Info() engine.FuncInfo {
-	info := engine.FuncInfo{Name: k.Key, Params: 1, Needs: 1}
-	if k.Load != nil {
-		load := k.Load.Info()
-		info.Name, info.Pos = load.Name, load.Pos
-	}
-	return info
-}
-
-func (k *knowledgeRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
-	switch {
-	case k.Load == nil:
-		return generable.StrOf(k.Text), nil
-	case k.searched():
-		query, _ := typing.Field(args[0], "query")
-		return k.Load.Call(b, []generable.Value{query})
-	}
-	return k.Load.Call(b, nil)
-}
-
-// searched reports whether the text depends on what the model looks for.
-func (k *Knowledge) searched() bool { return k.Load != nil && k.Load.Info().Needs == 1 }
-
-var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Fields: []generable.Field{
-	{Name: "query", Type: generable.StrT, Guide: "what to look for"},
-}}
-
 // keys are the names under which a model asks for what the skill knows, as tools that have nothing else.
 func (sk *Skill) keys() []*Tool {
 	keys := make([]*Tool, len(sk.Knowledge))
@@ -251,7 +206,7 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 			return false
 		}
 		seen[k.Key] = true
-		if k.Load != nil && k.Load.Info().Needs > 1 && !Arity(c.Reporter, at, k.Load.Info(), 1, "knowledge "+k.Key) {
+		if k.Load != nil && k.Load.Info().Needs > 1 && !callback.CheckArity(c.Reporter, at, k.Load.Info(), 1, "knowledge "+k.Key) {
 			return false
 		}
 	}

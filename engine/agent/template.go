@@ -128,15 +128,8 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 			}
 		}
 		if p.path != nil {
-			b.WriteString(InputText(cur, typ))
+			b.WriteString(model.InputText(cur, typ))
 		}
 	}
 	return b.String(), nil
-}
-
-// InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
-// union's discriminator first.
-func InputText(v generable.Value, t *generable.Type) string {
-	text, _ := model.Pictured(v, t)
-	return text
 }

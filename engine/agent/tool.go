@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -18,7 +19,7 @@ import (
 // not say reads.
 type Acting interface{ Acts() engine.Class }
 
-// Acts is the class that rules know a tool by: what is said of it, and no less than what its function
+// EffectClass is the class that rules know a tool by: what is said of it, and no less than what its function
 // and those that mend its calls may do. What an agent inside calls is ruled there, and no part of it.
 func (t *Tool) Acts() engine.Class {
 	if t.Run == nil && t.Node == nil {
@@ -27,28 +28,20 @@ func (t *Tool) Acts() engine.Class {
 		}
 		return t.Class
 	}
-	class := engine.ClassRead.Stronger(t.Class).Stronger(Acts(t.Run))
+	class := engine.ClassRead.Stronger(t.Class).Stronger(callback.EffectClass(t.Run))
 	if t.Node != nil {
 		class = class.Stronger(t.Node.Acts())
 	}
 	if r := t.OnError; r != nil {
 		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
 			for i := range list {
-				if class = class.Stronger(Acts(list[i].Judge)); list[i].Fixer != nil {
+				if class = class.Stronger(callback.EffectClass(list[i].Judge)); list[i].Fixer != nil {
 					class = class.Stronger(list[i].Fixer.Acts())
 				}
 			}
 		}
 	}
 	return class
-}
-
-// Acts is the most that a callback does.
-func Acts(f any) engine.Class {
-	if a, ok := f.(interface{ Acts() engine.Class }); ok {
-		return a.Acts()
-	}
-	return ""
 }
 
 // Call is the tool as rules see it. Its class is found when the tool is asked for it: see [Tool.Acts].

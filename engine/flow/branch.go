@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/predicate"
@@ -87,7 +87,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 			r := &n.routes[i]
 			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
 			if r.When != nil {
-				ok = agent.Arity(&s.Reporter, r.Span.Or(site.Span), r.When.Info(), 1, "when") && ok
+				ok = callback.CheckArity(&s.Reporter, r.Span.Or(site.Span), r.When.Info(), 1, "when") && ok
 			}
 		}
 		return s.branch(n) && ok
@@ -100,7 +100,7 @@ func (s *Session) branch(n *Node) bool {
 	ok := true
 	strange := map[*Node]bool{}
 	if !source.failed {
-		w := Ways(source.out, n.routes)
+		w := ways(source.out, n.routes)
 		n.spec.Sent, n.spec.Rest = w.sent()
 		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
 		if ok && n.other != nil {

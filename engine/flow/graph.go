@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
@@ -110,7 +110,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		n.takeMaps()
 		for i := range n.edges {
 			if w := n.edges[i].Guard.When; w != nil {
-				ok = agent.Arity(&s.Reporter, n.edges[i].Guard.Span.Or(n.edges[i].Span), w.Info(), 1, "when") && ok
+				ok = callback.CheckArity(&s.Reporter, n.edges[i].Guard.Span.Or(n.edges[i].Span), w.Info(), 1, "when") && ok
 			}
 		}
 		return s.graph(n) && ok
@@ -174,7 +174,7 @@ func (s *Session) graph(n *Node) bool {
 				whole, alive = i, append(alive, i)
 			}
 		}
-		w := Ways(from.out, routes)
+		w := ways(from.out, routes)
 		if !s.edgesMakeSense(n, from, routes, alive, w) {
 			ok = false
 			leads[k] = []int{-1}

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -170,4 +171,272 @@ func (s *Session) noteUnchecked() {
 			d.Helpf("declare the output: fn(f, output = %s)", e.want)
 		}
 	}
+}
+
+// The types of a pick, and of a template that declares no input, follow what comes before
+// them. So do those of a structure that hands its input to such a step. They are open until
+// they are placed behind a node whose output is known.
+
+// isOpen reports whether the types of a structure still depend on what comes before it.
+func isOpen(n *Node) bool {
+	if n.failed {
+		return false
+	}
+	switch n.kind {
+	case PickNode, TemplateNode:
+		return typing.Untyped(n.in)
+	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
+		return n.kids[0].open
+	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
+		for _, k := range n.branches() {
+			if k.open {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// follow settles the types of an open node by what comes before it. It reports false when a
+// mistake was found by that; the node has then failed.
+func (s *Session) follow(n *Node, in *generable.Type) bool {
+	if n.failed {
+		return false
+	}
+	if !n.open || typing.Untyped(in) {
+		return true
+	}
+	if !s.settle(n, in) {
+		n.failed = true
+	}
+	n.open = isOpen(n)
+	standIn(n)
+	return !n.failed
+}
+
+func (s *Session) settle(n *Node, in *generable.Type) bool {
+	switch n.kind {
+	case PickNode:
+		out, ok := s.project(n, in)
+		n.in, n.out = in, out
+		return ok
+	case TemplateNode:
+		n.in = in
+		return n.spec.Text.Check(&s.Reporter, n.site.Span, in)
+	case PipelineNode:
+		return s.follow(n.kids[0], in) && s.pipeline(n, 1)
+	case ParallelNode:
+		return s.followAll(n.branches(), in) && s.parallel(n)
+	case ForumNode:
+		return s.followAll(n.kids, in) && s.forum(n, 1)
+	case LoopNode:
+		return s.follow(n.kids[0], in) && s.loop(n)
+	case BranchNode, HandoffNode:
+		return s.follow(n.kids[0], in) && s.branch(n)
+	case GraphNode:
+		return s.follow(n.kids[0], in) && s.graph(n)
+	case FallbackNode, RaceNode:
+		return s.followAll(n.kids, in) && s.alternatives(n)
+	case WrapNode:
+		return s.followAll(n.kids, in) && s.wrap(n)
+	case RetryNode:
+		return s.follow(n.kids[0], in) && s.retry(n)
+	case AttemptNode:
+		return s.follow(n.kids[0], in) && s.attempt(n)
+	case VoteNode:
+		return s.follow(n.kids[0], in) && s.vote(n)
+	case VerifyNode:
+		return s.follow(n.kids[0], in) && s.verify(n)
+	case BoundedNode:
+		return s.follow(n.kids[0], in) && s.bounded(n)
+	case EachNode:
+		if in = in.Deref(); in.Kind == generable.ListType {
+			return s.follow(n.kids[0], in.Elem) && s.each(n)
+		}
+	}
+	return true
+}
+
+func (s *Session) followAll(kids []*Node, in *generable.Type) bool {
+	ok := true
+	for _, k := range kids {
+		ok = s.follow(k, in) && ok
+	}
+	return ok
+}
+
+// project gives the type of what a pick takes from in.
+func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
+	typ, lacks := typing.FieldType(in, n.field)
+	if lacks == nil {
+		return typ, true
+	}
+	in = in.Deref()
+	switch {
+	case lacks != in:
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "not every %s has a field %q", in, n.field)
+		d.Label = fmt.Sprintf("%s has none", lacks)
+		d.Helpf("route the cases first: branch(node, {%s})", typing.Routes(in))
+	case in.Kind == generable.RecordType:
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
+		typing.FieldHelp(d, n.field, in, "")
+	default:
+		d := s.Errorf(diag.UnknownPick, n.site.Span, "pick(%q) needs a schema or a dict in front of it", n.field)
+		d.Label = fmt.Sprintf("%s has no fields", in)
+		d.Helpf("leave it out, or let what comes before give a schema with the field %s", n.field)
+	}
+	return generable.ErrorT, false
+}
+
+// sound leaves out the nodes that failed, about which nothing more is said.
+func sound(nodes []*Node) []*Node {
+	for _, n := range nodes {
+		if n.failed {
+			var rest []*Node
+			for _, n := range nodes {
+				if !n.failed {
+					rest = append(rest, n)
+				}
+			}
+			return rest
+		}
+	}
+	return nodes
+}
+
+// commonInput finds the input that all nodes accept: the most specific one. It gives the nodes
+// that do not accept it, which it has reported.
+func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, strange map[*Node]bool) {
+	pick := nodes[0]
+	for _, n := range nodes {
+		if n.failed || typing.Untyped(n.in) {
+			continue
+		}
+		if pick.failed || typing.Untyped(pick.in) || !generable.Same(n.in, pick.in) && typing.Proven(n.in, pick.in) {
+			pick = n
+		}
+	}
+	for i, n := range nodes {
+		if n.failed || pick.failed || generable.Assignable(pick.in, n.in) == nil {
+			continue
+		}
+		if strange == nil {
+			strange = map[*Node]bool{}
+		}
+		strange[n] = true
+		d := s.Errorf(diag.InputsDiffer, site.Arg(i), "%s wants one input type", site.What)
+		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
+		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
+			d.Notef(diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
+		}
+		node.NoteDefined(d, pick, n)
+		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
+	}
+	return pick.in, strange
+}
+
+// commonOutput finds the type of what several nodes give: the declared one, the one they
+// share, or the declared union of which all are variants. Routes, when there are any, are how
+// the nodes are told apart. Of those that were reported nothing more is said: they may be the
+// wrong nodes altogether.
+func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route, reported map[*Node]bool) (*generable.Type, bool) {
+	types := make([]*generable.Type, 0, len(nodes))
+	var at []int // in nodes, of those
+	for i, n := range nodes {
+		if n.failed {
+			return generable.ErrorT, true
+		}
+		if !reported[n] {
+			types, at = append(types, n.out), append(at, i)
+		}
+	}
+	switch {
+	case declared != nil:
+		return declared, s.declaredOutput(site, declared, nodes, at, routes)
+	case len(reported) > 0 && len(types) == 0:
+		return generable.ErrorT, true
+	}
+	if t, ok := generable.Join(types, s.unions); ok {
+		return t, true
+	}
+	for _, t := range types { // any among them: all is any
+		if t.Deref().Kind == generable.AnyType {
+			return generable.AnyT, true
+		}
+	}
+	s.outputsDiffer(site, nodes, at, routes)
+	return generable.ErrorT, false
+}
+
+// declaredOutput checks that what the nodes give is of the type that the script declares.
+func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*Node, at []int, routes []Route) bool {
+	ok := true
+	for _, i := range at {
+		n := nodes[i]
+		if generable.Assignable(n.out, declared) == nil {
+			continue
+		}
+		ok = false
+		d := s.Errorf(diag.OutputsDiffer, site.Arg(i), "%s declares output = %s", site.What, declared)
+		d.Label = fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out)
+		node.NoteDefined(d, n)
+		d.Helpf("widen it: output = %s", generable.OneOf(declared, n.out))
+	}
+	return ok
+}
+
+// maxGivers is how many outputs that differ a message names.
+const maxGivers = 4
+
+// outputsDiffer reports the nodes whose outputs have no type in common: the first of each type.
+func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Route) {
+	var differ []int
+	types := make([]*generable.Type, 0, len(at))
+	for _, i := range at {
+		types = append(types, nodes[i].out)
+		if !slices.ContainsFunc(differ, func(j int) bool { return generable.Same(nodes[j].out, nodes[i].out) }) {
+			differ = append(differ, i)
+		}
+	}
+	d := s.Errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s gives different types", site.What)
+	said := make([]string, 0, maxGivers+1)
+	for n, i := range differ {
+		if n == maxGivers {
+			said = append(said, "...")
+			break
+		}
+		said = append(said, fmt.Sprintf("%s gives %s", giver(nodes, routes, i), nodes[i].out))
+		node.NoteDefined(d, nodes[i])
+	}
+	d.Label = strings.Join(said, ", ")
+	if site.ByOp {
+		d.Helpf("declare it: par(%s, output = %s)", asArguments(nodes), generable.OneOf(types...))
+	} else {
+		d.Helpf("declare it: output = %s", generable.OneOf(types...))
+	}
+}
+
+// giver names a node by its route, where it has one.
+func giver(nodes []*Node, routes []Route, i int) string {
+	switch {
+	case routes == nil:
+		return nodes[i].Label()
+	case i >= len(routes):
+		return "otherwise"
+	case routes[i].When != nil: // as all the others of its kind
+		return fmt.Sprintf("route %d, when(...),", i+1)
+	}
+	return "the route for " + routes[i].Key()
+}
+
+// asArguments writes nodes as arguments, where all have a name.
+func asArguments(nodes []*Node) string {
+	var names []string
+	for _, n := range nodes {
+		if n.name == "" {
+			return "..."
+		}
+		names = append(names, n.name)
+	}
+	return strings.Join(names, ", ")
 }

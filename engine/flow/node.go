@@ -4,6 +4,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -200,7 +201,7 @@ func (n *Node) Label() string {
 
 // Acts is the most that the functions of a node do, with those of the nodes inside.
 func (n *Node) Acts() (class engine.Class) {
-	n.Callbacks(func(f engine.Func) { class = class.Stronger(agent.Acts(f)) })
+	n.Callbacks(func(f engine.Func) { class = class.Stronger(callback.EffectClass(f)) })
 	return class
 }
 
@@ -244,3 +245,6 @@ func (n *Node) Callbacks(give func(engine.Func)) {
 		kid.Callbacks(give)
 	}
 }
+
+// Bound gives the limits of a bounded node, nil of any other.
+func (n *Node) Bound() *engine.Limits { return n.bound }

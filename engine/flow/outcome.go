@@ -4,18 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
-)
-
-// OnError says what becomes of the failures of branches that run at once.
-type OnError uint8
-
-// What a parallel or an each does when a branch fails.
-const (
-	OnErrorRaise OnError = iota // the others are cancelled, and it fails
-	OnErrorKeep                 // each branch gives an Attempt, at its place
-	OnErrorDrop                 // the list holds what succeeded
 )
 
 // AttemptType is the schema of what a call came to whose value may be anything.
@@ -87,10 +79,21 @@ func (s *Session) attempt(n *Node) bool {
 	return true
 }
 
-// itemOf is the type of one item of what branches at once give, t each.
-func (n *Node) itemOf(t *generable.Type) *generable.Type {
-	if n.onError == OnErrorKeep {
-		return AttemptOf(t)
+// Verify makes of an agent X→Verdict a node that gives the verdict and what it is about:
+// X→Critique[X].
+func (s *Session) Verify(site Site, judge *Node) *Node {
+	n := &Node{kind: VerifyNode, site: site}
+	return s.structure(n, []*Node{judge}, func(*Node) bool { return s.verify(n) })
+}
+
+func (s *Session) verify(n *Node) bool {
+	judge := n.kids[0]
+	n.in, n.out = judge.in, CritiqueOf(judge.in)
+	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
+		return true
 	}
-	return t
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict")
+	d.Label = fmt.Sprintf("%s gives %s, want %s", judge.Label(), judge.out, VerdictType)
+	node.NoteDefined(d, judge)
+	return false
 }

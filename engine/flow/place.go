@@ -238,3 +238,17 @@ func (s *Session) shallowTypes(n *Node) bool {
 	d.Helpf("join each list before it goes into the next one: then(%s(...), fn(..., output = T))", n.kind.Segment())
 	return false
 }
+
+// some refuses an empty composition.
+func (s *Session) some(kind NodeKind, site Site, nodes []*Node) bool {
+	if len(nodes) > 0 {
+		return true
+	}
+	d := s.Errorf(diag.EmptyComposition, site.Span, "%s needs at least one node", site.What)
+	if kind == VoteNode {
+		d.Helpf("name the voters: vote(a, b, c), or let one node give all votes: vote(each(a))")
+		return false
+	}
+	d.Helpf("a %s of nothing has no type; leave it out", kind)
+	return false
+}

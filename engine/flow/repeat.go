@@ -5,7 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
@@ -57,7 +57,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 			ok = false
 		}
 		if o.Next != nil {
-			ok = agent.Arity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next.Info(), 1, "loop") && ok
+			ok = callback.CheckArity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next.Info(), 1, "loop") && ok
 		}
 		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, body) && ok
 		return s.loop(n) && ok
@@ -133,7 +133,7 @@ func (s *Session) retry(n *Node) bool {
 	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
 	if o.Feedback != nil {
 		at := o.FeedbackSpan.Or(n.site.Span)
-		ok = agent.Arity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
+		ok = callback.CheckArity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
 			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
 	}
 	return ok
@@ -143,7 +143,7 @@ func (s *Session) retry(n *Node) bool {
 // same for all values. One that never holds runs to the bound, one that always does is none.
 func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, from *Node) bool {
 	if fn != nil {
-		return agent.Arity(&s.Reporter, at, fn.Info(), 1, "until")
+		return callback.CheckArity(&s.Reporter, at, fn.Info(), 1, "until")
 	}
 	if data == nil || from.failed {
 		return true

@@ -39,9 +39,9 @@ type part struct {
 	conds   predicate.Set
 }
 
-// Ways follows the values of a type through routes, of which the first that takes a value
+// ways follows the values of a type through routes, of which the first that takes a value
 // gets it.
-func Ways(from *generable.Type, routes []Route) *routing {
+func ways(from *generable.Type, routes []Route) *routing {
 	w := &routing{}
 	var conditions []*predicate.Predicate
 	for i := range routes {

@@ -81,7 +81,7 @@ func TestRoutingGrowth(t *testing.T) {
 			for i := range routes {
 				routes[i] = row.route(from, i, n)
 			}
-			w := Ways(from, routes)
+			w := ways(from, routes)
 			for i, way := range w.Routes {
 				if !way.Fresh {
 					t.Fatalf("%s: nothing is left for route %d of %d, %s", name, i, n, routes[i].Key())
@@ -101,7 +101,7 @@ func TestRoutingGrowth(t *testing.T) {
 		for i := 1; i < n; i++ {
 			p, q = p.Or(text(predicate.Eq, i)), q.And(text(predicate.Ne, i))
 		}
-		w := Ways(generable.StrT, []Route{{Pred: p}, {Pred: q}})
+		w := ways(generable.StrT, []Route{{Pred: p}, {Pred: q}})
 		if len(w.Missing) > 0 {
 			t.Fatalf("of %d operands %v is left", n, w.Missing)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
@@ -20,7 +21,7 @@ func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 		return s.failedNode(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: node.Spec{Func: f}}
-	n.failed = !agent.Arity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
+	n.failed = !callback.CheckArity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
 
@@ -44,4 +45,43 @@ func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type)
 	}
 	n.open = isOpen(n)
 	return s.add(n)
+}
+
+// Bounded bounds what a node uses, each time that it runs or, where the limits have a name,
+// together with all else that has it.
+func (s *Session) Bounded(site Site, node *Node, l engine.Limits) *Node {
+	n := &Node{kind: BoundedNode, site: site, bound: &l}
+	return s.structure(n, []*Node{node}, func(*Node) bool { return s.bounded(n) })
+}
+
+func (s *Session) bounded(n *Node) bool {
+	n.in, n.out = n.kids[0].in, n.kids[0].out
+	return true
+}
+
+// Then composes nodes in sequence: X→Y, Y→Z gives X→Z.
+func (s *Session) Then(site Site, nodes ...*Node) *Node {
+	if !s.some(PipelineNode, site, nodes) {
+		return s.failedNode(PipelineNode, site)
+	}
+	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp}
+	return s.structure(n, nodes, func(left *Node) bool {
+		return s.pipeline(n, left.held()) // the edges inside were proven when it was made
+	})
+}
+
+// pipeline checks the edges that lead to the kids from the given one on.
+func (s *Session) pipeline(n *Node, from int) bool {
+	ok := true
+	n.endsWrong = false
+	for i := from; i < len(n.kids); i++ {
+		before := n.kids[i-1].beforeLast()
+		if n.endsWrong {
+			before = n.kids[i-2].last()
+		}
+		n.endsWrong = !s.join(n.site.at(i), n.kids[i-1], n.kids[i], before)
+		ok = ok && !n.endsWrong
+	}
+	n.in, n.out = n.kids[0].in, n.kids[len(n.kids)-1].out
+	return ok
 }

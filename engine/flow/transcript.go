@@ -1,9 +1,13 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // CheckHeard reports the agents of a tree whose function takes the transcript of a forum where
@@ -64,7 +68,7 @@ func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
 // deaf reports functions of an agent that take a transcript.
 func (s *Session) deaf(n *Node) {
 	for _, sk := range n.agent.Skills {
-		if sk.Run == nil || agent.RunArity(sk.Run) != 2 {
+		if sk.Run == nil || callback.SkillArity(sk.Run) != 2 {
 			continue
 		}
 		message, help := node.Unheard(n.agent.Name)
@@ -75,4 +79,101 @@ func (s *Session) deaf(n *Node) {
 		}
 		d.Helpf("%s", help)
 	}
+}
+
+// WithHistory gives a history to the agents of a node that have none of their own, the innermost
+// structure first. It returns the node.
+func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
+	switch {
+	case s.Sealed():
+		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
+	case n.history != nil:
+		d := s.Errorf(diag.WrongArgument, at, "%s has a history already", n.Label())
+		node.NoteDefined(d, n)
+		d.Helpf("say it once")
+	default:
+		n.history = h
+	}
+	return n
+}
+
+// History is what [Session.WithHistory] gave the node, nil for none.
+func (n *Node) History() *agent.History { return n.history }
+
+// speaker finds the one agent of a node that a model carries out, where what is said to the node
+// can only be meant for it: steps that are no agents may stand around it, and what tries it again,
+// judges by it or makes its failure a value. A conversation is not handed through a retry that
+// holds one of its own.
+func (n *Node) speaker(talks bool) *Node {
+	switch n.kind {
+	case AgentNode:
+		if !slices.ContainsFunc(n.agent.Candidates(), func(sk *agent.Skill) bool { return sk.Run != nil }) {
+			return n
+		}
+	case RetryNode:
+		if talks && n.retry.Feedback != nil {
+			return nil
+		}
+		return n.kids[0].speaker(talks)
+	case VerifyNode, AttemptNode, BoundedNode:
+		return n.kids[0].speaker(talks)
+	case PipelineNode:
+		var found *Node
+		for _, k := range n.kids {
+			switch k.kind {
+			case FnNode, PickNode, TemplateNode:
+				continue
+			}
+			s := k.speaker(talks)
+			if s == nil || found != nil {
+				return nil
+			}
+			found = s
+		}
+		return found
+	}
+	return nil
+}
+
+// needsModel checks that a model carries out what an agent does that is told something: a function
+// would not read it.
+func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy string) bool {
+	if n.failed || n.speaker(talks) != nil {
+		return true
+	}
+	why := "it is a " + n.kind.String() + ", and not of one agent among steps"
+	if n.kind == AgentNode {
+		why = "it is a function"
+	}
+	d := s.Errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
+	d.Label = n.Label() + ": " + why
+	node.NoteDefined(d, n)
+	d.Helpf("%s", remedy)
+	return false
+}
+
+// Wrap has a teacher X→str write the system text of a student X→Y for each call: X→Y. The
+// student is an agent that a model carries out, or holds one such agent among steps; its own prompt
+// is for calls without a teacher.
+func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
+	n := &Node{kind: WrapNode, site: site}
+	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {
+		return s.needsModel(n.site.Arg(1), n.kids[1], false, "the student of wrap",
+			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)
+	})
+}
+
+func (s *Session) wrap(n *Node) bool {
+	teacher, student := n.kids[0], n.kids[1]
+	in, strange := s.commonInput(n.site, n.kids)
+	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	n.in, n.out = in, student.out
+	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
+		return ok
+	}
+	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text")
+	d.Label = teacher.Label() + " gives " + teacher.out.String() + ", want str"
+	node.NoteDefined(d, teacher)
+	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
+	return false
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
@@ -143,7 +143,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 		s.Errorf(diag.BadVote, at, "a judge decides: key does nothing").Helpf("leave out key or judge")
 		return false
 	case o.Key != nil:
-		return agent.Arity(&s.Reporter, at, o.Key.Info(), 1, "key")
+		return callback.CheckArity(&s.Reporter, at, o.Key.Info(), 1, "key")
 	case o.Field != "":
 		typ, lacks := typing.FieldType(n.spec.Item, o.Field)
 		if lacks != nil {

@@ -126,3 +126,10 @@ func InputParts(v generable.Value, t *generable.Type, after string) []Part {
 	}
 	return parts
 }
+
+// InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
+// union's discriminator first.
+func InputText(v generable.Value, t *generable.Type) string {
+	text, _ := Pictured(v, t)
+	return text
+}

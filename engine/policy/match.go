@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -63,32 +64,12 @@ func fieldsAt(to []generable.Value, v generable.Value, at []string, strict bool)
 	if len(at) == 0 {
 		return append(to, v)
 	}
-	for key, field := range FieldsOf(v) {
+	for key, field := range typing.Fields(v) {
 		if key == at[0] || at[0] == "*" || !strict && strings.EqualFold(key, at[0]) {
 			to = fieldsAt(to, field, at[1:], strict)
 		}
 	}
 	return to
-}
-
-// FieldsOf goes through the fields of a record or the entries of a dict.
-func FieldsOf(v generable.Value) func(func(string, generable.Value) bool) {
-	return func(yield func(string, generable.Value) bool) {
-		if r, ok := v.AsRecord(); ok {
-			for i, f := range r.Type().Fields {
-				if !yield(f.Name, r.At(i)) {
-					return
-				}
-			}
-		}
-		if m, ok := v.AsMap(); ok {
-			for i := range m.Len() {
-				if key, field := m.At(i); !yield(key, field) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // fits applies the condition to one value.
@@ -138,7 +119,7 @@ func textsOf(v generable.Value, strict bool) []string {
 	if strict {
 		return texts
 	}
-	for _, field := range FieldsOf(v) {
+	for _, field := range typing.Fields(v) {
 		for _, item := range fieldsAt(nil, field, nil, strict) {
 			texts = append(texts, textsOf(item, strict)...)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/model"
@@ -77,7 +78,7 @@ func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (gene
 		return v, failed(b, sk.agent, err)
 	}
 	args := []generable.Value{v}
-	if agent.RunArity(sk.Run) == 2 {
+	if callback.SkillArity(sk.Run) == 2 {
 		if !said.Inside {
 			return v, unheard(sk.agent.Name)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -52,7 +51,7 @@ func intercept(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...gener
 			emitHookFailure(b, kind, f, e)
 			i = agent.Refuse(f.Info().Name + " failed: " + e.Message)
 		case !v.IsNull():
-			if i, err = agent.InterceptOf(v); err != nil {
+			if i, err = interceptOf(v); err != nil {
 				e := engine.AsError(err)
 				emitHookFailure(b, kind, f, e)
 				i = agent.Refuse(f.Info().Name + " decided nothing")
@@ -254,14 +253,14 @@ func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request,
 
 // substituted is an answer that no model gave.
 func substituted(v generable.Value) *model.Response {
-	return &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: agent.InputText(v, nil)}}, Finish: model.FinishStop}
+	return &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: model.InputText(v, nil)}}, Finish: model.FinishStop}
 }
 
 // changedRequest is a request with another system text or model, for this call alone.
 func changedRequest(req *model.Request, v generable.Value) (*model.Request, error) {
 	next := *req
 	next.Reheaded()
-	for key, field := range policy.FieldsOf(v) {
+	for key, field := range typing.Fields(v) {
 		text, ok := field.AsStr()
 		switch {
 		case ok && key == "system":
@@ -305,4 +304,16 @@ func modelAnswer(r *model.Response) generable.Value {
 		calls = append(calls, m.Value())
 	}
 	return generable.NewRecord(agent.ModelAnswerType, []generable.Value{generable.StrOf(r.Text()), generable.ListOf(slices.Clip(calls)...)}).Value()
+}
+
+func interceptOf(v generable.Value) (i agent.Intercept, err error) {
+	r, ok := v.AsRecord()
+	if !ok || r.Type() != agent.InterceptType {
+		return i, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "an interceptor gives proceed(), deny(reason), substitute(value) or None, got %s", v.TypeName()).
+			WithHelp("return one of them; a call is denied by one that decides nothing")
+	}
+	i.Action, _ = r.At(0).AsStr()
+	i.Payload = r.At(1)
+	i.Reason, _ = r.At(2).AsStr()
+	return i, nil
 }

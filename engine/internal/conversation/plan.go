@@ -63,7 +63,7 @@ func planSkill(a *agent.AgentSpec, sk *agent.Skill) *skillPlan {
 		return p
 	}
 	seen := map[*agent.Tool]bool{} // one that agent and skill both list is offered once
-	for _, list := range [][]*agent.Tool{a.Tools, sk.Tools, agent.KnowledgeTools(sk), memoryTools(a)} {
+	for _, list := range [][]*agent.Tool{a.Tools, sk.Tools, knowledgeTools(sk), memoryTools(a)} {
 		for _, t := range list {
 			if !seen[t] {
 				seen[t] = true

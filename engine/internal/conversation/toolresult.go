@@ -14,7 +14,7 @@ import (
 
 // toldResult is what a model is told of a call that succeeded.
 func toldResult(t *agent.Tool, out generable.Value) string {
-	return capped(agent.InputText(out, t.Returns), t.MaxResult)
+	return capped(model.InputText(out, t.Returns), t.MaxResult)
 }
 
 // toldFailure is what a model is told of a call that failed.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -103,7 +102,7 @@ func (h Transcript) Text() string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("### " + at.Name + "\n" + agent.InputText(at.Said, at.Typ))
+		b.WriteString("### " + at.Name + "\n" + model.InputText(at.Said, at.Typ))
 	}
 	return b.String()
 }

@@ -41,3 +41,22 @@ func Field(v generable.Value, name string) (generable.Value, bool) {
 	}
 	return generable.Value{}, false
 }
+
+func Fields(v generable.Value) func(func(string, generable.Value) bool) {
+	return func(yield func(string, generable.Value) bool) {
+		if r, ok := v.AsRecord(); ok {
+			for i, f := range r.Type().Fields {
+				if !yield(f.Name, r.At(i)) {
+					return
+				}
+			}
+		}
+		if m, ok := v.AsMap(); ok {
+			for i := range m.Len() {
+				if key, field := m.At(i); !yield(key, field) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,4 +1,5 @@
-package agent
+// Package callback answers what a declaration asks of a callback of the host language: how many arguments it takes, and what it may do.
+package callback
 
 import (
 	"fmt"
@@ -8,8 +9,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Arity checks that a callback can be called with n arguments.
-func Arity(r *diag.Reporter, at diag.Span, info engine.FuncInfo, n int, what string) bool {
+// SkillArity is one argument, or two for a forum's captain that takes the transcript as well.
+func SkillArity(f engine.Func) int {
+	if f.Info().Needs == 2 {
+		return 2
+	}
+	return 1
+}
+
+// CheckArity checks that a callback can be called with n arguments.
+func CheckArity(r *diag.Reporter, at diag.Span, info engine.FuncInfo, n int, what string) bool {
 	if n >= info.Needs && n <= info.Params {
 		return true
 	}
@@ -32,4 +41,12 @@ func Arity(r *diag.Reporter, at diag.Span, info engine.FuncInfo, n int, what str
 		d.Helpf("let it take %s; others need a default", text.CountInWords(n, "parameter"))
 	}
 	return false
+}
+
+// EffectClass is the most that a callback does.
+func EffectClass(f any) engine.Class {
+	if a, ok := f.(interface{ Acts() engine.Class }); ok {
+		return a.Acts()
+	}
+	return ""
 }

@@ -1,0 +1,167 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// FirstOptions are the options of a fallback and a race.
+type FirstOptions struct {
+	Output *generable.Type // the declared output, nil to infer it
+}
+
+// Fallback runs nodes on one input, one after the other, until one succeeds: X→Y each gives
+// X→Y.
+func (s *Session) Fallback(site Site, o FirstOptions, nodes ...*Node) *Node {
+	return s.first(FallbackNode, site, o, nodes)
+}
+
+// Race runs nodes on one input at once. The first success wins, and the others are cancelled:
+// X→Y each gives X→Y.
+func (s *Session) Race(site Site, o FirstOptions, nodes ...*Node) *Node {
+	return s.first(RaceNode, site, o, nodes)
+}
+
+func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node) *Node {
+	if !s.some(kind, site, nodes) {
+		return s.failedNode(kind, site)
+	}
+	n := &Node{kind: kind, site: site, declared: o.Output}
+	return s.structure(n, nodes, func(*Node) bool { return s.alternatives(n) })
+}
+
+// alternatives finds the types of nodes of which one gives the output.
+func (s *Session) alternatives(n *Node) bool {
+	in, strange := s.commonInput(n.site, n.kids)
+	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil, strange)
+	n.in, n.out = in, out
+	return ok && ok2
+}
+
+// OnError says what becomes of the failures of branches that run at once.
+type OnError uint8
+
+// What a parallel or an each does when a branch fails.
+const (
+	OnErrorRaise OnError = iota // the others are cancelled, and it fails
+	OnErrorKeep                 // each branch gives an Attempt, at its place
+	OnErrorDrop                 // the list holds what succeeded
+)
+
+// itemOf is the type of one item of what branches at once give, t each.
+func (n *Node) itemOf(t *generable.Type) *generable.Type {
+	if n.onError == OnErrorKeep {
+		return AttemptOf(t)
+	}
+	return t
+}
+
+// ParOptions are the options of a parallel.
+type ParOptions struct {
+	Limit  int             // branches at once, 0 for all
+	Output *generable.Type // the declared type of a branch's output, nil to infer it
+
+	OnError OnError
+	Merge   *Node // makes something of the list: list[Y]→Z gives X→Z; nil: the list is the output
+}
+
+// Par runs nodes concurrently on one input: X→Y each gives X→list[Y], in declared order.
+func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
+	if !s.some(ParallelNode, site, nodes) {
+		return s.failedNode(ParallelNode, site)
+	}
+	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), declared: o.Output, onError: o.OnError, spec: node.Spec{Limit: o.Limit}}
+	if o.Merge != nil {
+		nodes, n.merges = append(nodes[:len(nodes):len(nodes)], o.Merge), true
+	}
+	return s.structure(n, nodes, func(left *Node) bool { return s.widened(n, left) || s.parallel(n) })
+}
+
+// widened finds the types of a parallel that has one branch more than an opened left operand,
+// where they are the same: a long chain of operators does not go through all its branches again
+// for each.
+func (s *Session) widened(n, left *Node) bool {
+	if left == nil || left.open {
+		return false
+	}
+	for _, k := range n.kids[len(left.kids):] {
+		known := slices.ContainsFunc(left.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) })
+		if k.failed || k.open || !known || !generable.Same(k.in, left.in) {
+			return false
+		}
+	}
+	n.in, n.out, n.spec.Each, n.spec.Item, n.gives = left.in, left.out, left.spec.Each, left.spec.Item, left.gives
+	return true
+}
+
+func (s *Session) parallel(n *Node) bool {
+	branches := n.branches()
+	in, strange := s.commonInput(n.site, branches)
+	ok := len(strange) == 0 && s.followAll(sound(branches), in)
+	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
+	n.in, n.spec.Each, n.spec.Item = in, out, n.itemOf(out)
+	n.out = generable.ListOfType(n.spec.Item)
+	if n.flat {
+		n.gives = n.gives[:0:0]
+		for _, k := range branches {
+			if !slices.ContainsFunc(n.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) }) {
+				n.gives = append(n.gives, k.out)
+			}
+		}
+	}
+	return ok && ok2 && s.merge(n)
+}
+
+// merge checks what makes something of a parallel's list.
+func (s *Session) merge(n *Node) bool {
+	m := n.Merge()
+	if m == nil || m.failed {
+		return true
+	}
+	list, at := n.out, n.site.Arg(len(n.kids)-1)
+	if !s.follow(m, list) {
+		return false
+	}
+	why := generable.Assignable(list, m.in)
+	if why == nil {
+		s.edge(edgeTo{m, false}, edge{at, n.site.What, list, m.in})
+		n.out = m.out
+		return true
+	}
+	d := s.Errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
+	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)
+	s.reasons(d, why, list)
+	node.NoteDefined(d, m)
+	d.Helpf("let %s take %s", m.Label(), list)
+	return false
+}
+
+// DefaultEachLimit is how many items an each runs at once unless told.
+const DefaultEachLimit = 16
+
+// EachOptions are the options of an each.
+type EachOptions struct {
+	Limit   int // items at once, default 16
+	OnError OnError
+}
+
+// Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept.
+func (s *Session) Each(site Site, o EachOptions, no *Node) *Node {
+	if o.Limit <= 0 {
+		o.Limit = DefaultEachLimit
+	}
+	n := &Node{kind: EachNode, site: site, onError: o.OnError, spec: node.Spec{Limit: o.Limit}}
+	return s.structure(n, []*Node{no}, func(*Node) bool { return s.each(n) })
+}
+
+func (s *Session) each(n *Node) bool {
+	n.spec.Each = n.kids[0].out
+	n.spec.Item = n.itemOf(n.spec.Each)
+	n.in, n.out = generable.ListOfType(n.kids[0].in), generable.ListOfType(n.spec.Item)
+	return true
+}
