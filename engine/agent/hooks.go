@@ -30,8 +30,9 @@ type Hooks struct {
 
 // Intercept is what an interceptor decides about a call.
 type Intercept struct {
-	Action, Reason string
-	Payload        generable.Value
+	Action  string          // "proceed", "with", "substitute" or "deny"
+	Payload generable.Value // of with and substitute
+	Reason  string          // of deny
 }
 
 // Proceed lets the call go on as it is.
@@ -53,7 +54,7 @@ var InterceptType = &generable.Type{Kind: generable.RecordType, Name: "Intercept
 	{Name: "action", Type: generable.StrT}, {Name: "value", Type: generable.AnyT}, {Name: "reason", Type: generable.StrT},
 }}
 
-// Value is the decision as a function of a script gives it.
+// Value returns the decision as the value that a function of a script returns.
 func (i Intercept) Value() generable.Value {
 	return generable.NewRecord(InterceptType, []generable.Value{generable.StrOf(i.Action), i.Payload, generable.StrOf(i.Reason)}).Value()
 }
@@ -70,15 +71,12 @@ var ModelAnswerType = &generable.Type{Kind: generable.RecordType, Name: "ModelAn
 	{Name: "text", Type: generable.StrT}, {Name: "calls", Type: generable.ListOfType(generable.AnyT), Guide: "dicts of name and args, a text"},
 }}
 
-// hookKind is one of the lists of hooks.
-type hookKind struct {
-	Name string
+// hookKinds are the lists of hooks by the names that scripts give them, and how many arguments are given.
+var hookKinds = []struct {
+	name string
 	args int
-	Of   func(*Hooks) *[]engine.Func
-}
-
-// HookKinds are the lists of hooks, in the order of their places.
-var HookKinds = []hookKind{
+	of   func(*Hooks) *[]engine.Func
+}{
 	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
 	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
 	{"before_model", 1, func(h *Hooks) *[]engine.Func { return &h.BeforeModel }},
@@ -90,46 +88,48 @@ var HookKinds = []hookKind{
 	{"on_error", 1, func(h *Hooks) *[]engine.Func { return &h.OnError }},
 }
 
-// HookNames are the names of hooks as scripts give them.
+// HookNames returns the names of hooks as scripts give them.
 func HookNames() []string {
-	names := make([]string, len(HookKinds))
-	for i, k := range HookKinds {
-		names[i] = k.Name
+	names := make([]string, len(hookKinds))
+	for i, k := range hookKinds {
+		names[i] = k.name
 	}
 	return names
 }
 
+// list returns the list of a name, nil when there is none.
+func (h *Hooks) list(name string) *[]engine.Func {
+	for _, k := range hookKinds {
+		if k.name == name {
+			return k.of(h)
+		}
+	}
+	return nil
+}
+
 // Add adds a function to the list of a name, one of [HookNames].
 func (h *Hooks) Add(name string, f engine.Func) {
-	for _, k := range HookKinds {
-		if k.Name == name {
-			list := k.Of(h)
-			*list = append(*list, f)
-		}
+	if list := h.list(name); list != nil {
+		*list = append(*list, f)
 	}
 }
 
-// Places of the kinds in HookKinds.
-const (
-	BeforeTool = iota
-	AfterTool
-	BeforeModel
-	AfterModel
-	OnTool
-	OnKnowledge
-	OnSkill
-	OnModel
-	OnError
-)
+// List returns the functions of a name, one of [HookNames].
+func (h *Hooks) List(name string) []engine.Func {
+	if list := h.list(name); list != nil {
+		return *list
+	}
+	return nil
+}
 
 // checkHooks demands that each hook can be called as it will be.
 func (c *checker) checkHooks(a *AgentSpec) bool {
 	ok := true
 	for _, h := range a.Hooks {
-		for _, k := range HookKinds {
-			for _, f := range *k.Of(h) {
+		for _, k := range hookKinds {
+			for _, f := range *k.of(h) {
 				if info := f.Info(); info.Needs > k.args {
-					ok = callback.CheckArity(c.Reporter, c.at, f.Info(), k.args, k.Name) && ok
+					ok = callback.CheckArity(c.Reporter, c.at, f.Info(), k.args, k.name) && ok
 				}
 			}
 		}
@@ -137,7 +137,7 @@ func (c *checker) checkHooks(a *AgentSpec) bool {
 	return ok
 }
 
-// Refusal is what a call comes to that an interceptor does not let go on.
+// Refusal returns the error of a call that an interceptor denies.
 func (i Intercept) Refusal(what string) *engine.Error {
 	return engine.Errorf(engine.KindPolicy, diag.Denied, "%s was denied: %s", what, i.Reason).WithHelp("an interceptor denies it")
 }

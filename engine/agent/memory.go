@@ -1,39 +1,6 @@
 package agent
 
-import (
-	"slices"
-
-	"github.com/agentscript/agentscript/diag"
-)
-
-// The names of the tools that memory gives an agent. No other tool may have them.
-const (
-	ToolMemoryRead   = "memory_read"
-	ToolMemoryWrite  = "memory_write"
-	ToolMemoryAppend = "memory_append"
-	ToolMemorySearch = "memory_search"
-)
-
-// MemoryToolNames are the names of the tools that memory gives an agent.
-var MemoryToolNames = []string{ToolMemoryRead, ToolMemoryWrite, ToolMemoryAppend, ToolMemorySearch}
-
-// SlotOf is the slot of an agent in the bank.
-func (m *MemoryBank) SlotOf(agent string) string {
-	if m.Shared {
-		return ""
-	}
-	return agent
-}
-
-// reserved reports a tool that has the name of one of memory's.
-func (c *checker) reserved(t *Tool, at diag.Span) bool {
-	if !slices.Contains(MemoryToolNames, t.Name) {
-		return false
-	}
-	d := c.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
-	d.Helpf("rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
-	return true
-}
+import "github.com/agentscript/agentscript/diag"
 
 // MemoryBank is a place for notes, declared by a script and shared by runs. Each agent that is
 // given the bank has a slot of its own in it, by its name, and sees no other.
@@ -52,7 +19,15 @@ type MemoryBank struct {
 // MaxMemoryBytes bounds one slot of a bank, and so what one write may hold.
 const MaxMemoryBytes = 1 << 20
 
-// MemoryOp is what is done with a slot.
+// SlotOf returns the slot of an agent in the bank.
+func (m *MemoryBank) SlotOf(agent string) string {
+	if m.Shared {
+		return ""
+	}
+	return agent
+}
+
+// MemoryOp is an operation on a slot.
 type MemoryOp string
 
 // The operations on a slot.
@@ -65,3 +40,18 @@ const (
 
 // Writes reports whether an operation changes the slot.
 func (o MemoryOp) Writes() bool { return o == MemoryWrite || o == MemoryAppend }
+
+// ToolName returns the name of the tool by which a model asks for the operation. No other tool may have it.
+func (o MemoryOp) ToolName() string { return "memory_" + string(o) }
+
+// reserved reports a tool that has the name of one of memory's.
+func (c *checker) reserved(t *Tool, at diag.Span) bool {
+	for _, op := range []MemoryOp{MemoryRead, MemoryWrite, MemoryAppend, MemorySearch} {
+		if t.Name == op.ToolName() {
+			d := c.Errorf(diag.DuplicateName, at, "the name of tool %q belongs to memory", t.Name)
+			d.Helpf("rename it: tool(f, name = \"...\"); the tool itself comes with agent(memory = memory(\"notes\"))")
+			return true
+		}
+	}
+	return false
+}

@@ -33,8 +33,10 @@ const (
 	RemedyAsk                        // Judge gives the remedy
 )
 
-// RemedyWords are what scripts call the kinds of remedies.
-var RemedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
+var remedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
+
+// String returns the word for the remedy in scripts and messages.
+func (k RemedyKind) String() string { return remedyWords[k] }
 
 // MaxRecoverySteps is how many steps of mending one call may take: executions after the first, runs of a
 // fixer, and decisions of a function together.
@@ -170,7 +172,7 @@ func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
 	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
 		for i := range list {
 			if j := list[i].Judge; j != nil {
-				ok = callback.CheckArity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, RemedyWords[list[i].Do]) && ok
+				ok = callback.CheckArity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, list[i].Do.String()) && ok
 			}
 		}
 	}
@@ -211,7 +213,7 @@ func (c *checker) checkMended(at diag.Span, t *Tool, r *Recovery) {
 		default:
 			by, gives = m.Fixer.Label(), m.Fixer.Out().String()
 		}
-		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "of a failure %s gives the result of tool %q, and this one is of another type", RemedyWords[m.Do], t.Name)
+		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "of a failure %s gives the result of tool %q, and this one is of another type", m.Do.String(), t.Name)
 		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
 		d.Notef(t.Span.Or(at).Pos, "the tool is made")
 		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")

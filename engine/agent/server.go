@@ -13,9 +13,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ChooseTools are the tools that the spec's globs choose, in the server's order. A glob that fits none
+// chooseTools are the tools that the spec's globs choose, in the server's order. A glob that fits none
 // is an error: a name that is misspelt would be missed only by the model.
-func ChooseTools(s *engine.ServerSpec, listed []engine.ServerTool) ([]engine.ServerTool, error) {
+func chooseTools(s *engine.ServerSpec, listed []engine.ServerTool) ([]engine.ServerTool, error) {
 	var names []string
 	for i := range listed {
 		if slices.Contains(names, listed[i].Name) {
@@ -124,7 +124,7 @@ func ToolsOf(s *engine.ServerSpec, list generable.Value) ([]Offered, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := ChooseTools(s, listed)
+	chosen, err := chooseTools(s, listed)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func ToolsOf(s *engine.ServerSpec, list generable.Value) ([]Offered, error) {
 	var tools []*Tool
 	for i := range chosen {
 		out[i].Listed = chosen[i]
-		t, err := NewServerTool(s, &chosen[i])
+		t, err := newServerTool(s, &chosen[i])
 		if err != nil {
 			out[i].Err = engine.AsError(err)
 			continue

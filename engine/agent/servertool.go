@@ -17,10 +17,10 @@ import (
 // maxServerSchema bounds one schema of a server: it is sent to the model with every request.
 const maxServerSchema = 256 << 10
 
-// NewServerTool makes a tool of what a server says of one. Its parameters are a type where one can say
+// newServerTool makes a tool of what a server says of one. Its parameters are a type where one can say
 // what the schema says. Where none can, the provider is sent the schema as it is, and the
 // arguments are read as far as a type goes: as a free dict in the end.
-func NewServerTool(s *engine.ServerSpec, listed *engine.ServerTool) (*Tool, error) {
+func newServerTool(s *engine.ServerSpec, listed *engine.ServerTool) (*Tool, error) {
 	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
 	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
 	if err := serverParameters(s, t, listed.Input); err != nil {

@@ -126,7 +126,6 @@ type Tool struct {
 	Timeout   time.Duration // of one execution; 0 is without
 	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
 	Node      Flow          // runs inline instead of Run, see [flow.AsTool]
-	Knows     bool          // it gives a piece of knowledge
 }
 
 // Handled is the name under which a handler and a policy know the tool: server.tool of a server's.
@@ -159,6 +158,6 @@ const (
 	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model is told
 )
 
-// MaxToolName bounds the part of a position that a model makes up: the name of a tool that
-// does not exist.
+// MaxToolName bounds the length of a tool's name. It also bounds the part of a position that a model
+// makes up: the name of a tool that does not exist.
 const MaxToolName = 64

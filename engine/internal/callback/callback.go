@@ -1,4 +1,5 @@
-// Package callback answers what a declaration asks of a callback of the host language: how many arguments it takes, and what it may do.
+// Package callback answers what a declaration asks of a callback of the host language: how many
+// arguments it takes, and what it may do.
 package callback
 
 import (

@@ -1,10 +1,7 @@
 package conversation
 
 import (
-	"slices"
-
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -85,10 +82,8 @@ func (t *conversation) usesMemory(c *model.ToolCall) bool {
 	if tool == nil {
 		return false
 	}
-	if f, ok := tool.Run.(memoryUser); ok {
-		return f.UsesMemory()
-	}
-	return t.Agent.Memory != nil && slices.Contains(agent.MemoryToolNames, c.Name)
+	f, ok := tool.Run.(memoryUser)
+	return ok && f.UsesMemory()
 }
 
 // lanes are the calls of an answer by what runs at once: each call by itself, but those that use memory

@@ -13,30 +13,43 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
+// The lists of hooks, by the names that [agent.HookNames] gives them.
+const (
+	beforeTool  = "before_tool"
+	afterTool   = "after_tool"
+	beforeModel = "before_model"
+	afterModel  = "after_model"
+	onTool      = "on_tool_use"
+	onKnowledge = "on_knowledge_used"
+	onSkill     = "on_skill_chosen"
+	onModel     = "on_model_call"
+	onError     = "on_error"
+)
+
 // hooked reports whether anything is to be told or asked of an agent.
 func hooked(b *exec.Branch, a *agent.AgentSpec) bool {
 	return a.Hooks != nil || b.Run.Spec.Hooks != nil
 }
 
 // hooks lists the functions of a kind, the run's before the agent's.
-func hooks(b *exec.Branch, a *agent.AgentSpec, kind int) []engine.Func {
+func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) []engine.Func {
 	var all []engine.Func
 	for _, list := range [][]*agent.Hooks{b.Run.Spec.Hooks, a.Hooks} {
 		for _, h := range list {
-			all = append(all, *agent.HookKinds[kind].Of(h)...)
+			all = append(all, h.List(kind)...)
 		}
 	}
 	return all
 }
 
-// callHook calls a hook with as many of the arguments as it takes.
-func callHook(b *exec.Branch, kind, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
-	return b.InvokeAs(agent.HookKinds[kind].Name, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
+// call calls a hook with as many of the arguments as it takes.
+func callHook(b *exec.Branch, kind string, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
+	return b.InvokeAs(kind, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
 }
 
 // intercept asks all interceptors of a kind. Without one that decides the action is proceed. Only an
 // error that ends the run is one.
-func intercept(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...generable.Value) (agent.Intercept, error) {
+func intercept(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
 	decided := agent.Proceed()
 	list := hooks(b, a, kind)
 	for n, f := range list {
@@ -65,7 +78,7 @@ func intercept(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...gener
 }
 
 // notify tells all observers of a kind. Only an error that ends the run is one.
-func notify(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...generable.Value) error {
+func notify(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) error {
 	list := hooks(b, a, kind)
 	for n, f := range list {
 		if _, err := callHook(b, kind, turn*len(list)+n, f, args); err != nil {
@@ -80,16 +93,16 @@ func notify(b *exec.Branch, a *agent.AgentSpec, kind, turn int, args ...generabl
 }
 
 // emitHookFailure makes an event of a hook that failed: nothing is silent.
-func emitHookFailure(b *exec.Branch, kind int, f engine.Func, e *engine.Error) {
+func emitHookFailure(b *exec.Branch, kind string, f engine.Func, e *engine.Error) {
 	if b.Wants(engine.EventLog) {
-		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Name: agent.HookKinds[kind].Name, Text: agent.HookKinds[kind].Name + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
+		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
 	}
 }
 
 // beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its
 // place, which is made then, or put other arguments in place of those.
 func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, made bool, failure *engine.Error, ends bool) {
-	i, err := intercept(b, sk.agent, agent.BeforeTool, 0, generable.StrOf(t.Name), *args)
+	i, err := intercept(b, sk.agent, beforeTool, 0, generable.StrOf(t.Name), *args)
 	if err != nil {
 		return out, false, engine.AsError(err), true
 	}
@@ -113,7 +126,7 @@ func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Va
 // afterCall asks the interceptors after a call has succeeded. They may refuse its result, or put
 // another one in its place.
 func afterCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value) (generable.Value, *engine.Error, bool) {
-	i, err := intercept(b, sk.agent, agent.AfterTool, 0, generable.StrOf(t.Name), args, out)
+	i, err := intercept(b, sk.agent, afterTool, 0, generable.StrOf(t.Name), args, out)
 	switch {
 	case err != nil:
 		return generable.Value{}, engine.AsError(err), true
@@ -150,11 +163,11 @@ func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out gene
 	case !hooked(b, sk.agent):
 		return nil
 	case failure != nil:
-		return notify(b, sk.agent, agent.OnError, 0, engine.AsError(b.Locate(failure, nil)).Value())
-	case t.Knows:
-		return notify(b, sk.agent, agent.OnKnowledge, 0, generable.StrOf(t.Name), out)
+		return notify(b, sk.agent, onError, 0, engine.AsError(b.Locate(failure, nil)).Value())
+	case knows(t):
+		return notify(b, sk.agent, onKnowledge, 0, generable.StrOf(t.Name), out)
 	}
-	return notify(b, sk.agent, agent.OnTool, 0, generable.StrOf(t.Name), args, out)
+	return notify(b, sk.agent, onTool, 0, generable.StrOf(t.Name), args, out)
 }
 
 // begins tells observers which skill an agent begins with.
@@ -162,7 +175,7 @@ func begins(b *exec.Branch, sk *skillPlan) error {
 	if !hooked(b, sk.agent) {
 		return nil
 	}
-	return notify(b, sk.agent, agent.OnSkill, 0, generable.StrOf(sk.Name))
+	return notify(b, sk.agent, onSkill, 0, generable.StrOf(sk.Name))
 }
 
 // failed tells observers what an agent failed by, and gives that on.
@@ -170,7 +183,7 @@ func failed(b *exec.Branch, a *agent.AgentSpec, err error) error {
 	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
 		return err
 	}
-	if ends := notify(b, a, agent.OnError, 1, engine.AsError(b.Locate(err, nil)).Value()); ends != nil {
+	if ends := notify(b, a, onError, 1, engine.AsError(b.Locate(err, nil)).Value()); ends != nil {
 		return ends
 	}
 	return err
@@ -208,7 +221,7 @@ func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request,
 		return e
 	}
 	call := modelCall(name, req, turn)
-	i, err := intercept(b, a, agent.BeforeModel, turn, call)
+	i, err := intercept(b, a, beforeModel, turn, call)
 	var resp *model.Response
 	switch {
 	case err != nil:
@@ -236,7 +249,7 @@ func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request,
 		}
 	}
 	answer := modelAnswer(resp)
-	after, err := intercept(b, a, agent.AfterModel, turn, call, answer)
+	after, err := intercept(b, a, afterModel, turn, call, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +261,7 @@ func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request,
 		answer = modelAnswer(resp)
 		b.EmitPolicy(engine.PhaseEnd, name, "answer substituted", nil)
 	}
-	return resp, notify(b, a, agent.OnModel, turn, call, answer)
+	return resp, notify(b, a, onModel, turn, call, answer)
 }
 
 // substituted is an answer that no model gave.

@@ -13,7 +13,7 @@ import (
 func knowledgeTools(sk *agent.Skill) []*agent.Tool {
 	var tools []*agent.Tool
 	for _, k := range sk.Knowledge {
-		t := &agent.Tool{Name: k.Key, Doc: k.Doc, Class: engine.ClassRead, Returns: generable.StrT, Span: sk.Span, Knows: true,
+		t := &agent.Tool{Name: k.Key, Doc: k.Doc, Class: engine.ClassRead, Returns: generable.StrT, Span: sk.Span,
 			Run: &knowledgeRun{k}}
 		if searched(&k) {
 			t.Params = queryType
@@ -21,6 +21,12 @@ func knowledgeTools(sk *agent.Skill) []*agent.Tool {
 		tools = append(tools, t)
 	}
 	return tools
+}
+
+// knows reports whether a tool gives a piece of knowledge.
+func knows(t *agent.Tool) bool {
+	_, ok := t.Run.(*knowledgeRun)
+	return ok
 }
 
 // knowledgeRun gives a piece of knowledge.

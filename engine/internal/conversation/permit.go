@@ -109,7 +109,7 @@ func reserveHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.
 
 // rules about a call: the strictest of all policies.
 func rules(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) (strictest policy.Decision) {
-	if t.Knows { // part of the prompt in truth
+	if knows(t) { // part of the prompt in truth
 		return strictest
 	}
 	c := t.Call()

@@ -76,11 +76,11 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 func label(r *agent.Remedy) string {
 	switch {
 	case r.Fixer != nil:
-		return agent.RemedyWords[r.Do] + " " + r.Fixer.Label()
+		return r.Do.String() + " " + r.Fixer.Label()
 	case r.Judge != nil:
-		return agent.RemedyWords[r.Do] + " " + r.Judge.Info().Name
+		return r.Do.String() + " " + r.Judge.Info().Name
 	}
-	return agent.RemedyWords[r.Do]
+	return r.Do.String()
 }
 
 // recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is

@@ -93,20 +93,15 @@ func (p *skillPlan) with(specs []*engine.ServerSpec, lists []generable.Value) (*
 		tools: slices.Clone(p.tools), defs: slices.Clone(p.defs)}
 	var tools []*agent.Tool
 	for i, spec := range specs {
-		listed, err := engine.ToolsIn(lists[i])
-		if err != nil {
-			return nil, err
-		}
-		chosen, err := agent.ChooseTools(spec, listed)
+		offered, err := agent.ToolsOf(spec, lists[i])
 		if err != nil {
 			return nil, spec.At(engine.AsError(err))
 		}
-		for j := range chosen {
-			t, err := agent.NewServerTool(spec, &chosen[j])
-			if err != nil {
-				return nil, spec.At(engine.AsError(err))
+		for _, o := range offered {
+			if o.Err != nil {
+				return nil, spec.At(o.Err)
 			}
-			tools = append(tools, t)
+			tools = append(tools, o.Tool)
 		}
 	}
 	agent.NameTools(p.tools, tools)

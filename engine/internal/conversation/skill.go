@@ -63,7 +63,7 @@ func chose(b *exec.Branch, p *Plan, sk *skillPlan, c choice, err error) (*skillP
 
 // event is what a call of a tool is told as: reading what a skill knows is an event of its own.
 func (p *skillPlan) event(name string) engine.EventKind {
-	if t := p.tool(name); t != nil && t.Knows {
+	if t := p.tool(name); t != nil && knows(t) {
 		return engine.EventKnowledge
 	}
 	return engine.EventTool

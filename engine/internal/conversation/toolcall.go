@@ -77,7 +77,7 @@ func runToolCall(b *exec.Branch, c *toolCall) (err error) {
 // tryCall makes a call once with the arguments as they are, which interceptors and people may
 // replace. It returns the failure of the call, and whether that ends the run.
 func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (generable.Value, *engine.Error, bool) {
-	hooked := !t.Knows && hooked(b, sk.agent)
+	hooked := !knows(t) && hooked(b, sk.agent)
 	// 4. The interceptors before the call.
 	if hooked {
 		if out, made, failure, ends := beforeCall(b, sk, t, args); made || failure != nil {
