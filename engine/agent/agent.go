@@ -1,3 +1,10 @@
+// Package agent declares agents: typed functions that a model or code carries out.
+//
+// An [AgentSpec] names the types, the prompt and the model of an agent. Its [Skill]s are what it can do,
+// its [Tool]s what a model may call, with [ToolRules] that bound the calls and a [Recovery] for those that
+// fail. [Hooks] look at its calls or change them, a [MemoryBank] keeps its notes, and a [History] decides
+// what it sees of earlier calls. [AgentSpec.Check] reports what is wrong with a declaration before
+// anything runs. Declarations are data: package flow composes them, package run executes them.
 package agent
 
 import (

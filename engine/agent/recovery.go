@@ -55,6 +55,7 @@ type Remedy struct {
 	Span     diag.Span
 }
 
+// MaxTimes returns Times, at least 1.
 func (r *Remedy) MaxTimes() int { return max(r.Times, 1) }
 
 // Judge is a function that decides about a call which failed. Of a fix, it may give RemedyFixed.

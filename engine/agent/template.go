@@ -22,6 +22,7 @@ type templatePart struct {
 	path []string
 }
 
+// String returns the path of the placeholder, "author.name".
 func (p *templatePart) String() string { return strings.Join(p.path, ".") }
 
 // wholeInput is the placeholder for all of the input, where that has no field of the name.

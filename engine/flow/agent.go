@@ -1,4 +1,3 @@
-// Package flow composes nodes to flows, places them, and proves that their types fit.
 package flow
 
 import (

@@ -37,6 +37,7 @@ func (e *Edge) Guarded() bool {
 // NoMatch tells what becomes of a value that no edge of its node takes.
 type NoMatch uint8
 
+// What becomes of a value that no edge takes.
 const (
 	NoMatchUnsaid NoMatch = iota // it is a mistake that such values can come
 	NoMatchError                 // the run fails

@@ -1,3 +1,14 @@
+// Package flow composes agents and functions into typed flows.
+//
+// A [Session] makes [Node]s: a step with [Session.Fn], an agent with [Session.Agent], a sequence with
+// [Session.Then], and every other composition likewise. A node has an input and an output type and one
+// place in the flow. What does not fit is reported where it is composed, as a diagnostic with a position,
+// and the node then stands for one whose types fit everywhere, so that one mistake gives one message.
+// [Session.Seal] ends composing; from then on any number of runs may share the nodes.
+//
+// Types that a script leaves open, those of a pick or of a template, are settled by what the node is
+// placed behind. [Session.CheckHeard] finds transcripts that nobody reads, [Bounds] finds the most that a
+// flow may ask of models.
 package flow
 
 import (
@@ -9,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// NodeKind is what a node is made of.
+// NodeKind is the kind of a node: an agent, a step, or how it composes others.
 type NodeKind uint8
 
 // The kinds of nodes. Every kind goes wherever a node goes.
@@ -89,7 +100,7 @@ type Node struct {
 	spec node.Spec
 }
 
-// Spec returns what the engine runs the node by.
+// Spec returns what the engine runs the node by. Its type is internal to the engine.
 func (n *Node) Spec() *node.Spec { return &n.spec }
 
 // Site returns where the node was made.
@@ -104,23 +115,23 @@ func (n *Node) Retry() *RetryOptions { return n.retry }
 // Vote returns the options of a vote, nil for other nodes.
 func (n *Node) Vote() *VoteOptions { return n.vote }
 
-// Kind tells what the node is made of.
+// Kind returns the kind of the node.
 func (n *Node) Kind() NodeKind { return n.kind }
 
-// Name is the declared name, or "".
+// Name returns the declared name, or "".
 func (n *Node) Name() string { return n.name }
 
-// In is the type of the input.
+// In returns the type of the input.
 func (n *Node) In() *generable.Type { return n.in }
 
-// Out is the type of the output.
+// Out returns the type of the output.
 func (n *Node) Out() *generable.Type { return n.out }
 
-// Pos is where the node was made.
+// Pos returns the position where the node was made.
 func (n *Node) Pos() diag.Pos { return n.site.Span.Pos }
 
-// Children are the nodes placed in this one: of a branch the source first, then the handlers; of an
-// agent what mends the calls of its tools.
+// Children returns the nodes placed in this one: of a branch the source first, then the handlers; of an
+// agent the nodes that are its tools, then those that recover failed calls.
 func (n *Node) Children() []*Node { return n.kids }
 
 // Failed reports whether a mistake was already reported for the node.
@@ -144,11 +155,11 @@ func (n *Node) Edges() ([]Edge, *Node) {
 	return n.edges, nil
 }
 
-// Carried gives the type of what edge i of a graph takes from its node, nil where nothing is left
-// for it.
+// Carried returns the type of the values that route i of a branch or edge i of a graph takes, nil where
+// nothing is left for it.
 func (n *Node) Carried(i int) *generable.Type { return n.spec.Sent[i] }
 
-// Merge returns the node that makes something of a parallel's list, nil when there is none.
+// Merge returns the node that turns the list of a parallel into its output, nil when there is none.
 func (n *Node) Merge() *Node {
 	if !n.merges {
 		return nil
@@ -164,8 +175,8 @@ func (n *Node) branches() []*Node {
 	return n.kids
 }
 
-// Decides tells who ends a forum: the captain or, where the participants have to agree, the
-// node for when they do not; nil when there is neither.
+// Decides returns the node that ends a forum: the captain or, where the participants must agree, the node
+// for when they do not. It is nil when there is neither.
 func (n *Node) Decides() *Node {
 	if n.kind != ForumNode || n.quorum > 0 && n.other == nil {
 		return nil
@@ -173,17 +184,17 @@ func (n *Node) Decides() *Node {
 	return n.kids[len(n.kids)-1]
 }
 
-// Consensus is how many participants of a forum must agree, 0 where a captain decides.
+// Consensus returns how many participants of a forum must agree, 0 where a captain decides.
 func (n *Node) Consensus() int { return n.quorum }
 
-// OnError tells what a parallel or an each does with failures.
+// OnError returns what a parallel or an each does with failures.
 func (n *Node) OnError() OnError { return n.onError }
 
-// Field is the field that a pick projects.
+// Field returns the field that a pick projects.
 func (n *Node) Field() string { return n.field }
 
-// Label names the node for people: its name, that of the script's function that a step is made
-// of, or its kind. Positions hold the name alone.
+// Label returns a name of the node for people: its declared name, the name of the function that a step
+// calls, or its kind. Positions hold the declared name alone.
 func (n *Node) Label() string {
 	if n.name != "" {
 		return n.name
@@ -199,14 +210,14 @@ func (n *Node) Label() string {
 	return n.kind.String()
 }
 
-// Acts is the most that the functions of a node do, with those of the nodes inside.
+// Acts returns the strongest effect class of the functions of a node and of the nodes inside it.
 func (n *Node) Acts() (class engine.Class) {
 	n.Callbacks(func(f engine.Func) { class = class.Stronger(callback.EffectClass(f)) })
 	return class
 }
 
-// Callbacks gives the functions that a node calls, with those of the nodes inside: of agents those that
-// are run instead of a model alone.
+// Callbacks calls give with each function that the node or a node inside it calls. Of agents these are the
+// functions that run instead of a model.
 func (n *Node) Callbacks(give func(engine.Func)) {
 	if n == nil { // the map of an edge that has none
 		return

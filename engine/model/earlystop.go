@@ -1,4 +1,3 @@
-// Package model holds what is said to a model and what it answers, as every provider is told it: requests, messages, tools, answers and what they use.
 package model
 
 import (

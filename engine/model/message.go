@@ -1,3 +1,5 @@
+// Package model holds what is said to a model and what it answers: requests, messages, their parts,
+// tokens used, and the digests by which recorded requests are found again.
 package model
 
 import (
@@ -231,7 +233,7 @@ func (r *Response) Text() string { return TextIn(r.Parts) }
 // Calls returns the tool calls of the answer, in order.
 func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
 
-// TextIn is the text of the parts, without thoughts.
+// TextIn returns the text of parts, joined.
 func TextIn(parts []Part) string {
 	var text strings.Builder
 	for i := range parts {
@@ -242,7 +244,7 @@ func TextIn(parts []Part) string {
 	return text.String()
 }
 
-// CallsIn are the calls among the parts.
+// CallsIn returns the calls of tools among parts.
 func CallsIn(parts []Part) []*ToolCall {
 	var calls []*ToolCall
 	for i := range parts {

@@ -1,4 +1,8 @@
-// Package policy says which calls of tools are allowed, asked about and denied.
+// Package policy decides which calls of tools may be made, outside the model: whatever a prompt or the
+// text of a tool says, a call that a rule denies is not made.
+//
+// A [Policy] is made of [Rules], patterns of tools and their arguments. [Policy.Judge] rules about one
+// [Call]; [Policy.Unknown] finds patterns that can never match, which are typing mistakes.
 package policy
 
 import (
@@ -75,6 +79,7 @@ const (
 	Denied
 )
 
+// String returns the word for the ruling: "allow", "ask" or "deny".
 func (r Ruling) String() string { return [...]string{"allow", "ask", "deny"}[r] }
 
 // Call is a call of a tool as rules see it.

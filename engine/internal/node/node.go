@@ -1,4 +1,5 @@
-// Package node holds what the engine runs a node by, beside what a node tells anybody: the interpreter and a conversation read it, hosts do not.
+// Package node holds what the engine runs a node by, beside what the node shows to everybody: the
+// interpreter reads it, hosts do not.
 package node
 
 import (

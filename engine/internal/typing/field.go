@@ -42,6 +42,7 @@ func Field(v generable.Value, name string) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
+// Fields iterates over the fields of a record or the entries of a map.
 func Fields(v generable.Value) func(func(string, generable.Value) bool) {
 	return func(yield func(string, generable.Value) bool) {
 		if r, ok := v.AsRecord(); ok {
