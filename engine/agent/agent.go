@@ -233,7 +233,7 @@ func (c *checker) checkServers(list, inherited []*engine.ServerSpec) bool {
 	return ok
 }
 
-// Candidates are the skills that give the agent's output.
+// Candidates returns the skills that yield the agent's output.
 func (a *AgentSpec) Candidates() []*Skill {
 	var out []*Skill
 	for _, sk := range a.Skills {
@@ -244,7 +244,7 @@ func (a *AgentSpec) Candidates() []*Skill {
 	return out
 }
 
-// SkillFor picks the one skill for an input that composing could not decide about.
+// SkillFor returns the one skill for an input, where the types alone did not decide.
 func (a *AgentSpec) SkillFor(v generable.Value) (*Skill, error) {
 	var fit []*Skill
 	for _, sk := range a.Candidates() {

@@ -42,5 +42,5 @@ type History struct {
 // Shares reports whether an agent goes on with the conversation.
 func (h *History) Shares() bool { return h != nil && h.Shared }
 
-// Compresses reports whether what has become too long is made shorter.
+// Compresses reports whether conversations that have become too long are shortened.
 func (h *History) Compresses() bool { return h != nil && h.Compress != nil }

@@ -38,15 +38,15 @@ type Intercept struct {
 // Proceed lets the call go on as it is.
 func Proceed() Intercept { return Intercept{Action: "proceed"} }
 
-// ProceedWith lets it go on with something else: arguments of a tool, which are checked again, or of
-// a model call a dict of system and model.
+// ProceedWith lets the call go on with something else: other arguments of a tool, which are checked
+// again, or for a model call a dict of system and model.
 func ProceedWith(v generable.Value) Intercept { return Intercept{Action: "with", Payload: v} }
 
-// Refuse has the call not made, or its result not used: of a tool the model is told the reason, of a
-// model the agent fails with it.
+// Refuse denies the call, or the use of its result. For a tool the model reads the reason; for a model call
+// the agent fails with it.
 func Refuse(reason string) Intercept { return Intercept{Action: "deny", Reason: reason} }
 
-// Substitute gives a result in place of the call's own.
+// Substitute puts a result in place of the call's own.
 func Substitute(v generable.Value) Intercept { return Intercept{Action: "substitute", Payload: v} }
 
 // InterceptType is the schema of an [Intercept].

@@ -10,16 +10,16 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Recovery says what is done about calls of a tool that fail, before the model hears of it. Of each
-// list the first remedy is tried until it does not help, then the next. A tool's own list goes before
-// its agent's, and that before the run's. Without any, and when none has helped, the failure goes
-// back to the model as the call's result.
+// Recovery says what is done about failed calls of a tool before the model learns of them. The first
+// remedy of a list is tried until it no longer helps, then the next. A tool's own list goes before its
+// agent's, and that before the run's. Without a remedy, and when none has helped, the failure goes back
+// to the model as the result of the call.
 type Recovery struct {
 	BadArgs []Remedy // of arguments that cannot be read or do not fit
 	Failure []Remedy // of a tool that failed
 }
 
-// RemedyKind is what a remedy does.
+// RemedyKind is the kind of a remedy.
 type RemedyKind uint8
 
 // The kinds of remedies.
@@ -38,11 +38,11 @@ var remedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fi
 // String returns the word for the remedy in scripts and messages.
 func (k RemedyKind) String() string { return remedyWords[k] }
 
-// MaxRecoverySteps is how many steps of mending one call may take: executions after the first, runs of a
-// fixer, and decisions of a function together.
+// MaxRecoverySteps bounds the recovery of one call: executions after the first, runs of fixers, and
+// decisions of functions together.
 const MaxRecoverySteps = 8
 
-// Remedy is one thing to do about a call that failed.
+// Remedy is one thing to do about a failed call.
 type Remedy struct {
 	Do       RemedyKind
 	Fixer    Flow            // of a fix: takes a [ToolFailureType] or a str, see [flow.Session.Fix]
@@ -58,13 +58,13 @@ type Remedy struct {
 // MaxTimes returns Times, at least 1.
 func (r *Remedy) MaxTimes() int { return max(r.Times, 1) }
 
-// Judge is a function that decides about a call which failed. Of a fix, it may give RemedyFixed.
+// Judge is a function that decides about a failed call. As a fix it may return RemedyFixed.
 type Judge interface {
 	Judge(b engine.Branch, f *ToolFailure) (Remedy, error)
 	Info() engine.FuncInfo
 }
 
-// JudgeFunc makes a Go function a [Judge].
+// JudgeFunc returns a [Judge] that calls a Go function.
 func JudgeFunc(name string, f func(b engine.Branch, f *ToolFailure) (Remedy, error)) Judge {
 	return &goJudge{engine.FuncInfo{Name: name, Params: 1, Needs: 1}, f}
 }
@@ -126,7 +126,7 @@ func (f *ToolFailure) Text() string {
 		"\n\n## Arguments\n\n" + f.Args + "\n\n## Schema of the arguments\n\n" + f.Schema + "\n\n" + want
 }
 
-// Of gives the remedies of a class.
+// Of returns the remedies for a class of failures, [FailedArgs] or [FailedRun].
 func (r *Recovery) Of(kind string) []Remedy {
 	if r == nil {
 		return nil
@@ -137,7 +137,7 @@ func (r *Recovery) Of(kind string) []Remedy {
 	return r.Failure
 }
 
-// Fixers are the flows that mend the calls of an agent's tools, each once.
+// Fixers returns the flows that recover calls of the agent's tools, each once.
 func (a *AgentSpec) Fixers() []Flow {
 	var flows []Flow
 	add := func(r *Recovery) {

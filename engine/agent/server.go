@@ -58,16 +58,16 @@ func globbed(glob, name string) bool {
 	return ok && err == nil
 }
 
-// CheckGlob says what is wrong with a glob of tools, nil when nothing is.
+// CheckGlob reports whether a glob of tools can be read.
 func CheckGlob(glob string) error {
 	_, err := path.Match(strings.TrimPrefix(glob, "!"), "")
 	return err
 }
 
-// NameTools gives the tools of servers the names under which a model calls them: their own where
-// that is free, else server__tool. Providers take letters, digits, _ and - alone, 64 at most and
-// no digit or - in front: what else a name holds becomes _, and where two names come to the same,
-// part of a hash tells them apart. The same lists give the same names.
+// NameTools sets the names under which a model calls the tools of servers: their own names where free,
+// else server__tool. Providers accept letters, digits, _ and -, at most 64 of them, and no digit or - in
+// front. Every other character becomes _, and part of a hash tells equal names apart. The same lists
+// give the same names.
 func NameTools(local, tools []*Tool) {
 	taken := map[string]int{}
 	for _, t := range local {
@@ -108,17 +108,17 @@ func callable(name string) string {
 	return out
 }
 
-// Offered is one tool that a server lists: as agents get it that have no other tools, or why they
-// cannot.
+// Offered is one tool that a server lists: the tool as an agent without other tools gets it, or the
+// reason why it cannot be offered.
 type Offered struct {
 	Listed engine.ServerTool
 	Tool   *Tool // nil where Err says why there is none
 	Err    *engine.Error
 }
 
-// ToolsOf reads a list of the server's tools, as [engine.ToolList] makes one. It is what the agents of a
-// script that declares the server would get, without what Tools takes out; they end with the first
-// Err. An error says what is wrong with the list as a whole.
+// ToolsOf returns the tools in a list that [engine.ToolList] made, as the agents of a script that declares
+// the server get them: without those that the server's globs take out. Such an agent fails with the
+// first Err. The error is about the list as a whole.
 func ToolsOf(s *engine.ServerSpec, list generable.Value) ([]Offered, error) {
 	listed, err := engine.ToolsIn(list)
 	if err != nil {

@@ -34,8 +34,8 @@ type Literal struct {
 	Span diag.Span
 }
 
-// Asks gives the agents that a model carries out in a: itself, and what chooses among its skills.
-// They are named apart, triage and triage.router.
+// Asks returns the agents for which a model is asked: a itself, and the router that chooses among its
+// skills. Their names differ, triage and triage.router.
 func (a *AgentSpec) Asks() []*AgentSpec {
 	var out []*AgentSpec
 	for _, sk := range a.Skills {
@@ -212,7 +212,7 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 	return true
 }
 
-// SystemText is the system text that an agent sends for a skill, before a template is rendered: its
+// SystemText returns the system text that an agent sends for a skill, before a template is rendered: its
 // prompt, the skill's description where the script gave one, what the types were declared to mean
 // where that does not stand there already, and the format of the answer.
 func (a *AgentSpec) SystemText(sk *Skill) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Acting is a [engine.Func] or a [Judge] that says what the most is that it may do by itself. One that does
-// not say reads.
+// Acting is an [engine.Func] or a [Judge] that knows the strongest effect class of what it may do. One
+// that does not implement it only reads.
 type Acting interface{ Acts() engine.Class }
 
 // EffectClass is the class that rules know a tool by: what is said of it, and no less than what its function
@@ -44,7 +44,7 @@ func (t *Tool) Acts() engine.Class {
 	return class
 }
 
-// Call is the tool as rules see it. Its class is found when the tool is asked for it: see [Tool.Acts].
+// Call returns the tool as rules see it, without the class, which [Tool.Acts] finds.
 func (t *Tool) Call() policy.Call {
 	c := policy.Call{Name: t.Name, Remote: t.Remote, Params: t.Parameters()}
 	if t.Server != nil {
@@ -92,7 +92,7 @@ func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, serve
 	return len(found) == 0
 }
 
-// Parameters are the tool's parameters, none when it declares none.
+// Parameters returns the schema of the tool's parameters, an empty one when it declares none.
 func (t *Tool) Parameters() *generable.Type {
 	if t.Params == nil {
 		return &generable.Type{Kind: generable.RecordType, Name: t.Name}
@@ -100,7 +100,7 @@ func (t *Tool) Parameters() *generable.Type {
 	return t.Params
 }
 
-// Flow is a composition that an agent calls: as a tool, or to mend a call that failed. A [flow.Node] is one.
+// Flow is a composition that an agent calls: as a tool, or to recover a failed call. Package flow makes them.
 type Flow interface {
 	Label() string        // for people
 	Out() *generable.Type // of what it gives
@@ -128,7 +128,8 @@ type Tool struct {
 	Node      Flow          // runs inline instead of Run, see [flow.AsTool]
 }
 
-// Handled is the name under which a handler and a policy know the tool: server.tool of a server's.
+// Handled returns the name under which handlers and policies know the tool, server.tool for a tool of a
+// server.
 func (t *Tool) Handled() string {
 	if t.Server != nil {
 		return t.Server.Name + "." + t.Remote
