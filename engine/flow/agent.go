@@ -79,7 +79,7 @@ func nodeTools(a *agent.AgentSpec) []*agent.Tool {
 	return tools
 }
 
-// ToolOf gives the tool that a child of the agent is, nil for other children.
+// ToolOf returns the tool that a child of the agent is, nil for other children.
 func ToolOf(a *agent.AgentSpec, n *Node) *agent.Tool {
 	for _, t := range nodeTools(a) {
 		if t.Node == n {

@@ -23,7 +23,7 @@ type Bound struct {
 	MaxUSD   engine.Cap // what all calls may cost, where a budget bounds it
 }
 
-// Bounds gives the bound of every agent that a model carries out in n, by model and agent. Lists
+// Bounds returns the bound of every agent that a model carries out in n, by model and agent. Lists
 // whose length only a run knows are taken to have items items, of which there is at least one.
 // Models that stand in for others, and requests that are tried again, add no calls: they come
 // instead of an answer. Nor is what a step's own code calls.

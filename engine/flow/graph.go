@@ -34,7 +34,7 @@ func (e *Edge) Guarded() bool {
 	return e.Guard.Type != nil || e.Guard.Value != nil || e.Guard.Pred != nil || e.Guard.When != nil
 }
 
-// NoMatch tells what becomes of a value that no edge of its node takes.
+// NoMatch says what becomes of a value that no edge of its node takes.
 type NoMatch uint8
 
 // What becomes of a value that no edge takes.

@@ -257,5 +257,5 @@ func (n *Node) Callbacks(give func(engine.Func)) {
 	}
 }
 
-// Bound gives the limits of a bounded node, nil of any other.
+// Bound returns the limits of a bounded node, nil for other nodes.
 func (n *Node) Bound() *engine.Limits { return n.bound }

@@ -60,7 +60,7 @@ func (c *condition) mismatch(t *generable.Type) (is string) {
 	return t.String()
 }
 
-// Message says what is wrong with the pattern; who is what has the tools.
+// Message returns what is wrong with the pattern; who names what has the tools.
 func (u Unknown) Message(who string) string {
 	if u.Is != "" {
 		return fmt.Sprintf("the rule %q compares %q, and the tool %q takes %s there", u.Pattern, u.Arg, u.Name, u.Is)
@@ -71,7 +71,7 @@ func (u Unknown) Message(who string) string {
 	return fmt.Sprintf("the rule %q is about a tool that %s does not have", u.Pattern, who)
 }
 
-// Help says what was probably meant.
+// Help returns what was probably meant.
 func (u Unknown) Help(tools []Call) string {
 	if u.Near != "" {
 		return "did you mean " + strconv.Quote(u.Near) + "?"

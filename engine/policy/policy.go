@@ -55,14 +55,14 @@ func New(from string, r Rules) (*Policy, error) {
 	return p, nil
 }
 
-// WithSpan says where a script makes the policy.
+// WithSpan returns the policy with the place where a script makes it.
 func (p *Policy) WithSpan(at diag.Span) *Policy {
 	own := *p
 	own.span = at
 	return &own
 }
 
-// Place says where a script writes the patterns of a new policy: those of allow, then of ask, then of deny.
+// Place sets where a script writes the patterns of a new policy: those of allow, then of ask, then of deny.
 func (p *Policy) Place(at []diag.Span) {
 	for i, r := range slices.Concat(p.allow, p.ask, p.deny) {
 		r.at = at[i]
@@ -107,7 +107,7 @@ type Decision struct {
 	from string
 }
 
-// Judge says what the policy rules about a call with arguments, a record of its parameters.
+// Judge returns the ruling about a call with arguments, which are a record of its parameters.
 func (p *Policy) Judge(c *Call, args generable.Value) Decision {
 	matches := func(strict bool) func(*rule) bool {
 		return func(r *rule) bool { return r.matches(c, args, strict) }
@@ -125,7 +125,7 @@ func (p *Policy) Judge(c *Call, args generable.Value) Decision {
 	return Decision{}
 }
 
-// Why says which rule decided, "" for a call that is allowed.
+// Why returns which rule decided, "" for a call that is allowed.
 func (v Decision) Why() string {
 	switch {
 	case v.Ruling == Allowed:
@@ -165,7 +165,7 @@ type Unknown struct {
 	At      diag.Span // where a script writes the pattern, or else makes the policy
 }
 
-// Unknown gives the patterns that name none of the tools, an argument that the tool named by them does
+// Unknown returns the patterns that name none of the tools, an argument that the tool named by them does
 // not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed
 // otherwise. A name with a * may name nothing. Of each tool it takes the Name and the Params.
 func (p *Policy) Unknown(tools []Call) []Unknown {
