@@ -42,7 +42,7 @@ func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) []engine.Func {
 	return all
 }
 
-// call calls a hook with as many of the arguments as it takes.
+// callHook calls a hook with as many of the arguments as it takes.
 func callHook(b *exec.Branch, kind string, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
 	return b.InvokeAs(kind, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
 }
