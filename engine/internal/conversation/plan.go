@@ -125,33 +125,52 @@ func tools(m *agent.MemoryBank, a string, at diag.Span) []*agent.Tool {
 	if m.Shared {
 		whose = "the notes that all agents share"
 	}
-	tool := func(name, doc string, op agent.MemoryOp, param, guide string, said func(string) string) *agent.Tool {
+	tool := func(op agent.MemoryOp, doc, param, guide string) *agent.Tool {
+		name := op.ToolName()
 		t := &agent.Tool{Name: name, Doc: doc, Class: engine.ClassIdempotent, Returns: generable.StrT, Span: at,
-			Params: &generable.Type{Kind: generable.RecordType, Name: name}}
+			Params: &generable.Type{Kind: generable.RecordType, Name: name}, Run: &memoryRun{m, op, slot}}
 		if param != "" {
 			t.Params.Fields = []generable.Field{{Name: param, Type: generable.StrT, Guide: guide}}
 		}
-		t.Run = engine.GoFunc(name, 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
-			text := ""
-			if r, ok := args[0].AsRecord(); ok && param != "" {
-				text, _ = r.At(0).AsStr()
-			}
-			out, err := b.(*exec.Branch).Memory(m, op, slot, text)
-			if err != nil {
-				return generable.Value{}, err
-			}
-			return generable.StrOf(said(out)), nil
-		})
 		return t
 	}
-	same := func(s string) string { return s }
-	saved := func(s string) string { return "saved: " + text.CountInWords(countLines(s), "line") + " now" }
 	return []*agent.Tool{
-		tool(agent.ToolMemoryRead, "Gives "+whose+": all that was kept, or nothing.", agent.MemoryRead, "", "", same),
-		tool(agent.ToolMemoryWrite, "Replaces "+whose+" by the content.", agent.MemoryWrite, "content", "what is kept, instead of all before", saved),
-		tool(agent.ToolMemoryAppend, "Adds lines to the end of "+whose+".", agent.MemoryAppend, "content", "what is added", saved),
-		tool(agent.ToolMemorySearch, "Gives the lines of "+whose+" that hold a text, in upper or lower case.", agent.MemorySearch, "query", "the text to look for", same),
+		tool(agent.MemoryRead, "Gives "+whose+": all that was kept, or nothing.", "", ""),
+		tool(agent.MemoryWrite, "Replaces "+whose+" by the content.", "content", "what is kept, instead of all before"),
+		tool(agent.MemoryAppend, "Adds lines to the end of "+whose+".", "content", "what is added"),
+		tool(agent.MemorySearch, "Gives the lines of "+whose+" that hold a text, in upper or lower case.", "query", "the text to look for"),
 	}
+}
+
+// memoryRun carries out an operation on a slot, with the text of its only parameter, if any.
+type memoryRun struct {
+	bank *agent.MemoryBank
+	op   agent.MemoryOp
+	slot string
+}
+
+// Info implements [engine.Func].
+func (r *memoryRun) Info() engine.FuncInfo {
+	return engine.FuncInfo{Name: r.op.ToolName(), Params: 1, Needs: 1}
+}
+
+// UsesMemory implements [memoryUser].
+func (r *memoryRun) UsesMemory() bool { return true }
+
+// Call implements [engine.Func].
+func (r *memoryRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
+	given := ""
+	if in, ok := args[0].AsRecord(); ok && len(in.Type().Fields) > 0 {
+		given, _ = in.At(0).AsStr()
+	}
+	out, err := b.(*exec.Branch).Memory(r.bank, r.op, r.slot, given)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	if r.op.Writes() {
+		out = "saved: " + text.CountInWords(countLines(out), "line") + " now"
+	}
+	return generable.StrOf(out), nil
 }
 
 func countLines(text string) int {
