@@ -1,4 +1,3 @@
-// Package cassette records what effects came to and answers them from a record, and keeps the answers of models.
 package cassette
 
 import (

@@ -1,3 +1,7 @@
+// Package cassette records the results of effects and answers effects from a record, so that a run can be
+// replayed without a model, a tool or a grant. A [Recorder] stands around the handlers of a run and writes a
+// line of JSON for each effect; a [Replayer] takes their place. A [Cache] keeps the answers of models alone, in
+// a directory, and asks for those that it does not have.
 package cassette
 
 import (

@@ -1,4 +1,5 @@
-// Package scripted answers model calls from a list, for tests and for running without a provider.
+// Package scripted answers model calls from a list, for tests and for running without a provider. [Read]
+// reads the list from JSON lines, [Answers] takes it as Go values.
 package scripted
 
 import (
