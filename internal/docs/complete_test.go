@@ -73,3 +73,49 @@ func TestCommandPageIsComplete(t *testing.T) {
 		}
 	}
 }
+
+var (
+	quotedName = regexp.MustCompile("`([^`\n]+)`")
+	goFile     = regexp.MustCompile(`^[a-z0-9_/]+\.go$`)
+	directory  = regexp.MustCompile(`^(cmd|diag|engine|generable|internal|starlib)(/[a-z]+)*$`)
+)
+
+// TestArchitecturePageNamesWhatExists: each file and directory that the page of the architecture names is
+// there, and the page stays short.
+func TestArchitecturePageNamesWhatExists(t *testing.T) {
+	text := page(t, "docs/architecture.md")
+	if n := strings.Count(text, "\n"); n > 200 {
+		t.Errorf("%d lines, more than 200", n)
+	}
+	have := map[string]bool{}
+	err := filepath.WalkDir(root(t), func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			have[d.Name()] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, m := range quotedName.FindAllStringSubmatch(text, -1) {
+		name := m[1]
+		isPath := strings.Contains(name, "/") && (goFile.MatchString(name) || directory.MatchString(name))
+		if !isPath && !goFile.MatchString(name) {
+			continue
+		}
+		named++
+		found := have[name]
+		for _, dir := range []string{"", "generable/lenient", "engine/internal/conversation"} {
+			if _, err := os.Stat(filepath.Join(root(t), dir, name)); err == nil {
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("the page names %s, which does not exist", name)
+		}
+	}
+	if named < 40 {
+		t.Errorf("the page names %d files and directories: they are not found", named)
+	}
+}
