@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine/journal/files"
+	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/tmc/langchaingo/llms"
 )
@@ -240,7 +240,7 @@ func ExampleJournal() {
 	refuse := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s is not recorded", e.ID()))
 	})
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	first, err := agentscript.As[string](mod.Start(context.Background(), in, agentscript.RunJournal(record)).Wait())
 	again, err2 := agentscript.As[string](mod.Start(context.Background(), in, agentscript.RunJournal(record), agentscript.HandlerForAll(refuse)).Wait())
 	fmt.Println(first, err, again, err2)

@@ -11,9 +11,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -154,7 +154,7 @@ func TestFaultsOfTheHost(t *testing.T) {
 // An approval that panics decided nothing: the call is not made, no model hears of it, and a run that is
 // resumed asks again.
 func TestApprovalPanics(t *testing.T) {
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	_, err := faultyRun(t, "approval", func() { panic("boom") }, agentscript.RunJournal(record))
 	if !errors.Is(err, engine.ErrApproval) || !strings.Contains(err.Error(), "boom") {
 		t.Fatalf("the run comes to %v", err)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // A person who approves after the run was cancelled starts nothing any more, neither a tool of the script
@@ -53,7 +53,7 @@ func TestApprovedTooLate(t *testing.T) {
 			if name == "approve" {
 				in = agentscript.Args(map[string]any{"x": "x"})
 			}
-			record := &journal.Memory{}
+			record := &store.Memory{}
 			opts := []agentscript.RunOption{in, agentscript.ID("run"), agentscript.RunJournal(record), agentscript.OnEvent(engine.EventLog, func(e engine.Event) {
 				if strings.Contains(e.Text(), "began") {
 					began.Add(1)

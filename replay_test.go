@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // refusing counts and refuses whatever a replay asks for.
@@ -43,7 +43,7 @@ func TestReplayOfAFailedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	start := func(h engine.Handler) error {
 		_, err := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.HandlerForAll(h), agentscript.RunJournal(record)).Wait()
 		return err
@@ -70,7 +70,7 @@ func TestReplayOfAFailedFanOut(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(40) {
-		record := &journal.Memory{}
+		record := &store.Memory{}
 		begun := make(chan struct{})
 		_, first := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("run"), agentscript.RunJournal(record),
 			agentscript.HandlerForAll(answering(func(ctx context.Context, agent string) engine.Outcome {
@@ -116,7 +116,7 @@ func TestReplayOfARunOutOfTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	opts := []agentscript.RunOption{agentscript.Input("x"), agentscript.RunJournal(record)}
 	_, first := mod.Start(t.Context(), append(opts, agentscript.RunLimits(engine.Limits{Wall: time.Millisecond}), agentscript.HandlerForAll(answering(func(ctx context.Context, _ string) engine.Outcome {
 		<-ctx.Done()

@@ -6,7 +6,7 @@ import "github.com/agentscript/agentscript/engine"
 // history with the conversation of that run, and memories of scope "session" with their notes. A
 // session that there is not begins. One run at a time has it, from its beginning to its end: a
 // second one fails with AS754, and a run of another script with AS753. engine.MemorySessions keeps
-// sessions as long as the process, the package engine/journal/sqlite in a file.
+// sessions as long as the process, the package engine/store/sqlite in a file.
 func Session(store engine.SessionStore, id string) RunOption {
 	return func(r *runConfig) { r.spec.Session = &engine.RunSession{Store: store, ID: id} }
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -43,7 +43,7 @@ func TestARaceIsRecorded(t *testing.T) {
 	c := compose()
 	main := c.Race(c.site("race", ""), flow.FirstOptions{}, c.prompted("never1", strT, strT), c.prompted("quick", strT, strT), c.prompted("never2", strT, strT))
 	c.sound(t)
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: &slow{}, Journal: j})
 	if err != nil || str(out) != "quick(x)" {
 		t.Fatalf("got %q, %v", str(out), err)

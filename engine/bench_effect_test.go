@@ -9,10 +9,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -30,13 +30,13 @@ func BenchmarkEffects(b *testing.B) {
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: answer, Attempt: 1}
 	})
-	recorded := &journal.Memory{}
+	recorded := &store.Memory{}
 	for _, way := range []struct {
 		name string
 		j    func() engine.Journal
 	}{
 		{"forgotten", func() engine.Journal { return nil }},
-		{"remembered", func() engine.Journal { return &journal.Memory{} }},
+		{"remembered", func() engine.Journal { return &store.Memory{} }},
 		{"answered", func() engine.Journal { return recorded }},
 	} {
 		b.Run(way.name, func(b *testing.B) {

@@ -8,10 +8,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/interp"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -95,7 +95,7 @@ func BenchmarkEffect(b *testing.B) {
 			for b.Loop() {
 				spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h}
 				if kept {
-					spec.Journal = &journal.Memory{}
+					spec.Journal = &store.Memory{}
 				}
 				if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 					b.Fatal(err)

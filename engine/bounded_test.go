@@ -9,10 +9,10 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // A bounded node counts all that goes on inside, each time that it runs; its kin by a name, together.
@@ -73,7 +73,7 @@ func TestResumedWithALowerBudget(t *testing.T) {
 		main := c.Then(c.site("then", ""), nodes...)
 		c.sound(t)
 		schedulers(t, func(t *testing.T, s engine.Sched) {
-			w, j := works(func(string, int, *model.Request) model.Response { return says("ok") }), &journal.Memory{}
+			w, j := works(func(string, int, *model.Request) model.Response { return says("ok") }), &store.Memory{}
 			first := spend(main, w, engine.Limits{Tokens: atMost(10_000), USD: engine.Dollars(100)})
 			first.Journal, first.Pricer = forgetful{j, "a3", whole}, perToken{}
 			if _, err := run.Exec(s, first); err != nil {
@@ -106,7 +106,7 @@ func TestResumedWithALowerBudget(t *testing.T) {
 
 // forgetful is the journal of a run that was torn off at an agent: nothing of it is kept.
 type forgetful struct {
-	*journal.Memory
+	*store.Memory
 	agent string
 	keeps bool
 }

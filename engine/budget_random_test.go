@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -166,7 +166,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 		main := c.Par(c.site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, nodes...)
 		c.sound(t)
 		var n news
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		spec := spend(main, b, ru)
 		spec.Pricer, spec.Listener, spec.Journal = perToken{}, n.listener(), j
 		out, err := run.Exec(sched.NewCoopSched(seed), spec)

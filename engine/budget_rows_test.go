@@ -14,10 +14,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -259,7 +259,7 @@ func TestPromise_20_4_Extended(t *testing.T) {
 			main := c.looker(t, "a", tt.own)
 			c.sound(t)
 			schedulers(t, func(t *testing.T, s engine.Sched) {
-				w, j := works(endless), &journal.Memory{}
+				w, j := works(endless), &store.Memory{}
 				asked := 0
 				spec := spend(main, w, tt.run)
 				spec.Journal = j
@@ -373,7 +373,7 @@ func TestPromise_20_8_UnknownPrice(t *testing.T) {
 		says  string
 	}{{"secret/brain", perToken{}, `"secret/brain"`}, {"test/model", nil, "knows no prices"}} {
 		w := works(func(string, int, *model.Request) model.Response { return says("ok") })
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		spec := spend(main, w, engine.Limits{USD: engine.Dollars(10)})
 		spec.Model, spec.Pricer, spec.Journal = tt.model, tt.p, j
 		_, err := run.Exec(sched.NewCoopSched(1), spec)
@@ -408,7 +408,7 @@ func TestPromise_20_9_Time(t *testing.T) {
 		wait := &agent.Tool{Name: "look", Params: schema(t, "look", generable.Field{Name: "at", Type: strT}), Returns: strT, Class: engine.ClassRead, Run: engine.GoFunc("look", 1, slow)}
 		main := c.Agent(c.site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Wait.", Tools: []*agent.Tool{wait}, Budget: tt.own})
 		c.sound(t)
-		w, j := works(endless), &journal.Memory{}
+		w, j := works(endless), &store.Memory{}
 		spec := spend(main, w, engine.Limits{})
 		spec.Journal = j
 		_, err := run.Exec(s, spec)

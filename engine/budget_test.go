@@ -14,10 +14,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -78,7 +78,7 @@ func TestAToolDoesNotWaitForItself(t *testing.T) {
 
 // badJournal fails or panics when it is to take an outcome.
 type badJournal struct {
-	journal.Memory
+	store.Memory
 	panics bool
 }
 
@@ -280,7 +280,7 @@ func TestRefusalsReplay(t *testing.T) {
 			return generable.Value{}, nil
 		})
 	}
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	limit := func(n int64) engine.Limits { return engine.Limits{ModelCalls: engine.AtMost(n)} }
 	if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: main(false), Handler: echo, Journal: j, Limits: limit(2)}); err != nil {
 		t.Fatal(err)

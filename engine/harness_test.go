@@ -12,10 +12,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -121,7 +121,7 @@ func everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 	if spec.Handler == nil {
 		spec.Handler = echo
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	var first ids
 	spec.Journal, spec.Listener = record, first.listener()
 	want, wantErr := run.Exec(sched.NewGoSched(context.Background()), &spec)
@@ -142,7 +142,7 @@ func everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 		}
 	}
 	for seed := range uint64(5) {
-		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &journal.Memory{}, spec.Handler)
+		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &store.Memory{}, spec.Handler)
 	}
 	if wantErr == nil {
 		check("replay", sched.NewGoSched(context.Background()), record, refuse)

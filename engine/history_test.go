@@ -11,10 +11,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -173,7 +173,7 @@ func TestDigestsOfSharedHistory(t *testing.T) {
 		}
 		return answer(e.Agent)
 	})
-	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model", Journal: &journal.Memory{}}); err != nil {
+	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("in"), Handler: h, Model: "test/model", Journal: &store.Memory{}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -185,14 +185,14 @@ func TestPromise_22_6_Sessions(t *testing.T) {
 	main := c.Agent(c.site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
 	bad := c.Agent(c.site("agent", "bad"), &agent.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
 	c.sound(t)
-	var store engine.MemorySessions
+	var s engine.MemorySessions
 	heard := map[string][]string{}
 	run := func(node *flow.Node, in, script string, j engine.Journal) error {
 		_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{ID: in, Node: node, Input: generable.StrOf(in), Handler: Transcript(heard), Model: "test/model", Journal: j,
-			Session: &engine.RunSession{Store: &store, ID: "s", Script: script}})
+			Session: &engine.RunSession{Store: &s, ID: "s", Script: script}})
 		return err
 	}
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	for range 2 {
 		if err := run(main, "one", "a.star", j); err != nil {
 			t.Fatal(err)
@@ -210,10 +210,10 @@ func TestPromise_22_6_Sessions(t *testing.T) {
 	if err := run(main, "x", "b.star", nil); !errors.Is(err, &engine.Error{Kind: engine.KindStore, Code: diag.BadSession}) || !strings.Contains(fmt.Sprint(err), "a.star") {
 		t.Error(err)
 	}
-	if all, err := store.Sessions(t.Context()); err != nil || len(all) != 1 || all[0].ID != "s" || all[0].Script != "a.star" || all[0].Bytes == 0 {
+	if all, err := s.Sessions(t.Context()); err != nil || len(all) != 1 || all[0].ID != "s" || all[0].Script != "a.star" || all[0].Bytes == 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if err := store.DeleteSession(t.Context(), "s"); err != nil {
+	if err := s.DeleteSession(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(main, "new", "b.star", nil); err != nil || heard["chat"][2] != "u:new" {

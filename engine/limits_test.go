@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -159,7 +159,7 @@ func TestADeafToolIsLeftBehind(t *testing.T) {
 		}
 		return echo(ctx, e, k)
 	})
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
 	soon(t, func() {
 		out, err := run.Exec(sched.WithGrace(sched.NewGoSched(t.Context()), time.Millisecond), spec)

@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -128,7 +128,7 @@ func TestPromise_22_3_Recorded(t *testing.T) {
 	bank := &agent.MemoryBank{Name: "notes", Shared: true}
 	for seed := range uint64(60) {
 		stop := int(seed % 13) // effects after which the run is cancelled; 0: never
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		main := func(fail func() error) engine.Func {
 			return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 				seen := make([]string, branches)

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -61,7 +61,7 @@ func TestPromise_22_12_OrderOfAnswer(t *testing.T) {
 			}
 		}
 		for seed := range uint64(60) {
-			j := &journal.Memory{}
+			j := &store.Memory{}
 			run(fmt.Sprint("seed ", seed), sched.NewCoopSched(seed), j)
 			before := j.IDs()
 			run(fmt.Sprint("a replay of seed ", seed), sched.NewCoopSched(seed+1), j)

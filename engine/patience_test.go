@@ -9,11 +9,11 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -74,7 +74,7 @@ func TestPromise_20_10_Patience(t *testing.T) {
 			}
 			main := c.Agent(c.site("agent", "a"), spec)
 			c.sound(t)
-			w, j, decided := works(answer), &journal.Memory{}, 0
+			w, j, decided := works(answer), &store.Memory{}, 0
 			r := spend(main, engine.Handlers{engine.EffectModel: w, engine.EffectApproval: engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 				decided++
 				*s.late += wait

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -35,7 +35,7 @@ func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 		}
 		return echo(ctx, e, k)
 	})
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
 	if out, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil || str(out) != "last(quick(x))" {
 		t.Fatalf("got %q, %v", str(out), err)

@@ -13,9 +13,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -267,7 +267,7 @@ func TestRandomBudgets(t *testing.T) {
 }
 
 // effects lists what a journal holds of handlers: which branch won a race is none of that.
-func effects(j *journal.Memory) []string {
+func effects(j *store.Memory) []string {
 	return slices.DeleteFunc(j.IDs(), func(id string) bool { return strings.Contains(id, "/won0@") })
 }
 
@@ -279,7 +279,7 @@ func TestRandomGraphsReplay(t *testing.T) {
 		c := compose()
 		main := e.build(c)
 		c.sound(t)
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		h := &counter{Handler: arithmetic}
 		spec := run.Spec{Node: main, Input: generable.IntOf(9), Handler: h, Model: "test/model", Journal: j}
 		want, err := run.Exec(sched.NewCoopSched(seed), &spec)

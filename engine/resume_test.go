@@ -11,9 +11,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,7 +33,7 @@ func TestCancelledRunsResume(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(seed, 5))
 		before := runtime.NumGoroutine()
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		var mu sync.Mutex
 		ran := map[string]int{} // effects that came to an outcome
 		var out generable.Value
@@ -95,7 +95,7 @@ func TestConcurrentRuns(t *testing.T) {
 					t.Error(err)
 				}
 				out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.IntOf(int64(i)), Handler: arithmetic, Model: "test/model",
-					Limits: engine.Limits{ModelCalls: engine.AtMost(100_000)}, Journal: &journal.Memory{}})
+					Limits: engine.Limits{ModelCalls: engine.AtMost(100_000)}, Journal: &store.Memory{}})
 				if err != nil || integer(out) != want {
 					t.Errorf("seed %d, run %d: %d, %v; want %d", seed, i, integer(out), err, want)
 				}

@@ -8,16 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // failing is a handler whose first calls fail.
@@ -58,7 +57,7 @@ def main(x = str):
 		}
 		return generable.JSON(out, nil), sorted(seen.ids)
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	want, ids := execute(sched.NewGoSched(context.Background()), record, failing(1, failed))
 	if !strings.Contains(want, `{"kind":"refused","code":"AS710","message":"the model refused","path":"main/agent:writer#0","raw":"I cannot"}`) ||
 		!strings.Contains(want, `"writer(the model refused)","sure writer(the model refused)","sure hello"`) {
@@ -68,7 +67,7 @@ def main(x = str):
 		t.Errorf("%d effects, want 2:\n%s", n, ids)
 	}
 	for seed := range uint64(5) {
-		if got, again := execute(sched.NewCoopSched(seed), &journal.Memory{}, failing(1, failed)); got != want || again != ids {
+		if got, again := execute(sched.NewCoopSched(seed), &store.Memory{}, failing(1, failed)); got != want || again != ids {
 			t.Errorf("seed %d: %s\n%s", seed, got, again)
 		}
 	}

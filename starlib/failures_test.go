@@ -10,20 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // full is a journal whose store takes nothing.
-type full struct{ journal.Memory }
+type full struct{ store.Memory }
 
 func (*full) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {
 	return errors.New("the disk is full")

@@ -16,10 +16,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib"
@@ -148,7 +148,7 @@ func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 	if s.Model == "" {
 		s.Model = "test/model"
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	first := &log{}
 	s.Journal, s.Listener = record, first.listener()
 	want, wantErr := run.Exec(sched.NewGoSched(context.Background()), &s)
@@ -169,7 +169,7 @@ func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 		}
 	}
 	for seed := range uint64(5) {
-		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &journal.Memory{}, s.Handler)
+		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &store.Memory{}, s.Handler)
 	}
 	if wantErr == nil {
 		check("replay", sched.NewGoSched(context.Background()), record, refuse)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -170,7 +170,7 @@ def main(x = str):
 	r := spec(t, m, value(t, `{"x": "x"}`))
 	r.Handler, r.Model = answers(nil), "test/model"
 	r.Limits = engine.Limits{ModelCalls: engine.AtMost(4), ToolCalls: engine.AtMost(7), Tokens: engine.AtMost(1000), Steps: engine.AtMost(100000), Wall: time.Minute}
-	record, seen := &journal.Memory{}, &log{}
+	record, seen := &store.Memory{}, &log{}
 	r.Journal, r.Listener = record, seen.listener()
 	want, err := run.Exec(sched.NewGoSched(context.Background()), &r)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
@@ -195,7 +195,7 @@ main = agent(prompt = "x", tools = [s])`
 	const answers = `
 {"calls": [{"name": "header"}, {"name": "echo", "args": {"text": "hi"}}]}
 {"text": "done"}`
-	var j journal.Memory
+	var j store.Memory
 	var all strings.Builder
 	kept := mcp.WithTokens(mcp.TokenDir(t.TempDir()))
 	note := func(r *ran) {

@@ -17,11 +17,11 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // ran is what came of a script whose agents have servers.
@@ -33,7 +33,7 @@ type ran struct {
 }
 
 // recorded is all that a run and its journal tell.
-func (r *ran) recorded(t *testing.T, j *journal.Memory) string {
+func (r *ran) recorded(t *testing.T, j *store.Memory) string {
 	t.Helper()
 	var all strings.Builder
 	if err := json.NewEncoder(&all).Encode(r.events); err != nil {
@@ -179,7 +179,7 @@ func recordedLists(t *testing.T, transport string) {
 	if _, err := eng.Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(strings.ReplaceAll(script, "EXE", `"no-such-command"`))}}, "main.star"); err != nil {
 		t.Errorf("a server that is not there is no reason not to load: %v", err)
 	}
-	var j journal.Memory
+	var j store.Memory
 	first := run(t, client(t), script, answers, agentscript.RunJournal(&j), agentscript.ID("one"))
 	if first.text != "done" {
 		t.Fatal(first.err)
@@ -221,7 +221,7 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": secret("TOKEN")})`: "the token is [TOKEN]",
 		`s = mcp(EXE, env = {"` + asServer + `": "gone", "TOKEN": secret("TOKEN")})`: "no configuration found: [TOKEN]",
 	} {
-		var j journal.Memory
+		var j store.Memory
 		r := run(t, client(t, secrets), script+"\nmain = agent(prompt = \"x\", tools = [s])", `
 {"calls": [{"name": "secret"}]}
 {"text": "done"}`, agentscript.RunJournal(&j))

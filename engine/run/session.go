@@ -186,7 +186,7 @@ func lighter(messages []model.Message) []model.Message {
 func openSession(b *exec.Branch) error {
 	s := b.Run.Spec.Session
 	if s.Store == nil {
-		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: engine.MemorySessions, or a file of engine/journal/sqlite")
+		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: engine.MemorySessions, or a file of engine/store/sqlite")
 	}
 	if err := engine.CheckSessionID(s.ID); err != nil {
 		return err

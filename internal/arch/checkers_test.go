@@ -90,7 +90,7 @@ func TestIsHermetic(t *testing.T) {
 		"engine/run_test.go":            false,
 		"engine/llm/call.go":            false,
 		"engine/llm/internal/wire/a.go": false,
-		"engine/journal/memory.go":      false,
+		"engine/store/memory.go":        false,
 		"engine/llmish/x.go":            true,
 		"enginer/x.go":                  false,
 		"doc.go":                        false,

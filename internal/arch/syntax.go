@@ -16,7 +16,7 @@ import (
 // stores live on the effect side, where the context and the clock belong.
 var (
 	Hermetic = []string{"engine", "starlib"}
-	Apart    = []string{"engine/llm", "engine/cassette", "engine/journal", "engine/mcp", "engine/telemetry", "engine/grant", "engine/sched/schedtest"}
+	Apart    = []string{"engine/llm", "engine/cassette", "engine/store", "engine/mcp", "engine/telemetry", "engine/grant", "engine/sched/schedtest"}
 )
 
 // Excused are the files that may use what the others must not: the goroutine scheduler all of it,

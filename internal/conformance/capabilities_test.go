@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/grant"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -94,7 +94,7 @@ def main():
 `
 	src = "URL = \"" + server.URL + "\"\n" + src
 	mod := loaded(t, agentscript.New(agentscript.WithGrants(g)), src)
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	first, err := mod.Start(t.Context(), agentscript.RunJournal(record)).Wait()
 	if err != nil || first.JSON() != `[[8,8,8],["1.txt","2.txt","3.txt"],"C","AS759",false,200]` {
 		t.Fatalf("%s, %v", first.JSON(), err)
@@ -172,7 +172,7 @@ def main():
     return [page.text, page.url, str(token), lost.error.message]
 `)
 	var events strings.Builder
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	res, err := mod.Start(t.Context(), agentscript.RunJournal(record), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 		text, err := json.Marshal(e)
 		if err != nil {

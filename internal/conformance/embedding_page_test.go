@@ -56,7 +56,7 @@ func TestPromise_9_9_Page(t *testing.T) {
 		}
 	}
 	// What the page names exists.
-	exported := map[string]map[string]bool{"agentscript": exports(t, ""), "engine": exports(t, "engine"), "llm": exports(t, "engine/llm"), "journal": exports(t, "engine/journal")}
+	exported := map[string]map[string]bool{"agentscript": exports(t, ""), "engine": exports(t, "engine"), "llm": exports(t, "engine/llm"), "store": exports(t, "engine/store")}
 	exported["mod"], exported["run"], exported["eng"] = exported["agentscript"], exported["agentscript"], exported["agentscript"]
 	for _, m := range regexp.MustCompile(`\b(agentscript|engine|llm|journal|mod|run|eng)\.([A-Z]\w*)`).FindAllStringSubmatch(string(page), -1) {
 		if !exported[m[1]][m[2]] {

@@ -16,9 +16,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // unrecorded is what runs effects in a replay: nothing may reach it.
@@ -73,7 +73,7 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 		res, err := mod.Start(t.Context(), all...).Wait()
 		return res, ids.String(), err
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	want, wantIDs, wantErr := run(handler(), record)
 	compare := func(how string, got agentscript.Result, ids string, err error) {
 		t.Helper()
@@ -88,7 +88,7 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 		}
 	}
 	for _, seed := range seeds(6) {
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		got, ids, err := run(handler(), j, agentscript.Cooperative(seed))
 		compare(fmt.Sprintf("cooperative, seed %#x", seed), got, ids, err)
 		if wantErr != nil {

@@ -1,7 +1,5 @@
 package conformance
 
-// For Linux alone: who vets this package for another system does not build SQLite for it.
-
 import (
 	"encoding/json"
 	"os"
@@ -10,17 +8,17 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/journal/sqlite"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
 // TestFrozenSQLite goes on with a session that an earlier version kept in SQLite.
 func TestFrozenSQLite(t *testing.T) {
 	const kept = "recorded/sessions.db"
 	mod := frozenFlow(t, "remember.star")
-	turn := func(store engine.SessionStore, text, answers string) (string, []string) {
-		var record journal.Memory
-		res, err := mod.Start(t.Context(), agentscript.ID("turn"), agentscript.InputText(text), agentscript.Session(store, "ada"), agentscript.HandlerForAll(frozenScript(t, answers)), agentscript.RunJournal(&record)).Wait()
+	turn := func(s engine.SessionStore, text, answers string) (string, []string) {
+		var record store.Memory
+		res, err := mod.Start(t.Context(), agentscript.ID("turn"), agentscript.InputText(text), agentscript.Session(s, "ada"), agentscript.HandlerForAll(frozenScript(t, answers)), agentscript.RunJournal(&record)).Wait()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	inputs "github.com/agentscript/agentscript/internal/input"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,10 +15,11 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
+	inputs "github.com/agentscript/agentscript/internal/input"
 )
 
 // frozenScript are the scripted answers of a flow of the corpus.
@@ -230,7 +230,7 @@ func TestFrozenAllocations(t *testing.T) {
 			}
 		}
 		runs[name] = start()
-		runs[name+" from a journal"] = start(agentscript.RunJournal(&journal.Memory{}))
+		runs[name+" from a journal"] = start(agentscript.RunJournal(&store.Memory{}))
 		runs[name+" with events"] = start(agentscript.OnEvent(engine.EventAll, func(engine.Event) {}))
 		start(agentscript.OnEvent(engine.EventAll&^engine.EventToken, func(engine.Event) { events[name+" with events"]++ }))()
 		runs["load "+name] = func() { frozenFlow(t, name+".star") }

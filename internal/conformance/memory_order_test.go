@@ -6,8 +6,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // Promise 22.13 (memory): tools of a script that use notes, by a global, in a function that they call, by
@@ -73,7 +73,7 @@ def recall(text = str):
 		}
 	}
 	for seed := range uint64(25) {
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		run("cooperative", agentscript.Cooperative(seed), agentscript.RunJournal(j))
 		run("replayed", agentscript.Cooperative(seed+1), agentscript.RunJournal(j), agentscript.HandlerForAll(engine.Handlers{}))
 	}

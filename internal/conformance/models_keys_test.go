@@ -14,9 +14,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // keyVariables are those of every provider, and what client libraries are known to read.
@@ -66,7 +66,7 @@ func TestPromise_6_7_KeysStay(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(&seen, nil))
 	for provider := range own {
 		for range 2 {
-			j := &journal.Memory{}
+			j := &store.Memory{}
 			res, err := mod.Start(t.Context(), input("x"), agentscript.Model(provider+"/m"), agentscript.RunJournal(j), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
 				log.Info("event", "event", e)
 			})).Wait()

@@ -12,10 +12,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -295,7 +295,7 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 	if got := call(engine.Listener{Kinds: engine.EventNode | engine.EventRun | engine.EventTool, Emit: func(engine.Event) {}}, nil); got > 200_000 {
 		t.Errorf("calls whose effects nobody watches allocate %.0f bytes", got)
 	}
-	if got := call(engine.Listener{}, &journal.Memory{}); got < 900_000 {
+	if got := call(engine.Listener{}, &store.Memory{}); got < 900_000 {
 		t.Errorf("calls that are remembered allocate %.0f bytes: this test cannot tell", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -61,7 +61,7 @@ func TestPromise_21_5_SeveralAtOnce(t *testing.T) {
 	for i, name := range []string{"ann", "bea", "carl"} {
 		calls = append(calls, "pay", fmt.Sprintf(`{"amount": %d, "to": %q}`, i+1, name))
 	}
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	run := policyRun{src: asksFirst, answers: []engine.Outcome{calling(calls...), said("done")}, approve: approve, journal: record}
 	p := run.do(t)
 	p.tells(t, "paid", "not bea", "paid")
@@ -89,7 +89,7 @@ func TestPromise_21_6_Edited(t *testing.T) {
 		"that are asked too": {`{"amount": 1000, "to": "ann"}`, `{"amount":1000,"to":"ann"}`, "paid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			record := &journal.Memory{}
+			record := &store.Memory{}
 			run := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"], deny = ["pay(to=eve)"]))` + "\n",
 				answers: []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`), said("done")}, journal: record,
 				approve: func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
@@ -111,7 +111,7 @@ func TestPromise_21_6_Edited(t *testing.T) {
 // Promise 21.7 (policy): where nobody can be asked the call is not made and the run fails with a typed
 // error that names it. That is not recorded: a resumed run asks again.
 func TestPromise_21_7_NobodyToAsk(t *testing.T) {
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	run := policyRun{src: asksFirst, answers: []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`)}, journal: record}
 	p := run.do(t)
 	e := p.failure()
@@ -188,7 +188,7 @@ def main(x = str):
 		{step, engine.ApproveWith(edit), "OTHER", false},
 		{step, engine.Deny("too early"), "too early", true},
 	} {
-		record := &journal.Memory{}
+		record := &store.Memory{}
 		run := policyRun{src: row.src, journal: record, approve: func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return row.d, nil }}
 		if row.src == asks {
 			run.run = []agentscript.RunOption{agentscript.Args(map[string]any{"x": "go"})}

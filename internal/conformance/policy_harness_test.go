@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -39,7 +39,7 @@ type policyRun struct {
 	answers []engine.Outcome
 	options []agentscript.Option
 	approve engine.Approvals
-	journal *journal.Memory
+	journal *store.Memory
 	run     []agentscript.RunOption
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -87,7 +87,7 @@ func TestPromise_21_12_Interceptors(t *testing.T) {
 		"system":            {`before_model = lambda call: proceed({"system": call.system + " Politely."})`, `{"amount":5,"to":"bob"}`, "paid", "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			record := &journal.Memory{}
+			record := &store.Memory{}
 			run := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], hooks = hooks(` + row.hooks + "))\n",
 				answers: []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`), said("done")}, journal: record}
 			p := run.do(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // TestObserversAreToldOfCallsThatCannotBeMade has on_error told of every call that fails, those of a
@@ -60,7 +60,7 @@ main = agent(prompt = "Pay.", tools = [tool(twice, on_error = again(2))], hooks 
 				}
 			}
 			run := policyRun{src: "def note(name, args, result = None):\n    print(args.amount, args.to)\n" + row.src + "\n",
-				answers: []engine.Outcome{calling(tool, row.args), said("done")}, approve: row.approve, journal: &journal.Memory{}}
+				answers: []engine.Outcome{calling(tool, row.args), said("done")}, approve: row.approve, journal: &store.Memory{}}
 			for _, again := range []bool{false, true} {
 				p := run.do(t)
 				var seen []string

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // Promise 5.2 (runs): an effect's id comes from its position and its request, so that an unrelated
@@ -105,7 +105,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		var tools, all atomic.Int64
 		handler := counted(engine.Handlers{engine.EffectModel: shopkeeper, engine.EffectTool: agent.HostTools{"stock": stock(&tools)}}, &all)
 		mod := loaded(t, agentscript.New(agentscript.WithTool(*stock(&tools))), toolUser)
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		first, err := mod.Start(t.Context(), input("pears"), agentscript.HandlerForAll(handler), agentscript.RunJournal(j)).Wait()
 		if err != nil || tools.Load() != 4 || int(all.Load()) != len(j.IDs()) {
 			t.Fatalf("%v; %d calls of tools, %d in all, %d recorded", err, tools.Load(), all.Load(), len(j.IDs()))
@@ -138,7 +138,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 		limited.Model = &engine.Provider{Name: "acme", Model: "x", Status: 429}
 		handler := counted(answering(func(context.Context, string, *model.Request) engine.Outcome { return engine.Failed(limited) }), &n)
 		mod := loaded(t, agentscript.New(), `main = agent(prompt = "A.")`)
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		var texts []string
 		for range 2 {
 			_, err := mod.Start(t.Context(), input("x"), agentscript.HandlerForAll(handler), agentscript.RunJournal(j)).Wait()
@@ -154,7 +154,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 	})
 	t.Run("a run that was cut off goes on from there", func(t *testing.T) {
 		mod := loaded(t, agentscript.New(), "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = agent(prompt = \"C.\")\nmain = a >> b >> c")
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := mod.Start(ctx, input("x"), agentscript.RunJournal(j), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 			if agent == "c" {
@@ -178,7 +178,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 	})
 	t.Run("an edited prompt runs again, with what depends on it", func(t *testing.T) {
 		src := "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nc = agent(prompt = \"C.\")\nmain = (a >> b) / c"
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		run := func(src string) (asked map[string]bool) {
 			t.Helper()
 			asked = map[string]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // Promise 5.11 (runs): a hundred runs of one loaded module go on at once and do not disturb each
@@ -171,7 +171,7 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 	}
 	eng := agentscript.New(agentscript.WithModels(replies(nil)), agentscript.WithDefaultModel("acme/x"), agentscript.WithMiddleware(wrap("outer"), wrap("inner")))
 	mod := loaded(t, eng, `main = agent(prompt = "A.")`)
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	for range 2 {
 		res, err := mod.Start(t.Context(), input("x"), agentscript.RunJournal(j)).Wait()
 		if err != nil || res.Text() != "main(x)<inner<outer" {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -177,7 +177,7 @@ def work(n = int):
 main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")])
 `)
 		rest := one(`{"n": 1}`).handler(map[string][]*model.Request{})
-		record := &journal.Memory{}
+		record := &store.Memory{}
 		begin := func(h engine.Handler) (agentscript.Result, error) {
 			return mod.Start(t.Context(), input("go"), agentscript.ID("run"), agentscript.RunJournal(record), agentscript.HandlerForAll(h)).Wait()
 		}

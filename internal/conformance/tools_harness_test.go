@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -94,7 +94,7 @@ func toolLoop(t *testing.T, src string, answers answersOf, tools ...agent.HostTo
 func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answersOf, tools agent.HostTools) *toolRun {
 	t.Helper()
 	mod := loaded(t, eng, src)
-	record := &journal.Memory{}
+	record := &store.Memory{}
 	kinds := engine.EventTool | engine.EventRepair | engine.EventEscalation | engine.EventLeft | engine.EventSkill | engine.EventKnowledge
 	once := func(h engine.Handler) *toolRun {
 		r := &toolRun{requests: map[string][]*model.Request{}}

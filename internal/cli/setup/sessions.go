@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal/files"
+	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 

@@ -13,11 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"modernc.org/sqlite" // registers the driver as well
-	lib "modernc.org/sqlite/lib"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Format is the version of the tables. A file of another one is refused.

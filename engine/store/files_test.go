@@ -1,4 +1,4 @@
-package journal_test
+package store_test
 
 import (
 	"os"

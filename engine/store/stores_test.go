@@ -1,4 +1,4 @@
-package journal_test
+package store_test
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/journal/files"
-	"github.com/agentscript/agentscript/engine/journal/sqlite"
+	"github.com/agentscript/agentscript/engine/store/files"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
 // durable opens the stores of sessions that outlive a process, below a directory.

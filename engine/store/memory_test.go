@@ -1,4 +1,4 @@
-package journal_test
+package store_test
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
 func TestTheFirstOutcomeStays(t *testing.T) {
-	var m journal.Memory
+	var m store.Memory
 	if _, ok := m.Answer("a"); ok || m.IDs() != nil {
 		t.Error("an empty journal answers")
 	}
@@ -39,7 +39,7 @@ func TestTheFirstOutcomeStays(t *testing.T) {
 }
 
 func TestConcurrentCommits(t *testing.T) {
-	var m journal.Memory
+	var m store.Memory
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
@@ -64,7 +64,7 @@ func TestConcurrentCommits(t *testing.T) {
 
 // disk is a journal that keeps failures as their JSON, as a store on disk does.
 type disk struct {
-	journal.Memory
+	store.Memory
 	mu     sync.Mutex
 	errors map[string]string
 }
@@ -134,7 +134,7 @@ func TestFailuresReplay(t *testing.T) {
 		out.Attempt = 3
 		return out
 	})
-	for name, j := range map[string]engine.Journal{"memory": &journal.Memory{}, "disk": &disk{}} {
+	for name, j := range map[string]engine.Journal{"memory": &store.Memory{}, "disk": &disk{}} {
 		_, first := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: agents(t, 1), Handler: h, Journal: j, Model: "m/m"})
 		_, again := run.Exec(sched.NewCoopSched(1), &run.Spec{Main: agents(t, 1), Handler: refusing(t), Journal: j, Model: "m/m"})
 		var a, b *engine.Error
@@ -168,7 +168,7 @@ func TestRecordedUsageIsCharged(t *testing.T) {
 		return engine.Outcome{Attempt: 1, Usage: model.Usage{In: 60, Out: 40}, Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 	})
 	for _, limits := range []engine.Limits{{ModelCalls: engine.AtMost(3)}, {Tokens: engine.AtMost(300)}} {
-		j := &journal.Memory{}
+		j := &store.Memory{}
 		spec := run.Spec{Main: agents(t, 2), Handler: h, Journal: j, Model: "m/m", Limits: limits}
 		if _, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func TestRecordedUsageIsCharged(t *testing.T) {
 
 // A call that was cancelled came to nothing and is made again.
 func TestCancelledCallsAreNotRecorded(t *testing.T) {
-	j := &journal.Memory{}
+	j := &store.Memory{}
 	ctx, cancel := context.WithCancel(t.Context())
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		if e.Agent == "a1" {
@@ -207,7 +207,7 @@ func TestCancelledCallsAreNotRecorded(t *testing.T) {
 		t.Errorf("recorded %v", ids)
 	}
 	// An answer that came while the run was being cancelled was paid for.
-	j = &journal.Memory{}
+	j = &store.Memory{}
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	h = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {

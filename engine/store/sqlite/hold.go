@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )

@@ -1,6 +1,6 @@
-// Package journal stores the effects of runs, so that a run can be answered from what it did
-// before.
-package journal
+// Package store keeps what runs did: a journal in memory, from which a run can be answered without
+// doing it again. The stores of sessions are the packages below it: files and sqlite.
+package store
 
 import (
 	"context"
