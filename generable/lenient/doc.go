@@ -8,7 +8,8 @@
 //	if !r.OK {
 //		return r.Complaint() // what to tell the model
 //	}
-//	title, _ := r.Value.AsRecord()
+//	record, _ := r.Value.AsRecord()
+//	title, _ := record.Get("title")
 //
 // [Stream] reads an answer while it arrives, and yields the same result in the end. Until then it reports
 // texts that grow and members that are complete, and [Stream.Snapshot] returns what is known so far.
