@@ -91,7 +91,7 @@ func (c *loader) predeclare() {
 	}
 	c.environment = value.Guards()
 	maps.Copy(c.environment, c.Predeclared)
-	c.language = maps.Clone(c.Predeclared)
+	c.language = c.Predeclared
 }
 
 func (c *loader) open(p string) *script.Unit {

@@ -2,7 +2,6 @@ package starlib
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -31,7 +30,7 @@ type parsedFile struct {
 	tree   *source.File // nil on a syntax error
 	found  diag.List
 	linted diag.List
-	names  string // that it was checked with; "" when it was not
+	names  *source.Names // that it was checked with; nil when it was not
 }
 
 // file parses a file, unless it is there and has the same text.
@@ -49,15 +48,19 @@ func (p *Parsed) file(name string, text []byte) *parsedFile {
 // lint checks the syntax of a file. Resolving changes the tree after that, so that one which was
 // checked with other names is parsed again.
 func (p *Parsed) lint(name string, f *parsedFile, n source.Names) (*parsedFile, diag.List) {
-	key := fmt.Sprintf("%q", n)
-	if f.names != "" && f.names != key {
+	if f.names != nil && !sameNames(f.names, &n) {
 		delete(p.files, name)
 		f = p.file(name, f.text)
 	}
-	if f.names == "" {
-		f.names, f.linted = key, f.tree.Lint(n)
+	if f.names == nil {
+		f.names, f.linted = &n, f.tree.Lint(n)
 	}
 	return f, copied(f.linted)
+}
+
+func sameNames(a, b *source.Names) bool {
+	return slices.Equal(a.Builtins, b.Builtins) && slices.Equal(a.TypeMakers, b.TypeMakers) && slices.Equal(a.NodeMakers, b.NodeMakers) &&
+		slices.Equal(a.Conditions, b.Conditions) && slices.Equal(a.FieldMakers, b.FieldMakers)
 }
 
 // copied is a list of diagnostics of its own: a load adds notes to them.

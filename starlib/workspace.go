@@ -26,7 +26,9 @@ type Workspace struct {
 // NewWorkspace returns a workspace without entries. The Entry of the options names the file that
 // entries stand for: they load and read what lies beside it. Source is not used.
 func NewWorkspace(o Options) *Workspace {
-	return &Workspace{c: newLoader(o), names: starlark.StringDict{}}
+	c := newLoader(o)
+	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
+	return &Workspace{c: c, names: starlark.StringDict{}}
 }
 
 // Add loads one more entry, whose positions carry the name file; [Options.Entry] must be a file of
