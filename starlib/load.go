@@ -8,8 +8,6 @@ import (
 	"path"
 	"runtime/debug"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -18,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // DefaultSteps bounds the interpreter's steps while a script loads.
@@ -96,7 +95,7 @@ func (c *loader) checkMain(m *Module) {
 	}
 	switch main := main.(type) {
 	case *value.Node:
-		c.Session.CheckHeard(main.Node)
+		c.Session.CheckTranscripts(main.Node)
 	case *starlark.Function:
 		params, _ := value.ParametersOf(main)
 		types := make([]*generable.Type, len(params))

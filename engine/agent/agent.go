@@ -68,7 +68,7 @@ func (c *checker) checkAgent(a *AgentSpec) bool {
 	ok = c.checkServers(a.Servers, nil) && ok
 	ok = c.checkSkills(a, what) && ok
 	ok = c.checkPolicies(a) && c.checkHooks(a) && ok
-	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEnough(a)
+	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEarlyStop(a)
 	if a.OnBadOutput != nil {
 		ok = callback.CheckArity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
 	}
@@ -205,7 +205,7 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 			ok = false
 		}
 		if ok = c.checkRecovery(at, t.OnError) && ok; ok {
-			c.checkMended(at, t, t.OnError)
+			c.checkFixed(at, t, t.OnError)
 		}
 		if (t.Run != nil || t.Node != nil) && t.Class == engine.ClassOnce {
 			d := c.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)

@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// checkEnough checks what ends an agent's answers early: a condition on fields of the output, after
+// checkEarlyStop checks what ends an agent's answers early: a condition on fields of the output, after
 // which no field is required.
-func (c *checker) checkEnough(a *AgentSpec) bool {
+func (c *checker) checkEarlyStop(a *AgentSpec) bool {
 	if a.Enough == nil {
 		return true
 	}

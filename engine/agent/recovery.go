@@ -192,9 +192,9 @@ func mayBe(from, to *generable.Type) bool {
 	return false
 }
 
-// checkMended warns of what a tool's own remedies give in place of its result when that is not what the
+// checkFixed warns of what a tool's own remedies give in place of its result when that is not what the
 // tool returns: it would help no call that failed. A fixer for bad arguments gives arguments.
-func (c *checker) checkMended(at diag.Span, t *Tool, r *Recovery) {
+func (c *checker) checkFixed(at diag.Span, t *Tool, r *Recovery) {
 	if r == nil || t.Returns == nil {
 		return
 	}

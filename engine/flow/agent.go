@@ -24,7 +24,7 @@ func (s *Session) fix(n *Node) bool {
 	if k.failed {
 		return true
 	}
-	if !s.follow(k, agent.ToolFailureType) {
+	if !s.inferOpen(k, agent.ToolFailureType) {
 		return false
 	}
 	for _, t := range []*generable.Type{agent.ToolFailureType, generable.StrT} {

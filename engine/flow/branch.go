@@ -132,7 +132,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 		return true
 	}
 	in := generable.OneOf(sent...)
-	if !s.follow(h, in) {
+	if !s.inferOpen(h, in) {
 		return false
 	}
 	why := generable.Assignable(in, h.in)

@@ -89,7 +89,7 @@ func (s *Session) forum(n *Node, from int) bool {
 			node.NoteDefined(d, first, k)
 			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
-			ok = s.follow(k, first.in) && ok
+			ok = s.inferOpen(k, first.in) && ok
 			s.edge(edgeTo{k, false}, edge{n.site.Arg(i), "the forum", first.in, k.in})
 		}
 	}

@@ -252,7 +252,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 		if m.failed {
 			return generable.ErrorT, true
 		}
-		if !s.follow(m, t) {
+		if !s.inferOpen(m, t) {
 			return generable.ErrorT, false
 		}
 		if why := generable.Assignable(t, m.in); why != nil {
@@ -269,7 +269,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 	if to == nil || to.failed {
 		return t, true
 	}
-	if !s.follow(to, t) {
+	if !s.inferOpen(to, t) {
 		return t, false
 	}
 	if why := generable.Assignable(t, to.in); why != nil {

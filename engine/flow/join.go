@@ -18,7 +18,7 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 	if a, b = a.last(), b.first(); a.failed || b.failed {
 		return true
 	}
-	if !s.follow(b, a.out) {
+	if !s.inferOpen(b, a.out) {
 		return false
 	}
 	if why := generable.Assignable(a.out, b.in); why != nil {
@@ -197,9 +197,9 @@ func isOpen(n *Node) bool {
 	return false
 }
 
-// follow settles the types of an open node by what comes before it. It reports false when a
+// inferOpen settles the types of an open node by what comes before it. It reports false when a
 // mistake was found by that; the node has then failed.
-func (s *Session) follow(n *Node, in *generable.Type) bool {
+func (s *Session) inferOpen(n *Node, in *generable.Type) bool {
 	if n.failed {
 		return false
 	}
@@ -210,7 +210,7 @@ func (s *Session) follow(n *Node, in *generable.Type) bool {
 		n.failed = true
 	}
 	n.open = isOpen(n)
-	standIn(n)
+	placeholder(n)
 	return !n.failed
 }
 
@@ -224,43 +224,43 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 		n.in = in
 		return n.spec.Text.Check(&s.Reporter, n.site.Span, in)
 	case PipelineNode:
-		return s.follow(n.kids[0], in) && s.pipeline(n, 1)
+		return s.inferOpen(n.kids[0], in) && s.pipeline(n, 1)
 	case ParallelNode:
-		return s.followAll(n.branches(), in) && s.parallel(n)
+		return s.inferAll(n.branches(), in) && s.parallel(n)
 	case ForumNode:
-		return s.followAll(n.kids, in) && s.forum(n, 1)
+		return s.inferAll(n.kids, in) && s.forum(n, 1)
 	case LoopNode:
-		return s.follow(n.kids[0], in) && s.loop(n)
+		return s.inferOpen(n.kids[0], in) && s.loop(n)
 	case BranchNode, HandoffNode:
-		return s.follow(n.kids[0], in) && s.branch(n)
+		return s.inferOpen(n.kids[0], in) && s.branch(n)
 	case GraphNode:
-		return s.follow(n.kids[0], in) && s.graph(n)
+		return s.inferOpen(n.kids[0], in) && s.graph(n)
 	case FallbackNode, RaceNode:
-		return s.followAll(n.kids, in) && s.alternatives(n)
+		return s.inferAll(n.kids, in) && s.alternatives(n)
 	case WrapNode:
-		return s.followAll(n.kids, in) && s.wrap(n)
+		return s.inferAll(n.kids, in) && s.wrap(n)
 	case RetryNode:
-		return s.follow(n.kids[0], in) && s.retry(n)
+		return s.inferOpen(n.kids[0], in) && s.retry(n)
 	case AttemptNode:
-		return s.follow(n.kids[0], in) && s.attempt(n)
+		return s.inferOpen(n.kids[0], in) && s.attempt(n)
 	case VoteNode:
-		return s.follow(n.kids[0], in) && s.vote(n)
+		return s.inferOpen(n.kids[0], in) && s.vote(n)
 	case VerifyNode:
-		return s.follow(n.kids[0], in) && s.verify(n)
+		return s.inferOpen(n.kids[0], in) && s.verify(n)
 	case BoundedNode:
-		return s.follow(n.kids[0], in) && s.bounded(n)
+		return s.inferOpen(n.kids[0], in) && s.bounded(n)
 	case EachNode:
 		if in = in.Deref(); in.Kind == generable.ListType {
-			return s.follow(n.kids[0], in.Elem) && s.each(n)
+			return s.inferOpen(n.kids[0], in.Elem) && s.each(n)
 		}
 	}
 	return true
 }
 
-func (s *Session) followAll(kids []*Node, in *generable.Type) bool {
+func (s *Session) inferAll(kids []*Node, in *generable.Type) bool {
 	ok := true
 	for _, k := range kids {
-		ok = s.follow(k, in) && ok
+		ok = s.inferOpen(k, in) && ok
 	}
 	return ok
 }

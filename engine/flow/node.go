@@ -7,7 +7,7 @@
 // [Session.Seal] ends composing; from then on any number of runs may share the nodes.
 //
 // Types that a script leaves open, those of a pick or of a template, are settled by what the node is
-// placed behind. [Session.CheckHeard] finds transcripts that nobody reads, [Bounds] finds the most that a
+// placed behind. [Session.CheckTranscripts] finds transcripts that nobody reads, [Bounds] finds the most that a
 // flow may ask of models.
 package flow
 

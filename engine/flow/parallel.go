@@ -37,7 +37,7 @@ func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node)
 // alternatives finds the types of nodes of which one gives the output.
 func (s *Session) alternatives(n *Node) bool {
 	in, strange := s.commonInput(n.site, n.kids)
-	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	ok := len(strange) == 0 && s.inferAll(sound(n.kids), in)
 	out, ok2 := s.commonOutput(n.site, n.declared, n.kids, nil, strange)
 	n.in, n.out = in, out
 	return ok && ok2
@@ -102,7 +102,7 @@ func (s *Session) widened(n, left *Node) bool {
 func (s *Session) parallel(n *Node) bool {
 	branches := n.branches()
 	in, strange := s.commonInput(n.site, branches)
-	ok := len(strange) == 0 && s.followAll(sound(branches), in)
+	ok := len(strange) == 0 && s.inferAll(sound(branches), in)
 	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
 	n.in, n.spec.Each, n.spec.Item = in, out, n.itemOf(out)
 	n.out = generable.ListOfType(n.spec.Item)
@@ -124,7 +124,7 @@ func (s *Session) merge(n *Node) bool {
 		return true
 	}
 	list, at := n.out, n.site.Arg(len(n.kids)-1)
-	if !s.follow(m, list) {
+	if !s.inferOpen(m, list) {
 		return false
 	}
 	why := generable.Assignable(list, m.in)

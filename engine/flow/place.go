@@ -36,7 +36,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		n.depth = left.depth
 		n.site.opened = len(left.kids) - 1
 	}
-	if !s.claim(n, left, added) {
+	if !s.occupy(n, left, added) {
 		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
 	if n.site.ByOp {
@@ -64,7 +64,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 	} else {
 		n.open = isOpen(n)
 	}
-	standIn(n)
+	placeholder(n)
 	return s.add(n)
 }
 
@@ -77,8 +77,8 @@ func (left *Node) held() int {
 	return len(left.kids)
 }
 
-// standIn makes the types of a node that failed fit everywhere.
-func standIn(n *Node) {
+// placeholder makes the types of a node that failed fit everywhere.
+func placeholder(n *Node) {
 	if n.failed {
 		if n.in == nil {
 			n.in = generable.ErrorT
@@ -119,9 +119,9 @@ func (s *Session) opens(n *Node, operands []*Node) *Node {
 	return left
 }
 
-// claim gives the kids of n their one place: all of them or, when one is taken, none. It
+// occupy gives the kids of n their one place: all of them or, when one is taken, none. It
 // reports every kid that is taken. What an opened left operand holds goes over with its place.
-func (s *Session) claim(n, left *Node, added []*Node) bool {
+func (s *Session) occupy(n, left *Node, added []*Node) bool {
 	p := &placement{kind: n.kind}
 	switch {
 	case left == nil:
@@ -169,7 +169,7 @@ func (s *Session) Refuse(n *Node) *Node {
 	if !n.failed {
 		n.failed, n.open = true, false
 		free(n.kids)
-		standIn(n)
+		placeholder(n)
 	}
 	return n
 }

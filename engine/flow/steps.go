@@ -31,7 +31,7 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 	n := s.add(&Node{kind: PickNode, name: site.Name, site: site, field: field,
 		in: generable.AnyT, out: generable.AnyT, open: true})
 	if in != nil {
-		s.follow(n, in)
+		s.inferOpen(n, in)
 	}
 	return n
 }

@@ -10,63 +10,63 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// CheckHeard reports the agents of a tree whose function takes the transcript of a forum where
+// CheckTranscripts reports the agents of a tree whose function takes the transcript of a forum where
 // none reaches them. The tree is one that something calls: main, or a node that a function
 // calls. What only others will place is left alone.
-func (s *Session) CheckHeard(root *Node) {
+func (s *Session) CheckTranscripts(root *Node) {
 	if !root.failed {
-		s.heard(root, false)
+		s.transcripts(root, false)
 	}
 }
 
-// heard walks in the order in which n runs. It is told whether a transcript arrives at n, and
+// transcripts walks in the order in which n runs. It is told whether a transcript arrives at n, and
 // tells whether one leaves it: the first agent on the way reads it.
-func (s *Session) heard(n *Node, arrives bool) (leaves bool) {
+func (s *Session) transcripts(n *Node, arrives bool) (leaves bool) {
 	switch n.kind {
 	case AgentNode:
 		if !arrives {
-			s.deaf(n)
+			s.unread(n)
 		}
 		for _, k := range n.kids { // its tools get what the model gives them
-			s.heard(k, false)
+			s.transcripts(k, false)
 		}
 		return false
 	case PipelineNode, LoopNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
 		for _, k := range n.kids {
-			arrives = s.heard(k, arrives)
+			arrives = s.transcripts(k, arrives)
 		}
 		return arrives
 	case ForumNode:
 		for _, k := range n.kids {
-			s.heard(k, true)
+			s.transcripts(k, true)
 		}
 	case FallbackNode, WrapNode: // each hears what arrives
 		for _, k := range n.kids {
-			leaves = s.heard(k, arrives)
+			leaves = s.transcripts(k, arrives)
 		}
 		return leaves
 	case HandoffNode: // the targets get their input alone
-		s.heard(n.kids[0], arrives)
+		s.transcripts(n.kids[0], arrives)
 		for _, k := range n.kids[1:] {
-			s.heard(k, false)
+			s.transcripts(k, false)
 		}
 		return false
 	case BranchNode:
-		sent := s.heard(n.kids[0], arrives)
+		sent := s.transcripts(n.kids[0], arrives)
 		for _, k := range n.kids[1:] {
-			leaves = s.heard(k, sent) || leaves
+			leaves = s.transcripts(k, sent) || leaves
 		}
 		return leaves
 	default: // branches of their own
 		for _, k := range n.kids {
-			s.heard(k, arrives)
+			s.transcripts(k, arrives)
 		}
 	}
 	return arrives
 }
 
-// deaf reports functions of an agent that take a transcript.
-func (s *Session) deaf(n *Node) {
+// unread reports functions of an agent that take a transcript.
+func (s *Session) unread(n *Node) {
 	for _, sk := range n.agent.Skills {
 		if sk.Run == nil || callback.SkillArity(sk.Run) != 2 {
 			continue
@@ -166,7 +166,7 @@ func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 func (s *Session) wrap(n *Node) bool {
 	teacher, student := n.kids[0], n.kids[1]
 	in, strange := s.commonInput(n.site, n.kids)
-	ok := len(strange) == 0 && s.followAll(sound(n.kids), in)
+	ok := len(strange) == 0 && s.inferAll(sound(n.kids), in)
 	n.in, n.out = in, student.out
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok

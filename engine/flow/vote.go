@@ -173,7 +173,7 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 	}
 	judge, list := n.kids[1], generable.ListOfType(n.spec.Item)
 	at := o.KeySpan.Or(n.site.Span)
-	if !s.follow(judge, list) {
+	if !s.inferOpen(judge, list) {
 		return false
 	}
 	if generable.Assignable(list, judge.in) == nil && generable.Assignable(judge.out, n.spec.Item) == nil {

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -18,6 +15,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Linter looks into the functions of files. It needs a file as it is parsed and resolved; what its
@@ -233,7 +232,7 @@ func spreads(call *syntax.CallExpr) bool {
 func (l *callLint) hear(n *flow.Node) {
 	if !n.Failed() && !l.lint.Heard[n] {
 		l.lint.Heard[n] = true
-		l.c.Session.CheckHeard(n)
+		l.c.Session.CheckTranscripts(n)
 	}
 }
 
