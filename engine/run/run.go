@@ -95,7 +95,7 @@ func root(b *exec.Branch, spec *Spec) (out generable.Value, err error) {
 	if spec.Limits.Wall <= 0 {
 		return main(b, spec)
 	}
-	err = b.Within(spec.Limits.Wall, engine.Late(spec.Limits.Wall), func() error {
+	err = b.Within(spec.Limits.Wall, spec.Limits.Late(), func() error {
 		out, err = main(b, spec)
 		return err
 	})
