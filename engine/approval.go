@@ -127,20 +127,6 @@ func (d Decision) Value() generable.Value {
 		generable.BoolOf(d.Data != nil), data}).Value()
 }
 
-func decisionOf(v generable.Value) (d Decision, err error) {
-	if v, err = Converted(v, ApprovalType, "what was decided"); err != nil {
-		return d, err
-	}
-	r, _ := v.AsRecord()
-	d.Approved, _ = r.At(0).AsBool()
-	d.Reason, _ = r.At(1).AsStr()
-	if edited, _ := r.At(2).AsBool(); edited {
-		data := r.At(3)
-		d.Data = &data
-	}
-	return d, nil
-}
-
 // waits is the failure of a run that goes no further without a decision.
 func (r *ApprovalRequest) waits(why string) *Error {
 	what, forbid := strconv.Quote(r.Question), ""
@@ -154,27 +140,6 @@ func (r *ApprovalRequest) waits(why string) *Error {
 
 // maxShownArgs bounds what an error shows of the arguments of a call.
 const maxShownArgs = 200
-
-// Decided reads a decision, whose data have to fit.
-func (r *ApprovalRequest) Decided(v generable.Value) (Decision, error) {
-	d, err := decisionOf(v)
-	if err == nil && d.Approved && d.Data != nil {
-		if v, errs := typing.OrAny(r.Type).Convert(*d.Data); errs != nil {
-			err = Errorf(KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
-		} else {
-			d.Data = &v
-		}
-	}
-	return d, err
-}
-
-// ApprovedText says in an event that something was approved.
-func ApprovedText(edited bool) string {
-	if edited {
-		return "approved with changes"
-	}
-	return "approved"
-}
 
 // AskAbout is a question of something that runs for an agent, a server of tools say, with data of a
 // type that a person may change: nil takes any.

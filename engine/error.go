@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -161,12 +160,9 @@ func (e *Error) WithHelp(format string, args ...any) *Error {
 
 // Control marks outcomes that are no failures: a branch stopped because a sibling failed or
 // won. attempt, retry, fallback and on_error let them through.
-type Control struct{ why string }
+type Control struct{ Why string }
 
-func (c *Control) Error() string { return c.why }
-
-// ErrSibling is the control outcome of a branch whose sibling ended it.
-var ErrSibling = &Control{"stopped because a sibling branch ended"}
+func (c *Control) Error() string { return c.Why }
 
 // IsControl reports whether err is a control outcome rather than a failure. No run ends with
 // one: they belong to the branches inside.
@@ -267,22 +263,6 @@ func (e *Error) Value() generable.Value {
 	}).Value()
 }
 
-// WithNotes adds to an error what else was tried and failed.
-func WithNotes(e *Error, others []*Error) *Error {
-	own := *e
-	own.Notes = slices.Clone(e.Notes)
-	for _, o := range others {
-		if o != nil && o != e {
-			at := ""
-			if o.Path != "" {
-				at = o.Path + ": "
-			}
-			own.Notes = append(own.Notes, at+o.Message)
-		}
-	}
-	return &own
-}
-
 // Severity says how much an escalation matters.
 type Severity string
 
@@ -303,3 +283,6 @@ func ParseSeverity(text string) (s Severity, known bool) {
 	}
 	return SeverityHigh, s == ""
 }
+
+// MaxShown bounds how much of a value an error shows, in runes.
+const MaxShown = 60

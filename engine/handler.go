@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // Handlers finds the handler of an effect by its kind.
@@ -50,4 +51,55 @@ func NoModel(agent string) *Error {
 func noServers(e *Effect) *Error {
 	return Errorf(KindConfig, diag.NoServers, "agent %q has tools of an MCP server, and nothing here reaches one (%s)", e.Agent, e.Name).
 		WithHelp("a host gives what reaches servers: agentscript.WithMCP(mcp.New(...))")
+}
+
+// RunSession names a session for a run to take.
+type RunSession struct {
+	Store  SessionStore
+	ID     string
+	Script string // what the session belongs to: the name of the script's file
+
+	// Keep is asked when the run went well, before its conversation is kept: what the host finds
+	// wrong with the run leaves the session's as it was. nil keeps it.
+	Keep func() bool
+}
+
+// MemoryJournal is a [Journal] that tells which memory effects it holds. A run that is resumed on
+// one goes on from the notes as they were when it ended; on any other from those that it has met so
+// far in its replay.
+type MemoryJournal interface {
+	Journal
+	// Memories gives the recorded outcomes of all effects of [EffectMemory].
+	Memories() []Outcome
+}
+
+// Journal remembers the effects of one run. It is used by many branches at once.
+type Journal interface {
+	// Answer gives the recorded outcome of an effect. It is asked on the composition side
+	// and must not block for long.
+	Answer(id string) (Outcome, bool)
+
+	// Commit records an outcome and returns when that is as durable as the store makes it.
+	// It is called on the effect side. What was done is to be recorded even when ctx is
+	// cancelled by now: an answer was paid for. The first outcome of an id stays.
+	Commit(ctx context.Context, id string, e *Effect, out Outcome) error
+}
+
+// An Onlooker is told of an agent's answers while they arrive. It stands beside the run: nothing
+// of the run depends on it, an answer from a record has no tokens to tell of, and what fails in it
+// is said in the log and ends that look, not the run. It is called from the effect side, where
+// many answers may arrive at once.
+type Observer interface {
+	// Look begins with an answer. say writes to the run's log, at the place of the call.
+	Observe(say func(text string)) StreamObserver
+}
+
+// StreamObserver is told of one answer, by one goroutine at a time. Both functions may be nil.
+type StreamObserver struct {
+	Token func(Token) error // each piece: of the text, of thoughts, of calls; not of retries
+
+	// Partial is told what is known of a typed answer, each time that something is added. It is
+	// told field by field where the type has fields, and partial is nil where it has not.
+	// Another attempt begins with nothing known.
+	Partial func(known generable.Value, partial *generable.Partial) error
 }

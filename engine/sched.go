@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -62,39 +61,6 @@ type Sched interface {
 	// must not block. stop ends the watch and reports whether it did so before f was called; f may
 	// be running when it returns false.
 	OnCancel(f func()) (stop func() bool)
-}
-
-// FirstError keeps the failure of the lowest index, preferring real failures to control
-// outcomes, in constant space.
-type FirstError struct {
-	mu      sync.Mutex
-	at      int
-	err     error
-	control error
-}
-
-// NewFirstError begins to keep the failure of the lowest of n indices.
-func NewFirstError(n int) *FirstError { return &FirstError{at: n} }
-
-func (f *FirstError) Add(i int, err error) {
-	if err == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case IsControl(err):
-		f.control = err
-	case i < f.at:
-		f.at, f.err = i, err
-	}
-}
-
-func (f *FirstError) Lowest() error {
-	if f.err != nil {
-		return f.err
-	}
-	return f.control
 }
 
 // Ended makes the error of a body that did not return: it panicked with p, or left its

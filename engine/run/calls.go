@@ -35,7 +35,7 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 				return -1, err
 			}
 			if i == most-1 {
-				return -1, engine.WithNotes(e, failed)
+				return -1, exec.WithNotes(e, failed)
 			}
 			failed = append(failed, e)
 		}

@@ -108,7 +108,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 		limit = n
 	}
 	scope := &coopScope{up: s.scope}
-	errs := engine.NewFirstError(n)
+	errs := newFirstError(n)
 	j := &coopJoin{left: n}
 	next := 0
 	var start func()
@@ -121,8 +121,8 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 				err = failed
 			}
 			if err != nil {
-				errs.Add(i, err)
-				s.c.cancel(scope, engine.ErrSibling)
+				errs.add(i, err)
+				s.c.cancel(scope, errSibling)
 			}
 			for next < n && scope.err() != nil { // those are never started
 				next++
@@ -138,7 +138,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 		start()
 	}
 	s.join(j)
-	if err := errs.Lowest(); err != nil {
+	if err := errs.lowest(); err != nil {
 		return err
 	}
 	return s.Err()
@@ -147,7 +147,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
 	scope := &coopScope{up: s.scope}
 	winner, won := -1, error(nil)
-	errs := engine.NewFirstError(n)
+	errs := newFirstError(n)
 	j := &coopJoin{left: n}
 	for i := range n {
 		settled, err := false, error(nil)
@@ -159,9 +159,9 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 			case winner >= 0:
 			case settled:
 				winner, won = i, err
-				s.c.cancel(scope, engine.ErrSibling)
+				s.c.cancel(scope, errSibling)
 			default:
-				errs.Add(i, err)
+				errs.add(i, err)
 			}
 			s.c.end(j)
 		})
@@ -170,7 +170,7 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 	if winner >= 0 {
 		return winner, won
 	}
-	if err := errs.Lowest(); err != nil {
+	if err := errs.lowest(); err != nil {
 		return -1, err
 	}
 	return -1, s.Err()

@@ -44,10 +44,10 @@ func (s *goSched) Par(n, limit int, body func(i int, s engine.Sched) error) erro
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	c := &crew{n: n, limit: int64(limit), body: body, sched: s.under(ctx), errs: engine.NewFirstError(n), cancel: cancel}
+	c := &crew{n: n, limit: int64(limit), body: body, sched: s.under(ctx), errs: newFirstError(n), cancel: cancel}
 	c.hire()
 	c.done.Wait()
-	if err := c.errs.Lowest(); err != nil {
+	if err := c.errs.lowest(); err != nil {
 		return err
 	}
 	return s.Err() // branches that were never started because the run was cancelled
@@ -61,7 +61,7 @@ type crew struct {
 	limit  int64
 	body   func(i int, s engine.Sched) error
 	sched  *goSched
-	errs   *engine.FirstError
+	errs   *firstError
 	cancel context.CancelCauseFunc
 
 	next  atomic.Int64 // index that is taken next
@@ -88,8 +88,8 @@ func (c *crew) work() {
 	defer c.done.Done()
 	defer func() {
 		if running >= 0 { // not reached by returning
-			c.errs.Add(running, engine.Ended(recover()))
-			c.cancel(engine.ErrSibling)
+			c.errs.add(running, engine.Ended(recover()))
+			c.cancel(errSibling)
 		}
 	}()
 	for first := true; ; first = false {
@@ -105,8 +105,8 @@ func (c *crew) work() {
 		}
 		running = i
 		if err := c.body(i, c.sched); err != nil {
-			c.errs.Add(i, err)
-			c.cancel(engine.ErrSibling)
+			c.errs.add(i, err)
+			c.cancel(errSibling)
 		}
 		running = -1
 	}
@@ -118,7 +118,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 	child := s.under(ctx)
 	var mu sync.Mutex
 	winner, won := -1, error(nil)
-	errs := engine.NewFirstError(n)
+	errs := newFirstError(n)
 	var done sync.WaitGroup
 	done.Add(n)
 	for i := range n {
@@ -135,9 +135,9 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 				case winner >= 0:
 				case settled:
 					winner, won = i, err
-					cancel(engine.ErrSibling)
+					cancel(errSibling)
 				default:
-					errs.Add(i, err)
+					errs.add(i, err)
 				}
 			}()
 			settled, err = body(i, child)
@@ -148,7 +148,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 	if winner >= 0 {
 		return winner, won
 	}
-	if err := errs.Lowest(); err != nil {
+	if err := errs.lowest(); err != nil {
 		return -1, err
 	}
 	return -1, s.Err()

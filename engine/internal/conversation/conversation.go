@@ -88,7 +88,7 @@ func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (gene
 	if err != nil {
 		return out, err
 	}
-	if out, err = engine.Converted(out, sk.Out, sk.agent.Name); err != nil {
+	if out, err = exec.Converted(out, sk.Out, sk.agent.Name); err != nil {
 		return out, err
 	}
 	return sk.give(out)
@@ -356,7 +356,7 @@ func (t *conversation) badOutput(raw string, cause error) (generable.Value, erro
 	if err != nil {
 		return out, err
 	}
-	return engine.Converted(out, t.Agent.Out, "on_bad_output of "+t.Agent.Name)
+	return exec.Converted(out, t.Agent.Out, "on_bad_output of "+t.Agent.Name)
 }
 
 func (t *conversation) spent(n int64) error {

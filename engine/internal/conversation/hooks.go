@@ -150,7 +150,7 @@ func callRefused(b *exec.Branch, t *agent.Tool, i agent.Intercept) *engine.Error
 
 // callFits converts what an interceptor put into a call. What does not fit refuses the call.
 func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Type, who string) (generable.Value, *engine.Error) {
-	out, err := engine.Converted(v, typing.OrAny(as), who)
+	out, err := exec.Converted(v, typing.OrAny(as), who)
 	if err != nil {
 		return generable.Value{}, callRefused(b, t, agent.Refuse(err.Error()))
 	}

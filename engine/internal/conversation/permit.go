@@ -60,7 +60,7 @@ func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Val
 		}
 		*args = *by.Data
 	}
-	b.EmitPolicy(engine.PhaseEnd, t.Name, engine.ApprovedText(by.Data != nil), nil)
+	b.EmitPolicy(engine.PhaseEnd, t.Name, exec.ApprovedText(by.Data != nil), nil)
 	return nil
 }
 

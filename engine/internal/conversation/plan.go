@@ -54,7 +54,7 @@ func (p *skillPlan) give(v generable.Value) (generable.Value, error) {
 	if !p.loose {
 		return v, nil
 	}
-	return engine.Converted(v, p.agent.Out, p.agent.Name)
+	return exec.Converted(v, p.agent.Out, p.agent.Name)
 }
 
 func planSkill(a *agent.AgentSpec, sk *agent.Skill) *skillPlan {

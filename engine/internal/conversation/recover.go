@@ -61,7 +61,7 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	}
 	c.runs = int32(m.runs)
 	if m.failure != nil {
-		c.failure, c.ends = engine.WithNotes(m.failure, m.tried), m.ends
+		c.failure, c.ends = exec.WithNotes(m.failure, m.tried), m.ends
 		return m.out
 	}
 	c.failure, c.ends = nil, false
@@ -309,7 +309,7 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 // looks like the call's own arguments is none.
 func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	who := "the fix of tool " + m.t.Name
-	out, err := engine.Converted(v, typing.OrAny(m.t.Returns), who)
+	out, err := exec.Converted(v, typing.OrAny(m.t.Returns), who)
 	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
 		return out, err
 	}

@@ -125,7 +125,7 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 		out, err = escalates(b, err)
 		return out, false, err
 	}
-	out, err = engine.Converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
+	out, err = exec.Converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
 	return out, false, err
 }
 
@@ -313,7 +313,7 @@ func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Valu
 	} else if t.Server != nil {
 		out, err = t.Given(o.Value)
 	} else {
-		out, err = engine.Converted(o.Value, typing.OrAny(t.Returns), "tool "+t.Name)
+		out, err = exec.Converted(o.Value, typing.OrAny(t.Returns), "tool "+t.Name)
 	}
 	return out, true, err
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -87,7 +88,7 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 			return err
 		}
 		if i == n-1 {
-			return engine.WithNotes(e, failed)
+			return WithNotes(e, failed)
 		}
 		failed = append(failed, e)
 	}
@@ -128,7 +129,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 	}
 	for _, f := range failed {
 		if f != nil && err == error(f) {
-			return -1, engine.WithNotes(f, failed)
+			return -1, WithNotes(f, failed)
 		}
 	}
 	return -1, err
@@ -177,4 +178,20 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 		return out.Err
 	}
 	return nil
+}
+
+// WithNotes adds to an error what else was tried and failed.
+func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
+	own := *e
+	own.Notes = slices.Clone(e.Notes)
+	for _, o := range others {
+		if o != nil && o != e {
+			at := ""
+			if o.Path != "" {
+				at = o.Path + ": "
+			}
+			own.Notes = append(own.Notes, at+o.Message)
+		}
+	}
+	return &own
 }

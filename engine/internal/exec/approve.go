@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -29,7 +30,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 	if err := b.Sched.Err(); err != nil { // whoever decided too late has decided for a run that is resumed
 		return engine.Decision{}, err
 	}
-	return r.Decided(v)
+	return Decided(r, v)
 }
 
 // EmitPolicy emits the event of a decision about a call.
@@ -57,7 +58,7 @@ func (b *Branch) Approve(question string, data generable.Value, t *generable.Typ
 	if !edited {
 		d.Data = &data
 	}
-	b.EmitPolicy(engine.PhaseEnd, "ask", engine.ApprovedText(edited), nil)
+	b.EmitPolicy(engine.PhaseEnd, "ask", ApprovedText(edited), nil)
 	return generable.NewRecord(engine.ApprovalType, []generable.Value{generable.BoolOf(true), generable.StrOf(d.Reason), generable.BoolOf(edited), *d.Data}).Value(), nil
 }
 
@@ -157,4 +158,39 @@ func (b *Branch) untimely(a *Ask) error {
 func OutOfTime(agent string, wall time.Duration) *engine.Error {
 	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
 		WithHelp("raise it with budget(wall = ...)")
+}
+
+func decisionOf(v generable.Value) (d engine.Decision, err error) {
+	if v, err = Converted(v, engine.ApprovalType, "what was decided"); err != nil {
+		return d, err
+	}
+	r, _ := v.AsRecord()
+	d.Approved, _ = r.At(0).AsBool()
+	d.Reason, _ = r.At(1).AsStr()
+	if edited, _ := r.At(2).AsBool(); edited {
+		data := r.At(3)
+		d.Data = &data
+	}
+	return d, nil
+}
+
+// Decided reads a decision, whose data have to fit.
+func Decided(r *engine.ApprovalRequest, v generable.Value) (engine.Decision, error) {
+	d, err := decisionOf(v)
+	if err == nil && d.Approved && d.Data != nil {
+		if v, errs := typing.OrAny(r.Type).Convert(*d.Data); errs != nil {
+			err = engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
+		} else {
+			d.Data = &v
+		}
+	}
+	return d, err
+}
+
+// ApprovedText says in an event that something was approved.
+func ApprovedText(edited bool) string {
+	if edited {
+		return "approved with changes"
+	}
+	return "approved"
 }

@@ -74,7 +74,7 @@ func remainingOf(out engine.Outcome) (generable.Value, error) {
 	if out.Err != nil {
 		return generable.Value{}, out.Err
 	}
-	return engine.Converted(out.Value, engine.RemainingType, "what was recorded of budget.remaining()")
+	return Converted(out.Value, engine.RemainingType, "what was recorded of budget.remaining()")
 }
 
 // left is what the budgets leave, the least of all levels. What calls in flight hold is not left.

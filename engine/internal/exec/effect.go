@@ -257,7 +257,7 @@ func (b *Branch) Touch(op *engine.Operation, name string, class engine.Class, ar
 	if out.Err != nil {
 		return generable.Value{}, b.Locate(out.Err, nil)
 	}
-	return engine.Converted(out.Value, op.Returns, word+"."+op.Name)
+	return Converted(out.Value, op.Returns, word+"."+op.Name)
 }
 
 // exceedsClass is what an operation comes to that is more than the call of the tool around it was ruled as.

@@ -62,7 +62,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	if out.Err != nil {
 		return "", b.Locate(out.Err, nil)
 	}
-	v, err := engine.Converted(out.Value, memoryEntryType, "what was recorded of memory "+strconv.Quote(m.Name))
+	v, err := Converted(out.Value, memoryEntryType, "what was recorded of memory "+strconv.Quote(m.Name))
 	if err != nil {
 		return "", err
 	}
@@ -305,7 +305,7 @@ func (m *runMemory) opened(j engine.Journal) *engine.SessionHold {
 	m.begin()
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
-			v, err := engine.Converted(out.Value, memoryEntryType, "")
+			v, err := Converted(out.Value, memoryEntryType, "")
 			if out.Err != nil || err != nil {
 				continue
 			}

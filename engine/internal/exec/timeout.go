@@ -89,7 +89,7 @@ func (b *Branch) doOrAbandon(e *engine.Effect) engine.Outcome {
 	w := &waited{h: b.Run.handler, left: &b.Run.Left}
 	out := b.Sched.DoOrAbandon(w, e)
 	if e.Abandoned() {
-		out = engine.NotReturned(e)
+		out = NotReturned(e)
 	}
 	if w.leave() {
 		if b.Wants(engine.EventLeft) {
@@ -128,4 +128,10 @@ func (w *waited) leave() bool {
 	}
 	w.left.Add(-1)
 	return false
+}
+
+// NotReturned is the outcome of an effect that was left behind.
+func NotReturned(e *engine.Effect) engine.Outcome {
+	return engine.Failed(engine.Errorf(engine.KindTimeout, diag.Timeout, "%s %q has not returned since it was to stop", e.Kind, e.Name).
+		WithHelp("a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"))
 }

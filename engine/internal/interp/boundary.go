@@ -21,13 +21,13 @@ func (s *step) inputMismatch(v generable.Value, errs error) error {
 	if s.input.other != nil {
 		gave = s.input.other.Label() + " gave"
 	}
-	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.In(), errs, gave, engine.Shown(v))
+	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.In(), errs, gave, exec.Shown(v))
 	return s.input.report(e, s.input.other, s.node)
 }
 
 // callMismatch tells of an input that a callback calls a node with. The host language knows where.
 func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) error {
-	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, engine.Shown(v))
+	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, exec.Shown(v))
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}
 	node.NoteDefined(d, n)
 	e.Cause = d
@@ -37,7 +37,7 @@ func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) e
 // given checks an output against the type that the structure around the step declares, as
 // converted does.
 func (s *step) given(v generable.Value) (generable.Value, error) {
-	out, err := engine.Converted(v, s.gives, s.node.Label())
+	out, err := exec.Converted(v, s.gives, s.node.Label())
 	if e, ok := err.(*engine.Error); ok {
 		return out, s.output.report(e, s.node)
 	}

@@ -1,3 +1,4 @@
+// Package interp compiles nodes to plans and runs them.
 package interp
 
 import (
@@ -163,7 +164,7 @@ func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 		if err != nil {
 			return out, err
 		}
-		return engine.Converted(out, n.Out(), n.Label())
+		return exec.Converted(out, n.Out(), n.Label())
 	}
 }
 
@@ -265,7 +266,7 @@ func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value,
 func takes(b *exec.Branch, r *flow.Route, i int, v generable.Value) (bool, error) {
 	switch {
 	case r.Type != nil:
-		return engine.IsOf(v, r.Type), nil
+		return exec.IsOf(v, r.Type), nil
 	case r.Value != nil:
 		return generable.Equal(*r.Value, v), nil
 	case r.Pred != nil:
@@ -336,6 +337,6 @@ func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value) 
 	if err != nil || v.IsNull() {
 		return false, v, err
 	}
-	v, err = engine.Converted(v, s.node.In(), "next")
+	v, err = exec.Converted(v, s.node.In(), "next")
 	return true, v, err
 }

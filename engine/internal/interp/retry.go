@@ -47,7 +47,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		}
 		if turn+1 == o.Max && err != nil && !(o.LastWins && given) {
 			e := failed[len(failed)-1]
-			return out, engine.WithNotes(e, failed)
+			return out, exec.WithNotes(e, failed)
 		}
 	}
 	if o.LastWins {
@@ -55,7 +55,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	}
 	e := engine.Errorf(engine.KindScript, diag.LoopLimit, "until did not hold within %s", text.CountInWords(o.Max, "attempt")).
 		WithHelp("raise max, ask for less, or take the last output with on_limit = \"last\"")
-	return last, engine.WithNotes(e, failed)
+	return last, exec.WithNotes(e, failed)
 }
 
 // feedback makes what is said to the model before its next attempt. A call that came to no

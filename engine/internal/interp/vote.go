@@ -30,7 +30,7 @@ func elect(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	if need := max(1, o.Quorum); len(ballots) < need {
 		e := engine.Errorf(engine.KindScript, diag.NoQuorum, "the vote has %s and needs %d", text.CountInWords(len(ballots), "ballot"), need).
 			WithHelp("see in the notes why voters failed, or ask for a smaller quorum")
-		return v, engine.WithNotes(e, failed)
+		return v, exec.WithNotes(e, failed)
 	}
 	if o.By == flow.VoteJudge {
 		values := make([]generable.Value, len(ballots))

@@ -1,7 +1,8 @@
-package engine
+package exec
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -25,13 +26,10 @@ func Converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 	}
 	out, errs := t.Convert(v)
 	if errs != nil {
-		return v, Errorf(KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w; it gave %s", who, t, errs, Shown(v))
+		return v, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w; it gave %s", who, t, errs, Shown(v))
 	}
 	return out, nil
 }
 
-// MaxShown bounds how much of a value an error shows, in runes.
-const MaxShown = 60
-
 // Shown is a value as an error shows it.
-func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), MaxShown) }
+func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), engine.MaxShown) }
