@@ -122,7 +122,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 			}
 			if err != nil {
 				errs.add(i, err)
-				s.c.cancel(scope, errSibling)
+				s.c.cancel(scope, engine.ErrSibling)
 			}
 			for next < n && scope.err() != nil { // those are never started
 				next++
@@ -159,7 +159,7 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 			case winner >= 0:
 			case settled:
 				winner, won = i, err
-				s.c.cancel(scope, errSibling)
+				s.c.cancel(scope, engine.ErrSibling)
 			default:
 				errs.add(i, err)
 			}

@@ -6,9 +6,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// errSibling is the control outcome of a branch whose sibling ended it.
-var errSibling = &engine.Control{Why: "stopped because a sibling branch ended"}
-
 // firstError keeps the failure of the lowest index, preferring real failures to control
 // outcomes, in constant space.
 type firstError struct {

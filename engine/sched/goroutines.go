@@ -89,7 +89,7 @@ func (c *crew) work() {
 	defer func() {
 		if running >= 0 { // not reached by returning
 			c.errs.add(running, engine.Ended(recover()))
-			c.cancel(errSibling)
+			c.cancel(engine.ErrSibling)
 		}
 	}()
 	for first := true; ; first = false {
@@ -106,7 +106,7 @@ func (c *crew) work() {
 		running = i
 		if err := c.body(i, c.sched); err != nil {
 			c.errs.add(i, err)
-			c.cancel(errSibling)
+			c.cancel(engine.ErrSibling)
 		}
 		running = -1
 	}
@@ -135,7 +135,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 				case winner >= 0:
 				case settled:
 					winner, won = i, err
-					cancel(errSibling)
+					cancel(engine.ErrSibling)
 				default:
 					errs.add(i, err)
 				}
