@@ -138,3 +138,9 @@ type Journal = engine.Journal
 
 // SessionStore keeps sessions from one run to the next.
 type SessionStore = engine.SessionStore
+
+// AtMost returns the cap of n, for [Limits].
+func AtMost(n int64) engine.Cap { return engine.AtMost(n) }
+
+// NewPolicy reads rules and returns the policy, whose name is in what is said of its decisions.
+func NewPolicy(name string, rules Rules) (*Policy, error) { return policy.New(name, rules) }
