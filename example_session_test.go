@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/store/files"
 )
 
 // A session holds a conversation from one run to the next.
