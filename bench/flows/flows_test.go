@@ -129,7 +129,7 @@ func TestSizesOfAConversation(t *testing.T) {
 func TestRun(t *testing.T) {
 	for _, markdown := range []string{"-markdown=false", "-markdown"} {
 		var out, log bytes.Buffer
-		if err := run([]string{"-time", "1ms", "-rounds", "1", "-only", "^(chain|agent)$", markdown}, &out, &log); err != nil {
+		if err := measureAll([]string{"-time", "1ms", "-rounds", "1", "-only", "^(chain|agent)$", markdown}, &out, &log); err != nil {
 			t.Fatal(err)
 		}
 		for _, has := range []string{"in a chain of 100", "eino, react", "allocations of 20"} {
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if err := run([]string{"-rounds", "0"}, new(bytes.Buffer), new(bytes.Buffer)); err == nil {
+	if err := measureAll([]string{"-rounds", "0"}, new(bytes.Buffer), new(bytes.Buffer)); err == nil {
 		t.Error("no error for 0 rounds")
 	}
 }

@@ -21,13 +21,13 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := measureAll(os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "flows:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, stdout, stderr io.Writer) error {
+func measureAll(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("flows", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	total := flags.Duration("time", time.Second, "CPU time for each measurement, over all rounds")

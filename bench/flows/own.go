@@ -13,17 +13,17 @@ import (
 )
 
 // flow composes in Go, as a host does that embeds the engine without its language.
-type flow struct {
+type composer struct {
 	*flow.Session
 	input generable.Value
 }
 
-func newFlow(input generable.Value) *flow { return &flow{flow.NewSession(), input} }
+func newFlow(input generable.Value) *composer { return &composer{flow.NewSession(), input} }
 
-func (f *flow) site(what string) flow.Site { return flow.Site{What: what} }
+func (f *composer) site(what string) flow.Site { return flow.Site{What: what} }
 
 // node is a step as a node.
-func (f *flow) node(i int, s step) *flow.Node {
+func (f *composer) node(i int, s step) *flow.Node {
 	name := fmt.Sprintf("step%d", i)
 	return f.Fn(flow.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		text, _ := args[0].AsStr()
@@ -32,7 +32,7 @@ func (f *flow) node(i int, s step) *flow.Node {
 }
 
 // nodes are the first steps, as nodes.
-func (f *flow) nodes(size int, s step) []*flow.Node {
+func (f *composer) nodes(size int, s step) []*flow.Node {
 	all := make([]*flow.Node, size)
 	for i := range all {
 		all[i] = f.node(i, s)
@@ -41,7 +41,7 @@ func (f *flow) nodes(size int, s step) []*flow.Node {
 }
 
 // checked ends composing.
-func (f *flow) checked(main *flow.Node) (once, error) {
+func (f *composer) checked(main *flow.Node) (once, error) {
 	if found := f.Diagnostics(); found.HasErrors() {
 		return nil, fmt.Errorf("the flow is not sound: %w", found)
 	}
@@ -101,7 +101,7 @@ func ownGraph(size int, s step) (once, error) {
 }
 
 // count is a step that adds one.
-func (f *flow) count() *flow.Node {
+func (f *composer) count() *flow.Node {
 	return f.Fn(flow.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		i, _ := args[0].AsInt()
 		return generable.IntOf(i + 1), nil
