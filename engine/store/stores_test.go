@@ -16,8 +16,10 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/engine/store/storetest"
 )
 
 // durable opens the stores of sessions that outlive a process, below a directory.
@@ -351,5 +353,18 @@ func TestStoresWithoutAPlace(t *testing.T) {
 		if _, err := durable[name](at); !errors.Is(err, &engine.Error{Kind: engine.KindStore, Code: diag.StoreFailed}) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Every store keeps the contract that other modules' stores are held to.
+func TestStoresKeepTheContract(t *testing.T) {
+	t.Run("memory", func(t *testing.T) {
+		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &engine.MemorySessions{} })
+		storetest.Journal(t, func(*testing.T) engine.Journal { return &store.Memory{} })
+	})
+	for name := range durable {
+		t.Run(name, func(t *testing.T) {
+			storetest.Sessions(t, func(t *testing.T) engine.SessionStore { return opened(t, name, t.TempDir()) })
+		})
 	}
 }
