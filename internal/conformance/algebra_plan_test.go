@@ -166,12 +166,12 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 			t.Errorf("the interpreter does not perform %s", op)
 		}
 	}
-	if !slices.Contains(called(engine["enter"].Body), "perform") || !slices.Contains(called(engine["Exec"].Body), "enter") {
-		t.Error("exec does not lead to perform")
+	if !slices.Contains(called(engine["enter"].Body), "perform") || !slices.Contains(called(engine["Run"].Body), "enter") {
+		t.Error("Run does not lead to perform")
 	}
 	// What runs a step is the interpreter, entered by a run and by a call of a callback, and what
 	// it reaches from the operations.
-	reached := map[string]bool{"Exec": true, "enter": true, "watched": true, "perform": true, "Interp.Call": true}
+	reached := map[string]bool{"Run": true, "enter": true, "watched": true, "perform": true, "Interp.Call": true}
 	walk := []string{"perform"}
 	for len(walk) > 0 {
 		fn := engine[walk[0]]
@@ -185,7 +185,7 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 	}
 	for key, fn := range engine {
 		for _, name := range called(fn.Body) {
-			if (name == "Exec" || name == "perform" || name == "enter") && !reached[key] {
+			if (name == "Run" || name == "perform" || name == "enter") && !reached[key] {
 				t.Errorf("%s runs steps, and is no part of the interpreter", key)
 			}
 		}
