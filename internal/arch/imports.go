@@ -32,7 +32,7 @@ var (
 	grpc        = "google.golang.org/grpc/..."
 	commandLine = "github.com/spf13/..."
 	engine      = []string{module + "/engine/predicate", module + "/engine/model", module + "/engine/policy", module + "/engine/agent", module + "/engine/flow", module + "/engine/sched", module + "/engine/run"}
-	engineOrder = []string{"internal/abi", "internal/units", "internal/typing", "predicate", "model", "", "policy", "sched", "agent", "internal/node", "flow",
+	engineOrder = []string{"internal/abi", "internal/units", "internal/typing", "predicate", "model", "", "internal/callback", "policy", "sched", "agent", "internal/node", "flow",
 		"internal/exec", "internal/conversation", "internal/interp", "run"} // from the bottom up, below engine
 	// contract is what a handler of effects knows of the engine: never how flows are made or run.
 	contract = []string{module + "/engine", module + "/engine/model", module + "/engine/internal/redact", module + "/generable/...", module + "/diag/...", texts}

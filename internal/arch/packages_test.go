@@ -14,7 +14,6 @@ var largePackages = map[string]string{
 	"starlib/internal/source":         "a file for each thing that a syntax tree tells",
 	"engine/llm/internal/wire":        "a file for each form of a provider's requests and answers",
 	"generable/dialect":               "a file for each kind of rule",
-	"diag":                            "a file for each form of a diagnostic",
 	"generable":                       "a file for each thing that a type can do",
 	"generable/lenient/internal/tape": "one machine, whose states are many",
 }

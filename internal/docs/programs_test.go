@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,26 +39,32 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// output runs a program beside its scripts, in a package of this module.
+// output runs a program beside its scripts, as a package of this module. An overlay puts it there: other
+// tests read the tree meanwhile.
 func output(t *testing.T, program string, scripts map[string]string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(".", "program")
+	files := map[string]string{"main.go": program}
+	for name, text := range scripts {
+		files[filepath.Join("flows", name)] = text
+	}
+	dir, place := t.TempDir(), filepath.Join(root(t), "internal", "docs", "program")
+	replace := map[string]string{}
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(place, name)] = file
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Mkdir(filepath.Join(dir, "flows"), 0o755); err != nil {
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, "flows", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "run", "./"+dir)
+	cmd := exec.Command("go", "run", "-overlay", file, "./program")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package agent declares agents: their skills, tools, memory, hooks, rules of recovery and servers, and what is wrong with a declaration.
 package conversation
 
 import (
