@@ -189,12 +189,14 @@ def main():
 	if !strings.Contains(events.String(), `"env":"API_TOKEN"`) {
 		t.Error("the events do not say which secret is used")
 	}
-	kept, err := json.Marshal(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var kept []byte
 	for _, id := range record.IDs() {
 		out, _ := record.Answer(id)
+		text, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, text...)
 		kept = fmt.Appendf(generable.AppendJSON(kept, out.Value, nil), "%s %v", id, out.Err)
 	}
 	var recorded bytes.Buffer
