@@ -402,7 +402,7 @@ func environ() []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if name != "MAKEFLAGS" && name != "MFLAGS" && name != "MAKELEVEL" && name != "CGO_ENABLED" {
+		if name != "MAKEFLAGS" && name != "MFLAGS" && name != "MAKELEVEL" && name != "TESTFLAGS" && name != "CGO_ENABLED" {
 			env = append(env, kv)
 		}
 	}
