@@ -3,6 +3,7 @@ package diag
 import (
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -129,12 +130,14 @@ func sarifOf(d *Diagnostic) sarifResult {
 	if d.Span.File != "" {
 		r.Locations = append(r.Locations, locate(d.Span, nil))
 	}
-	for _, n := range d.Notes {
+	for i, n := range d.Notes {
 		if n.Pos.File == "" {
 			text = append(text, "note: "+n.Message)
 			continue
 		}
-		r.Related = append(r.Related, locate(Span{Pos: n.Pos}, &sarifText{n.Message}))
+		if !slices.Contains(d.Notes[:i], n) { // the format wants each once
+			r.Related = append(r.Related, locate(Span{Pos: n.Pos}, &sarifText{n.Message}))
+		}
 	}
 	for _, f := range d.Fixes {
 		if f.Span.File == "" || !f.Span.IsValid() {
