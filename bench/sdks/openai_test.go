@@ -26,6 +26,15 @@ func TestOpenAIRequests(t *testing.T) {
 			delete(want, "tool_choice")
 			delete(got, "tool_choice")
 		}
+		// A result that answers no call has no id; the client, for which an id is required, writes it empty.
+		written, _ := got["messages"].([]any)
+		for i, m := range want["messages"].([]any) {
+			if m := m.(map[string]any); m["role"] == "tool" && m["tool_call_id"] == nil && i < len(written) {
+				if w, ok := written[i].(map[string]any); ok && w["tool_call_id"] == "" {
+					delete(w, "tool_call_id")
+				}
+			}
+		}
 	})
 }
 
