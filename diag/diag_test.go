@@ -141,3 +141,17 @@ func TestSeverityText(t *testing.T) {
 		t.Error("an unknown severity was accepted")
 	}
 }
+
+// A place that several notes name alike is listed once: the schema of SARIF wants each related location once.
+func TestSARIFListsRelatedPlacesOnce(t *testing.T) {
+	line := func(n int) diag.Pos { return diag.Pos{File: "a.star", Line: n, Col: 1} }
+	d := &diag.Diagnostic{Code: diag.CannotJoin, Message: "m", Span: diag.Span{Pos: line(1)},
+		Notes: []diag.Note{{Message: "here", Pos: line(2)}, {Message: "here", Pos: line(2)}, {Message: "there", Pos: line(2)}, {Message: "here", Pos: line(3)}}}
+	var b bytes.Buffer
+	if err := diag.SARIF(&b, diag.List{d}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(b.Bytes(), []byte(`"text":"here"`)); n != 2 {
+		t.Errorf("the note is listed %d times, want 2:\n%s", n, b.String())
+	}
+}
