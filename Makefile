@@ -113,12 +113,12 @@ prices:
 notices:
 	$(GO) run ./internal/tools/notices
 
-## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test notices
+## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test notices (TESTS: packages, with commas, whose tests are run too)
 PACKAGES ?= ./engine/...
 N        ?= 20
 SEED     ?= 1
 mutate:
-	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) -with ./internal/conformance $(PACKAGES)
+	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) $(if $(TESTS),-tests $(TESTS)) -with ./internal/conformance $(PACKAGES)
 
 ## conformance: run the promises and write docs/conformance.md
 conformance:

@@ -1,11 +1,12 @@
 // Command mutate changes lines that tests run, one at a time, and says which changes no test notices.
 //
-//	go run ./internal/tools/mutate [-n 20] [-seed 1] [-with ./internal/conformance] PACKAGE...
+//	go run ./internal/tools/mutate [-n 20] [-seed 1] [-tests PKG,PKG] [-with ./internal/conformance] PACKAGE...
 //
-// Of all changes that could be made to covered lines it takes a sample by the seed. A change is made in an
-// overlay, never in the tree. It is noticed when the package's tests, or those of -with, fail or run out of
-// time; one that does not compile counts for nothing, and another is made. What is not noticed is printed with
-// its place; the exit code is 0, since some changes change nothing.
+// Of all changes that could be made to lines that the tests of the packages, or of -tests, cover, it takes a
+// sample by the seed. A change is made in an overlay, never in the tree. It is noticed when the tests of its
+// package, of -tests or of -with fail or run out of time, in this order; one that does not compile counts for
+// nothing, and another is made. What is not noticed is printed with its place; the exit code is 0, since some
+// changes change nothing.
 package main
 
 import (
@@ -18,7 +19,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,6 +30,10 @@ func main() {
 	r := runner{out: os.Stdout}
 	n := flag.Int("n", 20, "how many changes to make")
 	seed := flag.Uint64("seed", 1, "which of them")
+	flag.Func("tests", "packages whose tests cover lines of the others and are run for each change", func(list string) error {
+		r.tests = strings.Split(list, ",")
+		return nil
+	})
 	flag.StringVar(&r.with, "with", "", "a package whose tests are run as well where those of the package notice nothing")
 	flag.DurationVar(&r.timeout, "timeout", 2*time.Minute, "what the tests of one package may take")
 	flag.Parse()
@@ -38,6 +45,7 @@ func main() {
 
 type runner struct {
 	out     io.Writer
+	tests   []string
 	with    string
 	timeout time.Duration
 	dir     string // for what is written meanwhile
@@ -57,14 +65,14 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	if err != nil {
 		return fmt.Errorf("go list: %w", err)
 	}
+	covered, err := r.covered(patterns)
+	if err != nil {
+		return err
+	}
 	var all []change
 	for line := range strings.Lines(string(listed)) {
 		pkg, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		covered, err := r.covered(pkg)
-		if err != nil {
-			return err
-		}
-		found, err := changesOf(pkg, dir, covered)
+		found, err := changesOf(pkg, dir, covered[pkg])
 		if err != nil {
 			return err
 		}
@@ -91,11 +99,12 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	return err
 }
 
-// covered runs the tests of a package and returns its lines that they run, by file name.
-func (r *runner) covered(pkg string) (map[string]map[int]bool, error) {
+// covered runs the tests of the packages, and those of -tests, and returns the packages' lines that they run.
+func (r *runner) covered(patterns []string) (map[string]map[string]map[int]bool, error) {
 	profile := filepath.Join(r.dir, "profile")
-	if out, err := exec.Command("go", "test", "-short", "-coverprofile", profile, pkg).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("tests of %s: %w\n%s", pkg, err, out)
+	args := append([]string{"test", "-short", "-coverprofile", profile, "-coverpkg", strings.Join(patterns, ",")}, patterns...)
+	if out, err := exec.Command("go", append(args, r.tests...)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the tests fail as they are: %w\n%s", err, out)
 	}
 	text, err := os.ReadFile(profile)
 	if err != nil {
@@ -104,24 +113,28 @@ func (r *runner) covered(pkg string) (map[string]map[int]bool, error) {
 	return linesOf(string(text))
 }
 
-// linesOf reads the lines that ran out of a profile: path/file.go:line.col,line.col statements count.
-func linesOf(profile string) (map[string]map[int]bool, error) {
-	lines := map[string]map[int]bool{}
+// linesOf reads the lines that ran out of a profile, by package and name of the file:
+// path/file.go:line.col,line.col statements count.
+func linesOf(profile string) (map[string]map[string]map[int]bool, error) {
+	lines := map[string]map[string]map[int]bool{}
 	for line := range strings.Lines(profile) {
 		if strings.HasPrefix(line, "mode:") {
 			continue
 		}
-		path, rest, _ := strings.Cut(line, ".go:")
+		file, rest, _ := strings.Cut(line, ".go:")
 		var from, to, statements, count, col int
 		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &from, &col, &to, &col, &statements, &count); err != nil {
 			return nil, fmt.Errorf("profile: %q: %w", line, err)
 		}
-		name := filepath.Base(path) + ".go"
-		if lines[name] == nil {
-			lines[name] = map[int]bool{}
+		pkg, name := path.Dir(file), path.Base(file)+".go"
+		if lines[pkg] == nil {
+			lines[pkg] = map[string]map[int]bool{}
+		}
+		if lines[pkg][name] == nil {
+			lines[pkg][name] = map[int]bool{}
 		}
 		for l := from; l <= to && count > 0; l++ {
-			lines[name][l] = true
+			lines[pkg][name][l] = true
 		}
 	}
 	return lines, nil
@@ -149,7 +162,7 @@ func (r *runner) judge(c change) (verdict, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return broken, err
 	}
-	for _, pkg := range []string{c.pkg, r.with} {
+	for _, pkg := range slices.Concat([]string{c.pkg}, r.tests, []string{r.with}) {
 		if pkg == "" {
 			continue
 		}

@@ -53,7 +53,7 @@ func f(n int) int {
 
 func TestLines(t *testing.T) {
 	lines, err := linesOf("mode: set\nx/y/a.go:3.20,5.2 2 1\nx/y/a.go:7.1,7.9 1 0\nx/y/b.go:1.1,1.9 1 3\n")
-	if err != nil || len(lines["a.go"]) != 3 || !lines["a.go"][4] || lines["a.go"][7] || !lines["b.go"][1] {
+	if err != nil || len(lines["x/y"]["a.go"]) != 3 || !lines["x/y"]["a.go"][4] || lines["x/y"]["a.go"][7] || !lines["x/y"]["b.go"][1] {
 		t.Errorf("%v, %v", lines, err)
 	}
 	if _, err := linesOf("mode: set\nwhat is this\n"); err == nil {
@@ -65,10 +65,14 @@ func TestLines(t *testing.T) {
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":    "module m\n\ngo 1.24\n",
-		"m.go":      "package m\n\nfunc Least(a, b int) int {\n\tif a < b {\n\t\treturn a\n\t}\n\treturn b\n}\n\nfunc Far(n int) bool {\n\treturn n > 99\n}\n",
-		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestM(t *testing.T) {\n\tFar(0)\n\tif Least(1, 2) != 1 || Least(4, 3) != 3 {\n\t\tt.Error()\n\t}\n}\n",
+		"go.mod":     "module m\n\ngo 1.24\n",
+		"m.go":       "package m\n\nfunc Least(a, b int) int {\n\tif a < b {\n\t\treturn a\n\t}\n\treturn b\n}\n\nfunc Far(n int) bool {\n\treturn n > 99\n}\n",
+		"low/low.go": "package low\n\nfunc Twice(n int) int {\n\treturn n + n\n}\n",
+		"m_test.go":  "package m\n\nimport (\n\t\"m/low\"\n\t\"testing\"\n)\n\nfunc TestM(t *testing.T) {\n\tFar(0)\n\tif low.Twice(2) != 4 || Least(1, 2) != 1 || Least(4, 3) != 3 {\n\t\tt.Error()\n\t}\n}\n",
 	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -86,6 +90,15 @@ func TestSample(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "negated") {
 		t.Errorf("what is noticed is printed:\n%s", &out)
+	}
+	out.Reset()
+	if err := r.sample(100, 1, []string{"./low"}); err != nil || out.String() != "0 of 0 changes noticed, of 0 that could be made\n" {
+		t.Errorf("no test covers it: %v\n%s", err, &out)
+	}
+	out.Reset()
+	r.tests = []string{"."}
+	if err := r.sample(100, 1, []string{"./low"}); err != nil || out.String() != "1 of 1 changes noticed, of 1 that could be made\n" {
+		t.Errorf("the tests of another package: %v\n%s", err, &out)
 	}
 	if err := r.sample(1, 1, nil); err == nil {
 		t.Error("no package is named, and there is no error")
