@@ -101,53 +101,96 @@ func TestIsHermetic(t *testing.T) {
 	}
 }
 
-func TestGraphCheck(t *testing.T) {
-	g, err := List(filepath.Join("testdata", "graph"), "", "./...")
+const app = "example.test/app"
+
+func fakeGraph(t *testing.T) Graph {
+	t.Helper()
+	g, err := List(filepath.Join("testdata", "graph"), "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const app = "example.test/app/"
+	return g
+}
+
+func TestCheckLinks(t *testing.T) {
+	g := fakeGraph(t)
 	for name, tt := range map[string]struct {
-		rule ImportRule
-		want []string
+		pkg, never string
+		want       []string
 	}{
-		"kept": {ImportRule{Package: app + "middle", May: []string{app + "bottom"}, Never: []string{app + "driver/..."}}, nil},
-		"own import": {
-			ImportRule{Package: app + "middle", May: []string{}, Why: "why"},
-			[]string{app + "middle: imports " + app + "bottom: why"},
-		},
-		"far import of the standard library": {
-			ImportRule{Package: app + "top", Never: []string{"encoding/json/..."}, Why: "why"},
-			[]string{app + "top: links encoding/json (" + app + "top → " + app + "driver → encoding/json): why"},
-		},
-		"a pattern is a path, not a prefix":   {ImportRule{Package: app + "top", Never: []string{app + "drive/...", "encoding/js/..."}}, nil},
-		"each package of a tree":              {ImportRule{Package: app + "...", Never: []string{app + "driver/..."}}, []string{app + "top: links"}},
-		"a package that does not exist yet":   {ImportRule{Package: app + "later/...", May: []string{}}, nil},
-		"the standard library is always free": {ImportRule{Package: app + "bottom", May: []string{}}, nil},
+		"kept": {app + "/middle", app + "/driver/...", nil},
+		"far import of the standard library": {app + "/top", "encoding/json/...",
+			[]string{app + "/top: links encoding/json (" + app + "/top → " + app + "/driver → encoding/json): why"}},
+		"a pattern is a path, not a prefix": {app + "/top", app + "/drive/...", nil},
+		"each package of a tree":            {app + "/...", app + "/driver/...", []string{app + "/top: links"}},
+		"a package that does not exist yet": {app + "/later/...", "fmt", nil},
 	} {
-		got := rendered(g.Check([]ImportRule{tt.rule}))
-		same := slices.EqualFunc(got, tt.want, strings.HasPrefix)
-		if !same {
+		got := rendered(g.CheckLinks([]LinkRule{{Packages: []string{tt.pkg}, Never: []string{tt.never}, Why: "why"}}))
+		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
 }
 
+func TestCheckLibraries(t *testing.T) {
+	g := fakeGraph(t)
+	if got := g.CheckLibraries(app, nil); got != nil {
+		t.Errorf("without code of others: %v", got)
+	}
+	// Seen from its own tree, all else is code of others.
+	for by, want := range map[string][]string{
+		app + "/driver": {app + "/top: imports " + app + "/driver, for which no library names it"},
+		app + "/top":    nil,
+	} {
+		libraries := []Library{{Path: app + "/driver", By: []string{by}}, {Path: app + "/...", By: []string{app + "/middle"}}, {Path: app + "/middle", By: []string{app + "/top"}}}
+		if got := rendered(g.CheckLibraries(app+"/top", libraries)); !slices.Equal(got, want) {
+			t.Errorf("by %s: got %q, want %q", by, got, want)
+		}
+	}
+}
+
+// What is imported on one system alone is seen on each.
+func TestListSeesEverySystem(t *testing.T) {
+	for _, system := range Systems {
+		if imp := "example.test/app/" + system; !slices.Contains(fakeGraph(t)[app+"/driver"].Imports, imp) {
+			t.Errorf("the graph lacks %s", imp)
+		}
+	}
+}
+
 func TestListReportsBrokenPackages(t *testing.T) {
-	if _, err := List(filepath.Join("testdata", "graph"), "", "./missing"); err == nil || !strings.Contains(err.Error(), "missing") {
+	if _, err := List(filepath.Join("testdata", "graph"), "./missing"); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("err = %v", err)
 	}
 }
 
-// Every rule of the table must name packages that can exist: a misspelt one would hold nothing.
-func TestImportRulesAreUsable(t *testing.T) {
-	for _, r := range ImportRules {
-		if r.Why == "" || len(r.May)+len(r.Never) == 0 {
-			t.Errorf("%s: a rule without reason or content", r.Package)
+// Every row of the tables must hold something: a misspelt path would hold nothing.
+func TestImportTablesAreUsable(t *testing.T) {
+	g := repository(t)
+	exists := func(pattern string) {
+		t.Helper()
+		if g.matching(pattern) == nil {
+			t.Errorf("there is no package %s", pattern)
 		}
-		for _, p := range slices.Concat([]string{r.Package}, r.May, r.Never) {
-			if strings.HasSuffix(p, "/") || strings.Contains(p, "//") || strings.Contains(strings.TrimSuffix(p, "/..."), "...") {
-				t.Errorf("%s: bad pattern %q", r.Package, p)
+	}
+	for _, r := range LinkRules {
+		if r.Why == "" || len(r.Never) == 0 {
+			t.Errorf("%s: a rule without reason or content", r.Packages)
+		}
+		for _, p := range r.Packages {
+			exists(p)
+		}
+	}
+	for _, l := range Libraries {
+		if l.Why == "" {
+			t.Errorf("%s: a library without reason", l.Path)
+		}
+		exists(l.Path)
+		for _, by := range l.By {
+			if !slices.ContainsFunc(g.matching(by), func(path string) bool {
+				return slices.ContainsFunc(g[path].Imports, func(imp string) bool { return match(l.Path, imp) })
+			}) {
+				t.Errorf("%s does not import %s", by, l.Path)
 			}
 		}
 	}

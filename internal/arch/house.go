@@ -31,10 +31,10 @@ func CheckHouse(g Graph, house []Room) []Finding {
 		built[rel] = true
 		i, known := floor[rel]
 		if !known {
-			found = append(found, Finding{rel, fmt.Sprintf("has no row: {Path: %q, Imports: %#v}", rel, g.own(path))})
+			found = append(found, Finding{rel, fmt.Sprintf("has no row: {Path: %q, Imports: %#v}", rel, g.inside(path))})
 			continue
 		}
-		found = append(found, house[i].check(g.own(path), floor)...)
+		found = append(found, house[i].check(g.inside(path), floor)...)
 	}
 	for _, r := range house {
 		if !built[r.Path] {
@@ -63,16 +63,16 @@ func (r Room) check(imports []string, floor map[string]int) []Finding {
 	return found
 }
 
-// own returns what a package imports of this module, sorted.
-func (g Graph) own(path string) []string {
-	var own []string
+// inside returns what a package imports of this module, sorted.
+func (g Graph) inside(path string) []string {
+	var paths []string
 	for _, imp := range g[path].Imports {
 		if match(module+"/...", imp) {
-			own = append(own, inModule(imp))
+			paths = append(paths, inModule(imp))
 		}
 	}
-	slices.Sort(own)
-	return own
+	slices.Sort(paths)
+	return paths
 }
 
 // inModule returns an import path without the module's.

@@ -50,9 +50,5 @@ func TestCheckHouse(t *testing.T) {
 // Promise 25.10 (packages): every import between packages of the module is in a table, whose rows go from
 // the bottom to the top: there is no circle, and no arrow back up.
 func TestPromise_25_10_ImportTable(t *testing.T) {
-	g, err := List(root(t), "", "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fail(t, CheckHouse(g, Rooms))
+	fail(t, CheckHouse(repository(t), Rooms))
 }

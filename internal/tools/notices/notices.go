@@ -28,19 +28,17 @@ func linked(root, pkg string) ([]component, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go env GOROOT: %w", err)
 	}
+	g, err := arch.List(root, pkg)
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]component{}
-	for _, goos := range []string{"linux", "darwin", "windows"} {
-		g, err := arch.List(root, goos, pkg)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range g {
-			if m := p.Module; m != nil && !m.Main {
-				if m.Replace != nil {
-					m = m.Replace
-				}
-				found[m.Path] = component{m.Path, m.Version, m.Dir}
+	for _, p := range g {
+		if m := p.Module; m != nil && !m.Main {
+			if m.Replace != nil {
+				m = m.Replace
 			}
+			found[m.Path] = component{m.Path, m.Version, m.Dir}
 		}
 	}
 	all := []component{{name: "The Go standard library", dir: strings.TrimSpace(string(out))}}

@@ -1,0 +1,4 @@
+// Package darwin is of one system.
+package darwin
+
+const Name = "darwin"

@@ -1,0 +1,5 @@
+package driver
+
+import "example.test/app/darwin"
+
+var System = darwin.Name

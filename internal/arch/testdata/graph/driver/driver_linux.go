@@ -1,0 +1,5 @@
+package driver
+
+import "example.test/app/linux"
+
+var System = linux.Name

@@ -1,0 +1,5 @@
+package driver
+
+import "example.test/app/windows"
+
+var System = windows.Name

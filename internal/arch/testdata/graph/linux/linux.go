@@ -1,0 +1,4 @@
+// Package linux is of one system.
+package linux
+
+const Name = "linux"

@@ -1,0 +1,4 @@
+// Package windows is of one system.
+package windows
+
+const Name = "windows"
