@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // Option configures a [Client].
@@ -30,6 +31,7 @@ type config struct {
 	tokens    Tokens
 	signIns   *SignIns      // nil when nobody can sign in
 	patience  time.Duration // with which a process is asked to end before it is made to
+	bounds    transport.Bounds
 }
 
 // WithAllow sets what decides about the commands, hosts and secrets of servers, uses of the kinds
@@ -92,7 +94,7 @@ var _ engine.Handler = (*Client)(nil)
 // New returns a Client that has not contacted anybody yet.
 func New(opts ...Option) *Client {
 	c := &Client{servers: map[[32]byte]*server{}, cfg: config{
-		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second, tokens: &memoryTokens{},
+		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second, bounds: transport.DefaultBounds, tokens: &memoryTokens{},
 	}}
 	c.whole, c.shut = context.WithCancelCause(context.Background())
 	for _, o := range opts {

@@ -20,9 +20,6 @@ import (
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
-// cancelled counts the calls of hang that were told to end, where the server is in this process.
-var cancelled atomic.Int64
-
 func text(t *testing.T, out engine.Outcome) string {
 	t.Helper()
 	if out.Err != nil {
@@ -32,6 +29,7 @@ func text(t *testing.T, out engine.Outcome) string {
 }
 
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		if got := text(t, list(t, c, spec)); !strings.Contains(got, `"echo"`) || !strings.Contains(got, "what to say") {
@@ -59,6 +57,7 @@ func TestCalls(t *testing.T) {
 // Promise 24.9 (MCP): what a server says of a call while it runs reaches whoever watches, and a change of
 // its tools is told once to each run that lists them before.
 func TestPromise_24_9_Progress(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		text(t, list(t, c, spec))
@@ -99,10 +98,10 @@ func TestPromise_24_9_Progress(t *testing.T) {
 // Promise 24.10 (MCP): a call that is cancelled or takes too long ends at once, its server is told, and the
 // session goes on.
 func TestPromise_24_10_CancelledCalls(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		text(t, list(t, c, spec))
-		before := cancelled.Load()
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
 		if out := call(ctx, c, spec, "hang", `{}`, nil); out.Err == nil || out.Err.Kind != engine.KindCancelled {
@@ -111,11 +110,11 @@ func TestPromise_24_10_CancelledCalls(t *testing.T) {
 		if got := text(t, call(t.Context(), c, spec, "echo", `{"text": "still there"}`, nil)); got != "echo: still there" {
 			t.Error(got)
 		}
-		_ = before // whether the server had the call when it was cancelled is a matter of time
 	})
 }
 
 func TestCallTimeout(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		c := client(t)
 		text(t, list(t, c, spec))
@@ -128,6 +127,7 @@ func TestCallTimeout(t *testing.T) {
 }
 
 func TestElicitation(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		var asked mcp.Question
 		c := client(t, mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
@@ -155,6 +155,7 @@ func TestElicitation(t *testing.T) {
 // Promise 24.11 (MCP): the person who approves calls answers what servers ask, with data that fits the
 // server's schema or not at all; a server that nobody answers is told so.
 func TestPromise_24_11_Elicitation(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		for _, tt := range []struct {
 			decide func(*engine.ApprovalRequest) engine.Decision
@@ -181,6 +182,7 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 // Promise 24.12 (MCP): a server asks a model only when the host lets it, and what that uses counts as
 // usage of the call.
 func TestPromise_24_12_Sampling(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		models := scripted.Answers(map[string][]string{"agent": {"tree"}})
 		c := client(t, mcp.WithSampling(models, "scripted/one"))
@@ -198,6 +200,7 @@ func TestPromise_24_12_Sampling(t *testing.T) {
 }
 
 func TestRoots(t *testing.T) {
+	t.Parallel()
 	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
 		dir := t.TempDir()
 		if got := text(t, call(t.Context(), client(t, mcp.WithRoots(dir)), spec, "roots", `{}`, nil)); got != "file://"+dir {
@@ -250,6 +253,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 }
 
 func TestNothingIsAllowedByItself(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []*engine.ServerSpec{process(t, "good"), {Name: "web", URL: "http://127.0.0.1:1/mcp", Transport: engine.TransportAuto}} {
 		c := mcp.New()
 		if out := list(t, c, spec); out.Err == nil || out.Err.Code != diag.ServerNotGranted || !strings.Contains(out.Err.Help, "--allow-") {
@@ -265,6 +269,7 @@ func TestNothingIsAllowedByItself(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	asked := atomic.Bool{}
 	other := served(t, engine.TransportHTTP, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Store(true); next.ServeHTTP(w, r) })

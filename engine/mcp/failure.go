@@ -49,24 +49,19 @@ func (x *session) refused(err error) *engine.Error {
 
 // misbehaved says what of the server's doing broke the session, "" when that was something else.
 func (x *session) misbehaved(err error) string {
-	for _, e := range []error{x.reason(), err} {
+	for _, e := range []error{x.intake.Reason(), err} {
 		var syntax *json.SyntaxError
 		var kind *json.UnmarshalTypeError
 		var broken *transport.BrokenMessage
+		var breach transport.Breach
 		switch {
 		case e == nil:
-		case errors.Is(e, transport.ErrGarbage), errors.Is(e, transport.ErrFlood), errors.Is(e, transport.ErrHuge):
-			for _, why := range []error{transport.ErrGarbage, transport.ErrFlood, transport.ErrHuge} {
-				if errors.Is(e, why) {
-					return why.Error()
-				}
-			}
+		case errors.As(e, &breach):
+			return string(breach)
 		case errors.As(e, &broken):
 			return x.said(broken)
 		case errors.As(e, &syntax), errors.As(e, &kind):
 			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
-		case strings.Contains(e.Error(), "maximum line length"), strings.Contains(e.Error(), "exceeds limit"):
-			return transport.ErrHuge.Error()
 		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "invalid character"), strings.Contains(e.Error(), "unmarshal"):
 			return "one of its messages cannot be read (" + x.said(e) + ")"
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,26 @@ import (
 
 // withToken knows one secret.
 var withToken = mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "MINE" })
+
+// bounded bounds what servers send, and says how many MB a message may have: less under -short, where
+// the default would take long to be read.
+func bounded() (mcp.Option, string) {
+	if testing.Short() {
+		return mcp.WithBounds(2<<20, 4<<20), "2 MB"
+	}
+	return mcp.WithBounds(16<<20, 32<<20), "16 MB"
+}
+
+// tooMuch is how many bytes servers send at once that send too much.
+func tooMuch() int {
+	if testing.Short() {
+		return 5 << 20
+	}
+	return 40 << 20
+}
+
+// soon ends processes that do not end by themselves without waiting for them.
+var soon = mcp.WithPatience(50 * time.Millisecond)
 
 // children counts the processes that this one has started and that are no zombies.
 func children(t *testing.T) int {
@@ -52,6 +73,8 @@ func children(t *testing.T) int {
 // broken or too large, or does not let us in is a typed error, over each transport; of a process with
 // its last words.
 func TestPromise_24_13_UnreachableServers(t *testing.T) {
+	t.Parallel()
+	bounds, most := bounded()
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string // that a process wrote
@@ -61,7 +84,7 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 		"gone":    {diag.ServerUnreachable, []string{"exit status 7", "no configuration found: [MINE]"}, []string{"cannot be reached"}},
 		"garbage": {diag.ServerProtocol, []string{"no message", "this is no message"}, []string{"does not speak MCP"}},
 		"broken":  {diag.ServerProtocol, []string{"does not speak MCP"}, []string{"does not speak MCP"}},
-		"huge":    {diag.ServerProtocol, []string{"more than 16 MB"}, []string{"more than 16 MB"}},
+		"huge":    {diag.ServerProtocol, []string{"more than " + most}, []string{"more than " + most}},
 	} {
 		for _, transport := range transports {
 			t.Run(mode+" "+transport, func(t *testing.T) {
@@ -71,12 +94,15 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 					words = want.words
 					spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
 				}
-				spec.Timeout = 30 * time.Second
+				spec.Timeout = time.Minute
 				if mode == "silent" {
-					spec.Timeout = 5 * time.Second // it is up by then, however busy the machine is
+					spec.Timeout = 200 * time.Millisecond
 				}
-				c := client(t, withToken)
-				out := list(t, c, spec)
+				out := list(t, client(t, withToken, bounds), spec)
+				for mode == "silent" && spec.Timeout < time.Minute && !strings.Contains(out.Err.Message, words[len(words)-1]) { // it is not up yet
+					spec.Timeout *= 2
+					out = list(t, client(t, withToken, soon), spec)
+				}
 				if out.Err == nil || out.Err.Code != want.code {
 					t.Fatalf("%v", out.Err)
 				}
@@ -117,6 +143,8 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 // in a call gives a typed error that a model can read, and the call after it is made anew, over each
 // transport.
 func TestPromise_24_14_FailingServers(t *testing.T) {
+	t.Parallel()
+	bounds, most := bounded()
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string
@@ -124,7 +152,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 	}{
 		"dies":     {diag.ServerLost, []string{"whether it was carried out is not known"}, []string{"exit status 3", "out of memory"}},
 		"floods":   {diag.ServerProtocol, []string{"nobody asked for"}, nil},
-		"swells":   {diag.ServerProtocol, []string{"more than 16 MB"}, nil},
+		"swells":   {diag.ServerProtocol, []string{"more than " + most}, nil},
 		"halves":   {diag.ServerProtocol, []string{"does not keep to MCP"}, nil},
 		"refuses":  {diag.ServerProtocol, []string{"no such city"}, nil},
 		"nonsense": {diag.ServerProtocol, nil, nil},
@@ -133,7 +161,10 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 		for _, transport := range transports {
 			t.Run(mode+" "+transport, func(t *testing.T) {
 				t.Parallel()
-				spec, c := wired(t, mode, transport), client(t)
+				spec, c := wired(t, mode, transport), client(t, bounds)
+				if mode != "dies" { // whose end the error tells
+					c = client(t, bounds, soon)
+				}
 				if mode == "hangs" {
 					spec.Call = 200 * time.Millisecond
 				}
@@ -159,8 +190,13 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 
 // What is too large is not held: an answer of 40 MB and a flood cost less memory than they have bytes.
 func TestLargeAnswersAreNotHeld(t *testing.T) {
-	for _, mode := range []string{"swells", "floods", "huge"} {
-		spec, c := process(t, mode), client(t)
+	modes := []string{"swells", "floods", "huge"}
+	if testing.Short() {
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
+		spec, c := process(t, mode), client(t, soon)
+		spec.Env[1].Value = strconv.Itoa(40 << 20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if out := call(t.Context(), c, spec, "go", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerProtocol {
@@ -175,6 +211,7 @@ func TestLargeAnswersAreNotHeld(t *testing.T) {
 
 // What a server sends besides an answer does not keep the answer from being read.
 func TestChatter(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"chatters", "prints", "strays", "once"} {
 		for _, transport := range transports {
 			if mode == "prints" && transport != engine.TransportStdio {
@@ -200,6 +237,7 @@ func TestChatter(t *testing.T) {
 
 // A server that is lost again and again is left alone.
 func TestRestartsAreBounded(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		spec, c := wired(t, "dies", transport), client(t)
 		var last *engine.Error
@@ -219,9 +257,12 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 	for _, mode := range []string{"good", "stubborn", "silent", "garbage", "dies", "hangs"} {
 		for _, transport := range transports {
 			t.Run(mode+" "+transport, func(t *testing.T) { // so that the server at a URL has ended with it
-				c := client(t)
+				c := client(t, soon)
 				spec := wired(t, mode, transport)
-				spec.Timeout, spec.Call = 2*time.Second, 300*time.Millisecond
+				spec.Timeout, spec.Call = 2*time.Second, 200*time.Millisecond
+				if mode == "silent" {
+					spec.Timeout = 200 * time.Millisecond
+				}
 				list(t, c, spec)
 				call(t.Context(), c, spec, "go", `{}`, nil)
 				if err := c.Close(); err != nil {
@@ -241,7 +282,7 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 // cancelled there does not wait for the server's end; both leave nothing.
 func TestStoppedWhileConnecting(t *testing.T) {
 	for _, how := range []string{"closed", "cancelled"} {
-		c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }))
+		c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }), soon)
 		spec := process(t, "silent")
 		ctx, cancel := context.WithCancel(t.Context())
 		outcome := make(chan engine.Outcome, 1)

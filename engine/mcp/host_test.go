@@ -36,6 +36,7 @@ func host() {
 // Promise 24.16 (MCP): a host that is killed with kill -9 leaves no process of a server behind, though the
 // server stands behind a shell and neither of them ends by the end of its input or by a signal that asks.
 func TestPromise_24_16_KilledHost(t *testing.T) {
+	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	exe, err := os.Executable()
 	if err != nil {

@@ -120,7 +120,7 @@ func (x *session) lost(why *engine.Error) *engine.Error {
 	switch why.Code {
 	case diag.ServerLost:
 	case diag.ServerProtocol:
-		if x.reason() == nil && x.whole.Err() == nil {
+		if x.intake.Reason() == nil && x.whole.Err() == nil {
 			return why // it refused one request
 		}
 	default:
@@ -134,14 +134,14 @@ func (x *session) lost(why *engine.Error) *engine.Error {
 // do makes a request in a way that the caller gets away from when its time is up, also where the
 // server does not read what it is sent.
 func (x *session) do(ctx context.Context, request func(context.Context) error) error {
-	x.received.Store(0)
+	x.intake.Asked()
 	ctx, free := x.within(ctx)
 	defer free()
 	done := make(chan error, 1)
 	go func() { done <- request(ctx) }()
 	select {
 	case err := <-done:
-		x.received.Store(0)
+		x.intake.Asked()
 		return err
 	case <-ctx.Done():
 	}
@@ -150,7 +150,7 @@ func (x *session) do(ctx context.Context, request func(context.Context) error) e
 		return err
 	case <-afterGrace():
 		// The request hangs in writing: nothing can be said on this session any more.
-		x.brokenBy(errDeaf)
+		x.intake.Break(errDeaf)
 		x.server.retire(x)
 		go x.end()
 		return context.Cause(ctx)

@@ -34,6 +34,7 @@ func answer(status int, body string) http.HandlerFunc {
 // what it must not or sends on to another host, and a person who does not agree, are a typed error
 // without anything secret; nothing is kept then, and no token, code or secret goes to anybody else.
 func TestPromise_24_53_FailingSignIns(t *testing.T) {
+	t.Parallel()
 	var leaked atomic.Int64
 	thief := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		leaked.Add(1)
@@ -112,6 +113,7 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 // A server that takes no token asks nobody twice; one that sends on, or names another address, gets no
 // token there.
 func TestTokensStayAtHome(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	w.Token = answer(200, `{"access_token": "canary-of-nobody", "token_type": "bearer"}`)
 	var shown []mcp.SignIn
@@ -165,6 +167,7 @@ func TestTokensStayAtHome(t *testing.T) {
 
 // A sign-in that nobody ends is given up in time, and the port is free again.
 func TestNobodyComesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	var address string
 	c := client(t, mcp.WithSignIn(mcp.SignIns{Wait: 50 * time.Millisecond, Show: func(_ context.Context, s mcp.SignIn) error {
@@ -197,6 +200,7 @@ func TestNobodyComesBack(t *testing.T) {
 // Promise 24.54 (MCP): a token that ends is renewed before; one that is renewed no longer wants a sign-in
 // anew, and an authorization server that fails meanwhile keeps what there is.
 func TestPromise_24_54_RenewedTokens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	dir := t.TempDir()
 	kept := mcp.WithTokens(mcp.TokenDir(dir))
@@ -249,6 +253,7 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 // Promise 24.55 (MCP): the hosts and the secret of a sign-in are granted like any other: without it the
 // authorization server is not asked, and a file that others can read is not used.
 func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	home, err := engine.Host(w.mcp.URL)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 // SSE, asks for another one when the server takes the old one no longer, and for more when a call
 // wants more.
 func TestPromise_24_50_ClientCredentials(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
 		behind := transport
 		if transport == engine.TransportAuto {
@@ -60,6 +61,7 @@ func TestPromise_24_50_ClientCredentials(t *testing.T) {
 
 // A program shows who it is by its key, which leaves it as little as a secret.
 func TestClientKey(t *testing.T) {
+	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +104,7 @@ func TestClientKey(t *testing.T) {
 // sign-in is kept in a file that its owner alone can read, for other processes and after the token's end,
 // until it is signed out.
 func TestPromise_24_51_SignInIsKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	w.Meta = map[string]any{"scopes_supported": []string{"read", "offline_access"}}
 	w.Challenge = `, scope="read"`
@@ -169,6 +172,7 @@ func TestPromise_24_51_SignInIsKept(t *testing.T) {
 // Promise 24.52 (MCP): without a sign-in and without a person the error says which command signs in; nothing
 // goes on in the run after it, and it is not recorded.
 func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode, ID: "my app", Secret: "APP", Scopes: []string{"read"}, Issuer: w.URL}
 	e := list(t, client(t), w.mcp).Err
@@ -187,6 +191,7 @@ func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
 // though the server says it; a replay needs neither server nor sign-in, and a run that failed for want
 // of one goes on when there is one.
 func TestPromise_24_56_SecretsOfSignIns(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	w.Lives = 1
 	script := `
@@ -232,6 +237,7 @@ main = agent(prompt = "x", tools = [s])`
 
 // A person agrees to more when a call wants more.
 func TestMoreScopes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.TransportHTTP)
 	w.Wants, w.Challenge = "write", `, scope="read"`
 	var shown []mcp.SignIn
@@ -257,6 +263,7 @@ func TestMoreScopes(t *testing.T) {
 // What a server says of itself may be of the whole host or a path above, at the host's top, and what is
 // no description is passed over.
 func TestDescriptions(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		path, known, resource string // of the server, of its description, and which that names
 		ok                    bool

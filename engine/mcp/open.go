@@ -31,14 +31,13 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if failed != nil {
 		return nil, failed
 	}
-	carrier := &transport.Carrier{
-		Base: c.cfg.transport, Home: host, Secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), Headers: headers, Received: &x.received, Broke: x.brokenBy,
-		Allowed: func(host string) *engine.Error { return c.allowed(spec, engine.EffectHTTP, host) },
-	}
+	to := transport.Route{Host: host, Secure: strings.HasPrefix(strings.ToLower(spec.URL), "https:"), Headers: headers,
+		Allowed: func(host string) *engine.Error { return c.allowed(spec, engine.EffectHTTP, host) }}
 	if x.server.auth != nil {
-		carrier.Auth = x.server.auth
+		to.Auth = x.server.auth
 	}
-	httpClient := &http.Client{Transport: carrier, CheckRedirect: carrier.Redirected}
+	carrier := transport.NewCarrier(c.cfg.transport, to, x.intake)
+	httpClient := carrier.Client()
 	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
 	switch spec.Transport {
 	case engine.TransportHTTP:
@@ -55,7 +54,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 		if first == nil {
 			first = err
 		}
-		if status := carrier.Status.Load(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
+		if status := carrier.Status(); ctx.Err() != nil || status != 400 && status != 404 && status != 405 && status != 406 && status != 415 {
 			break
 		}
 	}
@@ -65,7 +64,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if own := x.refused(first); own != nil {
 		return nil, own
 	}
-	switch status := carrier.Status.Load(); status {
+	switch status := carrier.Status(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
 		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
@@ -103,7 +102,7 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 		return nil, e.WithHelp("see that %s can be started by hand", spec.Command)
 	}
 	x.proc = proc
-	cs, err := x.greet(ctx, &transport.ServerLines{LineStream: transport.LineStream{In: &transport.Counted{ReadCloser: proc.Stdout, Received: &x.received}, Out: proc.Stdin}, Words: &x.words, Broke: x.brokenBy})
+	cs, err := x.greet(ctx, transport.NewServerLines(proc.Stdout, proc.Stdin, &x.words, x.intake))
 	switch {
 	case err != nil && stopped(ctx):
 		return nil, interrupted(ctx, spec)

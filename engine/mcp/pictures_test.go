@@ -16,6 +16,7 @@ import (
 // Promise 24.66 (MCP): a picture that a tool of a server gives is sent to the model of whichever provider,
 // behind the text of the result, which says of sound what it is.
 func TestPromise_24_66_PicturesReachModels(t *testing.T) {
+	t.Parallel()
 	for model, holds := range map[string]string{
 		"openai/gpt-5-mini": "data:image/png;base64,cG5n", "anthropic/claude-sonnet-4-6": `"data":"cG5n"`, "google/gemini-3-flash-preview": `"data":"cG5n"`,
 		"mistral/mistral-small": "data:image/png;base64,cG5n", "openrouter/x/y": "data:image/png;base64,cG5n", "ollama/qwen3": `"images":["cG5n"]`,

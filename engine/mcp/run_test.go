@@ -136,6 +136,7 @@ var transports = []string{engine.TransportStdio, engine.TransportHTTP, engine.Tr
 // are read leniently by the server's own schema, structured answers go before text, errors inside
 // of results go to the model, and pictures are shown to it.
 func TestPromise_24_1_ToolsOfServers(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		r := run(t, client(t), declared(t, "good", "good", transport, "")+`main = agent(prompt = "Use the tools.", tools = [good])`, `
 {"calls": [{"name": "echo", "args": {"text": "hi", "times": "2"}}, {"name": "sum", "args": {"a": "1.5", "b": 2}}, {"name": "fail"}, {"name": "picture"}, {"name": "echo", "args": {}}]}
@@ -161,6 +162,7 @@ func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 // of an agent before the agent's first model call, and list and calls are recorded, so that a replay
 // needs no server.
 func TestPromise_24_2_RecordedLists(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) { recordedLists(t, transport) })
 	}
@@ -215,6 +217,7 @@ func recordedLists(t *testing.T, transport string) {
 // Promise 24.3 (MCP): secrets of servers are named, not held: their values are in no request, event,
 // record, result or error.
 func TestPromise_24_3_SecretsOfServers(t *testing.T) {
+	t.Parallel()
 	const value = "s3cret-value"
 	secrets := mcp.WithSecrets(func(name string) (string, bool) { return value, name == "TOKEN" })
 	for script, want := range map[string]string{
@@ -234,6 +237,7 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 // What a server says of its secret is hidden in whichever way it writes it: in schemas, progress and results, and
 // where what it says is cut in the midst of it.
 func TestSpeltSecrets(t *testing.T) {
+	t.Parallel()
 	const value = "s3cret\\\"/+= v\u00e4lue-of-a-token"
 	secrets := mcp.WithSecrets(func(name string) (string, bool) { return value, name == "TOKEN" })
 	r := run(t, client(t, secrets), `
@@ -267,6 +271,7 @@ main = agent(prompt = "x", tools = [s])`, `
 // Promise 24.4 (MCP): nothing is started, reached or given a secret without a grant; the error names the
 // flag that grants it, and without anything that reaches servers a run says so.
 func TestPromise_24_4_GrantsOfServers(t *testing.T) {
+	t.Parallel()
 	for script, flag := range map[string]string{
 		`s = mcp("n" + "px", args = ["-y", "x"])`:       "--allow-exec npx",
 		`s = mcp(url = "https://example.com" + "/mcp")`: "--allow-net example.com",
@@ -295,6 +300,7 @@ func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 // clash become server__tool, what no provider takes becomes _, and what is too long is cut and told
 // apart; globs choose tools, and one that fits none is an error that lists them.
 func TestPromise_24_5_NamesOfTools(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) { namesOfTools(t, transport) })
 	}
@@ -331,6 +337,7 @@ main = agent(prompt = "x", tools = [go, a, b, odd])`, `
 // A rule that forbids a tool by the name that its server gives it goes on to hold when another server
 // comes to have a tool of that name, and for letters that providers do not take.
 func TestRulesOfRenamedTools(t *testing.T) {
+	t.Parallel()
 	script := `
 a = mcp(EXE, env = {"` + asServer + `": "wire"})
 b = mcp(EXE, env = {"` + asServer + `": "wire"}, name = "b2")
@@ -371,6 +378,7 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 // Promise 24.6 (MCP): a server that lies about its schemas is a typed error that says which tool and how
 // to go without it; a schema that no type says goes to the provider as it is.
 func TestPromise_24_6_SchemasOfServers(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) { schemasOfServers(t, transport) })
 	}
@@ -413,6 +421,7 @@ func schemasOfServers(t *testing.T, transport string) {
 // Promise 24.7 (MCP): a server that is lost in a call is told to the model, with its last words and that
 // nobody knows whether the call was carried out; the next call connects anew.
 func TestPromise_24_7_LostServers(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		script := declared(t, "s", "once", transport, "")
 		words := []string{"was lost during the call of go", "is not known"}
@@ -439,6 +448,7 @@ func TestPromise_24_7_LostServers(t *testing.T) {
 // Promise 24.8 (MCP): progress that a server tells and changes of its tools are events; a call of an agent
 // keeps the list of tools that it began with.
 func TestPromise_24_8_EventsOfServers(t *testing.T) {
+	t.Parallel()
 	for _, transport := range transports {
 		r := run(t, client(t), declared(t, "good", "good", transport, "")+`main = agent(prompt = "Use the tools.", tools = [good])`, `
 {"calls": [{"name": "steps"}, {"name": "release"}]}

@@ -28,11 +28,10 @@ type session struct {
 	ending sync.Once
 	calls  int // in flight; guarded by the server's mu
 
-	received atomic.Int64 // bytes since the last call began or ended, see maxUnasked
-	broke    atomic.Pointer[error]
-	flights  flights
-	changes  atomic.Int64 // how often the server said that its tools changed
-	told     toldRuns
+	intake  *transport.Intake
+	flights flights
+	changes atomic.Int64 // how often the server said that its tools changed
+	told    toldRuns
 }
 
 // connect starts or reaches the server and greets it.
@@ -40,7 +39,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	if !s.client.begin() {
 		return nil, clientClosed(s.spec)
 	}
-	x := &session{server: s, hidden: &s.hidden, over: make(chan struct{})}
+	x := &session{server: s, hidden: &s.hidden, over: make(chan struct{}), intake: transport.NewIntake(s.client.cfg.bounds)}
 	x.whole, x.cancel = context.WithCancel(context.Background())
 	cs, err := x.open(ctx)
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	}
 	x.cs = cs
 	go func() {
-		x.brokenBy(cs.Wait())
+		x.intake.Break(cs.Wait())
 		x.end()
 	}()
 	return x, nil
@@ -82,21 +81,6 @@ func (x *session) greet(ctx context.Context, t sdk.Transport) (*sdk.ClientSessio
 	case <-ctx.Done():
 		return nil, context.Cause(ctx) // and whoever asked ends the session
 	}
-}
-
-// brokenBy keeps the first reason that the session was lost by.
-func (x *session) brokenBy(err error) {
-	if err != nil {
-		x.broke.CompareAndSwap(nil, &err)
-	}
-}
-
-// reason is what the session was lost by, nil when it was not or nothing is known.
-func (x *session) reason() error {
-	if p := x.broke.Load(); p != nil {
-		return *p
-	}
-	return nil
 }
 
 // end ends the session and all that was started for it. It returns when that is gone.

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 // wire is a server that speaks by hand, and does not keep to the protocol.
 type wire struct {
 	mode string
+	much int                    // bytes of what is too large
 	say  func(text string) bool // one message, or what is none; false when nobody listens
 	die  func()                 // does not return
 	died func() bool            // once before; and from now on
@@ -46,9 +48,7 @@ type wireMessage struct {
 func (w *wire) begin() {
 	switch w.mode {
 	case "silent":
-		for { // not select {}: the runtime would call that a deadlock
-			time.Sleep(time.Hour)
-		}
+		stay()
 	case "gone":
 		w.die()
 	case "garbage":
@@ -59,7 +59,7 @@ func (w *wire) begin() {
 		w.say(`nothing`)
 		w.say(`{]`)
 	case "huge":
-		w.say(`{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", 40<<20) + `"}}`)
+		w.say(`{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", w.much) + `"}}`)
 	}
 }
 
@@ -105,13 +105,13 @@ func (w *wire) call(id json.RawMessage) {
 		}
 		return
 	case "chatters": // a few thousand notices before the answer are no flood
-		for range 5000 {
+		for range w.much >> 13 {
 			w.say(notice)
 		}
 	case "halves": // a message is cut off in the midst of the call
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[`, id)
 	case "swells":
-		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, strings.Repeat("x", 40<<20))
+		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, strings.Repeat("x", w.much))
 		return
 	case "prints": // lines that are no message, and the answer
 		for _, line := range []string{"debug: about to answer", "", "[info] soon", `{"level":"info","msg":"now"}`, "7", "null", "[]", "[1]"} {
@@ -142,7 +142,7 @@ func (w *wire) blab(m wireMessage) {
 		w.say(`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 200-len(token)/2) + token)
 	case "die":
 		fmt.Fprint(os.Stderr, token+strings.Repeat("\n", 2<<10-len(token)/2))
-		os.Exit(3)
+		leave(3)
 	}
 }
 
@@ -150,12 +150,15 @@ func (w *wire) blab(m wireMessage) {
 func wireServer(mode string) {
 	if pids := os.Getenv("PIDS"); pids != "" { // of the server, of what started it, and of their group's leader
 		if err := os.WriteFile(pids, fmt.Appendln(nil, os.Getpid(), os.Getppid(), syscall.Getpgrp()), 0o600); err != nil {
-			os.Exit(1)
+			leave(1)
 		}
+	}
+	if mode == "stubborn" {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	file := os.Getenv("DIED")
-	w := &wire{mode: mode,
+	much, _ := strconv.Atoi(os.Getenv("MUCH"))
+	w := &wire{mode: mode, much: much,
 		say: func(text string) bool {
 			_, err := fmt.Println(text)
 			return err == nil
@@ -163,15 +166,15 @@ func wireServer(mode string) {
 		die: func() {
 			if mode == "gone" {
 				fmt.Fprintln(os.Stderr, "no configuration found: "+os.Getenv("TOKEN"))
-				os.Exit(7)
+				leave(7)
 			}
 			fmt.Fprintln(os.Stderr, "out of memory")
-			os.Exit(3)
+			leave(3)
 		},
 		died: func() bool {
 			_, err := os.Stat(file)
 			if err != nil && os.WriteFile(file, nil, 0o600) != nil {
-				os.Exit(1)
+				leave(1)
 			}
 			return err == nil
 		},
@@ -193,7 +196,14 @@ func wireServer(mode string) {
 		w.answer(m)
 	}
 	if mode == "stubborn" {
-		select {}
+		stay()
+	}
+}
+
+// stay ends never: select {} the runtime would call a deadlock.
+func stay() {
+	for {
+		time.Sleep(time.Hour)
 	}
 }
 
@@ -227,7 +237,7 @@ type wireHTTP struct {
 }
 
 func (h *wireHTTP) wire(w http.ResponseWriter, die func()) *wire {
-	return &wire{mode: h.mode, die: die,
+	return &wire{mode: h.mode, much: tooMuch(), die: die,
 		say: func(text string) bool {
 			h.mu.Lock()
 			defer h.mu.Unlock()

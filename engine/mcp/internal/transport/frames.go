@@ -31,10 +31,10 @@ type inbound struct {
 
 // readLines reads the lines of a stream into a channel, until there is nothing more or closed is:
 // a read is not ended by the end of what waits for it. The last that is sent is an error.
-func readLines(in io.Reader, skip bool, closed <-chan struct{}) <-chan inbound {
+func readLines(f *frames, closed <-chan struct{}) <-chan inbound {
 	lines := make(chan inbound)
 	go func() {
-		for f := newFrames(in, MaxFrame, skip); ; {
+		for {
 			line, err := f.next()
 			select {
 			case lines <- inbound{line, err, err == nil && f.err != nil}:

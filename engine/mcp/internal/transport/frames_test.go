@@ -51,11 +51,8 @@ func FuzzServerLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var words Tail
-		var why error
-		c := &ServerLines{LineStream: LineStream{In: io.NopCloser(strings.NewReader(text)), Out: discard{}}, Words: &words, Broke: func(err error) { why = err }}
-		if _, err := c.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		intake := NewIntake(DefaultBounds)
+		c := NewServerLines(io.NopCloser(strings.NewReader(text)), discard{}, &words, intake)
 		defer c.Close()
 		for messages := 0; ; messages++ {
 			msg, err := c.Read(t.Context())
@@ -64,6 +61,8 @@ func FuzzServerLines(f *testing.F) {
 				t.Fatalf("%q: message %d is %v", text, messages, msg)
 			case err == nil:
 				continue
+			}
+			switch why := intake.Reason(); {
 			case errors.Is(err, io.EOF) && why != nil, !errors.Is(err, io.EOF) && why == nil:
 				t.Errorf("%q ends with %v, and is told to end with %v", text, err, why)
 			}

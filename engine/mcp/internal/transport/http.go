@@ -3,29 +3,43 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
-// maxBody bounds an answer that is no stream of events.
-const maxBody = 16 << 20
-
-// Carrier makes the requests to one server: its headers go to its own host alone.
+// Carrier makes the requests to one server: its headers and tokens go to its own host alone.
 type Carrier struct {
-	Base     http.RoundTripper
-	Allowed  func(host string) *engine.Error // another host than its own; nil allows it
-	Auth     Authorizer                      // nil without OAuth
-	Home     string                          // its host
-	Secure   bool
-	Headers  map[string]string
-	Received *atomic.Int64
-	Broke    func(error)
-	Status   atomic.Int64 // of the last answer
+	Route
+	base   http.RoundTripper
+	intake *Intake
+	status atomic.Int64 // of the last answer
 }
+
+// Route is the way to a server, and what goes with the requests to it.
+type Route struct {
+	Host    string // of the server
+	Secure  bool   // by TLS
+	Headers map[string]string
+	Auth    Authorizer                      // nil without OAuth
+	Allowed func(host string) *engine.Error // another host than the server's own; nil allows it
+}
+
+// NewCarrier returns what makes the requests to a server by base.
+func NewCarrier(base http.RoundTripper, to Route, intake *Intake) *Carrier {
+	return &Carrier{Route: to, base: base, intake: intake}
+}
+
+// Client returns the client of the requests, which follows the server nowhere else.
+func (c *Carrier) Client() *http.Client {
+	return &http.Client{Transport: c, CheckRedirect: c.redirected}
+}
+
+// Status is that of the last answer, 0 when there was none.
+func (c *Carrier) Status() int { return int(c.status.Load()) }
 
 // Authorizer comes by the tokens of requests.
 type Authorizer interface {
@@ -37,10 +51,11 @@ type Authorizer interface {
 	Another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error)
 }
 
+// ErrNoRedirect is the error of a request that was sent on to another host.
 var ErrNoRedirect = errors.New("it redirects to another host")
 
-// Redirected refuses to follow a server to a host that the script does not name.
-func (c *Carrier) Redirected(req *http.Request, via []*http.Request) error {
+// redirected refuses to follow a server to a host that the script does not name.
+func (c *Carrier) redirected(req *http.Request, via []*http.Request) error {
 	if !c.atHome(req) {
 		return ErrNoRedirect
 	}
@@ -53,7 +68,7 @@ func (c *Carrier) Redirected(req *http.Request, via []*http.Request) error {
 // atHome reports whether a request goes to the very server, and no less safely.
 func (c *Carrier) atHome(req *http.Request) bool {
 	host, err := engine.Host(req.URL.String())
-	return err == nil && host == c.Home && (req.URL.Scheme == "https") == c.Secure
+	return err == nil && host == c.Host && (req.URL.Scheme == "https") == c.Secure
 }
 
 // RoundTrip implements http.RoundTripper. A request that is refused for its token is made again with
@@ -125,30 +140,23 @@ func closed(req *http.Request) error {
 
 // send makes one request.
 func (c *Carrier) send(req *http.Request) (*http.Response, error) {
-	res, err := c.Base.RoundTrip(req)
+	res, err := c.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	c.Status.Store(int64(res.StatusCode))
-	res.Body = &bounded{ReadCloser: res.Body, carrier: c, left: maxBody, stream: isStream(res)}
+	c.status.Store(int64(res.StatusCode))
+	stream := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
+	res.Body = &bounded{ReadCloser: res.Body, intake: c.intake, left: c.intake.bounds.Message, stream: stream}
 	return res, nil
 }
-
-func isStream(res *http.Response) bool {
-	const events = "text/event-stream"
-	kind := res.Header.Get("Content-Type")
-	return len(kind) >= len(events) && kind[:len(events)] == events
-}
-
-var ErrHuge = fmt.Errorf("one of its answers has more than %d MB", maxBody>>20)
 
 // bounded reads no more of an answer than may be sent.
 type bounded struct {
 	io.ReadCloser
-	carrier *Carrier
-	left    int64
-	stream  bool // of events, each of which may have as much
-	line    bool // of a stream: something of the line was read
+	intake *Intake
+	left   int64
+	stream bool // of events, each of which may have as much
+	line   bool // of a stream: something of the line was read
 }
 
 // Read implements io.Reader.
@@ -157,13 +165,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.stream {
 		b.events(p[:n])
 	}
-	switch {
-	case b.carrier.Received.Add(int64(n)) > maxUnasked:
-		b.carrier.Broke(ErrFlood)
-		return 0, ErrFlood
-	case b.left < 0:
-		b.carrier.Broke(ErrHuge)
-		return 0, ErrHuge
+	breach := b.intake.count(n)
+	if breach == nil && b.left < 0 {
+		breach = b.intake.tooLarge()
+	}
+	if breach != nil {
+		b.intake.Break(breach)
+		return 0, breach
 	}
 	return n, err
 }
@@ -173,7 +181,7 @@ func (b *bounded) events(p []byte) {
 	for i, c := range p {
 		switch {
 		case c == '\n' && !b.line:
-			b.left = maxBody - int64(len(p)-i-1)
+			b.left = b.intake.bounds.Message - int64(len(p)-i-1)
 		case c == '\n':
 			b.line = false
 		case c != '\r':

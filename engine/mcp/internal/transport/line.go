@@ -28,7 +28,7 @@ const (
 // answered with an error, and the next line is read. When the client's stream has ended, what was
 // read before is still answered, for a while.
 type lineConn struct {
-	LineStream
+	lineStream
 	linger time.Duration
 	gone   func() // called when nobody waits for answers any more
 
@@ -58,10 +58,8 @@ type batch struct {
 
 // NewLineConn begins to read.
 func NewLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
-	c := &lineConn{LineStream: LineStream{In: in, Out: out}, linger: linger, gone: gone,
+	return &lineConn{lineStream: newLineStream(in, out, MaxFrame, true), linger: linger, gone: gone,
 		open: map[jsonrpc.ID]*openCall{}, answered: make(chan struct{}, 1)}
-	c.begin(true)
-	return c
 }
 
 // Connect implements [sdk.Transport].
@@ -262,7 +260,7 @@ func (c *lineConn) refuse(no *Refusal) {
 
 // write writes a line, and notes when the client takes none.
 func (c *lineConn) write(data []byte) error {
-	err := c.LineStream.write(data)
+	err := c.lineStream.write(data)
 	if err != nil {
 		c.mu.Lock()
 		c.unresponsive = true
@@ -280,40 +278,40 @@ func (c *lineConn) tell() {
 	}
 }
 
-// LineStream is two streams of messages, each a line: what both ends have in common.
-type LineStream struct {
-	In      io.ReadCloser
-	Out     io.WriteCloser
+// lineStream is two streams of messages, each a line: what both ends have in common.
+type lineStream struct {
+	in      io.ReadCloser
+	out     io.WriteCloser
 	lines   <-chan inbound
 	closed  chan struct{}
-	once    sync.Once
-	writing sync.Mutex
+	once    *sync.Once
+	writing *sync.Mutex
 }
 
-// begin begins to read.
-func (s *LineStream) begin(skip bool) {
-	s.closed = make(chan struct{})
-	s.lines = readLines(s.In, skip, s.closed)
+// newLineStream begins to read. Lines longer than most end the stream, unless they are skipped.
+func newLineStream(in io.ReadCloser, out io.WriteCloser, most int, skip bool) lineStream {
+	closed := make(chan struct{})
+	return lineStream{in: in, out: out, lines: readLines(newFrames(in, most, skip), closed), closed: closed, once: new(sync.Once), writing: new(sync.Mutex)}
 }
 
 // SessionID implements [sdk.Connection].
-func (s *LineStream) SessionID() string { return "" }
+func (s *lineStream) SessionID() string { return "" }
 
 // Close implements [sdk.Connection].
-func (s *LineStream) Close() error {
+func (s *lineStream) Close() error {
 	var err error
 	s.once.Do(func() {
-		err = errors.Join(s.In.Close(), s.Out.Close())
+		err = errors.Join(s.in.Close(), s.out.Close())
 		close(s.closed)
 	})
 	return err
 }
 
 // write writes a line.
-func (s *LineStream) write(data []byte) error {
+func (s *lineStream) write(data []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	_, err := s.Out.Write(append(data, '\n'))
+	_, err := s.out.Write(append(data, '\n'))
 	return err
 }
 

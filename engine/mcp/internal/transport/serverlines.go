@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,17 +17,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const (
-	// maxUnasked bounds what a server sends between the beginnings and ends of calls.
-	maxUnasked = 32 << 20
-	// maxGarbage bounds what it writes to its standard output that is no message.
-	maxGarbage = 64 << 10
-)
-
-var (
-	ErrGarbage = errors.New("it writes what is no message to its standard output")
-	ErrFlood   = fmt.Errorf("it sent more than %d MB that nobody asked for", maxUnasked>>20)
-)
+// maxGarbage bounds what a server writes to its standard output that is no message.
+const maxGarbage = 64 << 10
 
 // BrokenMessage is a message of a server that cannot be read. It is whole, since what is cut might
 // end in half a secret.
@@ -43,21 +33,23 @@ func (e *BrokenMessage) Error() string {
 
 // ServerLines is the client's end of a server's streams, a message a line. Lines that are no message,
 // such as what a package manager or a log prints, are kept with the server's words and passed over,
-// as long as they are few. What ends the session is told to broke as well.
+// as long as they are few.
 type ServerLines struct {
-	LineStream
-	Words *Tail
-	Broke func(error)
+	lineStream
+	words  *Tail
+	intake *Intake
 
 	queue   []jsonrpc.Message // that were read and not yet given, of one line
 	garbage int
 }
 
-// Connect implements [sdk.Transport].
-func (c *ServerLines) Connect(context.Context) (sdk.Connection, error) {
-	c.begin(false)
-	return c, nil
+// NewServerLines begins to read.
+func NewServerLines(in io.ReadCloser, out io.WriteCloser, words *Tail, intake *Intake) *ServerLines {
+	return &ServerLines{lineStream: newLineStream(&counted{in, intake}, out, int(intake.bounds.Message), false), words: words, intake: intake}
 }
+
+// Connect implements [sdk.Transport].
+func (c *ServerLines) Connect(context.Context) (sdk.Connection, error) { return c, nil }
 
 // Read implements [sdk.Connection].
 func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -76,10 +68,10 @@ func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
 			case err == nil:
 				continue
 			case err == errLongFrame:
-				err = ErrHuge
+				err = c.intake.tooLarge()
 			}
 			if !errors.Is(err, io.EOF) {
-				c.Broke(err)
+				c.intake.Break(err)
 			}
 			return nil, err
 		}
@@ -130,9 +122,9 @@ func (c *ServerLines) one(raw, line []byte) error {
 
 // pass passes a line over.
 func (c *ServerLines) pass(line []byte) error {
-	_, _ = c.Words.Write(append(bytes.Clone(line), '\n')) // never fails
+	_, _ = c.words.Write(append(bytes.Clone(line), '\n')) // never fails
 	if c.garbage += len(line) + 1; c.garbage > maxGarbage {
-		return ErrGarbage
+		return errGarbage
 	}
 	return nil
 }
@@ -146,17 +138,17 @@ func (c *ServerLines) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return c.write(data)
 }
 
-// Counted counts what is read, and ends when that is a flood.
-type Counted struct {
+// counted counts what is read, and ends where that is a flood.
+type counted struct {
 	io.ReadCloser
-	Received *atomic.Int64
+	intake *Intake
 }
 
 // Read implements io.Reader.
-func (r *Counted) Read(p []byte) (int, error) {
+func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
-	if r.Received.Add(int64(n)) > maxUnasked {
-		return 0, ErrFlood
+	if breach := r.intake.count(n); breach != nil {
+		return 0, breach
 	}
 	return n, err
 }
