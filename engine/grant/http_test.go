@@ -128,7 +128,7 @@ func TestHTTPFaults(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			block := make([]byte, 1<<20)
-			for range 64 {
+			for range packed() {
 				if _, err := z.Write(block); err != nil {
 					return
 				}
